@@ -38,7 +38,8 @@ fn line(
     place: &PrintedCell<'_>,
 ) -> Vec<Cell> {
     let of = &place.of;
-    // A range covers several configurations, so the columns for a single one remain empty.
+    // A range covers several configurations, so the columns about a single configuration remain
+    // empty.
     let configuration = match of.configurations.as_slice() {
         [name] => source.configuration(name),
         _ => None,

@@ -1,5 +1,5 @@
-//! Compares a run with the published rows of its configuration. It computes factors, and explains
-//! what is comparable.
+//! Compares a run with the published rows of its configuration: computes how many times as fast the
+//! run is, and explains what is comparable.
 
 use document::units::{bytes, counted, seconds};
 use record::{Edition, EngineName, Fact, Record, workload_in_words};
@@ -28,13 +28,13 @@ pub struct Against {
     pub printed: String,
     /// The published figure in the unit of `ours`. A wrong conversion in the source is corrected.
     pub theirs: f64,
-    /// The run's figure.
+    /// The same figure of the run.
     pub ours: f64,
-    /// How many times as fast the run is as the published one.
+    /// How many times as fast the run is as the published system.
     pub factor: f64,
 }
 
-/// A published row beside the run.
+/// A published row, with the figures of the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BesideRow {
     pub source: String,
@@ -44,11 +44,13 @@ pub struct BesideRow {
     pub tables: Vec<String>,
     /// The column's header.
     pub column: String,
-    /// The person or organisation that measured it.
+    /// The person or organisation that measured the row.
     pub contributor: Fact<String>,
-    /// The edition that produced it, according to its ratio or its source.
+    /// The edition that produced the row, according to the ratio of data read to data written, or
+    /// else to the source.
     pub edition: String,
-    /// Whether the source converted its rates wrongly, so that the printed rates are too high.
+    /// Whether the source converted the row's rates wrongly, so that the printed rates are too
+    /// high.
     pub is_converted: bool,
     /// The figures that both the row and the run have.
     pub figures: Vec<Against>,
@@ -59,8 +61,8 @@ pub struct BesideRow {
 pub struct Beside {
     /// The version of this schema.
     pub schema: u32,
-    /// The run's configuration, as in the heads of tables; for mixes, a description of the
-    /// workload.
+    /// The run's configuration, as in the headers of published tables; for mixes, a description of
+    /// the workload.
     pub configuration: String,
     /// The edition of the run; not applicable to mixes.
     pub edition: Fact<Edition>,
@@ -68,7 +70,7 @@ pub struct Beside {
     pub ours: Option<Rates>,
     /// All published rows of the same configuration.
     pub rows: Vec<BesideRow>,
-    /// The reason if there are no rows.
+    /// The reason if `rows` is empty.
     pub none: Option<String>,
     /// Sentences that explain what can be compared and what cannot.
     pub comparable: Vec<String>,
@@ -176,10 +178,11 @@ fn against(column: &PublishedColumn, ours: &Rates) -> Vec<Against> {
     ours.all().into_iter().filter_map(against).collect()
 }
 
-/// Explains for each edition of the rows how far its operations equal those of the run.
+/// Returns a sentence for each edition that produced rows: how far the operations of that edition
+/// equal those of the run.
 fn operations(edition: Edition, rows: &[BesideRow]) -> Vec<String> {
     let mut editions = distinct(rows.iter().map(|row| row.edition.as_str()));
-    // The most comparable edition comes first.
+    // The edition of the run comes first, because its rows are the most comparable.
     editions.sort_by_key(|made| *made != edition.name());
     let sentence = |made: &&str| match *made {
         made if made == edition.name() => format!(
@@ -214,7 +217,7 @@ pub(crate) const WHOLE_SYSTEMS: &str = "A factor therefore compares whole system
                                         processors and memory of their time; it does not show \
                                         which file system is better.";
 
-/// Explains further differences that limit the comparison.
+/// Returns sentences about clock, cache, durability and engine, which limit the comparison.
 fn comparable(record: &Record, summary: &Summary, shape: &ConfigurationShape) -> Vec<String> {
     let transactions_ns = summary.paper.map_or(0, |paper| paper.transactions_ns);
     let mean_bytes = record.spec.workload.classic().map_or(0, |classic| {
@@ -253,7 +256,7 @@ fn comparable(record: &Record, summary: &Summary, shape: &ConfigurationShape) ->
     sentences
 }
 
-/// Explains differences that are specific to this run.
+/// Returns sentences about the engine and the verdict of this run.
 fn of_this_run(record: &Record, summary: &Summary) -> Vec<String> {
     let mut sentences = Vec::new();
     if record.spec.engine != EngineName::STDIO {

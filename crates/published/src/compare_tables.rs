@@ -93,7 +93,8 @@ impl Beside {
     }
 }
 
-/// The headers of a row's figures, and the units of the run's figures.
+/// The headers of the figures in the table, and the units of the run's figures, in the order of
+/// `Rates::all`.
 const FIGURES: [(&str, &str); 4] = [
     ("transactions", "/s"),
     ("read", "kB/s"),

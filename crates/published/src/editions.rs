@@ -1,11 +1,11 @@
 //! Determines which edition of the original PostMark produced a published row.
 //!
-//! The bytes that a run reads and writes depend only on its configuration and the edition's
-//! generator. So the ratio of the two printed rates identifies the edition. It is compared with the
-//! ratio that `workload` plans for both editions, with the arithmetic of each (1.0 uses integers,
-//! 1.5 uses 32-bit floats). A planned ratio fits if it is within the interval of the printed
-//! numbers ([`Interval::of`]): half a unit of the last digit in the worst case for both numbers,
-//! without a further tolerance.
+//! The bytes that a run reads and writes depend only on its configuration and on the random
+//! generator of the edition. So the ratio of bytes read to bytes written identifies the edition.
+//! The ratio of the printed numbers is compared with the ratios that `workload` plans for both
+//! editions. Plans use the arithmetic of the edition (1.0 uses integers, 1.5 uses 32-bit floats). A
+//! planned ratio fits if the rounding of both printed numbers allows it ([`Interval::of`]), without
+//! a further tolerance.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,8 @@ use crate::number::{Interval, KILOBYTE_BYTES, PrintedNumber, Unit};
 use crate::shape::ConfigurationShape;
 use crate::source::Figure;
 
-/// The bytes that one process of a configuration reads and writes, in an edition.
+/// The bytes that one process of a configuration reads and writes, according to the plan for an
+/// edition.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Planned {
     pub edition: Edition,
@@ -31,7 +32,7 @@ pub struct Planned {
     pub fits: bool,
 }
 
-/// A cache of plans, because each plan draws a complete stream.
+/// A cache of plans, because each plan draws a complete stream of operations, which takes long.
 #[derive(Clone, Debug, Default)]
 pub struct Plans {
     made: HashMap<(Edition, ConfigurationShape), (f64, f64)>,
@@ -55,7 +56,7 @@ impl Plans {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhichEdition {
-    /// This edition; the other one does not fit.
+    /// This edition: the only one that fits, or the one that the source names.
     By(Edition),
     /// Both editions are within the precision of the printed digits.
     Either,
@@ -82,8 +83,8 @@ pub(crate) fn in_short(made: Option<&WhichEdition>) -> String {
     made.map_or_else(|| "?".to_owned(), WhichEdition::in_short)
 }
 
-/// A rate that its source converted from megabytes of 1,024 kilobytes, although the edition that
-/// printed it uses 1,000.
+/// A rate that the source converted to kilobytes with 1,024 kilobytes per megabyte, although the
+/// edition that printed the rate uses 1,000.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Converted {
     pub figure: Figure,
@@ -93,7 +94,7 @@ pub struct Converted {
     pub meant: f64,
 }
 
-/// The result for a row.
+/// The edition that produced a row, with the numbers that show it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
     pub source: String,
@@ -106,7 +107,7 @@ pub struct Finding {
     pub printed_ratio: f64,
     /// The interval of the ratio, from the precision of the printed digits.
     pub ratio: Interval,
-    /// The planned ratio in both editions.
+    /// The planned bytes and their ratio, for both editions.
     pub planned: Vec<Planned>,
     /// The edition that produced the row.
     pub made: WhichEdition,
@@ -126,7 +127,7 @@ impl Library {
     }
 }
 
-/// Returns the finding for a row, or `None` if one of the two figures is missing.
+/// Returns the finding for a row, or `None` if data read or data written is missing.
 pub fn finding(row: &Row<'_>, plans: &mut Plans) -> Option<Finding> {
     let ratio = ratio(row)?;
     let planned = Edition::ALL.map(|edition| {
@@ -209,7 +210,8 @@ fn made(row: &Row<'_>, planned: &[Planned]) -> WhichEdition {
     }
 }
 
-/// Returns the interval of the ratio from the rates, narrowed by the sums if they are printed.
+/// Returns the interval of data read divided by data written, from the printed rates. If the table
+/// also has amounts of data, they narrow the interval.
 fn ratio(row: &Row<'_>) -> Option<Interval> {
     let rates = (Figure::DataReadRate, Figure::DataWrittenRate);
     let sums = (Figure::DataRead, Figure::DataWritten);
@@ -221,8 +223,8 @@ fn ratio(row: &Row<'_>) -> Option<Interval> {
     }
 }
 
-/// Returns the ratio of the sums if they are printed, because they have more digits, or else of the
-/// rates.
+/// Returns data read divided by data written. Printed amounts of data have more digits than rates,
+/// so rates are used only if the amounts are missing.
 fn printed_ratio(row: &Row<'_>) -> f64 {
     let value = |figure| row.figure(figure).map(|(number, _)| number.value);
     let read = value(Figure::DataRead).or(value(Figure::DataReadRate));
@@ -233,8 +235,8 @@ fn printed_ratio(row: &Row<'_>) -> f64 {
     }
 }
 
-/// Converts a figure to the meaning of the edition that printed it: data in kilobytes (of 1,024
-/// bytes) or kilobytes per second, other figures unchanged.
+/// Converts a printed figure by the rules of the edition that printed it: data in kilobytes (of
+/// 1,024 bytes) or kilobytes per second, other figures unchanged.
 pub(crate) fn meant(number: &PrintedNumber, unit: Unit, made: Option<&WhichEdition>) -> f64 {
     let edition = match made {
         Some(WhichEdition::By(edition)) => *edition,

@@ -1,4 +1,5 @@
-//! Recomputes printed improvements from the printed rates.
+//! Recomputes, from printed rates, the improvements of one system over another that a source
+//! printed.
 
 use record::Fact;
 use serde::Serialize;
@@ -11,15 +12,15 @@ use crate::source::{Figure, PrintedCell, PublishedTable, Source};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Agreement {
-    /// It equals the improvement of the printed rates to its last digit.
+    /// The printed improvement equals the recomputed one to the last digit.
     Exact,
-    /// It differs from the improvement of the printed rates, but is possible with rates that round
-    /// to the printed ones.
+    /// The printed improvement differs from the recomputed one, but is possible with rates that
+    /// round to the printed rates.
     WithinRounding,
-    /// It differs by more than rounding.
+    /// The printed improvement differs by more than rounding can explain.
     Differs {
         /// Printed minus recomputed improvement, in percentage points. For a range, it is the
-        /// larger difference of both ends.
+        /// difference of the end that differs more.
         by: f64,
     },
     /// The improvement cannot be recomputed.
@@ -30,12 +31,12 @@ pub enum Agreement {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Recomputed {
     pub table: String,
-    /// A description: the two systems, the build, and the configurations.
+    /// The two systems, the build of the operating system, and the configurations, as text.
     pub what: String,
     /// The improvement as printed.
     pub printed: Fact<String>,
-    /// The improvement of the printed rates. For a range, it contains both ends, as far as rates
-    /// are available.
+    /// The recomputed improvement; for a range, the smallest and the largest. Empty if no rates are
+    /// available.
     pub recomputed: Vec<f64>,
     pub agreement: Agreement,
 }
@@ -119,7 +120,7 @@ fn rate(
 }
 
 fn computed(one: &PrintedNumber, other: &PrintedNumber) -> Computed {
-    // Averages with two printed decimals are rounded, not truncated.
+    // The rates are averages with two printed decimals, which are rounded, not truncated.
     let around = |number: &PrintedNumber| Interval::around(number.value, number.half_unit());
     let percent = |ratio: f64| (ratio - 1.0) * 100.0;
     let ratio = around(one).over(around(other));
@@ -161,7 +162,7 @@ fn agreement(
     {
         return Agreement::Exact;
     }
-    // The end that disagrees may depend on a missing rate.
+    // The end that disagrees may depend on a missing rate, so no disagreement is reported.
     if !lost.is_empty() {
         return of_lost();
     }

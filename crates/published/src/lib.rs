@@ -1,4 +1,4 @@
-//! Published results as data, and comparisons with them.
+//! Published results as data, and comparisons of runs with published results.
 //!
 //! [`Library`] contains results that were printed from 1997 to 2004, cell by cell (`data/*.toml`).
 //! Values that are missing in the sources are unavailable, with a reason. [`editions`] determines

@@ -9,7 +9,7 @@ use crate::source::{
 };
 use crate::{Interval, PrintedNumber, Unit};
 
-/// The files, in the order of their years.
+/// The data files, ordered by year of publication.
 const FILES: [&str; 5] = [
     include_str!("../data/paper.toml"),
     include_str!("../data/veritas.toml"),
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn the_data_are_valid() {
+    fn data_files_are_valid() {
         for text in FILES {
             source(text).unwrap();
         }
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_in_the_data_name_their_position() {
+    fn errors_in_data_files_state_what_is_invalid() {
         for (from, to, told) in [
             (
                 "cells = [\"36\", \"2000\",",
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn take_finds_names_or_lists_them() {
+    fn unknown_source_is_refused_with_a_list_of_all_names() {
         let library = Library::read();
         assert_eq!(library.take("paper").unwrap().sources[0].tables.len(), 7);
         let one = library.take("mail-page-3").unwrap();

@@ -13,7 +13,7 @@ pub const KILOBYTE_BYTES: f64 = 1024.0;
 pub struct PrintedNumber {
     /// The exact text.
     pub printed: String,
-    /// Its value; for a range, the value of the first number.
+    /// The value; for a range, the value of the first number.
     pub value: f64,
     /// The second number of a range.
     pub to: Option<f64>,
@@ -76,7 +76,8 @@ impl FromStr for PrintedNumber {
 
 impl PrintedNumber {
     /// Returns the rounding step in kilobytes per second if the rate was converted from megabytes
-    /// with two decimals. Such rates were multiplied by 1,000 (the paper) or by 1,024 (the page).
+    /// with two decimals. The source multiplied such megabytes by 1,000 (rates of the paper) or by
+    /// 1,024 (rates of contributors to the mail administrator's page).
     fn megabyte_steps(&self) -> Option<f64> {
         [10.24, 10.0]
             .into_iter()
@@ -111,7 +112,7 @@ impl PrintedNumber {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
-    /// The figure's unit, per second.
+    /// Whatever the figure counts, per second.
     PerSecond,
     /// Kilobytes of 1,024 bytes, per second.
     KilobytesPerSecond,
@@ -163,9 +164,9 @@ pub struct Interval {
 
 impl Interval {
     /// Returns the interval of true values of a printed number. Edition 1.0 truncates data rates to
-    /// whole bytes per second before it rounds them, so they may be higher by one byte (the paper's
-    /// session prints 31.865 kilobytes per second as 31.86). Rates of operations without decimals
-    /// are integer divisions, which also truncate.
+    /// whole bytes per second before it rounds them, so true rates may be higher by one byte. For
+    /// example, the paper's session prints 31.865 kilobytes per second as 31.86. Rates of
+    /// operations without decimals are integer divisions, which also truncate.
     pub fn of(number: &PrintedNumber, unit: Unit) -> Self {
         let half = number.rounding(unit);
         match unit {
@@ -189,7 +190,7 @@ impl Interval {
         }
     }
 
-    /// Divides two positive intervals.
+    /// Divides the interval by another one. Both must be positive.
     pub fn over(self, other: Self) -> Self {
         Self {
             low: self.low / other.high,

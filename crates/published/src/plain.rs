@@ -5,7 +5,7 @@
 use record::{Outcome, Record, Stop};
 use workload::Workload;
 
-/// Returns the first reason why a run's rates are not those of a plain run, or `None` if they are.
+/// Returns the first reason why a run was not plain, or `None` for a plain run.
 pub fn why_not_plain(record: &Record) -> Option<&'static str> {
     let drive = &record.spec.drive;
     let is_ended_otherwise = record.spec.workload.transactions() == Workload::ENDLESS

@@ -1,5 +1,6 @@
-//! The numbers that identify a published configuration, and differences from it. Two results are
-//! comparable if these numbers are equal and all other parameters are the original's defaults.
+//! The numbers that identify a published configuration, and the parameters in which a workload
+//! differs from it. Two results are comparable if the numbers of their configurations are equal and
+//! all other parameters are the original's defaults.
 
 use serde::Serialize;
 use workload::{Classic, Edition, WorkerSeeds, Workers, Workload};
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn every_other_parameter_is_a_difference() {
+    fn parameters_outside_the_shape_are_differences() {
         let named = |change: fn(&mut Classic)| {
             let mut classic = Classic::default();
             change(&mut classic);

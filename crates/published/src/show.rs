@@ -57,7 +57,7 @@ pub fn list(library: &Library) -> Document {
 
 /// Shortens a title to at most `MAX` characters.
 fn shortened(title: &str) -> String {
-    // This fits beside the names on a terminal with 60 columns.
+    // A title of this length fits beside the names of tables on a terminal with 60 columns.
     const MAX: usize = 37;
     if title.chars().count() <= MAX {
         return title.to_owned();

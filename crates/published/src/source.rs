@@ -119,7 +119,7 @@ pub enum Figure {
     Improvement,
 }
 
-/// The meaning of a cell. Tables, columns and rows each specify a part of it.
+/// The meaning of a cell. Table, column and row of the cell each specify a part of the meaning.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Coordinates {
@@ -176,11 +176,11 @@ pub struct PublishedTable {
     pub notes: Vec<String>,
     /// The headers above the labels of its rows.
     pub stub: Vec<String>,
-    /// The common header above all row headers except the first.
+    /// The common header above all headers of `stub` except the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stub_group: Option<String>,
     pub columns: Vec<Column>,
-    /// Likely causes for rows whose ratio fits no edition.
+    /// Likely causes for rows whose ratio of data read to data written fits no edition.
     #[serde(default)]
     pub causes: Vec<Misfit>,
     pub rows: Vec<TableLine>,
@@ -243,7 +243,7 @@ impl TryFrom<CellText> for CellValue {
     }
 }
 
-/// A likely cause why a row's ratio fits no edition.
+/// A likely cause why the ratio of data read to data written in a row fits no edition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Misfit {

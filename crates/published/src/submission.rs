@@ -30,7 +30,7 @@ pub const CONTRIBUTOR_MAX: usize = 80;
 pub const SYSTEM_MAX: usize = 500;
 /// The largest length of a configuration's name in characters.
 const CONFIGURATION_MAX: usize = 2_000;
-/// The largest length of other names in characters.
+/// The largest length of the names of engine, durability policy and tool, in characters.
 const NAME_MAX: usize = 80;
 /// The largest plausible rate, in any unit per second.
 const RATE_MAX: f64 = 1e15;
@@ -50,7 +50,7 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// Returns the rates of a summary. Returns `None` if one is missing, as for sweeps and for
+    /// Returns the rates of a summary. Returns `None` if a rate is missing, as for sweeps and for
     /// mixes with other operations than the paper's.
     pub fn of(summary: &Summary) -> Option<Self> {
         let paper = summary.paper.as_ref()?;
@@ -196,7 +196,7 @@ impl Submission {
             let why = format_args!("it has {bytes} bytes (at most {BYTES_MAX})");
             return Err(no_submission(why));
         }
-        // Messages may quote parts of the input.
+        // Messages may quote parts of the input, so they are sanitized.
         let no_json = |error: serde_json::Error| no_submission(sanitize(&error.to_string()));
         let mut value: serde_json::Value = serde_json::from_str(text).map_err(no_json)?;
         let submission = value.get_mut("submission").map(serde_json::Value::take);

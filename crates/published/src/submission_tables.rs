@@ -77,8 +77,8 @@ fn blocks(groups: &[Group]) -> Document {
     document
 }
 
-/// Returns whether another edition than the group's, or neither, produced a column, as far as it is
-/// known.
+/// Returns whether a column is known to be from another edition than that of the group, or from no
+/// edition.
 fn is_of_another(group: &Group, column: &PublishedColumn) -> bool {
     let made_by = |edition: &str| column.edition == edition;
     let others = Edition::ALL
@@ -87,7 +87,7 @@ fn is_of_another(group: &Group, column: &PublishedColumn) -> bool {
     made_by("neither") || others.map(|other| other.name()).any(made_by)
 }
 
-/// Adds descriptions of columns, and their table.
+/// Adds descriptions of columns, and a table of the columns.
 fn part(
     document: &mut Document,
     group: &Group,
@@ -126,8 +126,8 @@ fn words(one: &Numbered) -> String {
     )
 }
 
-/// Returns a table in the layout of the published page: a column for each system, a row for each
-/// figure.
+/// Returns a table in the layout of the mail administrator's page: a column for each system, a row
+/// for each figure.
 fn table(group: &Group, published: &[&PublishedColumn], submissions: &[&Numbered]) -> Table {
     let processes = group.shape.map_or(1, |(shape, _)| shape.processes);
     let work = match group.shape {
@@ -144,8 +144,8 @@ fn table(group: &Group, published: &[&PublishedColumn], submissions: &[&Numbered
     let rates: Vec<[(Figure, f64); 4]> = submissions.iter().map(rates).collect();
     for (at, figure) in FIGURES.into_iter().enumerate() {
         let is_published = published.iter().any(|one| one.figure(figure).is_some());
-        // The published page contains no durations. They are only shown if another source printed
-        // some.
+        // The mail administrator's page contains no durations, so a table has durations only if
+        // another source printed them.
         if !is_published && (figure == Figure::Elapsed || submissions.is_empty()) {
             continue;
         }

@@ -30,7 +30,7 @@ const HEAD_WORD_MAX: usize = 20;
 /// A submission with its number in tables.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Numbered {
-    /// Its number in the archive, or its position among files.
+    /// The number of the submission in the archive, or its position among files.
     pub number: u64,
     #[serde(flatten)]
     pub submission: Submission,
@@ -42,8 +42,8 @@ impl Numbered {
         format!("S{} [{}]", self.number, self.submission.contributor)
     }
 
-    /// Returns the header of its column: the same, but without a contributor that would make the
-    /// column too wide.
+    /// Returns the header of the submission's column: the number with the contributor, or only the
+    /// number if the contributor would make the column too wide.
     pub(crate) fn head(&self) -> String {
         let mut words = self.submission.contributor.split_whitespace();
         if words.all(|word| word.chars().count() <= HEAD_WORD_MAX) {
@@ -78,11 +78,13 @@ pub struct PublishedColumn {
     pub column: String,
     /// The system's description, with its contributor.
     pub system: String,
-    /// The person or organisation that measured it.
+    /// The person or organisation that measured the row.
     pub contributor: Fact<String>,
-    /// The edition that produced it, according to its ratio or its source.
+    /// The edition that produced the row, according to the ratio of data read to data written, or
+    /// else to the source.
     pub edition: String,
-    /// Whether the source converted its rates wrongly, so that the printed rates are too high.
+    /// Whether the source converted the row's rates wrongly, so that the printed rates are too
+    /// high.
     pub is_converted: bool,
     pub figures: Vec<PublishedFigure>,
 }
@@ -105,7 +107,7 @@ pub struct Apart {
 /// The published columns and the submissions of one configuration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Group {
-    /// The configuration, as in the heads of tables.
+    /// The configuration, as in the headers of published tables.
     pub label: String,
     /// The configuration's numbers and its edition; absent for mixes.
     pub shape: Option<(ConfigurationShape, Edition)>,

@@ -84,15 +84,15 @@ fn head(results: &LayoutResults, work: usize) -> String {
     }
     let as_table = if of.is_as_published() { "" } else { "As " };
     let tables = match results.layout {
-        // This source's tables use their configuration as the title.
+        // The tables of this source have no numbers: their title is the configuration.
         PaperLayout::Submissions => return what,
         _ => of.tables.join(", "),
     };
     format!("{as_table}{tables}: {what}")
 }
 
-/// Returns tables with a row for each series, as in the brief: first the study's table, then those
-/// of the brief for each build of the operating system.
+/// Returns tables with a row for each series, as in the VERITAS brief. The study's table comes
+/// first, then the brief's table for each build of the operating system.
 fn by_series(results: &LayoutResults, view: LayoutView) -> Vec<(String, Table)> {
     let mut groups: Vec<(String, Vec<usize>)> =
         vec![("This study".to_owned(), results.own().collect())];
@@ -171,8 +171,8 @@ fn are_published(results: &LayoutResults, systems: &[usize]) -> bool {
     systems.any(|system| results.systems[*system].is_published)
 }
 
-/// Returns pairs of systems for columns with improvements: each system over each earlier one, or
-/// the printed pairs for the brief.
+/// Returns pairs of systems for columns with improvements: each system over each earlier one. For
+/// systems of the brief, these are the pairs with a printed improvement.
 pub(super) fn improvements(results: &LayoutResults, systems: &[usize]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     if are_published(results, systems) {
@@ -207,7 +207,7 @@ fn improvement(results: &LayoutResults, work: usize, system: usize, over: usize)
 }
 
 /// Returns a table with the lines of the original's report, a column for each system, and columns
-/// with factors.
+/// with the factors between systems.
 fn session(results: &LayoutResults, view: LayoutView, work: usize) -> Table {
     let own: Vec<usize> = results.own().collect();
     let published = results.published().filter(|_| view.is_with_published);
@@ -239,12 +239,13 @@ fn session(results: &LayoutResults, view: LayoutView, work: usize) -> Table {
             }
             for (system, base) in factors(systems, base) {
                 row.push(factor(results, (work, system, figure), base));
-                // An improvement has no minimum and maximum block, so the cell remains empty.
+                // A factor has no minimum and maximum. No session contains an improvement, so this
+                // place results in an empty cell.
                 places.push((work, system, Figure::Improvement));
             }
         }
         table.row(row);
-        // Counts are equal in all blocks.
+        // Counts are equal in all blocks, so they have no minimum and maximum.
         if unit != Unit::Files {
             add_spread(&mut table, results, vec![Cell::ours(SPREAD)], &places);
         }

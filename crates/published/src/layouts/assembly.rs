@@ -10,8 +10,8 @@ use super::{printed, studied};
 use crate::library::Library;
 use crate::source::Source;
 
-/// Results cannot be shown in a layout: a counterpart does not exist in the paper, or the design is
-/// invalid.
+/// Results cannot be shown in a layout: the paper lacks a system that the design names as a
+/// counterpart, or the design is invalid.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct LayoutError(String);
@@ -33,7 +33,7 @@ const fn source_of(layout: PaperLayout) -> &'static str {
     }
 }
 
-/// Checks that all counterparts exist in the paper.
+/// Checks that the paper contains all systems that the design names as counterparts.
 ///
 /// # Errors
 /// Returns an error that names the first counterpart that does not exist.
@@ -64,7 +64,7 @@ impl LayoutResults {
     /// contains the comparisons of the same study.
     ///
     /// # Errors
-    /// Returns an error if the paper lacks a counterpart.
+    /// Returns an error if the paper lacks a counterpart, or if the design is invalid.
     pub fn of(
         layout: PaperLayout,
         design: &Design,

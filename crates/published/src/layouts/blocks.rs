@@ -8,7 +8,7 @@ use study::statistics::{BLOCKS_MIN, Mean, Middle, mean};
 use super::measured::PaperRun;
 use crate::number::Interval;
 
-/// The median of blocks, and their range.
+/// The median of a value over the blocks of a study, with its minimum and maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct MeasuredValue {
     /// The median over the blocks.
@@ -21,7 +21,7 @@ pub struct MeasuredValue {
     pub blocks: u32,
 }
 
-/// The ratio of two values, from pairs within blocks.
+/// The ratio of two values, from pairs of values of the same block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairedRatio {
     /// The geometric mean over the blocks.
@@ -45,8 +45,8 @@ pub(super) fn percent(ratio: f64) -> f64 {
     (ratio - 1.0) * 100.0
 }
 
-/// The values of a cell, by block and attempt. An attempt contains the value of the run and, for an
-/// A/A control, of the second run.
+/// The values of a figure in a cell, by block and attempt. An attempt contains the value of the run
+/// and, for an A/A control, of the second run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BlockValues(BTreeMap<u32, BTreeMap<u32, Vec<f64>>>);
 
@@ -93,8 +93,8 @@ impl BlockValues {
         })
     }
 
-    /// Returns the ratio of these values to others, in blocks that contain both, from the last
-    /// common attempt.
+    /// Returns the ratio of these values to those of `other`, over all blocks that contain both. In
+    /// each block, the last attempt with both values counts.
     pub(super) fn over(&self, other: &Self, alpha: f64) -> Option<PairedRatio> {
         let mut logs = Vec::new();
         for (block, attempts) in &self.0 {

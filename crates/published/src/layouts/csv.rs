@@ -18,7 +18,7 @@ const COLUMNS: &str = "layout work files transactions subdirectories processes s
                        variant contributor description figure over unit value least greatest low \
                        high blocks printed unavailable";
 
-/// The columns of a row that describe its number.
+/// The number of a row, and the columns that describe it.
 #[derive(Default)]
 struct Amount<'a> {
     value: Option<f64>,

@@ -5,8 +5,8 @@ use study::PaperLayout;
 use crate::number::Unit::{self, Files, KilobytesPerSecond, PerSecond, Percent, Seconds};
 use crate::source::Figure::{self, *};
 
-/// The figures of a session report of the original, in its order: figure, unit of the study's
-/// numbers, and label.
+/// The figures in the report of the original, in the order of the report: figure, unit of the
+/// study's numbers, and label.
 pub(super) const SESSION: [(Figure, Unit, &str); 21] = [
     (Elapsed, Seconds, "seconds total"),
     (TransactionsTime, Seconds, "seconds of transactions"),
@@ -51,7 +51,7 @@ pub fn figures_of(layout: PaperLayout) -> Vec<Figure> {
     }
 }
 
-/// Returns the unit of a study's number.
+/// Returns the unit of a figure in the results of a study.
 pub(super) fn unit_of(figure: Figure) -> Unit {
     match figure {
         Messages => Unit::Messages,

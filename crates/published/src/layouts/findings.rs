@@ -1,5 +1,5 @@
-//! Sentences that state which of a paper's differences a study confirms, unless a table already
-//! shows it. Every sentence is computed from the numbers of both.
+//! Sentences about which differences in a paper a study confirms, unless a table already contains
+//! the result. All sentences are computed from the numbers of the paper and of the study.
 
 use super::ratios::{self, compared};
 use super::results::{LayoutResults, StudiedWork};
@@ -76,7 +76,8 @@ fn compared_with(results: &LayoutResults) -> Option<String> {
     (!pairs.is_empty()).then(|| format!("Compared: {}.", pairs.join(", ")))
 }
 
-/// Compares today's complete systems with published ones, only for the same work.
+/// Returns a sentence with how many times as fast today's systems are as published ones, only for
+/// works that equal the published work.
 fn times_as_fast(results: &LayoutResults) -> Option<String> {
     let mut pairs: Vec<(String, f64, f64)> = Vec::new();
     let speeds = compared(results)

@@ -119,7 +119,8 @@ fn row(results: &LayoutResults, work: usize, system: usize, figure: Figure) -> O
             value: *value,
             range: None,
         },
-        // The tables already report systems that the layout expects and the study lacks.
+        // Systems that the layout expects and the study lacks are left out, because the tables
+        // already report them.
         ShownValue::Missing { .. }
             if results.systems[system].is_expected || results.systems[system].is_published =>
         {

@@ -1,4 +1,4 @@
-//! The figures of a study's run that published tables contain.
+//! Extracts from a run of a study the figures that published tables contain.
 
 use std::collections::BTreeMap;
 
@@ -21,10 +21,10 @@ pub struct PaperRun {
     pub part: StudyPart,
     /// Whether results include the run: its verdict is not INVALID.
     pub is_counted: bool,
-    /// The configuration of its work and the edition; `None` for mixes.
+    /// The configuration and the edition of the run's work; `None` for mixes.
     pub shape: Option<(ConfigurationShape, Edition)>,
-    /// Reasons why it is not a plain run like the published ones, for example because it has a
-    /// limited rate, another seed, or a mix.
+    /// Reasons why the run is not comparable with published runs, for example a limited rate,
+    /// another seed, or a mix.
     pub differences: Vec<String>,
     /// A short description of the machine and the file system.
     pub description: String,
@@ -151,7 +151,7 @@ fn protocol(record: &Record, summary: &Summary) -> Option<String> {
         .find_map(|phase| phase.evidence.as_ref());
     if let Some(sent) = evidence.and_then(|evidence| evidence.messages.first()) {
         return Some(match sent.counter {
-            // This engine differs from the kernel's client, which has a cache.
+            // The name distinguishes this engine from the kernel's client, which has a cache.
             MessageCounter::NfsEngine => format!("{} in user space", sent.protocol),
             _ => sent.protocol.clone(),
         });

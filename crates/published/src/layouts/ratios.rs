@@ -11,7 +11,8 @@ use crate::compare_tables::amount;
 use crate::number::Interval;
 use crate::source::Figure;
 
-/// A difference that the paper printed, and the cells of the study that correspond to it.
+/// A ratio of two numbers that the paper printed, and the cells of the study that correspond to the
+/// two numbers.
 struct Difference {
     /// The compared systems or works in the paper.
     between: String,
@@ -21,9 +22,9 @@ struct Difference {
     there: f64,
     /// The interval of the ratio, from the precision of the printed digits.
     there_open: Interval,
-    /// Work and system of the numerator.
+    /// Work and system of the numerator, in the study.
     over: (usize, usize),
-    /// Work and system of the denominator.
+    /// Work and system of the denominator, in the study.
     under: (usize, usize),
     figure: Figure,
 }
@@ -39,14 +40,16 @@ enum Found {
     NotShown,
     /// The paper's ratio may be 1, within the precision of its digits.
     NoneThere,
-    /// There are too few blocks for an interval. The ratio is on the same side of 1.
+    /// There are too few blocks for an interval. The ratio is on the same side of 1 as the paper's
+    /// ratio.
     Same,
-    /// There are too few blocks for an interval. The ratio is on the other side of 1.
+    /// There are too few blocks for an interval. The ratio and the paper's ratio are on different
+    /// sides of 1.
     Other,
 }
 
 impl Found {
-    /// All results, each with the words of its count.
+    /// All results, each with the words that follow its count in a sentence.
     const COUNTED: [(Self, &str); 6] = [
         (Self::Holds, "holding today"),
         (Self::Opposite, "not holding"),
@@ -101,7 +104,8 @@ fn between_systems(results: &LayoutResults, figure: Figure) -> Vec<Difference> {
         let short = in_short(figure, variant.as_deref());
         for (at, one) in all.iter().enumerate() {
             for other in all[..at].iter().filter(|other| other.1 != one.1) {
-                // If the paper prints an improvement of this pair, its order is used.
+                // If the paper prints an improvement between the two systems, the ratio has the
+                // same order.
                 let is_printed =
                     |value: &StudiedValue| (value.system, value.over) == (other.1, Some(one.1));
                 let (one, other) = match results.values.iter().any(is_printed) {
@@ -115,8 +119,8 @@ fn between_systems(results: &LayoutResults, figure: Figure) -> Vec<Difference> {
     differences
 }
 
-/// Returns the differences between two systems for each work. Each system is a pair: of the study
-/// and of the paper.
+/// Returns the differences between two systems for each work. `one` and `other` each consist of a
+/// system of the study and its counterpart in the paper.
 fn between_two(
     results: &LayoutResults,
     figure: Figure,
@@ -126,7 +130,8 @@ fn between_two(
 ) -> Vec<Difference> {
     let name = |system: usize| results.systems[system].name.as_str();
     let theirs = format!("{}/{}", name(one.1), name(other.1));
-    // If several systems of the study have the same counterpart, their names distinguish them.
+    // If several systems of the study have the same counterpart, the label of the ratio contains
+    // the names of the study's systems.
     let stand_for = |theirs: usize| {
         let is_for =
             |ours: &usize| results.systems[*ours].counterpart.as_deref() == Some(name(theirs));
@@ -159,7 +164,7 @@ fn between_works(results: &LayoutResults, figure: Figure) -> Vec<Difference> {
     for work in 1..results.works.len() {
         let (before, now) = (&results.works[work - 1], &results.works[work]);
         // If works are scaled down, each by another factor, their differences do not correspond to
-        // the paper's.
+        // those in the paper.
         if !(before.is_as_published() && now.is_as_published()) {
             continue;
         }

@@ -60,26 +60,26 @@ fn name<S: serde::Serializer>(layout: &PaperLayout, to: S) -> Result<S::Ok, S::E
 /// A work of a study: a workload with its parameters.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct StudiedWork {
-    /// Its name in the study.
+    /// The name of the work in the study.
     pub name: String,
-    /// Its configuration; `None` for mixes, and without runs.
+    /// The configuration of the runs; `None` for a mix, or if there are no runs.
     pub shape: Option<ConfigurationShape>,
     /// Differences from published work, apart from the configuration.
     pub differences: Vec<String>,
-    /// The published configuration that it has or that its preset has.
+    /// The published configuration that equals the configuration of the runs or of the preset.
     pub published: Option<ConfigurationShape>,
-    /// The short titles of tables with that configuration, such as `Table 1`.
+    /// The short titles of the paper's tables with that configuration, such as `Table 1`.
     pub tables: Vec<String>,
 }
 
 impl StudiedWork {
-    /// Returns whether its numbers are comparable with published ones.
+    /// Returns whether the numbers of this work are comparable with published numbers.
     pub fn is_as_published(&self) -> bool {
         self.shape.is_some() && self.shape == self.published && self.differences.is_empty()
     }
 
-    /// Returns the configuration as in the heads of tables, or the work's name without a
-    /// configuration.
+    /// Returns the configuration as in the headers of published tables, or the name of the work if
+    /// it has no configuration.
     pub fn label(&self) -> String {
         self.shape
             .map_or_else(|| self.name.clone(), |shape| shape.label())
@@ -89,22 +89,22 @@ impl StudiedWork {
 /// A system with results: a target of the study, or a system of the paper.
 #[derive(Clone, Debug, Serialize)]
 pub struct StudiedSystem {
-    /// The header of its column.
+    /// The header of the system's column.
     pub name: String,
     /// The machine and the file system.
     pub description: Fact<String>,
-    /// The person or organisation that measured it; not applicable to targets of the study.
+    /// The person or organisation that measured the system; not applicable to targets of the study.
     pub contributor: Fact<String>,
-    /// Whether it is a system of the paper.
+    /// Whether this is a system of the paper, and not a target of the study.
     pub is_published: bool,
     /// The build of the operating system, if the paper has several.
     pub variant: Option<String>,
     /// The system of the paper that a target of the study is compared with.
     pub counterpart: Option<String>,
-    /// Whether it is not a target, but a column that the layout expects.
+    /// Whether this is a column that the layout expects, and not a target of the study.
     pub is_expected: bool,
-    /// Whether it is a server that an engine of this program accesses from user space, without the
-    /// kernel's client.
+    /// Whether this is a server that an engine of this program accesses from user space, without
+    /// the kernel's client.
     #[serde(skip)]
     pub is_user_space: bool,
 }
@@ -148,7 +148,7 @@ pub enum ShownValue {
     Printed {
         /// The text as printed.
         printed: String,
-        /// Its numeric value, in the printed unit.
+        /// The numeric value of the text, in the printed unit.
         value: f64,
         unit: Unit,
     },
@@ -156,7 +156,7 @@ pub enum ShownValue {
     Missing { why: String },
 }
 
-/// The reason for a missing value if a cell has runs.
+/// The reason for a missing value of a cell whose runs do not contain the figure.
 pub const UNKNOWN: &str = "the runs do not know it";
 
 impl LayoutResults {
@@ -175,7 +175,7 @@ impl LayoutResults {
         });
     }
 
-    /// Returns the number of INVALID blocks of a cell, or `None` if it has none.
+    /// Returns the number of INVALID blocks of a cell, or `None` if no block was INVALID.
     pub fn invalid_of(&self, work: usize, system: usize) -> Option<&InvalidBlocks> {
         self.invalid
             .iter()
@@ -225,8 +225,8 @@ impl LayoutResults {
         }
     }
 
-    /// Returns the ratio of a system's value to another one's, for the same or another work.
-    /// Returns `None` without common blocks, or with too many INVALID ones. `alpha` is the error
+    /// Returns the ratio of a system's value to the value of another system or work. Returns `None`
+    /// if no block contains both values, or if too many blocks are INVALID. `alpha` is the error
     /// probability of the confidence interval.
     pub fn ratio(
         &self,

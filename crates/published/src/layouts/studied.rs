@@ -15,8 +15,8 @@ use super::results::{
 use crate::cells::distinct;
 use crate::shape::ConfigurationShape;
 
-/// Protocols with a column in the layout `completion`, and their names. The column exists even if
-/// the study did not measure the protocol.
+/// Protocols with a column in the layout `completion`, and the names of the columns. The column
+/// exists even if the study did not measure the protocol.
 const PROTOCOLS: [(&str, &str); 5] = [
     ("block device", "block device"),
     ("nfs3", "NFS v3"),

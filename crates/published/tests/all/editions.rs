@@ -11,8 +11,8 @@ fn library() -> Library {
     Library::read()
 }
 
-/// All rows with data read and data written, and the edition that produced them, according to the
-/// planned ratio.
+/// All rows with data read and data written, and the edition that produced each row, according to
+/// the planned ratio.
 const MADE_BY: &str = "
     paper-1 | UFS=1.0 TMPFS=neither ODS/R0=1.0 ODS/R5=1.0 NFS/F330=1.0 NFS/F630=1.0
     paper-2 | UFS=1.0 TMPFS=neither ODS/R0=1.0 ODS/R5=1.0 NFS/F330=1.0 NFS/F630=1.0
@@ -48,7 +48,7 @@ fn by_table(findings: &[Finding]) -> BTreeMap<&str, Vec<&Finding>> {
 }
 
 #[test]
-fn the_edition_of_every_row_is_identified() {
+fn original_version_that_produced_each_row_is_identified() {
     let findings = library().findings();
     let tables = by_table(&findings);
     let mut wrong = Vec::new();
@@ -80,7 +80,7 @@ fn the_edition_of_every_row_is_identified() {
 }
 
 #[test]
-fn rows_that_fit_neither_edition_are_named_with_a_cause() {
+fn each_row_that_no_version_can_have_produced_has_a_cause() {
     let library = library();
     let findings = library.findings();
     let mut neither = Vec::new();
@@ -123,9 +123,10 @@ fn rows_that_fit_neither_edition_are_named_with_a_cause() {
     assert_eq!(causes, neither);
 }
 
-/// These rates were megabytes of edition 1.0, but were converted like megabytes of 1,024 kilobytes.
+/// Edition 1.0 printed these rates in megabytes of 1,000 kilobytes, but the source converted them
+/// with 1,024.
 #[test]
-fn wrongly_converted_rates_are_found() {
+fn rates_converted_with_the_wrong_factor_are_detected() {
     let findings = library().findings();
     let told: Vec<String> = findings
         .iter()

@@ -24,7 +24,7 @@ fn kept(name: &str) -> Design {
     Design::parse(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// Creates runs with transaction rates by target. Each block varies them by a few percent.
+/// Creates runs with transaction rates by target. Each block varies the rates by a few percent.
 fn runs(design: &Design, blocks: u32, rates: &[(&str, f64)]) -> Vec<PaperRun> {
     let cells = design.cells().unwrap();
     let mut runs = Vec::new();
@@ -115,7 +115,7 @@ fn text(results: &LayoutResults) -> String {
 }
 
 #[test]
-fn results_in_the_layout_of_the_paper() {
+fn results_in_the_layout_of_the_paper_match_stored_files() {
     let design = kept("tr3022");
     let rates = [
         ("ext4", 30_000.0),
@@ -128,7 +128,7 @@ fn results_in_the_layout_of_the_paper() {
 }
 
 #[test]
-fn results_in_the_layout_of_the_brief() {
+fn results_in_the_layout_of_the_veritas_brief_match_stored_files() {
     let design = kept("veritas");
     let rates = [
         ("ext2", 3_000.0),
@@ -141,7 +141,7 @@ fn results_in_the_layout_of_the_brief() {
 }
 
 #[test]
-fn results_in_the_layout_of_sessions() {
+fn results_in_the_layout_of_sessions_match_stored_files() {
     let design = kept("sessions");
     let rates = [("ext3", 10_000.0), ("ext4", 12_000.0), ("nilfs2", 9_000.0)];
     let results = results(PaperLayout::Sessions, &design, &runs(&design, 5, &rates));
@@ -149,7 +149,7 @@ fn results_in_the_layout_of_sessions() {
 }
 
 #[test]
-fn results_in_the_layout_of_submissions() {
+fn results_in_the_layout_of_submissions_match_stored_files() {
     let design = kept("submissions");
     let results = results(
         PaperLayout::Submissions,
@@ -160,7 +160,7 @@ fn results_in_the_layout_of_submissions() {
 }
 
 #[test]
-fn results_in_the_layout_of_completion() {
+fn results_in_the_layout_of_completion_match_stored_files() {
     let mut design = kept("completion");
     for (name, at) in [("NFS v3", "/mnt/nfs3"), ("iSCSI", "/mnt/iscsi")] {
         let mut target = design.targets[0].clone();
@@ -226,7 +226,7 @@ fn nfs_in_user_space_is_compared_with_the_printed_nfs() {
 }
 
 #[test]
-fn differences_are_judged_by_their_intervals() {
+fn confidence_intervals_decide_which_differences_are_confirmed() {
     let design = kept("tr3022");
     let judged = |blocks, ext4, tmpfs| {
         let results = results(
@@ -317,7 +317,7 @@ fn too_many_invalid_blocks_prevent_comparisons() {
 }
 
 #[test]
-fn counterparts_only_apply_to_the_layout_of_the_study_file() {
+fn systems_named_for_one_paper_are_not_compared_with_another_paper() {
     let design = kept("tr3022");
     let runs = runs(&design, 5, &[("ext4", 1_000.0), ("tmpfs", 2_000.0)]);
     let other = results(PaperLayout::Submissions, &design, &runs);
@@ -343,7 +343,7 @@ fn only_the_last_attempt_of_a_block_counts() {
 }
 
 #[test]
-fn counterparts_missing_in_the_paper_are_refused() {
+fn comparison_with_a_system_missing_in_the_paper_is_refused() {
     let mut design = kept("tr3022");
     design
         .counterparts
@@ -355,9 +355,8 @@ fn counterparts_missing_in_the_paper_are_refused() {
     );
 }
 
-/// The figures in the layout must equal those of the run's summary.
 #[test]
-fn figures_of_a_record_equal_its_summary() {
+fn figures_in_a_layout_equal_the_summary_of_the_run() {
     let mut record = Record::from_json(RUN).unwrap();
     assert_eq!(PaperRun::of(&record), None, "it belongs to no study");
     record.study = Some(part(&kept("tr3022"), "ext4", 1));

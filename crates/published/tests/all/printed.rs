@@ -98,7 +98,7 @@ fn lost_cells_of_the_damaged_row_are_unavailable() {
 }
 
 #[test]
-fn the_page_repeats_the_papers_numbers() {
+fn mail_page_repeats_the_numbers_of_the_paper() {
     let library = library();
     let rows = library.rows();
     let mut differences = Vec::new();
@@ -191,7 +191,7 @@ fn published_sessions_match_the_plan() {
     }
 }
 
-/// The numbers of cells in the sources were counted by hand, so that no cell is missing.
+/// The expected numbers of cells were counted by hand in the sources.
 #[test]
 fn no_cell_of_any_table_is_missing() {
     let mut cells = BTreeMap::new();

@@ -225,7 +225,7 @@ fn submissions_share_a_table_with_published_columns() {
         invalid,
     ];
     let groups = grouped(&library, &all);
-    // The two editions perform different operations.
+    // The two editions perform different operations, so each has its own group.
     let told: Vec<(&str, Option<Edition>, usize, usize)> = groups
         .iter()
         .map(|group| {
@@ -244,7 +244,8 @@ fn submissions_share_a_table_with_published_columns() {
             ("1000/50000", Some(Edition::V1_0), 1, 0)
         ]
     );
-    // 11 columns of the paper, and 15 of the page that do not repeat them.
+    // 11 columns of the paper, and 15 columns of the mail administrator's page that do not repeat
+    // them.
     assert_eq!(groups[0].published.len(), 26);
     let column = |name: &str| {
         groups[0]
@@ -353,7 +354,7 @@ fn an_empty_table_explains_how_to_submit() {
 }
 
 #[test]
-fn corrections_belong_to_the_same_run() {
+fn correction_of_a_submission_belongs_to_the_same_run() {
     let first = submitted(preset("default"), "Jo");
     let corrected = Submission {
         system: "Another machine".to_owned(),
@@ -369,7 +370,7 @@ fn corrections_belong_to_the_same_run() {
 }
 
 #[test]
-fn other_fingerprints_are_listed_separately() {
+fn submissions_with_other_fingerprints_are_listed_separately() {
     let library = Library::read();
     let seeded = Workload::from(Classic {
         files: 1_000,
@@ -439,7 +440,7 @@ fn huge_workloads_are_not_planned() {
 }
 
 #[test]
-fn equal_mixes_are_grouped() {
+fn submissions_of_equal_mixes_share_a_group() {
     let library = Library::read();
     let mix = || Workload::from(Mix::default());
     let other = Workload::from(Mix {
