@@ -394,7 +394,7 @@ mod tests {
         }
 
         #[test]
-        fn constant_arrivals_are_the_same_for_any_number_of_workers(rate in 1.0_f64..1e6, workers in 1_u32..20) {
+        fn arrivals_are_the_same_for_any_worker_count(rate in 1.0_f64..1e6, workers in 1_u32..20) {
             let end_ns = (200.0 / rate * 1e9) as u64;
             let one = together(ArrivalProcess::Constant, rate, 0, 1, end_ns);
             prop_assert_eq!(together(ArrivalProcess::Constant, rate, 0, workers, end_ns), one);

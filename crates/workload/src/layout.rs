@@ -54,7 +54,7 @@ pub struct Layout {
 }
 
 impl Shape {
-    /// Returns the number of directories on a level of the tree; the target is level 0.
+    /// Returns the number of directories on a level of the tree. The target is level 0.
     fn on_level(self, level: u32) -> u64 {
         u64::from(self.width()).saturating_pow(level)
     }
@@ -74,7 +74,8 @@ impl Shape {
         }
     }
 
-    /// Writes the path of directory number `index` on a level. Every name is followed by a slash.
+    /// Writes the path of the directory with number `index` on a level. Every name is followed by a
+    /// slash.
     fn write(self, level: u32, index: u32, to: &mut NameWriter<'_>) {
         let (width, index) = (u64::from(self.width().max(1)), u64::from(index));
         let mut unit = self.on_level(level.saturating_sub(1));
@@ -88,9 +89,9 @@ impl Shape {
 }
 
 impl Layout {
-    /// The directory for files in a place of a maildir layout.
+    /// Name of the directory for files within a place of a maildir layout.
     const NEW: &[u8] = b"new/";
-    /// The directory for temporary files in a place of a maildir layout.
+    /// Name of the directory for temporary files within a place of a maildir layout.
     const TEMPORARY: &[u8] = b"tmp/";
 
     pub fn places(&self) -> u32 {
@@ -119,11 +120,11 @@ impl Layout {
         Ok(())
     }
 
-    /// Appends the path of a place, relative to the target and with a final slash. If the place is
-    /// the target itself, it appends nothing.
+    /// Appends the path of a place, relative to the target and with a final slash. Appends nothing
+    /// if the place is the target itself.
     #[inline]
     pub fn write_place(&self, place: u32, to: &mut NameWriter<'_>) {
-        // Most layouts are flat, so the common case needs no call.
+        // Most layouts are flat. For these, no function is called.
         if self.shape != Shape::Flat {
             self.shape.write(self.shape.depth(), place, to);
         }
@@ -147,7 +148,7 @@ impl Layout {
         }
     }
 
-    /// Returns the paths of all directories, without a final slash. Parents precede their
+    /// Returns the paths of all directories, without a final slash. Each directory precedes its
     /// subdirectories.
     pub fn directories(&self) -> impl Iterator<Item = Vec<u8>> + use<> {
         let layout = *self;
@@ -185,7 +186,7 @@ impl Layout {
         })
     }
 
-    /// Returns whether a directory of this layout may have this name.
+    /// Returns whether this layout may contain a directory with this name.
     pub fn is_directory_name(&self, name: &[u8]) -> bool {
         if self.maildir && (name == b"new" || name == b"tmp") {
             return true;
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn places_have_the_expected_paths() {
+    fn places_have_expected_paths() {
         assert_eq!(place("flat", 0), "");
         assert_eq!(place("subdirs:100", 12), "s12/");
         assert_eq!(place("tree:10x3", 307), "s3/s0/s7/");
@@ -282,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn directories_are_complete_and_follow_their_parents() {
+    fn directories_are_complete_and_parents_come_first() {
         for shape in [
             "flat",
             "subdirs:1",
@@ -330,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn only_names_of_the_layout_are_recognised() {
+    fn only_names_of_the_layout_are_directory_names() {
         let tree = layout("tree:10x3", false);
         for name in ["s0", "s9"] {
             assert!(tree.is_directory_name(name.as_bytes()), "{name}");

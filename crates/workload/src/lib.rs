@@ -1,8 +1,8 @@
 //! Workloads, and the sequences of operations that their workers perform.
 //!
 //! This crate uses no file system, no clock and no environment. A [`Classic`] workload produces the
-//! same [`ClassicStream`] of [`Intent`]s on every machine and in every version. [`plan`] adds up
-//! the operations of a stream, and [`fingerprint`] computes a hash that identifies it.
+//! same [`ClassicStream`] of [`Intent`]s on every machine and in every version. [`plan`] sums the
+//! operations of a stream. [`fingerprint`] computes a hash that identifies a workload.
 
 #[macro_use]
 mod error;

@@ -44,7 +44,7 @@ impl fmt::Display for Think {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Mix {
-    /// The number of files in the initial pool: in every private pool, or in the shared pool.
+    /// The number of files in the initial pool. With private pools, each pool contains this number.
     pub files: u64,
     /// Operations of each worker; null if something else ends the run, such as a duration.
     #[serde(with = "crate::endless")]
@@ -56,11 +56,11 @@ pub struct Mix {
     pub sizes: Sizes,
     /// The number of bytes that an append adds.
     pub append_sizes: Sizes,
-    /// The number of bytes that a range read reads.
+    /// The number of bytes that a range read requests.
     pub range_sizes: Sizes,
     /// The largest size in bytes that appends may produce.
     pub size_max_bytes: u64,
-    /// How often each file is used.
+    /// How uses are distributed over the files.
     pub popularity: Popularity,
     /// The directories of each target.
     pub layout: Layout,
@@ -114,13 +114,13 @@ impl Default for Mix {
 }
 
 impl Mix {
-    /// The largest pool.
     pub const FILES_MAX: u64 = 1 << 35;
     /// The largest alignment, in bytes.
     pub const ALIGN_MAX_BYTES: u64 = 1 << 20;
 
-    /// Returns the weights of the classic pairs of operations. `read` and `create` are the chances,
-    /// in tenths, of reading rather than appending and of creating rather than deleting.
+    /// Returns the weights of the pairs of operations in the classic workload. `read` and `create`
+    /// are chances in tenths: of reading rather than appending, and of creating rather than
+    /// deleting.
     pub fn classic_pairs(read: u32, create: u32) -> Weights {
         Weights::default()
             .with(Action::Read, read)
@@ -129,7 +129,8 @@ impl Mix {
             .with(Action::Delete, 10_u32.saturating_sub(create))
     }
 
-    /// Checks that all values are in range, and that the directories can contain the pool.
+    /// Checks that all values are in range, and that the directories' limits of entries allow the
+    /// initial pool.
     pub fn validate(&self) -> Result<(), WorkloadError> {
         if self.weights.sum() == 0 {
             return Err(weights::none());
@@ -189,8 +190,8 @@ impl Mix {
         (place / self.layout.places()) as usize
     }
 
-    /// Returns the limit on the number of links that exist at one time. The same limit applies to
-    /// symbolic links and to directories that the mix makes.
+    /// Returns the maximum number of hard links that may exist in a pool at one time. The same
+    /// limit applies to symbolic links, and to directories that the mix creates.
     pub fn extras_max(&self) -> u64 {
         self.files.clamp(16, 1 << 20)
     }
@@ -201,8 +202,8 @@ impl Mix {
         aligned(self.size_max_bytes).max(aligned(self.append_sizes.high()))
     }
 
-    /// Returns all fields and their values in a fixed format. The fingerprint is computed from this
-    /// text.
+    /// Returns all fields and their values in a fixed format, from which the fingerprint is
+    /// computed.
     pub fn canonical(&self) -> String {
         let locations: Vec<String> = self.location_weights.iter().map(u32::to_string).collect();
         format!(

@@ -1,8 +1,9 @@
-//! The stream of a mix on a private pool. It chooses the file of each draft from the pool's state
-//! at this point of the stream.
+//! The stream of a mix on a private pool. The file of each draft is chosen from the state of the
+//! pool at this point of the stream.
 //!
-//! Several mixers take turns on one pool, as if the workers of a shared pool were equally fast.
-//! Only the plan of a shared pool is made in this way; its run uses the actual pool.
+//! If there are several mixers, they take turns on one pool, as if the workers of a shared pool
+//! were equally fast. Only the plan of a shared pool is computed in this way. A run on a shared
+//! pool uses the actual pool.
 
 use crate::extras::{Ring, Thing};
 use crate::intent::{Action, End, Intent, Kept, Phase, PoolState, Stream};
@@ -20,15 +21,15 @@ pub struct MixStream {
     mixers: Vec<Mixer>,
     ranks: PopularityRanks,
     files: Files,
-    /// The hard links, the symbolic links and the directories that the mix made.
+    /// The hard links, symbolic links and directories that operations of the mix have created.
     rings: [Ring; 3],
     extras_max: u64,
-    /// The number of entries in each place; empty without a limit on entries.
+    /// The number of entries in each place; empty if entries are not limited.
     entries: Vec<u64>,
     entries_max: u64,
     initial: u64,
     transactions: u64,
-    /// The last running number that was assigned.
+    /// The highest running number that was assigned to a name.
     number: u64,
     begun: u64,
     deleted: u64,
@@ -56,8 +57,8 @@ impl MixStream {
         }
     }
 
-    /// Returns the next file to be created, in a place below the limit of entries; `None` if all
-    /// places are full.
+    /// Returns the next file to create, in a place that is below its limit of entries; `None` if
+    /// all places are full.
     fn birth(&mut self) -> Option<File> {
         let births = self.mixers[0].births();
         let mut file = births.file(self.number + 1);
@@ -76,7 +77,7 @@ impl MixStream {
         Some(file)
     }
 
-    /// Counts one more entry in a place. Returns `false` if the place is full.
+    /// Counts the creation of an entry in a place. Returns `false` if the place is full.
     fn takes_one_more(&mut self, place: u32) -> bool {
         match self.entries.get_mut(place as usize) {
             Some(entries) if *entries >= self.entries_max => false,
@@ -222,7 +223,8 @@ impl MixStream {
         &mut self.rings[at]
     }
 
-    /// Removes the oldest link or directory of a kind if at least `least` of them exist.
+    /// Removes the oldest link or directory of a kind, if at least `least` objects of that kind
+    /// exist.
     fn remove_from(&mut self, kind: NameKind, least: u64) -> Option<Intent> {
         let ring = self.ring(kind);
         if (ring.things.len() as u64) < least {
@@ -238,7 +240,7 @@ fn skipped(reason: SkipReason, think_ns: u64) -> Intent {
     asked(Intent::skipped(reason), think_ns)
 }
 
-/// Marks an intent as the operation of a transaction, with its think time.
+/// Marks an intent as the operation that completes a transaction, and sets its think time.
 pub fn asked(intent: Intent, think_ns: u64) -> Intent {
     Intent {
         ends_transaction: true,
@@ -247,7 +249,7 @@ pub fn asked(intent: Intent, think_ns: u64) -> Intent {
     }
 }
 
-/// Returns the intent that makes a directory.
+/// Returns the intent that creates a directory.
 pub fn make_directory(thing: Thing, think_ns: u64) -> Intent {
     asked(thing.intent(Action::MakeDirectory), think_ns)
 }

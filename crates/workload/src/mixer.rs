@@ -1,5 +1,6 @@
-//! The random draws of a mix: the next operation, its size and its file. Every value is a pure
-//! function of seed, worker and index. A draft becomes an [`Intent`] when its file is chosen.
+//! The random draws of a mix: the next operation, its size, and the file that it uses. Every drawn
+//! value is a pure function of seed, worker and index. A draft becomes an [`Intent`] when its file
+//! is chosen.
 
 use std::sync::Arc;
 
@@ -15,11 +16,12 @@ use crate::skip::SkipReason;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draft {
     pub action: Action,
-    /// The random number that selects the file; a running number for a shuffled order.
+    /// The random number that selects the file. If the popularity is a shuffled order, a running
+    /// number instead.
     pub pick: u64,
-    /// The random number that selects a size.
+    /// The random number that selects a size or an amount of bytes.
     pub amount: u64,
-    /// The random number that selects an offset.
+    /// The random number that selects an offset in the file.
     pub offset: u64,
     /// The think time before the operation is issued, in nanoseconds.
     pub think_ns: u64,
@@ -39,7 +41,7 @@ pub enum Change {
 /// Generates the drafts of one worker of a mix.
 #[derive(Clone, Debug)]
 pub struct Mixer {
-    /// Each action with the upper end of its range in the running sum of weights.
+    /// Each action, with the upper end of its range in the running sum of the weights.
     actions: Vec<(u64, Action)>,
     sum: u64,
     think: Think,
@@ -49,7 +51,7 @@ pub struct Mixer {
     size_max: u64,
     align: u64,
     keys: Keys,
-    /// For a shuffled order: the number of workers, and this worker's number.
+    /// For a shuffled order: the number of workers that share the order, and this worker's number.
     turn: Option<(u64, u64)>,
 }
 
@@ -62,14 +64,14 @@ struct Keys {
     think: Key,
 }
 
-/// The sampling tables of a mix. Workers share them, because a histogram may have 65,536 bins, and
-/// a mix thousands of targets.
+/// The sampling tables of a mix. Workers share the tables, because a histogram may have 65,536 bins
+/// and a mix thousands of targets.
 #[derive(Clone, Debug)]
 pub struct Tables {
     sizes: Sampler,
     append_sizes: Sampler,
     range_sizes: Sampler,
-    /// The upper end of each target's range in the running sum of shares.
+    /// The upper end of each target's range in the running sum of the targets' shares.
     shares: Arc<[u64]>,
 }
 
@@ -85,20 +87,21 @@ impl Tables {
     }
 }
 
-/// The directory and size of every new file. They depend only on the file's number, not on the
-/// worker that creates it.
+/// Determines the directory and the size of every new file. Both depend only on the file's number,
+/// not on the worker that creates the file.
 #[derive(Clone, Debug)]
 pub struct Births {
     sizes: Sampler,
     size: Key,
     location: Key,
-    /// The upper end of each target's range in the running sum of shares.
+    /// The upper end of each target's range in the running sum of the targets' shares.
     shares: Arc<[u64]>,
     places: u32,
 }
 
 impl Births {
-    /// Uses the tables of the mix, and a seed that workers of the same pool have in common.
+    /// `seed` is the same for all workers of a pool, so that a file's number has the same meaning
+    /// for each of them.
     pub fn new(mix: &Mix, tables: &Tables, seed: u64) -> Self {
         Self {
             sizes: tables.sizes.clone(),
@@ -109,8 +112,8 @@ impl Births {
         }
     }
 
-    /// Returns the new file with this number. Within a target, consecutive numbers cycle through
-    /// the directories.
+    /// Returns the new file with this number. Within a target, consecutive file numbers cycle
+    /// through the directories.
     #[inline]
     pub fn file(&self, number: u64) -> File {
         let location = match &*self.shares {
@@ -135,7 +138,7 @@ impl Births {
         }
     }
 
-    /// Returns the place after another one, in a cycle through all targets.
+    /// Returns the place that follows `place` in a cycle through all targets.
     pub fn place_after(&self, place: u32) -> u32 {
         (place + 1) % self.places()
     }
@@ -147,8 +150,8 @@ impl Births {
 }
 
 impl Mixer {
-    /// Creates the draft generator of a worker that performs the actions of `weights`. `seed` is
-    /// the worker's own seed; `births_seed` determines new files.
+    /// Returns the draft generator of a worker that performs the actions of `weights`. `seed` is
+    /// the worker's own seed. `births_seed` determines the directories and sizes of new files.
     pub fn new(
         mix: &Mix,
         tables: &Tables,
@@ -179,7 +182,7 @@ impl Mixer {
         }
     }
 
-    /// Makes this worker one of several that go through one shuffled order together.
+    /// Makes this worker one of several workers that use one shuffled order together.
     #[must_use]
     pub fn taking_turns(self, workers: u32, worker: u32) -> Self {
         Self {
@@ -188,7 +191,7 @@ impl Mixer {
         }
     }
 
-    /// Returns the directories and sizes of new files.
+    /// Returns the generator for the directories and sizes of new files.
     pub fn births(&self) -> &Births {
         &self.births
     }
@@ -205,8 +208,8 @@ impl Mixer {
             .any(|(_, action)| matches!(action, Action::Create | Action::Deliver))
     }
 
-    /// Returns whether at least one operation of this worker is possible on a pool. `has_room` is
-    /// whether a directory can take one more entry.
+    /// Returns whether at least one operation of this worker is possible on a pool. `has_room`
+    /// states whether any directory can take one more entry.
     pub fn can_perform_any(&self, pool: &PoolState, has_room: bool) -> bool {
         let mut actions = self.actions.iter();
         actions.any(|(_, action)| self.can_perform(*action, pool, has_room))
@@ -231,7 +234,7 @@ impl Mixer {
         }
     }
 
-    /// Returns the draft number `index`, from 0.
+    /// Returns the draft with number `index`, which counts from 0.
     #[inline]
     pub fn draft(&self, index: u64) -> Draft {
         let share = below(self.keys.action.at(index), self.sum);
@@ -255,8 +258,8 @@ impl Mixer {
         }
     }
 
-    /// Combines a draft with the file that was chosen for it. Returns the intent and its effect on
-    /// the file. A new name gets the number `fresh`.
+    /// Combines a draft with the file that was chosen for it. Returns the intent, and the effect of
+    /// the intent on the file. If the operation creates a name, the name gets the number `fresh`.
     #[inline]
     pub fn decide(&self, draft: &Draft, file: File, fresh: u64) -> (Intent, Change) {
         let mut intent = Intent {
@@ -310,7 +313,7 @@ impl Mixer {
                 return Change::Becomes(File {
                     size_bytes: intent.bytes,
                     version: intent.version,
-                    // A replaced file is a new file under the old name, without extended
+                    // The replacement is a new file under the old name, so it has no extended
                     // attributes.
                     has_extended: false,
                     ..file

@@ -1,5 +1,5 @@
-//! File names: short or long, in order or scattered. Each contains its file's running number. A
-//! name is accepted as one of this format only if the format writes exactly this name.
+//! File names: short or long, in order or scattered. Every name contains the running number of its
+//! file. A name is parsed only if the format writes exactly this name for the parsed number.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,11 +13,12 @@ use crate::random::{again, before_again};
 
 pub use engine::NameKind;
 
-/// The largest length of a name without the suffix of its kind.
+/// The maximum length of a name in bytes, without the suffix of its kind.
 pub const LENGTH_MAX: u8 = 200;
-/// The number of hexadecimal digits that encode the number in a hashed name.
+/// The number of hexadecimal digits that encode the running number in a hashed name.
 const HASH_DIGITS: usize = 16;
-/// Maildir names begin with a time in seconds. Running numbers count microseconds from this time.
+/// The time in seconds with which maildir names begin. Running numbers are added to this time as
+/// microseconds.
 const MAILDIR_SECONDS: u64 = 1_700_000_000;
 const MICROSECONDS: u64 = 1_000_000;
 const MAILDIR_MIDDLE: &[u8] = b".M";
@@ -31,9 +32,9 @@ pub enum NameForm {
     Decimal,
     /// The running number with leading zeros: `0000000000000017`.
     Padded,
-    /// Hexadecimal digits without visible order, as from a hash: `61c8864680b583eb`.
+    /// Hexadecimal digits in no visible order, as from a hash: `61c8864680b583eb`.
     Hashed,
-    /// The format in which mail servers name messages: `1700000000.M000017P1.postmark`.
+    /// The format of file names on mail servers: `1700000000.M000017P1.postmark`.
     Maildir,
 }
 
@@ -47,7 +48,7 @@ pub struct Names {
     pub length: u8,
 }
 
-/// Returns the suffix of names of a kind.
+/// Returns the suffix that marks names of a kind.
 const fn suffix(kind: NameKind) -> &'static [u8] {
     match kind {
         NameKind::File => b"",
@@ -70,7 +71,8 @@ impl NameForm {
         }
     }
 
-    /// Returns the smallest length, or `None` if the format has no length.
+    /// Returns the minimum length of names in this format; `None` if the format has no fixed
+    /// length.
     const fn length_min(self) -> Option<u8> {
         match self {
             Self::Padded => Some(1),
@@ -89,7 +91,7 @@ impl NameForm {
 }
 
 impl Names {
-    /// Checks that the length is within the format's limits.
+    /// Checks that the length of names is within the limits of their format.
     pub fn validate(&self) -> Result<(), WorkloadError> {
         match self.form.length_min() {
             Some(low) if !(low..=LENGTH_MAX).contains(&self.length) => {
@@ -100,7 +102,7 @@ impl Names {
         }
     }
 
-    /// Appends the name of an object of this kind with this number.
+    /// Appends the name of an object with this kind and number.
     #[inline]
     pub fn write(&self, kind: NameKind, number: u64, to: &mut NameWriter<'_>) {
         match self.form {
@@ -117,8 +119,7 @@ impl Names {
         to.extend(suffix(kind));
     }
 
-    /// Returns the kind and the number in a name, or `None` if [`Self::write`] does not write such
-    /// a name.
+    /// Returns the kind and the number in a name; `None` if [`Self::write`] never writes this name.
     pub fn parse(&self, name: &[u8]) -> Option<(NameKind, u64)> {
         let mut others = NameKind::ALL[1..].iter().copied();
         let kind = others
@@ -141,13 +142,14 @@ impl Names {
                     .checked_add(microseconds)?
             }
         };
-        // Other spellings of the same number are rejected.
+        // A name that spells the number differently, for example with additional zeros, is
+        // rejected.
         let mut written = Vec::with_capacity(name.len());
         self.write(kind, number, &mut NameWriter::new(&mut written));
         (written == name).then_some((kind, number))
     }
 
-    /// Returns the length in bytes of the longest name, of any kind, with a number up to
+    /// Returns the length in bytes of the longest name of any kind, for numbers up to
     /// `numbers_max`.
     pub fn length_max(&self, numbers_max: u64) -> usize {
         let mut longest = Vec::new();
@@ -298,7 +300,7 @@ mod tests {
             names.write(kind, number, &mut NameWriter::new(&mut name));
             prop_assert_eq!(names.parse(&name), Some((kind, number)));
             prop_assert!(name.len() <= names.length_max(number) && name.len() < 256);
-            // No similar name has the same meaning.
+            // No name that differs in one byte or lacks one byte is parsed as the same number.
             for at in 0..name.len() {
                 let mut other = name.clone();
                 other[at] ^= 1;

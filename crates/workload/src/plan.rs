@@ -19,41 +19,42 @@ use crate::stream::ClassicStream;
 use crate::table::MemoryHint;
 use crate::whole::{Work, Workload};
 
-/// The operations of one action in one phase.
+/// The number of operations of one action in one phase, and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     pub operations: u64,
-    /// Bytes that these operations read or write.
+    /// The number of bytes that the operations read or write.
     pub bytes: u64,
 }
 
-/// The operations of a workload's complete stream.
+/// The plan of a workload's complete stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// The operations of each phase, in the order of [`Phase::ALL`]; actions that do not occur are
     /// absent.
     pub tallies: [BTreeMap<Action, Tally>; 3],
-    /// Whether the plan assumes that the workers of a shared pool are equally fast. The run will
-    /// then differ from the plan.
+    /// Whether the plan assumes that the workers of a shared pool are equally fast. In this case
+    /// the run will differ from the plan.
     pub is_estimate: bool,
-    /// Intents without an operation: skipped operations, and the second halves of transactions if
-    /// the workload disables creating and deleting.
+    /// The number of intents without an operation: skipped operations, and disabled second halves
+    /// of transactions.
     pub nothing: u64,
-    /// Skipped operations by reason. They do not include operations of pairs that the workload
-    /// disables.
+    /// The number of skipped operations for each reason. Operations of pairs that the workload
+    /// disables are not included.
     pub skipped: Skipped,
     pub transactions: u64,
-    /// Why the transactions would end.
+    /// The reason why the transactions would end.
     pub end: End,
     /// The largest number of files at one time.
     pub files_peak: u64,
     /// The largest number of content bytes at one time.
     pub bytes_peak: u64,
-    /// The peaks of each volume that was passed to the planner.
+    /// The peak sizes on each volume that was passed to the planner.
     pub volumes: Vec<Volume>,
-    /// All bytes read, in the edition's arithmetic: in integers or in 32-bit floats.
+    /// The number of bytes read, in the edition's arithmetic: summed in integers or in 32-bit
+    /// floats.
     pub classic_bytes_read: f64,
-    /// All bytes written, in the edition's arithmetic.
+    /// The number of bytes written, in the edition's arithmetic.
     pub classic_bytes_written: f64,
     pub fingerprint: Fingerprint,
     /// The hash of the complete stream.
@@ -61,7 +62,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Returns the operations and bytes of an action in a phase.
+    /// Returns the number of operations and bytes of an action in a phase.
     pub fn tally(&self, phase: Phase, action: Action) -> Tally {
         self.tallies[phase as usize]
             .get(&action)
@@ -69,7 +70,7 @@ impl Plan {
             .unwrap_or_default()
     }
 
-    /// Returns the operations and bytes of an action in all phases.
+    /// Returns the number of operations and bytes of an action in all phases together.
     pub fn total(&self, action: Action) -> Tally {
         let tallies = Phase::ALL.map(|phase| self.tally(phase, action));
         Tally {
@@ -89,8 +90,9 @@ impl Plan {
         self.bytes(Action::moves_bytes_in)
     }
 
-    /// Returns the bytes read divided by the bytes written, a ratio that identifies the edition of
-    /// published tables. Returns `None` if no bytes are written.
+    /// Returns the number of bytes read divided by the number of bytes written. This ratio
+    /// identifies the edition that produced a published table. Returns `None` if no bytes are
+    /// written.
     pub fn read_to_written(&self) -> Option<f64> {
         let written = self.bytes_written();
         (written > 0).then(|| self.bytes_read() as f64 / written as f64)
@@ -105,24 +107,24 @@ impl Plan {
 #[derive(Debug)]
 pub struct Planner<'a> {
     workload: &'a Workload,
-    /// The index of each target's volume.
+    /// The index of the volume that contains each target.
     volume_of: Vec<usize>,
     volumes: Vec<Level>,
-    /// The largest number of transactions from each stream; `None` for all of them.
+    /// The maximum number of transactions to plan in each stream; `None` for all transactions.
     transactions: Option<Vec<u64>>,
 }
 
 impl<'a> Planner<'a> {
-    /// Creates a planner with one volume whose blocks have one byte.
+    /// Creates a planner for a single volume with blocks of one byte.
     pub fn new(workload: &'a Workload) -> Self {
         Self::with_volumes(workload, vec![0; workload.location_weights().len()], &[1])
     }
 
-    /// Creates a planner that tracks several volumes. `volume_of` contains the index of each
-    /// target's volume, `block_bytes` the allocation unit of each volume.
+    /// Creates a planner for several volumes. `volume_of` contains the index of the volume for each
+    /// target. `block_bytes` contains the allocation unit of each volume.
     ///
     /// # Panics
-    /// Panics if a volume's index is out of range, or if the number of targets is wrong.
+    /// Panics if the index of a volume is out of range, or if the number of targets is wrong.
     pub fn with_volumes(
         workload: &'a Workload,
         volume_of: Vec<usize>,
@@ -141,8 +143,9 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Limits the transactions of each stream, by the stream's number. The fingerprint and the hash
-    /// then differ from those of the complete workload.
+    /// Limits the number of transactions in each stream; `of_streams` is indexed by the stream's
+    /// number. With a limit, the fingerprint and the hash differ from those of the complete
+    /// workload.
     #[must_use]
     pub fn with_transactions(mut self, of_streams: Vec<u64>) -> Self {
         self.transactions = Some(of_streams);
@@ -157,9 +160,10 @@ impl<'a> Planner<'a> {
         self.plan_with_hint(|_| ())
     }
 
-    /// Computes the plan, with a hint about the memory of the streams' tables. Private pools are
-    /// processed one after another, and their peaks are added, as if all workers reached their
-    /// peaks at the same time.
+    /// Computes the plan. `hint` receives the memory of the streams' tables.
+    ///
+    /// Private pools are planned one after the other. Their peak sizes are summed, as if all
+    /// workers reached their peaks at the same time.
     ///
     /// # Errors
     /// Returns an error if the workload is invalid.
@@ -231,7 +235,7 @@ impl<'a> Planner<'a> {
         plan
     }
 
-    /// Adds one stream to the sum, and returns a hasher of its first intents.
+    /// Adds one stream to the totals, and returns a hasher of the stream's first intents.
     fn follow<S: Stream + ?Sized>(
         &self,
         stream: &mut S,
@@ -242,7 +246,7 @@ impl<'a> Planner<'a> {
         let mut first = StreamHasher::of(&self.workload.work);
         let mut all = Level::new(1);
         let mut left = INTENTS_IN_FINGERPRINT;
-        // With one volume, the common case, the location need not be computed.
+        // With a single volume, the usual case, the target of each file need not be computed.
         let one_volume = volumes.len() == 1;
         for phase in Phase::ALL {
             while let Some(intent) = stream.next(phase) {
@@ -282,7 +286,7 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// The sum of all streams.
+/// The totals of all streams.
 #[derive(Default)]
 struct Sum {
     tallies: [[Tally; Action::COUNT]; 3],
@@ -304,7 +308,7 @@ mod tests {
     use crate::whole::Workers;
 
     #[test]
-    fn large_workloads_are_followed_in_part() {
+    fn large_workloads_are_planned_in_part() {
         let mix = |files, transactions| {
             Workload::from(Mix {
                 files,

@@ -1,35 +1,34 @@
-//! The files in a mix's pool, at consecutive positions from 0. They are stored in chunks of 24
-//! bytes per file, so that the pool grows without copying. When a file is removed, the last file
+//! The files in the pool of a mix, at consecutive positions from 0. They are stored in chunks with
+//! 24 bytes per file, so that the pool grows without copying. When a file is removed, the last file
 //! moves to its position.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct File {
-    /// The running number in its name, below 2^48.
+    /// The running number in the file's name, below 2^48.
     pub number: u64,
-    /// The number that identifies the file under all its names, below 2^48.
+    /// The number that identifies the file under all of its names, below 2^48.
     pub file: u64,
-    /// Its size in bytes, below 2^40.
+    /// The file's size in bytes, below 2^40.
     pub size_bytes: u64,
-    /// The number of its directory.
+    /// The number of the file's directory.
     pub place: u32,
-    /// The version of its contents, below 2^23.
+    /// The version of the file's contents, below 2^23.
     pub version: u32,
-    /// Whether the file has the extended attribute that mixes set.
+    /// Whether the file has the extended attribute that operations of a mix set.
     pub has_extended: bool,
 }
 
-/// A file in 24 bytes: 48 bits of number, 48 of file, 40 of size, 32 of place, 23 of version, and 1
-/// bit for the extended attribute.
+/// A file in 24 bytes: 48 bits for `number`, 48 for `file`, 40 for `size_bytes`, 32 for `place`, 23
+/// for `version`, and 1 for `has_extended`.
 pub type Packed = [u64; 3];
 
 const BITS_48: u64 = (1 << 48) - 1;
 const BITS_40: u64 = (1 << 40) - 1;
 
-/// The largest version; the next version is 1.
+/// The highest version number, after which versions start again at 1.
 pub const VERSION_MAX: u32 = (1 << 23) - 1;
 
 impl File {
-    /// Encodes the file in 24 bytes.
     #[inline]
     pub fn pack(self) -> Packed {
         let size = self.size_bytes & BITS_40;
@@ -41,7 +40,6 @@ impl File {
         ]
     }
 
-    /// Decodes the file.
     #[inline]
     pub fn unpack([a, b, c]: Packed) -> Self {
         Self {
@@ -54,7 +52,7 @@ impl File {
         }
     }
 
-    /// Returns the next version; [`VERSION_MAX`] is followed by 1.
+    /// Returns the number of the next version. [`VERSION_MAX`] is followed by 1.
     #[must_use]
     pub fn next_version(self) -> u32 {
         if self.version == VERSION_MAX {
@@ -67,7 +65,7 @@ impl File {
 
 const CHUNK: usize = 1 << 14;
 
-/// The files in a mix's pool, at consecutive positions from 0.
+/// The files in the pool of a mix, at consecutive positions from 0.
 #[derive(Clone, Debug, Default)]
 pub struct Files {
     chunks: Vec<Vec<Packed>>,
@@ -105,7 +103,7 @@ impl Files {
         self.chunks[position / CHUNK][position % CHUNK] = file.pack();
     }
 
-    /// Appends a file. Memory is allocated a chunk at a time.
+    /// Appends a file. Allocates memory for a whole chunk of files at a time.
     #[inline]
     pub fn push(&mut self, file: File) {
         if self.count == self.chunks.len() * CHUNK {
@@ -163,12 +161,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn unpack_inverts_pack(file in files()) {
+        fn unpack_is_the_inverse_of_pack(file in files()) {
             prop_assert_eq!(File::unpack(file.pack()), file);
         }
 
         #[test]
-        fn files_match_a_vector(steps in prop::collection::vec((any::<u16>(), files()), 1..400)) {
+        fn files_equal_a_vector_after_any_steps(steps in prop::collection::vec((any::<u16>(), files()), 1..400)) {
             let mut pool = Files::default();
             let mut vector: Vec<File> = Vec::new();
             for (choice, file) in steps {

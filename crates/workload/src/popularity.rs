@@ -1,5 +1,5 @@
-//! The popularity of files: how often each one is used. A random rank is drawn; rank 0 is the most
-//! popular.
+//! The popularity of files: how often each file is used. A rank is drawn at random. The file with
+//! rank 0 is the most popular.
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,21 +21,21 @@ pub enum Popularity {
     /// All files are equally likely.
     #[default]
     Uniform,
-    /// The file of rank r (from 0) is used in proportion to 1 / (r + 1)^exponent.
+    /// The file with rank r (from 0) is used in proportion to 1 / (r + 1)^exponent.
     Zipf {
-        /// 0 is uniform; 0.99 is common in storage benchmarks.
+        /// The exponent; 0 is uniform, and 0.99 is common in storage benchmarks.
         exponent: f64,
     },
-    /// A few hot files get most of the uses. Within the hot and the other files, all are equally
-    /// likely.
+    /// A few hot files get most of the uses. All hot files are equally likely, and so are all other
+    /// files.
     Hot {
         /// The percentage of files that are hot.
         files_percent: f64,
-        /// The percentage of uses that hot files get.
+        /// The percentage of all uses that the hot files get.
         accesses_percent: f64,
     },
-    /// Each file is used once per epoch, in a pseudorandom order that changes with every epoch.
-    /// Workers of one pool share an epoch.
+    /// Each file is used once per epoch, in a pseudorandom order that changes with every epoch. The
+    /// workers of one pool use each file once together.
     Shuffled,
 }
 
@@ -131,7 +131,7 @@ fn invalid_exponent(exponent: &dyn fmt::Display) -> WorkloadError {
     )
 }
 
-/// Draws ranks for pools of any size.
+/// Draws popularity ranks for pools of any size.
 #[derive(Clone, Debug)]
 pub struct PopularityRanks(PopularityKind);
 
@@ -140,7 +140,7 @@ enum PopularityKind {
     Uniform,
     Zipf(Box<Zipf>),
     Shuffled,
-    /// The fraction of hot files, and the fraction of uses that they get, times 2^64.
+    /// The fraction of files that are hot, and the fraction of all uses that they get, times 2^64.
     Hot {
         files: f64,
         uses: u64,
@@ -159,15 +159,16 @@ impl PopularityRanks {
                 accesses_percent,
             } => PopularityKind::Hot {
                 files: files_percent / 100.0,
-                // The conversion saturates for 100 %.
+                // For 100 %, the product exceeds the range, and the conversion returns the largest
+                // integer.
                 uses: (accesses_percent / 100.0 * 18_446_744_073_709_551_616.0) as u64,
             },
         })
     }
 
-    /// Returns the rank of a random value among `n` files, from 0 to `n` - 1 (0 if `n` is 0). It is
-    /// a pure function of both; the stored state only saves time. For a shuffled order, `random` is
-    /// a running number.
+    /// Returns the rank for a random value among `n` files, from 0 to `n` - 1 (0 if `n` is 0). The
+    /// rank is a pure function of `random` and `n`; the stored state only saves time. For a
+    /// shuffled order, `random` is a running number.
     #[inline]
     pub fn rank(&mut self, random: u64, n: u64) -> u64 {
         match &mut self.0 {
@@ -187,10 +188,10 @@ impl PopularityRanks {
     }
 }
 
-/// Returns the position of `index` in the order of `n` files that belongs to `epoch`. It applies a
-/// Feistel network of four rounds to the next even number of bits until the result is below `n`
-/// (cycle walking: Black and Rogaway, CT-RSA 2002). This takes less than four iterations on
-/// average.
+/// Returns the position of `index` in the pseudorandom order of `n` files for `epoch`. A Feistel
+/// network of four rounds permutes numbers of as many bits as `n` needs, rounded up to an even
+/// number. It is repeated until the result is below `n` (cycle walking: Black and Rogaway, CT-RSA
+/// 2002), less than four times on average.
 fn shuffled(index: u64, n: u64, epoch: u64) -> u64 {
     let half = (64 - (n - 1).leading_zeros()).div_ceil(2).max(1);
     let mask = (1_u64 << half) - 1;
@@ -212,17 +213,18 @@ fn shuffled(index: u64, n: u64, epoch: u64) -> u64 {
 
 const KEPT: usize = 256;
 
-/// Rejection-inversion sampling (Hörmann and Derflinger, ACM TOMACS 6(3), 1996). It is exact for
-/// all pool sizes and needs less than 1.02 random values per rank on average.
+/// Draws ranks by rejection-inversion sampling (Hörmann and Derflinger, ACM TOMACS 6(3), 1996). The
+/// probabilities are exact for all pool sizes. On average less than 1.02 random values are needed
+/// per rank.
 #[derive(Clone, Debug)]
 struct Zipf {
     exponent: f64,
-    /// The integral up to 1.5, minus the weight of the first rank.
+    /// [`Self::integral`] of 1.5, minus the weight of the first rank.
     first: f64,
-    /// If the distance to the rounded number is at most this value, the sample is accepted without
-    /// a further test.
+    /// A sample is accepted without a further test if its distance to the rounded number is at most
+    /// this value.
     safe: f64,
-    /// A cache of pool sizes, with the integral up to the last rank of each.
+    /// A cache of recently used pool sizes. Each entry contains the integral up to the last rank.
     kept: [(u64, f64); KEPT],
 }
 
@@ -284,7 +286,7 @@ impl Zipf {
         factor * log
     }
 
-    /// Returns x so that [`Self::integral`] of x is `area`.
+    /// Returns the inverse of [`Self::integral`]: the x for which the integral is `area`.
     fn inverse(&self, area: f64) -> f64 {
         // Rounding may produce values below -1, which `log1p` does not accept.
         let y = (area * (1.0 - self.exponent)).max(-1.0);
@@ -312,8 +314,8 @@ mod tests {
         counts
     }
 
-    /// Returns how far chi-squared is from its mean, in standard deviations. Ranks with less than
-    /// 20 expected uses are combined.
+    /// Returns the difference between chi-squared and its mean, in standard deviations. Ranks with
+    /// less than 20 expected uses are combined.
     fn deviation(counts: &[u64], probabilities: &[f64]) -> f64 {
         let draws = counts.iter().sum::<u64>() as f64;
         let sum: f64 = probabilities.iter().sum();
@@ -336,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn zipf_has_exact_probabilities() {
+    fn zipf_ranks_have_exact_probabilities() {
         for exponent in ["0", "0.5", "0.99", "1", "1.000001", "1.5", "3", "10"] {
             for n in [2, 3, 10, 1_000] {
                 let counts = counts(&format!("zipf:{exponent}"), n, 400_000);
@@ -349,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn hot_files_take_their_share() {
+    fn hot_files_get_their_percentage_of_uses() {
         let counts = counts("hot:10%/90%", 200, 1_000_000);
         let probabilities: Vec<f64> = (0..200)
             .map(|rank| if rank < 20 { 0.045 } else { 0.1 / 180.0 })
@@ -360,13 +362,13 @@ mod tests {
     }
 
     #[test]
-    fn uniform_is_uniform() {
+    fn uniform_ranks_are_equally_likely() {
         let counts = counts("uniform", 100, 1_000_000);
         assert!(deviation(&counts, &[1.0; 100]).abs() < 4.0);
     }
 
     #[test]
-    fn a_lower_rank_is_more_popular() {
+    fn lower_ranks_are_more_popular() {
         for popularity in ["zipf:0.99", "zipf:1", "zipf:2", "hot:20%/80%"] {
             let counts = counts(popularity, 1_024, 2_000_000);
             let groups: Vec<u64> = (0..5)
@@ -381,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_are_frozen() {
+    fn popularity_ranks_are_frozen() {
         let ranks = |text: &str| {
             let mut ranks = PopularityRanks::new(&text.parse().unwrap());
             let key = Key::new(7, "frozen", 0);
@@ -400,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_depend_only_on_the_value_and_the_pool_size() {
+    fn rank_is_a_pure_function_of_value_and_pool_size() {
         for popularity in ["uniform", "zipf:0.99", "zipf:1", "zipf:10", "hot:10%/90%"] {
             let popularity: Popularity = popularity.parse().unwrap();
             let mut used = PopularityRanks::new(&popularity);

@@ -1,4 +1,4 @@
-//! A stream that was drawn completely before its run, so that drawing takes no time during the
+//! A stream that was drawn completely before the run, so that drawing takes no time during the
 //! measurement.
 
 use std::collections::VecDeque;
@@ -9,7 +9,7 @@ use crate::intent::{End, Intent, Kept, Phase, PoolState, Stream};
 #[derive(Clone, Debug)]
 pub struct Prepared {
     intents: [VecDeque<Intent>; 3],
-    /// The contents of the pool after the transactions.
+    /// The objects in the pool after the transactions.
     pool: Vec<Kept>,
     end: End,
     transactions: u64,
@@ -65,7 +65,8 @@ impl Stream for Prepared {
         self.begun
     }
 
-    /// Always returns true: the remaining intents were already drawn, and the stream is finite.
+    /// Always returns true. The remaining intents are already drawn and their number is finite, so
+    /// skips cannot continue forever.
     fn can_perform_any(&self, _: &PoolState) -> bool {
         true
     }

@@ -1,9 +1,10 @@
 //! Presets: named workloads, each with a description and the source of its figures.
 //!
-//! [`classic`](self) presets repeat published configurations. The mixes represent current
-//! applications. Their size depends on the machine, and they end after [`RUN_FOR_S`]. Their pools
-//! fit the page cache and are created within seconds on a solid state disk. To measure beyond the
-//! page cache, a larger pool (`--files`) or a cold cache is needed.
+//! [`classic`](self) presets use published configurations. The mixes represent current
+//! applications. The size of a mix depends on the machine, and its transactions end after
+//! [`RUN_FOR_S`]. The pools of mixes fit into the page cache and are created within seconds on a
+//! solid-state disk. To measure performance beyond the page cache, use a larger pool (`--files`) or
+//! a cold cache.
 
 mod classic;
 mod mixes;
@@ -11,14 +12,14 @@ mod preset;
 
 pub use self::preset::{Machine, Manner, Preset, RUN_FOR_S};
 
-/// Returns all presets for a machine, in the order in which they are listed.
+/// Returns all presets, sized for a machine, in the order in which they are listed.
 pub fn all(machine: &Machine) -> Vec<Preset> {
     let mut presets = classic::all();
     presets.extend(mixes::all(machine));
     presets
 }
 
-/// Returns the preset with this name for a machine.
+/// Returns the preset with this name, sized for a machine.
 pub fn find(name: &str, machine: &Machine) -> Option<Preset> {
     all(machine).into_iter().find(|preset| preset.name == name)
 }
@@ -67,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn mixes_stay_small_on_every_machine_and_grow_with_it() {
+    fn pools_of_mixes_grow_with_memory_up_to_a_limit() {
         let bytes = |preset: &Preset| {
             let mean = preset.workload.mix().map_or(0.0, |mix| mix.sizes.mean());
             (mean * preset.workload.files() as f64 * f64::from(preset.workload.streams())) as u64

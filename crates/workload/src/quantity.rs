@@ -1,8 +1,8 @@
 //! Numbers with units, in options and configuration files.
 //!
-//! `k`, `M`, `G`, `T` are powers of 1,000 for counts and for bytes; `Ki`, `Mi`, `Gi`, `Ti` are
-//! powers of 1,024. A `B` may follow a number of bytes. Digits may be grouped with `_`. A comma is
-//! refused, because it could be a decimal comma or separate the items of a list.
+//! `k`, `M`, `G`, `T` are powers of 1,000, and `Ki`, `Mi`, `Gi`, `Ti` are powers of 1,024, both for
+//! counts and for bytes. A `B` may follow a number of bytes. Digits may be grouped with `_`. A
+//! comma is refused, because it could be a decimal comma or separate the items of a list.
 
 use crate::WorkloadError;
 
@@ -10,7 +10,7 @@ const COUNT_UNITS: &str = "k, M, G, T = powers of 1000, or Ki, Mi, Gi, Ti = powe
 const BYTE_UNITS: &str =
     "k, M, G, T = powers of 1000, or Ki, Mi, Gi, Ti = powers of 1024; B may follow";
 const TIME_UNITS: &str = "ns, us, ms, s, m (minutes) or h";
-/// Units of time and their lengths in nanoseconds, the largest first.
+/// Units of time and their lengths in nanoseconds, with the largest unit first.
 const TIMES: [(&str, u64); 6] = [
     ("h", 3_600_000_000_000),
     ("m", 60_000_000_000),
@@ -47,7 +47,8 @@ pub fn duration_ns(text: &str) -> Result<u64, WorkloadError> {
     })
 }
 
-/// Formats a duration so that [`duration_ns`] can parse it, in the largest unit that divides it.
+/// Formats a duration in the largest unit that divides it, so that [`duration_ns`] can parse the
+/// text.
 pub fn duration_text(ns: u64) -> String {
     let (name, unit) = TIMES
         .into_iter()
@@ -139,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units_are_powers_of_a_thousand_or_of_1024() {
+    fn units_are_powers_of_1000_or_1024() {
         for (text, value) in [
             ("500", 500),
             ("20k", 20_000),
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_have_one_size_or_two() {
+    fn size_ranges_have_one_or_two_bounds() {
         assert_eq!(byte_range("500..10000"), Ok((500, 10_000)));
         assert_eq!(byte_range("1KiB-4KiB"), Ok((1_024, 4_096)));
         assert_eq!(byte_range("4KiB"), Ok((4_096, 4_096)));
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn times_have_units() {
+    fn durations_with_units_parse() {
         for (text, ns) in [
             ("0", 0),
             ("10ms", 10_000_000),

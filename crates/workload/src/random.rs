@@ -1,17 +1,17 @@
-//! The random number generator of everything except the classic editions. A value is a pure
-//! function of a seed, a stream's name, a worker and an index, so that each value can be computed
-//! without its predecessors.
+//! The random number generator of everything except the classic editions. A random value is a pure
+//! function of a seed, the name of a stream, a worker and an index. Each value can be computed
+//! without the values before it.
 //!
-//! It is SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators",
-//! OOPSLA 2014), accessed by position. The key is the initial state, and value `index` is the
-//! finaliser of the state after `index + 1` steps. The key is XXH3-64 over the seed (8 bytes,
-//! little-endian), the worker (4 bytes, little-endian) and the stream's name.
+//! The generator is SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
+//! Generators", OOPSLA 2014), accessed by position. The key is the initial state, and value `index`
+//! is the finaliser of the state after `index + 1` steps. The key is XXH3-64 over the seed (8
+//! bytes, little-endian), the worker (4 bytes, little-endian) and the stream's name.
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The increment of SplitMix64's state: 2^64 divided by the golden ratio, odd.
+/// The increment of SplitMix64's state: 2^64 divided by the golden ratio, rounded to an odd number.
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
-/// The factors of the finaliser.
+/// The factors of SplitMix64's finaliser.
 const FACTORS: [u64; 2] = [0xBF58_476D_1CE4_E5B9, 0x94D0_49BB_1331_11EB];
 /// The inverses of [`FACTORS`] modulo 2^64.
 const INVERSES: [u64; 2] = [0x96DE_1B17_3F11_9089, 0x3196_42B2_D24D_8EC3];
@@ -21,7 +21,7 @@ const INVERSES: [u64; 2] = [0x96DE_1B17_3F11_9089, 0x3196_42B2_D24D_8EC3];
 pub struct Key(u64);
 
 impl Key {
-    /// Creates the stream of a worker with this name.
+    /// Creates the stream of random values with this name for a worker.
     pub fn new(seed: u64, name: &str, worker: u32) -> Self {
         let mut bytes = Vec::with_capacity(12 + name.len());
         bytes.extend_from_slice(&seed.to_le_bytes());
@@ -30,13 +30,13 @@ impl Key {
         Self(xxh3_64(&bytes))
     }
 
-    /// Creates a stream from a random value of another stream.
+    /// Creates a stream of random values from a value of another stream.
     #[inline]
     pub const fn of(random: u64) -> Self {
         Self(random)
     }
 
-    /// Returns value number `index`, without computing its predecessors.
+    /// Returns value number `index`, without computing the values before it.
     #[inline]
     pub const fn at(self, index: u64) -> u64 {
         finish(
@@ -46,13 +46,13 @@ impl Key {
     }
 }
 
-/// Derives another random value from one. Different values have different results.
+/// Derives a second random value from a random value. Different values have different results.
 #[inline]
 pub const fn again(random: u64) -> u64 {
     finish(random.wrapping_add(STEP))
 }
 
-/// The inverse of [`again`].
+/// The inverse function of [`again`].
 pub(crate) const fn before_again(random: u64) -> u64 {
     let mut z = random;
     z = (z ^ z >> 31 ^ z >> 62).wrapping_mul(INVERSES[1]);
@@ -60,20 +60,21 @@ pub(crate) const fn before_again(random: u64) -> u64 {
     (z ^ z >> 30 ^ z >> 60).wrapping_sub(STEP)
 }
 
-/// Maps a random value to an integer below `bound` by multiplication; a `bound` of 0 returns 0. For
-/// bounds below 2^40, the probabilities differ by at most one part in 2^24.
+/// Maps a random value to an integer below `bound` by multiplication. Returns 0 if `bound` is 0.
+/// For bounds below 2^40, the probabilities of the integers differ by at most one part in 2^24.
 #[inline]
 pub const fn below(random: u64, bound: u64) -> u64 {
     ((random as u128 * bound as u128) >> 64) as u64
 }
 
-/// Maps a random value to a number of 53 bits from 0 to below 1.
+/// Maps a random value to a number of 53 bits that is at least 0 and below 1.
 #[inline]
 pub const fn unit(random: u64) -> f64 {
     (random >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
 }
 
-/// Returns the running sums of weights; each is the upper end of the range of its weight.
+/// Returns the running sums of weights. Each sum is the upper end of the range that belongs to its
+/// weight.
 pub(crate) fn running_sums(weights: impl Iterator<Item = u64>) -> impl Iterator<Item = u64> {
     weights.scan(0_u64, |sum, weight| {
         *sum = sum.saturating_add(weight);
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_named_streams_are_frozen() {
+    fn named_streams_are_frozen() {
         let values = [
             Key::new(42, "sizes", 0).at(0),
             Key::new(42, "sizes", 0).at(1 << 40),
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn again_can_be_undone() {
+    fn before_again_is_the_inverse_of_again() {
         assert_eq!(FACTORS[0].wrapping_mul(INVERSES[0]), 1);
         assert_eq!(FACTORS[1].wrapping_mul(INVERSES[1]), 1);
         for value in (0..1_000)
@@ -143,7 +144,8 @@ mod tests {
         }
     }
 
-    /// Returns the chi-squared statistic of counts that should all be equal.
+    /// Returns the chi-squared statistic of counts against the assumption that all are equally
+    /// likely.
     fn chi_squared(counts: &[u64]) -> f64 {
         let expected = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
         counts
@@ -153,9 +155,9 @@ mod tests {
     }
 
     #[test]
-    fn low_and_high_bits_are_uniform() {
+    fn low_and_high_bits_of_values_are_uniform() {
         // With 255 degrees of freedom, a value above 377.1 occurs once in a million. The seeds are
-        // fixed, so this test passes always or never.
+        // fixed, so the result of this test is always the same.
         for (name, worker) in [("a", 0), ("a", 1), ("b", 0)] {
             let key = Key::new(1, name, worker);
             let mut counts = [[0; 256]; 4];
@@ -165,7 +167,8 @@ mod tests {
                 counts[0][value as usize % 256] += 1;
                 counts[1][(value >> 56) as usize] += 1;
                 counts[2][other as usize % 256] += 1;
-                // Both values together show whether they are correlated.
+                // Combines the high bits of two values, so that a correlation between them would be
+                // detected.
                 counts[3][(value >> 60 << 4 | other >> 60) as usize] += 1;
             }
             for counts in counts {
@@ -176,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn below_and_unit_stay_in_range() {
+    fn below_and_unit_return_values_in_range() {
         assert_eq!(
             (below(u64::MAX, 7), below(0, 7), below(u64::MAX, u64::MAX)),
             (6, 0, u64::MAX - 1)
@@ -191,7 +194,7 @@ mod tests {
             counts[(unit(value) * 10.0) as usize] += 1;
             assert_eq!(below(value, 10), (unit(value) * 10.0) as u64);
         }
-        // The limit is for 9 degrees of freedom.
+        // 45 is the limit of chi-squared for 9 degrees of freedom.
         assert!(chi_squared(&counts) < 45.0, "{counts:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Distributions of sizes, with their means and limits.
+//! Distributions of file sizes, with their means and limits.
 
 mod normal;
 pub mod sampler;
@@ -13,7 +13,7 @@ use crate::WorkloadError;
 pub const SIZE_MAX_BYTES: u64 = 1 << 30;
 /// The largest number of bins of a histogram.
 pub const BINS_MAX: usize = 1 << 16;
-/// The largest standard deviation of the logarithm in a lognormal distribution.
+/// The largest standard deviation of the logarithm of sizes in a lognormal distribution.
 const SIGMA_MAX: f64 = 10.0;
 
 const FORMS: &str = "4KiB, 500..10000, lognormal:median=8KiB,sigma=1.2,max=1MiB, \
@@ -34,39 +34,40 @@ pub enum Sizes {
         /// The largest size in bytes.
         high: u64,
     },
-    /// The logarithm is normally distributed; sizes outside of the bounds are replaced by the
-    /// bound.
+    /// The logarithm of the size is normally distributed. A size outside of the bounds is replaced
+    /// by the nearer bound.
     Lognormal {
-        /// Half of the sizes without bounds are below this number of bytes.
+        /// The median in bytes: without bounds, half of the sizes are below it.
         median: u64,
-        /// The standard deviation of the natural logarithm.
+        /// The standard deviation of the size's natural logarithm.
         sigma: f64,
-        /// The lower bound in bytes.
+        /// The lower bound of sizes in bytes.
         low: u64,
-        /// The upper bound in bytes.
+        /// The upper bound of sizes in bytes.
         high: u64,
     },
-    /// Exponentially distributed; sizes outside of the bounds are replaced by the bound.
+    /// Sizes are exponentially distributed. A size outside of the bounds is replaced by the nearer
+    /// bound.
     Exponential {
-        /// The mean without bounds, in bytes.
+        /// The mean of sizes without bounds, in bytes.
         mean: u64,
-        /// The lower bound in bytes.
+        /// The lower bound of sizes in bytes.
         low: u64,
-        /// The upper bound in bytes.
+        /// The upper bound of sizes in bytes.
         high: u64,
     },
-    /// A bin is drawn by its weight; all sizes in it are equally likely.
+    /// A bin is drawn by its weight. All sizes within the bin are equally likely.
     Histogram(Vec<Bin>),
 }
 
-/// A bin of a histogram: sizes with a common weight.
+/// A bin of a histogram: a range of sizes with its weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bin {
-    /// The smallest size in bytes.
+    /// The smallest size in the bin, in bytes.
     pub low: u64,
-    /// The largest size in bytes.
+    /// The largest size in the bin, in bytes.
     pub high: u64,
-    /// The bin's frequency, relative to the other bins.
+    /// The frequency of the bin, relative to the other bins.
     pub weight: u64,
 }
 
@@ -96,7 +97,7 @@ impl Sizes {
         }
     }
 
-    /// Returns the mean of the sizes, including the effect of the bounds.
+    /// Returns the mean of the sizes, including the effect of the lower and upper bound.
     pub fn mean(&self) -> f64 {
         match self {
             Self::Fixed(size) => *size as f64,

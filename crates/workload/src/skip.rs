@@ -1,14 +1,15 @@
-//! Operations of a stream that are not performed, and the reasons.
+//! The reasons why operations of a stream are skipped.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Lists every reason once: its variant, its field (the name in JSON), and its text in reports.
+/// Defines every reason once: its variant, its field (which is its name in JSON), and its text in
+/// reports.
 macro_rules! reasons {
     ($($(#[$doc:meta])* $variant:ident $field:ident $text:literal,)*) => {
-        /// Why an operation of the stream was not performed.
+        /// The reason why an operation of the stream was skipped.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize,
             JsonSchema)]
         #[serde(rename_all = "kebab-case")]
@@ -19,7 +20,7 @@ macro_rules! reasons {
         impl SkipReason {
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            /// Returns the text in reports, after "skipped".
+            /// Returns the text for reports, which follows the word "skipped".
             pub const fn text(self) -> &'static str {
                 match self {
                     $(Self::$variant => $text,)*
@@ -52,13 +53,13 @@ macro_rules! reasons {
 reasons! {
     /// The file has its maximum size, and the operation would enlarge it.
     AtMaximumSize at_maximum_size "file at maximum size",
-    /// The file has no bytes for the operation to work on.
+    /// The file is empty, and the operation requires existing bytes.
     EmptyFile empty_file "empty file",
-    /// The pool has no file that the operation could use.
+    /// The pool contains no file that the operation could use.
     PoolEmpty pool_empty "pool empty",
     /// The directory has its maximum number of entries.
     DirectoryFull directory_full "directory full",
-    /// The table of files of the original is full.
+    /// The classic workload's table of files is full.
     TableFull table_full "table of files full",
     /// The file has no extended attribute to read, and the worker only reads.
     NoAttribute no_attribute "no extended attribute yet",
@@ -67,13 +68,13 @@ reasons! {
 }
 
 impl Skipped {
-    /// Returns the number of skipped operations for all reasons.
+    /// Returns the total number of skipped operations.
     pub fn total(&self) -> u64 {
         self.counts()
             .fold(0, |sum, (_, count)| sum.saturating_add(count))
     }
 
-    /// Returns the reasons that occurred, with their counts.
+    /// Returns the reasons with at least one skipped operation, and their counts.
     pub fn counts(&self) -> impl Iterator<Item = (SkipReason, u64)> + use<'_> {
         let all = SkipReason::ALL.iter();
         all.map(|reason| (*reason, self.get(*reason)))

@@ -27,15 +27,15 @@ pub struct ClassicStream {
     bias_create: Option<u8>,
     subdirectories: u32,
     subdirectory_choice: SubdirectoryChoice,
-    /// The upper end of each target's range in the running sum of weights.
+    /// The upper end of each target's range in the running sum of the targets' weights.
     shares: Vec<u64>,
     created: u64,
     deleted: u64,
     transactions_begun: u64,
-    /// Whether the second half of the current transaction is the next intent.
+    /// Whether the next intent is the second operation of the current transaction.
     second_half: bool,
     deletion_at: u64,
-    /// The generator can only draw slots below this number.
+    /// The generator can draw only slots below this number.
     reach: u64,
     /// The number of files in slots below `reach`.
     in_reach: u64,
@@ -43,7 +43,8 @@ pub struct ClassicStream {
 }
 
 impl ClassicStream {
-    /// Creates the stream of a workload. The generator's draws for the text are done here.
+    /// Creates the stream of a workload. This consumes the generator's draws for the text of file
+    /// contents.
     ///
     /// # Errors
     /// Returns an error if the workload is invalid or its table does not fit in memory.
@@ -51,7 +52,7 @@ impl ClassicStream {
         Self::with_hint(workload, |_| ())
     }
 
-    /// Creates the stream, with a hint about the table's memory (see [`FileTable::with_hint`]).
+    /// Creates the stream. `hint` receives the memory of the table (see [`FileTable::with_hint`]).
     ///
     /// # Errors
     /// Returns an error if the workload is invalid or its table does not fit in memory.
@@ -63,8 +64,8 @@ impl ClassicStream {
         Self::after_text(workload, hint, generator, text)
     }
 
-    /// Creates the stream with the same intents but without the text, which takes as much memory as
-    /// the largest file. It is for callers that only need the intents.
+    /// Creates a stream with the same intents but without the text, which takes as much memory as
+    /// the largest file. Used if only the intents are needed.
     ///
     /// # Errors
     /// Returns an error if the workload is invalid or its table does not fit in memory.
@@ -106,8 +107,9 @@ impl ClassicStream {
         })
     }
 
-    /// Returns the text that file contents are copied from: an operation writes its first bytes.
-    /// Its length is the upper bound of sizes. It is empty if the stream was created without text.
+    /// Returns the text that is the content of files: every operation writes a prefix of the text.
+    /// The text is as long as the upper bound of sizes. It is empty if the stream was created
+    /// without text.
     pub fn text(&self) -> Arc<Vec<u8>> {
         Arc::clone(&self.text)
     }
@@ -149,7 +151,8 @@ impl ClassicStream {
         }
     }
 
-    /// Draws until a slot is in use. The caller ensures that at least one such slot can be drawn.
+    /// Draws slots until the drawn slot is in use. The caller ensures that at least one used slot
+    /// can be drawn.
     #[inline]
     fn victim(&mut self) -> u64 {
         loop {
@@ -274,7 +277,8 @@ impl Stream for ClassicStream {
         self.transactions_begun
     }
 
-    /// A fixed number of transactions is always completed, as in the original PostMark.
+    /// With a fixed number of transactions always returns true, so that all are performed, as by
+    /// the original PostMark.
     fn can_perform_any(&self, pool: &PoolState) -> bool {
         let is_drawn = |tenths: Option<u8>, chances: std::ops::Range<u8>| {
             tenths.is_some_and(|chance| chances.contains(&chance))
@@ -305,8 +309,8 @@ impl Stream for ClassicStream {
     }
 }
 
-/// Returns the first bytes of every file of a workload, as far as the file is long enough: at most
-/// `bytes` bytes of the text.
+/// Returns the first `bytes` bytes of the text with which every file begins, or the whole text if
+/// it is shorter.
 pub fn text_begins(workload: &Classic, bytes: u64) -> Vec<u8> {
     let mut generator = Generator::new(workload.edition.rules().generator, workload.seed);
     (0..bytes.min(workload.size_high_bytes))
@@ -314,8 +318,8 @@ pub fn text_begins(workload: &Classic, bytes: u64) -> Vec<u8> {
         .collect()
 }
 
-/// Draws the text of a workload: printable characters, one draw each. The original draws twice the
-/// upper bound of sizes and uses the first half.
+/// Draws the text of a workload: printable characters, with one draw for each. The original
+/// PostMark draws twice as many characters as the upper bound of sizes, and uses the first half.
 fn draw_text(generator: &mut Generator, size_high: u64) -> Result<Arc<Vec<u8>>, WorkloadError> {
     let mut text = Vec::new();
     text.try_reserve_exact(size_high as usize).map_err(|_| {
@@ -339,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn intents_do_not_depend_on_the_text() {
+    fn intents_are_the_same_without_text() {
         for edition in [Edition::V1_0, Edition::V1_5] {
             let workload = Classic {
                 edition,
@@ -368,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn created_files_are_deleted() {
+    fn all_created_files_are_deleted() {
         for edition in Edition::ALL {
             let workload = Classic {
                 edition,
@@ -429,9 +433,9 @@ mod tests {
     }
 
     #[test]
-    fn unreachable_files_end_the_transactions() {
-        // Edition 1.0 draws only slots below 32,768. A pool of 50,000 files in 100,000 slots loses
-        // the files there to deletions, while new files get slots after the cursor, out of reach.
+    fn transactions_end_if_no_file_can_be_drawn() {
+        // Edition 1.0 draws only slots below 32,768. The pool of 50,000 files has 100,000 slots.
+        // Deletions empty the slots that can be drawn, while new files get slots beyond them.
         let workload = Classic {
             edition: Edition::V1_0,
             files: 50_000,

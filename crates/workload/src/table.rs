@@ -1,17 +1,17 @@
-//! The table of files of the classic workload: the slots in use, their files, and the next free
-//! slot.
+//! The table of files of the classic workload. It contains the used slots, the files in them, and
+//! the next free slot.
 //!
 //! The original PostMark scans an array for a free slot, which takes most of its time for large
-//! pools. This table finds the same slot directly. A bit marks each free slot. In each higher
-//! level, a bit is set if the corresponding word of the level below contains a set bit. A slot
-//! takes 15 bytes and, in all levels together, less than 1.02 bits.
+//! pools. This table finds the same slot directly. A bit marks each free slot. Each higher level
+//! has one bit for every word of the level below, which is set if the word contains a set bit. A
+//! slot takes 15 bytes and, in all levels together, less than 1.02 bits.
 
 use crate::WorkloadError;
 
 /// A file in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableEntry {
-    /// The file's running number, below 2^48.
+    /// The running number in the file's name, below 2^48.
     pub number: u64,
     /// The file's size in bytes, below 2^40.
     pub size_bytes: u64,
@@ -19,44 +19,45 @@ pub struct TableEntry {
     pub place: u32,
 }
 
-/// Bytes of an entry: 48 bits of number, 40 of size, 32 of place.
+/// Bytes of a packed entry: 48 bits for `number`, 40 for `size_bytes`, 32 for `place`.
 const ENTRY_BYTES: usize = 15;
 
-/// A function that receives memory that will soon be accessed in random order, for example to
-/// request huge pages. It must not change the contents.
+/// A function that receives memory which will soon be accessed in random order. It may for example
+/// request huge pages. It must not change the contents of the memory.
 pub type MemoryHint = fn(&[u8]);
 
-/// The slots of the classic workload, the files in them, and the next free slot.
+/// The slots of the classic workload, the files in these slots, and the next free slot.
 #[derive(Clone, Debug)]
 pub struct FileTable {
-    /// The packed entries, with one byte of padding at the end, so that each can be read as 16
-    /// bytes.
+    /// The packed entries, followed by one byte of padding, so that 16 bytes can be read at every
+    /// entry.
     entries: Vec<u8>,
     /// `levels[0]` contains a bit for every slot, which is set if the slot is free. Each higher
     /// level contains a bit for every word of the level below, which is set if that word is not 0.
-    /// The last level is one word.
+    /// The highest level is a single word.
     levels: Vec<Vec<u64>>,
     slots: u64,
     in_use: u64,
     cursor: u64,
-    /// Whether the cursor is inside the table and its slot is free. It is stored, so that the check
-    /// reads no word.
+    /// Whether the cursor is inside the table and its slot is free. The value is stored, so that
+    /// checking it reads no word of the levels.
     cursor_is_free: bool,
 }
 
 impl FileTable {
-    /// Creates a table of `slots` free slots with the cursor at the first one.
+    /// Creates a table of `slots` free slots. The cursor is at the first slot.
     ///
     /// # Errors
-    /// Returns an error if the memory is insufficient.
+    /// Returns an error if there is not enough memory for the table.
     pub fn new(slots: u64) -> Result<Self, WorkloadError> {
         Self::with_hint(slots, |_| ())
     }
 
-    /// Creates the table, and passes its memory to `hint` before the first access.
+    /// Creates a table of `slots` free slots, and passes its memory to `hint` before the first
+    /// access.
     ///
     /// # Errors
-    /// Returns an error if the memory is insufficient.
+    /// Returns an error if there is not enough memory for the table.
     pub fn with_hint(slots: u64, hint: MemoryHint) -> Result<Self, WorkloadError> {
         let no_memory = || {
             let entries_bytes = slots.saturating_mul(ENTRY_BYTES as u64);
@@ -111,9 +112,9 @@ impl FileTable {
         self.levels[0][(slot / 64) as usize] & (1 << (slot % 64)) == 0
     }
 
-    /// Returns the slot for the next file: the cursor's slot if it is inside the table and free, or
-    /// else the lowest free slot. `None` if the table is full. It reads one word per level: at most
-    /// six words for up to 2^36 slots (a terabyte).
+    /// Returns the slot for the next file; `None` if the table is full. This is the cursor's slot
+    /// if it is inside the table and free, and otherwise the lowest free slot. The search reads one
+    /// word per level: at most six words for up to 2^36 slots (a terabyte).
     #[inline]
     pub fn next_free(&self) -> Option<u64> {
         self.next_free_counted(&mut 0)
@@ -136,7 +137,7 @@ impl FileTable {
         Some(index)
     }
 
-    /// Puts a file into a free slot, and moves the cursor after it.
+    /// Stores a file in a free slot, and moves the cursor behind it.
     ///
     /// # Panics
     /// Panics if the slot is not free.
@@ -161,7 +162,7 @@ impl FileTable {
         self.cursor_is_free = self.cursor < self.slots && !self.is_in_use(self.cursor);
     }
 
-    /// Returns the file in a slot that is in use.
+    /// Returns the file in a used slot.
     #[inline]
     pub fn get(&self, slot: u64) -> TableEntry {
         let at = slot as usize * ENTRY_BYTES;
@@ -175,7 +176,7 @@ impl FileTable {
         }
     }
 
-    /// Changes the size of the file in a slot that is in use.
+    /// Changes the size of the file in a used slot.
     #[inline]
     pub fn resize(&mut self, slot: u64, size_bytes: u64) {
         let entry = TableEntry {
@@ -185,7 +186,7 @@ impl FileTable {
         self.write(slot, entry);
     }
 
-    /// Frees a slot that is in use.
+    /// Frees a used slot.
     ///
     /// # Panics
     /// Panics if the slot is free.
@@ -206,7 +207,7 @@ impl FileTable {
         self.cursor_is_free |= slot == self.cursor;
     }
 
-    /// Returns the first slot in use from `from` on.
+    /// Returns the first used slot from slot `from` on.
     #[inline]
     pub fn next_in_use(&self, from: u64) -> Option<u64> {
         if from >= self.slots {
@@ -220,7 +221,8 @@ impl FileTable {
             used = !*leaf.get(at)?;
         }
         let slot = at as u64 * 64 + u64::from(used.trailing_zeros());
-        // The bits after the last slot are always clear, as if slots were in use.
+        // The bits after the last slot are always clear, like those of used slots, so such a slot
+        // may be found.
         (slot < self.slots).then_some(slot)
     }
 
@@ -238,10 +240,10 @@ impl FileTable {
     }
 }
 
-/// Returns a vector of zeros, or `None` if the memory is insufficient.
+/// Returns a vector of zeros; `None` if there is not enough memory.
 fn zeroed<T: Clone + Default>(length: usize) -> Option<Vec<T>> {
-    // `vec![0; n]` gets zeroed pages from the system, but aborts the program if the memory is
-    // insufficient. So the allocation is tried first.
+    // `vec![0; n]` gets zeroed pages from the system, but aborts the program if there is not enough
+    // memory. Therefore the allocation is tried first.
     Vec::<T>::new().try_reserve_exact(length).ok()?;
     Some(vec![T::default(); length])
 }
@@ -252,7 +254,7 @@ mod tests {
 
     use super::*;
 
-    /// The original's algorithm as a simple linear search.
+    /// The original PostMark's search for a free slot: a linear scan of the table.
     struct Walk {
         used: Vec<bool>,
         cursor: usize,
@@ -277,7 +279,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn finds_the_same_slot_as_a_linear_search(slots in 1_usize..9_000,
+        fn next_free_slot_equals_that_of_a_linear_search(slots in 1_usize..9_000,
             choices in prop::collection::vec(any::<u32>(), 1..3_000), fill in 0_u32..10) {
             let mut table = FileTable::new(slots as u64).unwrap();
             let mut walk = Walk { used: vec![false; slots], cursor: 0 };
@@ -310,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn examines_at_most_six_words_at_twenty_million_slots() {
+    fn search_reads_at_most_six_words_in_twenty_million_slots() {
         let mut table = FileTable::new(20_000_000).unwrap();
         let mut most = 0;
         for number in 0..20_000_000 {
@@ -327,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_at_most_sixteen_bytes_a_slot() {
+    fn table_takes_at_most_sixteen_bytes_per_slot() {
         for slots in [1_000_u64, 40_000, 2_000_000, 20_000_000] {
             let table = FileTable::new(slots).unwrap();
             let bytes = table.entries.capacity()
@@ -344,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_exceeds_memory_is_an_error() {
+    fn table_that_exceeds_memory_is_an_error() {
         assert!(FileTable::new(1 << 60).is_err());
     }
 

@@ -1,6 +1,6 @@
 //! Serialisation of types in their text form.
 
-/// Implements the conversions that serde needs to serialise a type in its text form, for
+/// Implements the conversions that serde needs to serialise a type in its text form:
 /// `#[serde(try_from = "String", into = "String")]`.
 macro_rules! text_form {
     ($type:ty) => {

@@ -1,4 +1,4 @@
-//! A complete workload: the work of each worker, the workers, and their pools.
+//! A complete workload: the work of each worker, the number and roles of workers, and their pools.
 
 mod bounds;
 mod canonical;
@@ -26,9 +26,9 @@ pub use crate::workers::{Role, WorkerSeeds, Workers};
     reason = "a run has one, and nobody moves it about"
 )]
 pub enum Work {
-    /// Pairs of operations as in the original PostMark, by an edition's rules.
+    /// Pairs of operations as in the original PostMark, by the rules of an edition.
     Classic(Classic),
-    /// Weighted operations.
+    /// Operations that are drawn by weight.
     Mix(Mix),
 }
 
@@ -45,7 +45,8 @@ impl Work {
     }
 }
 
-/// A complete workload: the work of each worker, the workers, and the contents of files.
+/// A complete workload: the work of each worker, the workers and their pools, and the contents of
+/// files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Workload {
     /// The operations of each worker.
@@ -82,18 +83,18 @@ impl From<Mix> for Workload {
     }
 }
 
-/// Any stream, for code that iterates over streams of several kinds and does not measure.
+/// A stream of any kind, for code that iterates over streams and does not measure them.
 pub type AnyStream = Box<dyn Stream + Send>;
 
 impl Workload {
-    /// More transactions than any run performs, for runs that something else ends, such as a
+    /// A number of transactions that no run reaches, for runs with another limit, such as a
     /// duration. In JSON it is null.
     pub const ENDLESS: u64 = endless::ENDLESS;
 
     /// The largest number of workers.
     pub const WORKERS_MAX: u32 = 4096;
 
-    /// Checks that the workload can be performed.
+    /// Checks that all parameters are in range and that the workload can be performed.
     pub fn validate(&self) -> Result<(), WorkloadError> {
         let workers = self.workers.count();
         ensure!(
@@ -159,7 +160,7 @@ impl Workload {
         }
     }
 
-    /// Returns the relative shares of the targets.
+    /// Returns the shares of the pool's files on each target, relative to each other.
     pub fn location_weights(&self) -> &[u32] {
         self.work
             .either(|classic| &classic.weights, |mix| &mix.location_weights)
@@ -184,7 +185,7 @@ impl Workload {
             .either(|classic| classic.transactions, |mix| mix.transactions)
     }
 
-    /// Returns the seed of the workload; workers may use other seeds.
+    /// Returns the seed of the workload. The seeds of workers may differ from it.
     pub fn seed(&self) -> u64 {
         self.work
             .either(|classic| classic.seed.into(), |mix| mix.seed)
@@ -195,8 +196,8 @@ impl Workload {
         self.seed().wrapping_add(self.worker_key(worker).into())
     }
 
-    /// Returns the number that distinguishes a worker's random numbers; 0 if all workers use the
-    /// same seed.
+    /// Returns the number that distinguishes a worker's random numbers from those of other workers;
+    /// 0 if all workers use the same seed.
     fn worker_key(&self, worker: u32) -> u32 {
         match self.worker_seeds {
             WorkerSeeds::Same => 0,
@@ -204,21 +205,21 @@ impl Workload {
         }
     }
 
-    /// Returns the classic work of one worker, with the worker's seed.
+    /// Returns the classic work of one worker, which has the worker's seed.
     pub fn classic_of(&self, classic: &Classic, worker: u32) -> Classic {
         Classic {
-            // The original's seed has 32 bits.
+            // The seed of the original PostMark has 32 bits.
             seed: self.worker_seed(worker) as u32,
             ..classic.clone()
         }
     }
 
-    /// Creates the draft generator of one worker of a mix.
+    /// Returns the draft generator of one worker of a mix.
     pub fn mixer(&self, mix: &Mix, worker: u32) -> Mixer {
         self.mixer_with(mix, &Tables::new(mix), worker)
     }
 
-    /// Creates the draft generator of one worker, with tables that workers share.
+    /// Returns the draft generator of one worker of a mix. Workers share `tables`.
     pub fn mixer_with(&self, mix: &Mix, tables: &Tables, worker: u32) -> Mixer {
         let own = (self.worker_seed(worker), self.worker_key(worker));
         match self.workers {
@@ -233,13 +234,13 @@ impl Workload {
         }
     }
 
-    /// Returns the number of streams: one for each pool. In the stream of a shared pool, its
-    /// workers take turns.
+    /// Returns the number of streams, one for each pool. The stream of a shared pool contains the
+    /// operations of all its workers, which take turns.
     pub fn streams(&self) -> u32 {
         self.workers.pools()
     }
 
-    /// Returns one of the streams, for planning; see [`streams`](Self::streams).
+    /// Returns stream number `number` (below [`streams`](Self::streams)), for planning.
     ///
     /// # Errors
     /// Returns an error if the workload is invalid or does not fit in memory.

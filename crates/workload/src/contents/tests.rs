@@ -45,7 +45,7 @@ fn kind_of(
 
 proptest! {
     #[test]
-    fn contents_do_not_depend_on_write_sizes(
+    fn contents_are_the_same_for_any_split_into_writes(
         file: u64, version: u32, offset in 0_u64..1 << 41, kind in 0_usize..7, dedup in 0_usize..2,
         cuts in prop::collection::vec(0_usize..9_000, 0..6),
     ) {

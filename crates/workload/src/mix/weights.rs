@@ -1,4 +1,4 @@
-//! The relative frequencies of a mix's operations.
+//! The relative frequencies of the operations in a mix.
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,7 +21,6 @@ impl Weights {
         self.0[action as usize]
     }
 
-    /// Replaces the weight of one action.
     #[must_use]
     pub fn with(mut self, action: Action, weight: u32) -> Self {
         self.0[action as usize] = weight;
@@ -33,12 +32,12 @@ impl Weights {
         Action::operations().filter(|action| self.get(*action) > 0)
     }
 
-    /// Returns the sum of all weights.
     pub fn sum(&self) -> u64 {
         self.0.iter().map(|weight| u64::from(*weight)).sum()
     }
 
-    /// Keeps only the weights of reading actions if `reads` is true, or else of all other actions.
+    /// Keeps only the weights of actions that read if `reads` is true, and only those of all other
+    /// actions if it is false.
     #[must_use]
     pub fn of_those_that_read(&self, reads: bool) -> Self {
         let mut some = self.clone();

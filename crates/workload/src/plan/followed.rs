@@ -6,8 +6,8 @@ use super::Plan;
 use crate::intent::{Action, Phase};
 use crate::whole::Workload;
 
-/// The part of a workload that a plan computes operation by operation, because the complete
-/// workload would take too much time or memory.
+/// The part of a workload that a plan computes operation by operation, because planning the
+/// complete workload would take too much time or memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Followed {
@@ -19,15 +19,14 @@ pub struct Followed {
 }
 
 impl Followed {
-    /// The largest number of computed files, for all pools together. They take less than 400 MB of
-    /// memory and, including their deletion, a few seconds.
+    /// The maximum number of computed files in all pools together. They take less than 400 MB of
+    /// memory. Computing them, including their deletion, takes a few seconds.
     pub const FILES_MAX: u64 = 10_000_000;
-    /// The largest number of computed transactions, for all workers together. They take a few
-    /// seconds.
+    /// The maximum number of computed transactions of all workers together. Computing them takes a
+    /// few seconds.
     pub const TRANSACTIONS_MAX: u64 = 20_000_000;
 
-    /// Returns the part of a workload to compute, or `None` if the complete workload is small
-    /// enough.
+    /// Returns the part of a workload to compute; `None` if the complete workload is small enough.
     pub fn of(workload: &Workload) -> Option<Self> {
         let files_max = (Self::FILES_MAX / u64::from(workload.streams().max(1))).max(1);
         let transactions_max =
@@ -41,15 +40,16 @@ impl Followed {
         (!is_whole).then_some(followed)
     }
 
-    /// Reduces a workload to this part.
+    /// Returns the workload reduced to this part.
     pub fn part(self, workload: &Workload) -> Workload {
         workload
             .with_files(self.files)
             .with_transactions(self.transactions)
     }
 
-    /// Extends the plan of this part to the complete workload. The remaining files are created
-    /// before the transactions, exist at the peak, and are deleted after the transactions.
+    /// Extends the plan of this part to the complete workload. The plan assumes that the remaining
+    /// files are created before the transactions, exist at the peak, and are deleted after the
+    /// transactions.
     #[must_use]
     pub fn extend(self, mut plan: Plan, workload: &Workload) -> Plan {
         let pools = u64::from(workload.streams());
@@ -61,7 +61,7 @@ impl Followed {
             return plan;
         }
         let created = plan.tally(Phase::Prepare, Action::Create);
-        // Every pool contains at least one file.
+        // The divisor is not 0, because every pool contains at least one file.
         let of_files =
             |bytes: u64| (bytes as f64 * (more as f64 / created.operations.max(1) as f64)) as u64;
         let more_bytes = of_files(created.bytes);

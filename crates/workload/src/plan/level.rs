@@ -1,9 +1,9 @@
-//! The files and bytes on a volume while a plan is computed.
+//! The number of files and bytes on a volume, while a plan is being computed.
 
 use super::volume::Volume;
 use crate::intent::{Action, Intent};
 
-/// A volume's current contents and their peaks.
+/// The current number of files and bytes on a volume, and their peaks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Level {
     files: u64,
@@ -35,7 +35,7 @@ impl Level {
             Action::Create | Action::Deliver => self.grow(1, 0, intent.bytes),
             Action::Append => self.grow(0, intent.size_bytes, intent.size_bytes + intent.bytes),
             Action::Replace => {
-                // Both files exist for a moment.
+                // The old and the new file exist at the same time for a moment.
                 self.grow(1, 0, intent.bytes);
                 self.shrink(1, intent.size_bytes, 0);
             }
@@ -68,7 +68,7 @@ impl Level {
         self.blocks -= from.div_ceil(block) - to.div_ceil(block);
     }
 
-    /// Adds the peaks of another level, as if both occurred at the same time.
+    /// Adds the peaks of another volume level to these peaks, as if both occurred at the same time.
     pub(super) fn add_peaks(&mut self, other: &Self) {
         self.peak.files_peak += other.peak.files_peak;
         self.peak.bytes_peak += other.peak.bytes_peak;

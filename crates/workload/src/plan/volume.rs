@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A file system that contains a part of the pool. Several targets on one file system are one
+/// A file system that contains a part of the pool. Several targets on the same file system form one
 /// volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Volume {
@@ -12,7 +12,7 @@ pub struct Volume {
     pub files_peak: u64,
     /// The largest number of content bytes at one time.
     pub bytes_peak: u64,
-    /// The largest number of bytes that are allocated for contents at one time; each file is
-    /// rounded up to complete blocks.
+    /// The largest number of bytes that are allocated for contents at one time, where each file
+    /// takes whole blocks.
     pub allocated_bytes_peak: u64,
 }

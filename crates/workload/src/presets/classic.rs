@@ -17,8 +17,8 @@ const VERITAS_MANY: &str = "VERITAS File Server Edition Performance Brief: A Pos
 const MAIL_PAGE: &str = "the mail administrator's page of PostMark results by many contributors";
 const ISCSI: &str = "the study of NFS and iSCSI, Table 5: PostMark results, 2004";
 
-/// Name, description, source, edition, files, transactions, subdirectories, processes. Files,
-/// transactions and subdirectories are those of each process.
+/// Name, description, source, edition, files, transactions, subdirectories, and number of
+/// processes. The numbers of files, transactions and subdirectories are for each process.
 type Row = (
     &'static str,
     &'static str,
@@ -30,7 +30,7 @@ type Row = (
     u32,
 );
 
-#[rustfmt::skip] // A table: the description of each row, and its figures in the next line.
+#[rustfmt::skip] // A table: each row is a description, followed by its figures on the next line.
 const ROWS: &[Row] = &[
     ("default", "500 files, 500 transactions: the defaults of the original",
         DEFAULT, V1_5, 500, 500, 1, 1),
@@ -99,7 +99,7 @@ fn preset(row: &Row) -> Preset {
     } else {
         Workload {
             workers: Workers::Private { workers },
-            // The published runs started every process with the same configuration.
+            // The published runs used the same configuration, including the seed, in every process.
             worker_seeds: WorkerSeeds::Same,
             ..one
         }

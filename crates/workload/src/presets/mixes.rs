@@ -1,5 +1,5 @@
-//! Presets of current applications, sized by the machine. Each names its published source; all
-//! other values are marked as our own choice.
+//! Presets of current applications, sized for the machine. Each preset names the published source
+//! of its values. Values without a source are marked as our own choice.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -14,13 +14,13 @@ use crate::whole::{Work, WorkerSeeds, Workers, Workload};
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// A preset, with values in the text form of options.
+/// A preset, with values in the text form of command-line options.
 struct Row {
     name: &'static str,
     what: &'static str,
     source: &'static str,
-    /// The memory size divided by this number is the size of all pools together, limited to a
-    /// minimum and a maximum in MiB.
+    /// The total size of all pools: the memory size divided by the first number, limited to the
+    /// minimum and maximum in MiB.
     memory: (u64, u64, u64),
     workers: fn(&Machine) -> Workers,
     weights: &'static str,
@@ -29,12 +29,12 @@ struct Row {
     names: &'static str,
     contents: &'static str,
     durability: Option<&'static str>,
-    /// Sets further differences from the default mix.
+    /// Changes further parameters of the default mix.
     more: fn(&mut Mix),
 }
 
 const ROWS: [Row; 6] = [
-    // Preparing and delivering sync each file, so the pool is small.
+    // The pool is small, because creating and delivering a mail syncs each file.
     Row {
         name: "mail",
         what: "a mail server on Maildir: deliver, read, flag (rename), list, expunge; a worker \
@@ -51,9 +51,9 @@ const ROWS: [Row; 6] = [
         durability: Some("fsync+dir"),
         more: |mix| mix.layout.maildir = true,
     },
-    // The workers correspond to the 16 threads of filebench's personality. Each performs the
-    // personality's complete loop, so each has a private pool: in a shared pool, some would only
-    // read and some only write. The smallest pools together contain about 1,000 files, as in the
+    // Filebench's personality varmail has 16 threads, each of which performs the complete loop of
+    // operations. The 16 workers have private pools, because in a shared pool each worker either
+    // writes or only reads. The smallest pools together contain about 1,000 files, as in the
     // personality.
     Row {
         name: "varmail",
@@ -78,7 +78,8 @@ const ROWS: [Row; 6] = [
             (mix.read_block_bytes, mix.write_block_bytes) = (MIB, MIB);
         },
     },
-    // The think time paces the operations, so that the readers do not finish long before the feed.
+    // The think time limits the rate of operations, so that the readers do not finish long before
+    // the feed.
     Row {
         name: "news",
         what: "a netnews spool: one feed files, crossposts (links) and expires articles in 256 \
@@ -96,8 +97,8 @@ const ROWS: [Row; 6] = [
         durability: None,
         more: |mix| mix.think = Think::Exponential(500_000),
     },
-    // The logarithm of the size has the mean 9.357, so half of the files are smaller than
-    // exp(9.357) bytes.
+    // Half of the files are smaller than exp(9.357) bytes, because the logarithm of the size has
+    // the mean 9.357.
     Row {
         name: "web-cache",
         what: "a caching web proxy: popular objects are read, others fetched, refreshed, evicted; \
@@ -133,7 +134,7 @@ const ROWS: [Row; 6] = [
         durability: None,
         more: |mix| mix.popularity = of("hot:10%/50%"),
     },
-    // The mean is the median times exp(sigma squared / 2): 114.9 kB.
+    // The mean size is the median times exp(sigma squared / 2), which is 114.9 kB.
     Row {
         name: "ai-samples",
         what: "loading samples to train a model: two readers for each processor read whole files \
@@ -214,7 +215,7 @@ impl Row {
         let (part, low, high) = self.memory;
         let bytes = (machine.memory_bytes / part).clamp(low * MIB, high * MIB);
         let files = bytes as f64 / sizes.mean() / f64::from(pools);
-        // Round numbers are easier to read.
+        // Rounded down to a multiple of ten, because round numbers are easier to read.
         (files as u64 / 10 * 10).max(10)
     }
 }

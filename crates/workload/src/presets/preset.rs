@@ -1,38 +1,37 @@
-//! A preset's description, source and workload, and the machine that determines its size.
+//! The description, source and workload of a preset, and the machine that determines its size.
 
 use crate::whole::{Work, Workload};
 
 /// The properties of a machine that determine the size of presets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Machine {
-    /// Memory that can hold contents of files, in bytes.
+    /// Memory that can cache contents of files, in bytes.
     pub memory_bytes: u64,
     /// The number of usable processors.
     pub processors: u32,
 }
 
 impl Machine {
-    /// A small machine, used for the size of presets if the actual machine is unknown.
+    /// A small machine, which determines the size of presets if the actual machine is unknown.
     pub const SMALL: Self = Self {
         memory_bytes: 8 << 30,
         processors: 4,
     };
 }
 
-/// Options that belong to a preset besides its workload, in the text form that the command line
-/// accepts.
+/// Options of a preset in addition to its workload, in the text form of the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Manner {
     /// The value of `--durability`; `None` for the default.
     pub durability: Option<&'static str>,
-    /// The duration of the transactions in seconds if no option ends them. `None` if the workload's
-    /// number of transactions ends them.
+    /// The duration of the transactions in seconds, unless an option ends them. `None` if the
+    /// workload's number of transactions ends them.
     pub run_for_s: Option<u64>,
 }
 
 impl Preset {
-    /// Returns whether the work and the contents of a workload equal this preset. It ignores the
-    /// workers, the number of files and transactions, the seed, the targets and the think time.
+    /// Returns whether the work and the contents of a workload equal those of this preset. Ignores
+    /// the workers, the number of files and transactions, the seed, the targets and the think time.
     pub fn is_of(&self, workload: &Workload) -> bool {
         let mut own = self.workload.work.clone();
         match (&mut own, &workload.work) {
@@ -45,7 +44,8 @@ impl Preset {
                 (own.files, own.transactions, own.seed) =
                     (other.files, other.transactions, other.seed);
                 own.location_weights.clone_from(&other.location_weights);
-                // With a limited rate, arrivals replace the think time.
+                // The think time is ignored, because arrivals replace it in a run with a limited
+                // rate.
                 own.think = other.think;
             }
             _ => return false,
@@ -54,7 +54,7 @@ impl Preset {
     }
 }
 
-/// The default duration of a measurement, in seconds.
+/// The default duration of a preset's measurement, in seconds.
 pub const RUN_FOR_S: u64 = 10;
 
 /// A named workload.
@@ -63,10 +63,10 @@ pub struct Preset {
     pub name: &'static str,
     /// A one-line description.
     pub what: &'static str,
-    /// The source of its figures.
+    /// The source of the preset's figures.
     pub source: &'static str,
     /// The workload, sized for the machine.
     pub workload: Workload,
-    /// Options besides the workload.
+    /// Options of the preset in addition to its workload.
     pub how: Manner,
 }

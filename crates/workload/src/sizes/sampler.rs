@@ -1,9 +1,10 @@
-//! Draws sizes. Drawing uses integer arithmetic only, so that the sizes are equal on every machine.
+//! Draws sizes. Drawing uses only integer arithmetic, so that the same random value has the same
+//! size on every machine.
 //!
-//! For a lognormal or exponential distribution, the sampler contains a table of quantiles. Each
-//! half of the probabilities is divided into octaves towards its end, and each octave into 64
-//! cells. So the tails are as precise as the middle. Between two quantiles, the size is a linear
-//! function of the probability.
+//! For a lognormal or exponential distribution, the sampler contains a table of quantiles. The
+//! probabilities below and above 1/2 form two halves. Each half is divided into octaves towards its
+//! outer end, and each octave into 64 cells, so that the tails are as precise as the middle.
+//! Between two quantiles, the size is a linear function of the probability.
 
 use std::sync::Arc;
 
@@ -14,13 +15,14 @@ use crate::random::{again, below, running_sums};
 const OCTAVES: usize = 40;
 const CELLS_BITS: u32 = 6;
 const CELLS: usize = 1 << CELLS_BITS;
-/// Table entries of one half, from its end to the middle.
+/// Number of quantiles in the table for one half of the probabilities, from its outer end to the
+/// middle.
 const POINTS: usize = OCTAVES * CELLS + 1;
-/// Fractional bits of a quantile, and of a position in a cell.
+/// Number of fractional bits in a quantile, and in a position within a cell.
 const FRACTION_BITS: u32 = 16;
 
-/// Draws sizes of one distribution, rounded up to multiples of the alignment. A clone shares the
-/// tables.
+/// Draws sizes of one distribution, and rounds them up to multiples of the alignment. A clone
+/// shares the tables.
 #[derive(Clone, Debug)]
 pub struct Sampler {
     source: Source,
@@ -31,12 +33,13 @@ pub struct Sampler {
 
 #[derive(Clone, Debug)]
 enum Source {
-    /// The smallest size, and the number of different sizes from it on.
+    /// All sizes from `low` on are equally likely; `count` is the number of different sizes.
     Uniform { low: u64, count: u64 },
-    /// The quantiles of the lower half and then of the upper half, each from its end to the middle.
+    /// The quantiles of the lower half and then of the upper half of the probabilities. Each half
+    /// is listed from its outer end to the middle.
     Quantiles(Arc<[i64]>),
-    /// The running sum of weights at each bin; the smallest size and the number of sizes in each
-    /// bin.
+    /// `sums` contains the running sum of the bins' weights. `bins` contains the smallest size and
+    /// the number of different sizes of each bin.
     Histogram {
         sums: Arc<[u64]>,
         bins: Arc<[(u64, u64)]>,
@@ -44,8 +47,8 @@ enum Source {
 }
 
 impl Sizes {
-    /// Creates a sampler of this distribution, which must be valid. Sizes are rounded up to
-    /// multiples of `align` bytes, at least one multiple; an `align` of 1 changes nothing.
+    /// Returns a sampler of this distribution, which must be valid. Sizes are rounded up to a
+    /// multiple of `align` bytes, and are at least `align`. An `align` of 1 does not change sizes.
     pub fn sampler(&self, align: u64) -> Sampler {
         Sampler::new(self, align)
     }
@@ -99,7 +102,7 @@ impl Sampler {
         self.high
     }
 
-    /// Returns the size for a random value.
+    /// Returns the size that corresponds to a random value.
     #[inline]
     pub fn draw(&self, random: u64) -> u64 {
         let size = match &self.source {
@@ -116,8 +119,8 @@ impl Sampler {
     }
 }
 
-/// Rounds a size up to a multiple of `align`, at least one multiple; an `align` of 1 changes
-/// nothing.
+/// Rounds a size up to a multiple of `align`, and to at least `align`. An `align` of 0 or 1 does
+/// not change the size.
 #[inline]
 pub fn aligned(size: u64, align: u64) -> u64 {
     if align <= 1 {
@@ -132,11 +135,12 @@ pub fn aligned(size: u64, align: u64) -> u64 {
 #[inline]
 fn quantile(quantiles: &[i64], random: u64) -> u64 {
     let is_upper = random >> 63 == 1;
-    // The distance of `random` from the end of its half, below 2^63. The outermost 2^-40 of each
-    // half share one size.
+    // The distance of `random` from the outer end of its half of the range, below 2^63. All values
+    // in the outermost 2^-40 of each half have the same size.
     let distance = if is_upper { !random } else { random }.max(1 << (63 - OCTAVES));
     let octave = distance.leading_zeros() - 1;
-    // The bits after the leading one contain the cell and then the position in it.
+    // The bits after the leading one contain the index of the cell, and then the position within
+    // the cell.
     let behind = distance << (octave + 2);
     let cell = (behind >> (64 - CELLS_BITS)) as usize;
     let position = (behind << CELLS_BITS >> (64 - FRACTION_BITS)) as i64;
@@ -146,7 +150,7 @@ fn quantile(quantiles: &[i64], random: u64) -> u64 {
     ((size + (1 << (FRACTION_BITS - 1))) >> FRACTION_BITS) as u64
 }
 
-/// Returns the probabilities of the quantiles in one half, from its end to the middle.
+/// Returns the probabilities of the quantiles in one half, from its outer end to the middle.
 fn probabilities() -> impl DoubleEndedIterator<Item = f64> {
     (0..POINTS).map(|point| {
         let octave = OCTAVES - 1 - (point / CELLS).min(OCTAVES - 1);
@@ -185,7 +189,7 @@ fn normal_quantiles() -> Vec<f64> {
     let mut quantiles: Vec<f64> = probabilities()
         .rev()
         .map(|p| {
-            // Newton's method, starting from the neighbouring quantile. It converges quadratically.
+            // Newton's method starts from the neighbouring quantile and converges quadratically.
             for _ in 0..5 {
                 z -= (normal(z) - p)
                     / (libm::exp(-0.5 * z * z) / libm::sqrt(2.0 * std::f64::consts::PI));
@@ -203,7 +207,7 @@ mod tests {
     use crate::random::Key;
     use crate::sizes::Bin;
 
-    /// Returns the random value that corresponds to a probability.
+    /// Returns the random value that corresponds to a cumulative probability.
     fn at(probability: f64) -> u64 {
         (probability * 18_446_744_073_709_551_616.0) as u64
     }
@@ -226,7 +230,7 @@ mod tests {
         };
         assert!((by_probability(0.5)).abs() < 1e-15);
         assert!((by_probability(0.25) + 0.674_489_750_196_081_7).abs() < 1e-13);
-        // The probability 2^-10.
+        // The quantile for the probability 2^-10.
         assert!((by_probability(1.0 / 1_024.0) + 3.097_269_078_198_784).abs() < 1e-6);
         for (z, p) in quantiles.iter().zip(probabilities()) {
             assert!((normal(*z) / p - 1.0).abs() < 1e-12, "{z} {p}");
@@ -306,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn bins_are_drawn_by_weight_and_uniformly_inside() {
+    fn bins_are_drawn_by_weight_and_sizes_within_uniformly() {
         let bin = |low, high, weight| Bin { low, high, weight };
         let sampler = Sampler::new(
             &Sizes::Histogram(vec![bin(0, 9, 30), bin(5, 5, 0), bin(100, 103, 70)]),
@@ -329,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_are_frozen() {
+    fn drawn_sizes_are_frozen() {
         let draws = |text: &str| {
             let sampler = text.parse::<Sizes>().unwrap().sampler(1);
             let key = Key::new(7, "frozen", 0);
@@ -354,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn aligned_sizes_are_multiples() {
+    fn aligned_sizes_are_multiples_of_the_alignment() {
         assert_eq!(
             [0, 1, 4_096, 4_097].map(|size| aligned(size, 4_096)),
             [4_096, 4_096, 4_096, 8_192]

@@ -41,7 +41,7 @@ fn sizes_parse_and_print() {
 }
 
 #[test]
-fn errors_name_the_expected_format() {
+fn invalid_sizes_name_the_expected_format() {
     for (text, part) in [
         ("", "write it like 4KiB"),
         ("normal:mean=3", "lognormal:median=8KiB"),
@@ -104,7 +104,7 @@ fn histogram_files_are_parsed() {
 }
 
 #[test]
-fn bounds_and_means_match_the_draws() {
+fn bounds_and_means_of_sizes_match_draws() {
     let of = |text: &str| {
         let sizes: Sizes = text.parse().unwrap();
         (sizes.low(), sizes.high(), sizes.mean())

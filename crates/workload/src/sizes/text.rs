@@ -1,4 +1,4 @@
-//! The text form of distributions of sizes.
+//! The text form of size distributions.
 
 use std::fmt;
 use std::str::FromStr;
@@ -100,7 +100,7 @@ impl<'a> Parameters<'a> {
         quantity::bytes(self.text(name)?)
     }
 
-    /// Returns the lower bound, which is 1 by default.
+    /// Returns the lower bound of sizes, which is 1 by default.
     fn low(&self) -> Result<u64, WorkloadError> {
         self.find("min").map_or(Ok(1), quantity::bytes)
     }

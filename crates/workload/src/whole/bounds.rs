@@ -1,15 +1,15 @@
-//! Upper bounds of a workload's files, bytes, directories and numbers, and the actions that can
-//! occur.
+//! Upper bounds of a workload's files, bytes, directories and file numbers, and the actions that
+//! can occur.
 
 use super::{Work, Workers, Workload};
 use crate::intent::{Action, Phase};
 use crate::mix::Mix;
 
 impl Workload {
-    /// Returns the largest number of files at one time, in all pools together. For mixes, the
-    /// probability of more files is below 10^-8. Their pools perform a random walk: the bound is
-    /// the drift of creations minus deletions plus six standard deviations. It includes the largest
-    /// number of symbolic links and directories that a mix makes.
+    /// Returns an upper bound of the number of files at one time, in all pools together. The number
+    /// of files in a mix is a random walk. Its bound is the drift (creations minus deletions) plus
+    /// six standard deviations, which is exceeded with a probability below 10^-8. The bound also
+    /// includes the largest number of symbolic links and directories that a mix creates.
     pub fn files_max(&self) -> u64 {
         let pools = u64::from(self.streams());
         match &self.work {
@@ -46,7 +46,7 @@ impl Workload {
         }
     }
 
-    /// Returns whether pools grow during the transactions.
+    /// Returns whether the number of files in a pool grows during the transactions.
     pub fn grows(&self) -> bool {
         self.mix()
             .is_some_and(|mix| weight_of_change(mix, true) > weight_of_change(mix, false))
@@ -56,7 +56,7 @@ impl Workload {
     pub fn actions(&self, phase: Phase) -> Vec<Action> {
         let of_transactions: Vec<Action> = match &self.work {
             Work::Classic(_) => vec![Action::Create, Action::Read, Action::Append, Action::Delete],
-            // A file is created if the pool is empty, even if the mix does not create files.
+            // A mix creates a file if its pool is empty, even if its weights include no creation.
             Work::Mix(mix) => [Action::Create]
                 .into_iter()
                 .chain(
@@ -69,8 +69,8 @@ impl Workload {
         let mut actions = match phase {
             Phase::Prepare => vec![Action::Create],
             Phase::Transactions => of_transactions,
-            // Operations that replace other operations create objects as well: if no symbolic link
-            // can be read, one is created.
+            // Objects that the transactions may create are deleted. Some operations create an
+            // object as a replacement: if no symbolic link can be read, one is created.
             Phase::Delete => [Action::Delete]
                 .into_iter()
                 .chain(
@@ -86,7 +86,8 @@ impl Workload {
         actions
     }
 
-    /// Returns the number of directories in each target, including the directories of pools.
+    /// Returns the number of directories in each target, including the directories that contain
+    /// private pools.
     pub fn directories(&self) -> u64 {
         let of_a_pool = match &self.work {
             Work::Classic(classic) if classic.subdirectories > 1 => classic.subdirectories.into(),
@@ -107,7 +108,6 @@ impl Workload {
         )
     }
 
-    /// Returns the number of bytes of one read call.
     pub fn read_block_bytes(&self) -> u64 {
         self.work.either(
             |classic| classic.read_block_bytes,
@@ -115,7 +115,6 @@ impl Workload {
         )
     }
 
-    /// Returns the number of bytes of one write call.
     pub fn write_block_bytes(&self) -> u64 {
         self.work.either(
             |classic| classic.write_block_bytes,
@@ -123,11 +122,11 @@ impl Workload {
         )
     }
 
-    /// Returns the largest running number in the names of one pool.
+    /// Returns the largest running number in the names of one pool's files.
     pub fn numbers_max(&self) -> u64 {
         let work = match self.workers {
             Workers::Private { .. } => self.transactions(),
-            // Every worker takes numbers in steps of the number of workers.
+            // Each worker's numbers increase by the number of workers of the pool.
             Workers::Shared { .. } => self
                 .transactions()
                 .saturating_add(1)
@@ -137,7 +136,7 @@ impl Workload {
     }
 }
 
-/// Returns the sum of the weights of the actions that make the pool grow, or of those that make it
+/// Returns the sum of the weights of actions that make the pool grow, or of actions that make it
 /// shrink.
 fn weight_of_change(mix: &Mix, grows: bool) -> u64 {
     let of_kind = mix

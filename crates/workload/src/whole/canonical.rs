@@ -1,5 +1,6 @@
-//! Canonical texts of workloads, which are hashed for fingerprints and compared to decide whether a
-//! pool can be reused; copies of a workload with another number of files or transactions.
+//! Canonical texts of workloads, and copies of a workload with another number of files or
+//! transactions. Canonical texts are hashed for fingerprints, and compared to decide whether a pool
+//! can be reused.
 
 use super::{Work, Workers, Workload};
 use crate::classic::Classic;
@@ -7,8 +8,8 @@ use crate::contents::ContentSpec;
 use crate::mix::Mix;
 
 impl Workload {
-    /// Returns the properties that determine a pool before its first transaction, in a fixed
-    /// format.
+    /// Returns the properties that determine a pool before its first transaction, as text in a
+    /// fixed format.
     pub fn pool_canonical(&self) -> String {
         let mut pool = self.clone();
         match &mut pool.work {
