@@ -2,8 +2,8 @@
 
 use crate::table::Table;
 
-/// Replaces spaces by no-break spaces, so that the text is not wrapped. It is for short texts, and
-/// for texts that users may copy.
+/// Replaces spaces by no-break spaces, so that the text is not wrapped. Callers use this function
+/// for short texts, and for texts that users may copy.
 pub fn kept(text: &str) -> String {
     text.replace(' ', "\u{a0}")
 }
@@ -15,7 +15,7 @@ pub enum Block {
     Title(String),
     /// A heading of the second level.
     Heading(String),
-    /// A heading in a line directly above a table or paragraph, without an empty line between.
+    /// A heading directly above a table or paragraph, without an empty line between the two.
     Head(String),
     /// A paragraph; an empty text produces an empty line.
     Words {
@@ -33,18 +33,18 @@ pub enum Block {
     Pair {
         /// The level of indentation below the block that it belongs to.
         depth: usize,
-        /// The name; empty if the value continues the previous one.
+        /// The name; empty if the value continues that of the previous pair.
         key: String,
         value: String,
     },
-    /// An explanation of a table or number above, in brackets.
+    /// An explanation, in brackets, of the table or number above the block.
     Note {
-        /// A text before the explanation. Further lines of the explanation are aligned with its
-        /// first line.
+        /// A text before the explanation. Further lines are indented by its width, so that they are
+        /// aligned with the first line.
         lead: &'static str,
         text: String,
     },
-    /// A warning that affects everything below.
+    /// A warning that applies to all blocks below it.
     Warning(String),
     Table(Table),
     /// A command that users can type or copy without changes.
@@ -53,7 +53,8 @@ pub enum Block {
     Picture(Picture),
     /// Details that few readers need, which are collapsed if the format supports it.
     Folded {
-        /// The text that represents the collapsed details; otherwise their heading.
+        /// The text that a reader clicks to show the details; in formats without collapsing, the
+        /// heading of the details.
         title: String,
         inside: Document,
     },
@@ -61,15 +62,15 @@ pub enum Block {
     Painted(Box<Block>, Vec<(String, Tone)>),
 }
 
-/// A chart, and its contents as text for readers who cannot see it.
+/// A chart as SVG, and the same contents as text for readers who cannot see the chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {
     /// A short description of the chart.
     pub title: String,
     /// A description of one or two sentences.
     pub caption: String,
-    /// One complete `<svg>` element. Renderers do not escape it, so its author must escape texts
-    /// with [`sanitize::html`](crate::sanitize::html).
+    /// One complete `<svg>` element. Renderers do not escape the element, so the code that creates
+    /// it must escape texts with [`sanitize::html`](crate::sanitize::html).
     pub svg: String,
     /// The chart for a column of a paper: half as wide, with letters of the same size.
     pub narrow: String,
@@ -107,8 +108,8 @@ impl Document {
         self.0.push(block);
     }
 
-    /// Colours words of the last block: the first occurrence of each, if the output supports
-    /// colours.
+    /// Colours words of the last block, if the output supports colours. Only the first occurrence
+    /// of each word is coloured.
     pub fn paint(&mut self, words: Vec<(String, Tone)>) {
         if let Some(block) = self.0.pop() {
             self.push(Block::Painted(Box::new(block), words));
@@ -142,7 +143,7 @@ impl Document {
         self.words(kept(text.as_ref()));
     }
 
-    /// Adds a line that is indented below the previous one.
+    /// Adds a line that is indented below the previous line.
     pub fn below(&mut self, text: impl AsRef<str>) {
         self.push(Block::Words {
             depth: 1,
@@ -199,7 +200,7 @@ impl Document {
         self.push(Block::Note { lead: "", text });
     }
 
-    /// Adds a warning in one line, which affects everything below.
+    /// Adds a warning in one line, which applies to all blocks below it.
     pub fn warning(&mut self, text: impl AsRef<str>) {
         self.push(Block::Warning(kept(text.as_ref())));
     }

@@ -1,5 +1,5 @@
-//! Dot charts as data: rows of values on a common axis. The crate that has the values creates them,
-//! and renderers draw them without further information.
+//! Dot charts as data: rows of values on a common axis. The crate that computes the values creates
+//! the chart's data, and renderers draw it without further information.
 
 /// The value of a row in a dot chart.
 #[derive(Clone, Debug, PartialEq)]
@@ -7,7 +7,7 @@ pub enum DotValue {
     /// The row is a heading.
     Heading,
     At {
-        /// The index of its kind in [`Dots::kinds`].
+        /// The index of the value's kind in [`Dots::kinds`].
         kind: usize,
         /// The value in the unit of the axis.
         value: f64,
@@ -44,7 +44,7 @@ pub struct Dots {
 }
 
 impl DotRow {
-    /// Creates a heading above rows.
+    /// Creates a row that is a heading for the rows below it.
     pub fn heading(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -52,7 +52,7 @@ impl DotRow {
         }
     }
 
-    /// Creates a value of a kind, without a range.
+    /// Creates a row with a value that has no range.
     pub fn at(name: String, kind: usize, value: f64) -> Self {
         let range = None;
         let value = DotValue::At { kind, value, range };

@@ -1,5 +1,5 @@
-//! The list of all formats: their names, and the renderers of formats that can show any document. A
-//! new format needs a row here and a file in the folder `format`.
+//! The list of all output formats, with their names. Formats that can represent any document also
+//! have a renderer. A new format needs a row in this list and a file in the folder `format`.
 
 mod csv;
 mod html;
@@ -17,7 +17,8 @@ pub use json::{json, json_line};
 pub use markdown::markdown;
 pub use text::{SCREEN_WIDTH, Terminal, WIDTH, on_terminal, text};
 
-/// Renders a document. The number is the line length in characters, for formats that wrap lines.
+/// A function that renders a document. Its number is the line length in characters, for formats
+/// that wrap lines.
 type Renderer = fn(&Document, usize) -> String;
 
 /// Declares [`Format`] and its table of names and renderers.
@@ -31,18 +32,18 @@ macro_rules! formats {
         }
 
         impl Format {
-            /// The formats that can show any document, with their help texts.
+            /// The formats that can represent any document, with their help texts.
             pub const DOCUMENTS: &[(Self, &str)] = &[$($((Self::$variant, $about),)?)+];
 
-            /// The name in options.
+            /// The name of the format in options.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)+
                 }
             }
 
-            /// Returns the renderer of documents. Formats that cannot show documents use the
-            /// renderer of text.
+            /// Returns the renderer of documents. Formats that cannot represent any document have
+            /// the renderer of text.
             fn renderer(self) -> Renderer {
                 match self {
                     $($(Self::$variant => $renderer,)?)+
@@ -94,7 +95,7 @@ impl std::fmt::Display for UnknownFormat {
 impl std::error::Error for UnknownFormat {}
 
 impl Format {
-    /// Returns whether it is a report of the original PostMark.
+    /// Returns whether the format is a report of the original PostMark.
     pub const fn is_classic(self) -> bool {
         matches!(self, Self::Classic | Self::Terse)
     }
@@ -104,8 +105,8 @@ impl Format {
         self.renderer()(document, width)
     }
 
-    /// Renders an answer. The format determines which of its views is created: document, CSV or
-    /// JSON.
+    /// Renders an answer of a command. The format determines which of the three functions is
+    /// called.
     pub fn answer(
         self,
         document: impl FnOnce() -> Document,

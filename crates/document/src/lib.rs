@@ -2,8 +2,8 @@
 //!
 //! Reports consist of [`Block`]s and typed [`Cell`]s and do not depend on a format. This crate
 //! escapes untrusted strings ([`sanitize`](mod@sanitize)), formats units and digits ([`units`],
-//! [`Number`]), wraps lines and aligns tables. It imports no other crate of the project, and does
-//! no input and output.
+//! [`Number`]), wraps lines and aligns tables. This crate imports no other crate of the project,
+//! and does no input and output.
 //!
 //! Lines are wrapped between words. A no-break space (U+00A0, [`kept`]) prevents a break and is
 //! rendered as a space.

@@ -1,5 +1,5 @@
-//! Escapes harmful characters in untrusted strings before they are shown. Records, paths, names of
-//! hosts and devices, answers of the system, configuration files and arguments may contain
+//! Escapes harmful characters in untrusted strings before the strings are printed. Records, paths,
+//! names of hosts and devices, answers of the system, configuration files and arguments may contain
 //! characters that control a terminal or are invisible.
 //!
 //! C0 controls and DEL are escaped as `\x1b` (`\n`, `\r` and `\t` by their names), all other
@@ -67,8 +67,8 @@ pub fn sanitize(text: &str) -> Cow<'_, str> {
 }
 
 /// Escapes a text of several lines. Newlines, tabs, and carriage returns directly before newlines
-/// (the line ends of CSV) are unchanged. It is for texts of this program with untrusted strings
-/// that were escaped before; an untrusted text could add lines.
+/// (the line ends of CSV) are unchanged. The function is for texts of this program in which
+/// untrusted strings are already escaped. An untrusted text could add lines.
 pub fn lines(text: &str) -> Cow<'_, str> {
     let is_escaped = |character: char| !matches!(character, '\n' | '\t') && is_harmful(character);
     if !text.contains("\r\n") {
@@ -103,8 +103,8 @@ pub fn os(text: &OsStr) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Escapes any displayable value for one line. It is for format strings, and for values that are
-/// not strings.
+/// Escapes any displayable value for one line. The function is for format strings, and for values
+/// that are not strings.
 pub fn shown<T: fmt::Display>(value: T) -> impl fmt::Display {
     Shown(value)
 }
@@ -155,8 +155,8 @@ pub fn json(text: &str) -> Cow<'_, str> {
 
 /// Escapes a field of a CSV file (RFC 4180), quoted if necessary. A text that a spreadsheet would
 /// interpret as a formula gets a leading apostrophe
-/// (<https://owasp.org/www-community/attacks/CSV_Injection>). Numbers must not use this function,
-/// because negative ones would become text.
+/// (<https://owasp.org/www-community/attacks/CSV_Injection>). Numbers must not be escaped by this
+/// function, because negative numbers would become text.
 pub fn csv(text: &str) -> Cow<'_, str> {
     let text = sanitize(text);
     let is_formula = text.trim_start().starts_with([
@@ -172,8 +172,8 @@ pub fn csv(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Quotes a field with a text of this program if necessary. It adds no apostrophe, so a leading
-/// minus remains.
+/// Quotes a field of CSV that contains a text of this program, if necessary. No apostrophe is
+/// added, so a leading minus remains.
 pub(crate) fn quoted(text: &str) -> Cow<'_, str> {
     if !is_quoted(text) {
         return Cow::Borrowed(text);
@@ -182,7 +182,7 @@ pub(crate) fn quoted(text: &str) -> Cow<'_, str> {
 }
 
 fn is_quoted(text: &str) -> bool {
-    // Semicolons separate fields if the decimal separator is a comma.
+    // Spreadsheets whose decimal separator is a comma separate fields by semicolons.
     text.contains(['"', ',', ';']) || text.starts_with(' ') || text.ends_with(' ')
 }
 
@@ -208,8 +208,8 @@ pub fn html(text: &str) -> Cow<'_, str> {
 }
 
 /// Escapes a text for a line or a table's cell of Markdown (CommonMark, with GitHub's tables and
-/// links). It is not interpreted as markup, HTML or a link, and does not start a heading, a list or
-/// a quotation.
+/// links). The escaped text is not interpreted as markup, HTML or a link, and does not start a
+/// heading, a list or a quotation.
 pub fn markdown(text: &str) -> Cow<'_, str> {
     let text = sanitize(text);
     let begins = text.len() - text.trim_start().len();
@@ -229,7 +229,7 @@ pub fn markdown(text: &str) -> Cow<'_, str> {
             }
             '-' | '+' | '=' if at == begins => marked.extend(['\\', character]),
             '.' | ')' if at == numbered && at > begins => marked.extend(['\\', character]),
-            // GitHub turns these texts into links.
+            // GitHub converts texts with `://`, `www.` or `@` to links.
             ':' if text[at..].starts_with("://") => marked.push_str("\\:"),
             '.' if ends_with_www(&text[..at]) => marked.push_str("\\."),
             '@' => marked.push_str("&#64;"),
@@ -249,7 +249,8 @@ fn ends_with_www(text: &str) -> bool {
 }
 
 fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
-    // Almost all texts contain only these characters, and lists are long.
+    // Almost all texts consist of these characters only. They are returned without a copy, because
+    // lists are long.
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\n');
     if text.bytes().all(is_plain) && (!is_escaped('\n') || !text.contains('\n')) {
         return Cow::Borrowed(text);
@@ -368,14 +369,14 @@ mod tests {
     }
 
     #[test]
-    fn paths_that_are_not_utf8_are_shown() {
+    fn bytes_that_are_not_utf8_are_escaped_in_paths() {
         let bytes = OsStr::from_bytes(b"/mnt/\xff\x1b[31m/\xc3\xa4");
         assert_eq!(path(Path::new(bytes)), "/mnt/\\xff\\x1b[31m/ä");
         assert_eq!(os(OsStr::new("plain")), "plain");
     }
 
     #[test]
-    fn displayed_values_keep_their_width() {
+    fn escaped_values_are_padded_to_the_width_of_the_format() {
         assert_eq!(
             format!("{}", shown(format_args!("{}\u{1b}{}", 1, "\n"))),
             "1\\x1b\\n"
@@ -458,7 +459,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_harmful_is_left(text in any::<String>()) {
+        fn escaped_text_contains_no_harmful_characters(text in any::<String>()) {
             let shown = sanitize(&text);
             prop_assert!(!shown.chars().any(is_harmful));
             prop_assert_eq!(sanitize(&shown), shown.clone());
@@ -471,7 +472,7 @@ mod tests {
         }
 
         #[test]
-        fn paths_of_any_bytes_are_shown(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+        fn escaped_paths_contain_no_harmful_characters(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
             let shown = os(OsStr::from_bytes(&bytes)).into_owned();
             prop_assert!(!shown.chars().any(is_harmful));
         }

@@ -8,9 +8,9 @@ use crate::units::{bytes, fixed, grouped, latency, microseconds, percent, rate, 
 /// contain the exact number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
-    /// A number of things, with grouped digits.
+    /// A count, with digits in groups of three.
     Count(u64),
-    /// A position or an identifier, without grouped digits.
+    /// A position or an identifier, with digits that are not grouped.
     Ordinal(u64),
     /// A rate per second.
     Rate(f64),
@@ -48,8 +48,8 @@ impl fmt::Display for Number {
 }
 
 impl Number {
-    /// Returns the number of decimals that this number needs. It is 0 for zero, and for numbers
-    /// whose column does not have one unit.
+    /// Returns how many decimals the number needs. The result is 0 for zero, and for types of
+    /// numbers whose unit depends on the value.
     fn digits(&self) -> usize {
         let is_zero = self.in_one_unit().is_none_or(|value| value == 0.0);
         let shown = self.to_string();
@@ -57,8 +57,8 @@ impl Number {
         digits.filter(|_| !is_zero).unwrap_or(0)
     }
 
-    /// Returns the value in the column's unit, or `None` for numbers whose column does not have one
-    /// unit.
+    /// Returns the value in the unit of its type; `None` for types of numbers whose unit depends on
+    /// the value.
     fn in_one_unit(&self) -> Option<f64> {
         match self {
             Self::Rate(per_second) => Some(*per_second),
@@ -68,13 +68,13 @@ impl Number {
         }
     }
 
-    /// Formats the number with a given number of decimals, if its column has one unit.
+    /// Formats the number with a given number of decimals, unless its unit depends on the value.
     fn with_digits(&self, digits: usize) -> String {
         let Some(value) = self.in_one_unit() else {
             return self.to_string();
         };
-        // Half is rounded away from zero, as in `Display`; formatting alone would round half to
-        // even.
+        // A half is rounded away from zero, as in `Display`. Without this line, formatting would
+        // round a half to the even number.
         let value = if digits == 0 { value.round() } else { value };
         let shown = fixed(value, digits);
         let (whole, rest) = shown
@@ -107,14 +107,15 @@ impl Number {
 pub enum Cell {
     /// An empty cell where no value is expected.
     Empty,
-    /// A text that may be untrusted. CSV protects it from being interpreted as a formula.
+    /// A text that may be untrusted. CSV escapes it, so that spreadsheets do not interpret it as a
+    /// formula.
     Text(String),
-    /// A text of this program, or a printed number. CSV does not protect it.
+    /// A text of this program, or a printed number. CSV does not escape formulas in it.
     Ours(String),
     /// An untrusted text, and the anchor of its details on the same page. Formats other than HTML
     /// show only the text.
     Linked(String, String),
-    /// A number, and a suffix for what is counted, if its unit does not include it.
+    /// A number, and a suffix that follows the number's unit, such as `/s`.
     Number(Number, &'static str),
     /// A value that does not apply or was not requested.
     Missing,
@@ -135,7 +136,7 @@ impl fmt::Display for Cell {
 }
 
 impl Cell {
-    /// Returns the text in tables, which have no space for reasons.
+    /// Returns the cell's text in tables. Reasons of missing values are omitted for lack of space.
     pub fn short(&self) -> String {
         match self {
             Self::Missing | Self::Unavailable(_) => "-".to_owned(),
@@ -143,7 +144,8 @@ impl Cell {
         }
     }
 
-    /// Returns the text in tables, with a given number of decimals for the column.
+    /// Returns the cell's text in tables. Numbers have the number of decimals that is given for the
+    /// column.
     pub(crate) fn short_with(&self, digits: usize) -> String {
         match self {
             Self::Number(number, unit) => number.with_digits(digits) + unit,
@@ -151,22 +153,22 @@ impl Cell {
         }
     }
 
-    /// Creates a text of this program.
+    /// Creates a cell with a text of this program.
     pub fn ours(text: impl Into<String>) -> Self {
         Self::Ours(text.into())
     }
 
-    /// Creates a number of things.
+    /// Creates a cell with a count.
     pub fn count(number: impl Into<u64>) -> Self {
         Number::Count(number.into()).into()
     }
 
-    /// Creates a rate per second.
+    /// Creates a cell with a rate per second.
     pub fn rate(per_second: Option<f64>) -> Self {
         per_second.map(Number::Rate).into()
     }
 
-    /// Creates a latency from nanoseconds.
+    /// Creates a cell with a latency in nanoseconds.
     pub fn latency(ns: Option<u64>) -> Self {
         ns.map(|ns| Number::Latency(ns as f64)).into()
     }
@@ -175,18 +177,18 @@ impl Cell {
         number.map(|number| Number::Bytes(number as f64)).into()
     }
 
-    /// Creates a throughput from bytes per second.
+    /// Creates a cell with a throughput in bytes per second.
     pub fn throughput(per_second: Option<f64>) -> Self {
         let number = per_second.map(|rate| Self::Number(Number::Bytes(rate), "/s"));
         number.into()
     }
 
-    /// Creates a percentage from a fraction of 0 to 1.
+    /// Creates a cell with a percentage from a fraction of 0 to 1.
     pub fn share(fraction: Option<f64>) -> Self {
         fraction.map(Number::Share).into()
     }
 
-    /// Creates a number with a given number of decimals.
+    /// Creates a cell with a number of `digits` decimals.
     pub fn decimal(number: Option<f64>, digits: usize) -> Self {
         number.map(|number| Number::Decimal(number, digits)).into()
     }
@@ -223,7 +225,7 @@ pub type Column<T> = (&'static str, fn(&T) -> Cell);
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Head {
     pub header: String,
-    /// Whether its cells are aligned to the left.
+    /// Whether the column contains words, whose cells are aligned to the left.
     pub is_words: bool,
 }
 
@@ -232,9 +234,11 @@ pub(crate) struct Head {
 pub struct Table {
     pub(crate) columns: Vec<Head>,
     pub(crate) rows: Vec<Vec<Cell>>,
-    /// The number of leading columns, which identify a row.
+    /// The number of columns at the beginning that identify a row. Every part of a divided table
+    /// repeats them.
     pub(crate) leads: usize,
-    /// Whether a table that is too wide is continued below, with wrapped headers.
+    /// Whether a table that is too wide is divided into parts, one below the other, with wrapped
+    /// headers.
     pub(crate) folds: bool,
 }
 
@@ -263,15 +267,15 @@ impl Table {
         table
     }
 
-    /// If the table is too wide, wraps its headers and continues its columns below. The leading
-    /// columns are repeated there.
+    /// Allows a table that is too wide to be divided into parts, one below the other. Headers are
+    /// wrapped, and every part repeats the leading columns.
     #[must_use]
     pub fn folding(mut self) -> Self {
         self.folds = true;
         self
     }
 
-    /// Sets the number of leading columns, which are repeated if the table is continued below.
+    /// Sets the number of leading columns, which every part of a divided table repeats.
     #[must_use]
     pub fn leading(mut self, columns: usize) -> Self {
         self.leads = columns;

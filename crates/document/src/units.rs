@@ -16,8 +16,8 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// Formats a count with the name of the counted things. A `y` at the end of the name must follow a
-/// consonant.
+/// Formats a count with the name of the counted things. A `y` at the end of the name becomes `ies`
+/// in the plural, so it must follow a consonant.
 pub fn counted(number: u64, name: &str) -> String {
     match (number, name.strip_suffix('y')) {
         (1, _) => format!("1 {name}"),
@@ -53,8 +53,8 @@ pub fn signed_percent(fraction: f64) -> String {
     format!("{}{shown} %", if is_more { "+" } else { "" })
 }
 
-/// Returns the value in the power of 1,024 that leaves one to four digits before the point, and its
-/// unit.
+/// Converts bytes to the unit (a power of 1,024) in which one to four digits are before the point.
+/// Returns the value and the name of the unit.
 fn scaled(bytes: f64) -> (f64, &'static str) {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
     let mut value = bytes;
@@ -66,7 +66,7 @@ fn scaled(bytes: f64) -> (f64, &'static str) {
     (value, units[unit])
 }
 
-/// Formats bytes in the power of 1,024 that leaves one to four digits before the point.
+/// Formats bytes in the unit (a power of 1,024) in which one to four digits are before the point.
 pub fn bytes(number: f64) -> String {
     match scaled(number) {
         (value, "B") if value.fract() == 0.0 => format!("{} B", fixed(value, 0)),
@@ -90,7 +90,7 @@ fn three_digits(value: f64) -> String {
     fixed(value, digits)
 }
 
-/// Formats a rate per second with a reasonable number of digits.
+/// Formats a rate per second: without decimals from 100, otherwise with two decimals.
 pub fn rate(per_second: Option<f64>) -> String {
     match per_second {
         None => "-".to_owned(),
@@ -135,9 +135,10 @@ pub fn percent(fraction: f64) -> String {
     format!("{} %", fixed(fraction * 100.0, 1))
 }
 
-/// Lists the first of these numbers, and the number of further ones.
+/// Formats a list of numbers. Of a long list, only the first numbers and the count of the others
+/// are printed.
 pub fn numbers(all: &[u32]) -> String {
-    /// The number of listed numbers.
+    /// Maximum length of a list that is printed completely.
     const SHOWN_MAX: usize = 8;
     let mut shown: Vec<String> = all.iter().take(SHOWN_MAX).map(u32::to_string).collect();
     let more = all.len().saturating_sub(SHOWN_MAX);
@@ -245,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_stays_with_its_number() {
+    fn line_breaks_do_not_separate_a_number_from_its_unit() {
         let words = bound("It took 5.0 % of 12 s, or (less) 3 MiB;  so it is.");
         assert_eq!(
             words,

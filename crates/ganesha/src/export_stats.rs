@@ -1,10 +1,11 @@
-//! Counters of NFS-Ganesha, a server in user space, for all of its clients, read by D-Bus: the
-//! interface `org.ganesha.nfsd.exportstats` of version 4.3.
+//! Counters of NFS-Ganesha, a server in user space, for all of its clients. They are read by D-Bus,
+//! from the interface `org.ganesha.nfsd.exportstats` of NFS-Ganesha 4.3.
 //!
-//! `GetFULLV3Stats` returns calls of version 3 by procedure, without NULL; the server's
-//! configuration must enable it. A call is counted before its reply leaves. `GetFastOPS` is always
+//! `GetFULLV3Stats` returns calls of NFS version 3 by procedure, without NULL; the server's
+//! configuration must enable it. A call is counted before its reply is sent. `GetFastOPS` is always
 //! enabled, but loses calls that several threads count at the same time. It provides the operations
-//! of version 4, whose calls no counter covers, and shows whether a 0 of `GetFULLV3Stats` is real.
+//! of NFS version 4, for which the server does not count calls. If it has counted calls of version
+//! 3 and `GetFULLV3Stats` has not, the latter is disabled.
 
 use std::time::Duration;
 
@@ -17,27 +18,28 @@ use system::{
     WatchedCounter,
 };
 
-/// The system bus, unless the environment names another one (D-Bus specification).
+/// Socket of the system bus, unless `DBUS_SYSTEM_BUS_ADDRESS` contains another address (D-Bus
+/// specification).
 const BUS: &str = "/run/dbus/system_bus_socket";
 const NAME: &str = "org.ganesha.nfsd";
 const OBJECT: &str = "/org/ganesha/nfsd/ExportMgr";
 const INTERFACE: &str = "org.ganesha.nfsd.exportstats";
 
-/// Limit for a reply, so that a hanging server does not delay an observer's other counters for
-/// longer.
+/// Timeout of a reply, so that a hanging server delays the observer's other counters by a second at
+/// most.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(1);
 
-/// A row of `GetFULLV3Stats`: the procedure, its calls, errors and repetitions, and its mean,
-/// shortest and longest time.
+/// A row of `GetFULLV3Stats`: the name of a procedure, the number of its calls, errors and
+/// repetitions, and its mean, shortest and longest time.
 type Procedure = (String, u64, u64, u64, f64, f64, f64);
 
-/// A connection to the server through the bus.
+/// A connection to NFS-Ganesha through D-Bus.
 #[derive(Debug)]
 struct Ganesha {
     bus: Channel,
 }
 
-/// Connects to the server if it is on the system bus now.
+/// Connects to NFS-Ganesha if it runs and is registered on the system bus.
 pub(crate) fn find(sources: &Sources) -> Fact<Box<dyn ServerCalls>> {
     let named = std::env::var("DBUS_SYSTEM_BUS_ADDRESS").ok();
     // In the fixture tree of a test, the environment's bus is ignored.
@@ -65,7 +67,7 @@ impl Ganesha {
 }
 
 impl ServerCalls for Ganesha {
-    /// Reads the counters of version 3 and of version 4.
+    /// Reads the counters of NFS version 3 and of NFS version 4.
     fn read(&self) -> Vec<MessagesReading> {
         let of = |protocol: &str| WatchedCounter {
             counter: MessageCounter::NfsGanesha,
@@ -73,8 +75,8 @@ impl ServerCalls for Ganesha {
             of: ALL_CLIENTS.to_owned(),
         };
         let told = || -> Result<_, String> {
-            // In this order, a call between the two requests is not missing from the calls by
-            // procedure.
+            // `GetFastOPS` is asked first: a call that arrives between the two requests is then
+            // included in the calls by procedure.
             let fast = FastCounts::of(&self.ask("GetFastOPS")?)?;
             Ok((procedures(&self.ask("GetFULLV3Stats")?)?, fast))
         };
@@ -117,7 +119,7 @@ fn told(error: dbus::Error) -> String {
     }
 }
 
-/// Returns the parts of a reply that follow `true`, `OK` and the time of counting.
+/// Returns the parts of a reply that follow its header: `true`, `OK` and the time of counting.
 fn answered(reply: &Message) -> Result<Iter<'_>, String> {
     let mut parts = reply.iter_init();
     match (parts.read::<bool>(), parts.read::<String>()) {
@@ -136,10 +138,11 @@ fn not_understood() -> String {
     "its answer is not that of version 4.3".to_owned()
 }
 
-/// Returns the calls of `GetFULLV3Stats`. Without calls, the reply has one row with a 0.
+/// Returns the calls in a reply to `GetFULLV3Stats`. If no call was counted, the reply has one row
+/// with a 0.
 fn procedures(reply: &Message) -> Result<Vec<MessageKind>, String> {
     let mut parts = answered(reply)?;
-    // Rows of another type would be read as an empty list.
+    // Without this check, rows of another type would be read as an empty list.
     if parts.signature() != Vec::<Procedure>::signature() {
         return Err(not_understood());
     }
@@ -151,12 +154,12 @@ fn procedures(reply: &Message) -> Result<Vec<MessageKind>, String> {
     Ok(kinds)
 }
 
-/// Counts taken from `GetFastOPS`.
+/// Counts in a reply to `GetFastOPS`.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct FastCounts {
-    /// Calls of version 3, except NULL.
+    /// Number of calls of NFS version 3, except NULL.
     of_3: u64,
-    /// Operations of version 4, by name.
+    /// Operations of NFS version 4, by name.
     of_4: Vec<CompoundOperation>,
 }
 
@@ -214,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_bus_is_a_reason() {
+    fn without_a_bus_the_counters_are_unavailable() {
         let found = find(&Sources::beneath("/dev/null"));
         let why = found.why().unwrap();
         assert!(why.contains("NFS-Ganesha in user space: "), "{why}");
@@ -228,7 +231,7 @@ mod tests {
             .map(|kind| (&*kind.kind, kind.requests))
             .collect();
         assert_eq!(told, [("READ", 5), ("WRITE", 7)]);
-        // The reply of version 4.3 if it has counted nothing.
+        // The reply of NFS-Ganesha 4.3 if it has counted no call.
         assert_eq!(procedures(&with(vec![row("None", 0)])), Ok(Vec::new()));
     }
 

@@ -1,8 +1,8 @@
 //! Bytes that this process exchanged with storage, work of the devices below its targets, and
 //! messages to their servers, between two moments.
 //!
-//! It is read at the beginning and the end of an interval, not every second, because a reading
-//! opens a file for each device.
+//! All counters are read at the beginning and the end of an interval, not every second, because a
+//! reading opens a file for each device.
 
 use crate::fact::{Fact, both, each_since};
 use std::os::fd::OwnedFd;
@@ -25,7 +25,7 @@ pub struct WatchedAccount {
     devices: Fact<WatchedDevices>,
     messages: Fact<WatchedMessages>,
     interfaces: Fact<WatchedInterfaces>,
-    /// Files below the loop devices of targets, held open.
+    /// Files below the loop devices of targets, held open to read their allocated bytes.
     backing: Fact<Arc<Vec<OwnedFd>>>,
 }
 
@@ -64,7 +64,7 @@ impl WatchedAccount {
         }
     }
 
-    /// Bytes allocated by the files below loop devices, summed.
+    /// Returns the sum of the bytes that the files below loop devices have allocated.
     fn allocated_bytes(&self) -> Fact<u64> {
         self.backing.as_ref().and_then(|files| {
             let add = |sum: u64, file: &OwnedFd| match rustix::fs::fstat(file) {
@@ -78,8 +78,8 @@ impl WatchedAccount {
     }
 }
 
-/// Opens the files below the targets' loop devices, each once. If one is on a file system with a
-/// server, the result is unavailable, because opening it could block for ever.
+/// Opens the files below the targets' loop devices, each once. If a file is on a file system with a
+/// server, the result is unavailable, because opening the file could block for ever.
 fn backing_files<'target>(
     targets: impl IntoIterator<Item = &'target Target>,
 ) -> Fact<Arc<Vec<OwnedFd>>> {
@@ -110,20 +110,20 @@ fn backing_files<'target>(
     opened.map(Arc::new).into()
 }
 
-/// Counters of own input and output, devices, messages and interfaces: since they began, or between
-/// two moments.
+/// Counters of this program's input and output, of devices, messages and interfaces: since counting
+/// began, or between two moments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Accounted {
-    /// Bytes that this program itself exchanged with storage.
+    /// Bytes that this process exchanged with storage.
     pub own: OwnIo,
     /// Counters of the devices below the targets, including work of other programs. Not applicable
     /// to targets without a device.
     pub devices: Fact<Vec<DeviceReading>>,
-    /// Requests to the servers of the targets, by counter. Not applicable to targets without a
-    /// server.
+    /// Requests to the servers of the targets, with one reading for each counter. Not applicable to
+    /// targets without a server.
     pub messages: Fact<Vec<MessagesReading>>,
-    /// Interfaces that lead to the servers of the targets. Not applicable to targets without a
-    /// server.
+    /// Traffic of the interfaces that lead to the servers of the targets. Not applicable to targets
+    /// without a server.
     pub interfaces: Fact<Vec<InterfaceReading>>,
     /// Bytes by which the files below the targets' loop devices grew: a sparse file allocates
     /// blocks when they are first written. Not applicable to targets without a loop device.

@@ -1,13 +1,14 @@
 //! The control group of this process, and its limits.
 //!
-//! It covers memory and processor time only, without statistics. Version 1 has one hierarchy per
-//! controller, version 2 one for all (cgroups(7)). In a hybrid system each controller is looked up
-//! in the hierarchy that contains it.
+//! This module reads limits on memory and processor time only, and no statistics. Version 1 of
+//! control groups has one hierarchy per controller, version 2 has one hierarchy for all controllers
+//! (cgroups(7)). If both versions are mounted, each controller is looked up in the hierarchy that
+//! contains it.
 //!
 //! A limit applies to a group and all groups below it. The effective limit is therefore the
 //! smallest one from the process's group up to the root of the visible hierarchy. In a container
-//! the group's path often does not exist below the mount; then the mount's root is the container's
-//! own group.
+//! the group's path often does not exist below the mount. The mount's root is then used, because it
+//! is the container's own group.
 
 use std::io;
 use std::path::{Component, Path};
@@ -34,14 +35,14 @@ pub enum CgroupVersion {
     V1,
     /// One hierarchy for all controllers.
     V2,
-    /// Both are mounted.
+    /// Both versions are mounted.
     Hybrid,
 }
 
 /// The control group of this process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cgroup {
-    /// Versions that are mounted.
+    /// Versions of the mounted hierarchies.
     pub version: CgroupVersion,
     /// Path of the group in the hierarchy that limits memory, as in `/proc/self/cgroup`.
     pub path: Fact<String>,
@@ -57,7 +58,7 @@ pub struct Cgroup {
 }
 
 impl Cgroup {
-    /// Reads the group; not applicable if the kernel has no control groups.
+    /// Reads the control group of this process; not applicable if the kernel has no control groups.
     pub fn read(sources: &Sources) -> Fact<Cgroup> {
         MountTable::read(sources).and_then(|table| {
             let membership = match sources.read(MEMBERSHIP) {
@@ -118,7 +119,7 @@ struct Group {
     unified: bool,
     /// The group's path, as in `/proc/self/cgroup`.
     path: String,
-    /// The group's directory and those of its visible ancestors, innermost first.
+    /// Directories of the group and of its visible ancestors, innermost first.
     levels: Vec<String>,
 }
 
@@ -230,8 +231,8 @@ impl Group {
         }))
     }
 
-    /// Reads the file of a limit. A root group has no such file, nor does a group to which the
-    /// parent does not pass the controller on; then this level has no limit.
+    /// Reads the file of a limit. If the file does not exist, this level has no limit. This is the
+    /// case for a root group, and for a group whose parent does not enable the controller.
     fn limit(&self, sources: &Sources, path: &str) -> Fact<String> {
         let (level, _) = path.rsplit_once('/').unwrap_or((path, ""));
         sources.feature(path, level)
@@ -246,7 +247,7 @@ fn ratio(sources: &Sources, path: &str, quota: &str, period: &str) -> Fact<f64> 
     })
 }
 
-/// The directories from the group's own up to the mount's root.
+/// Returns the directories of the group and its ancestors, up to the mount's root.
 fn levels(sources: &Sources, mount: &Mount, path: &str) -> Vec<String> {
     let mount_point = mount.mount_point.to_string_lossy();
     let mount_point = mount_point.trim_end_matches('/');
@@ -269,8 +270,8 @@ fn levels(sources: &Sources, mount: &Mount, path: &str) -> Vec<String> {
     levels
 }
 
-/// Returns the smallest limit. If one cannot be read, the result is unavailable, because that limit
-/// might be smaller.
+/// Returns the smallest limit. If a limit cannot be read, the result is unavailable, because this
+/// limit might be the smallest.
 fn smallest<T: PartialOrd>(limits: impl Iterator<Item = Fact<T>>) -> Fact<T> {
     let mut smallest = Fact::NotApplicable;
     for limit in limits {

@@ -12,7 +12,7 @@ pub struct ChildCost {
     /// Wall time from the call of [`wait`] to the child's end; call it right after starting the
     /// child.
     pub wall: Duration,
-    /// Processor time in user mode; the kernel counts it in ticks.
+    /// Processor time in user mode. The kernel may count it in ticks.
     pub user: Duration,
     /// Processor time in the kernel on behalf of the child.
     pub system: Duration,

@@ -17,13 +17,14 @@ pub enum Class {
     Network,
     /// A block device of this machine.
     Block,
-    /// Any other: ZFS (which hides its devices), FUSE, proc.
+    /// All other file systems: ZFS (which hides its devices), FUSE, proc.
     Other,
 }
 
 impl Mount {
-    /// Whether a process or a machine serves the file system and may stop answering: FUSE, the
-    /// class network, and autofs, which mounts on first access.
+    /// Whether the file system has a server, which may stop answering: a process (FUSE) or another
+    /// machine (class network). This includes autofs, which mounts such file systems on first
+    /// access.
     pub fn has_server(&self) -> bool {
         let kind = self.file_system_type.as_str();
         kind == "autofs" || self.is_fuse() || self.class() == Class::Network
@@ -35,8 +36,8 @@ impl Mount {
     }
 
     /// Whether the kernel counts this process's reads from storage (`read_bytes` of `/proc/PID/io`,
-    /// proc(5)). A FUSE server reads on behalf of its clients, and of network file systems only NFS
-    /// and SMB are known to count.
+    /// proc(5)). The kernel does not count them for FUSE, whose server reads on behalf of its
+    /// clients. Of the network file systems, only NFS and SMB are known to count.
     pub fn counts_reads(&self) -> bool {
         const COUNTED: [&str; 5] = ["nfs", "nfs4", "cifs", "smb3", "smbfs"];
         let is_counted =

@@ -22,12 +22,12 @@ use crate::fact::{Fact, both};
 use crate::host::clock_source;
 use crate::sources::Sources;
 
-/// Number of readings. The one with the smallest uncertainty is used, which excludes interrupted
-/// ones.
+/// Number of readings of the clocks. The reading with the smallest uncertainty is used, which
+/// excludes interrupted readings.
 const READINGS: usize = 5;
 
-/// The clocks at one moment. They cannot be read at once, so the monotonic clock is read before and
-/// after the others.
+/// The clocks at one moment. They cannot be read at the same instant, so the monotonic clock is
+/// read before and after the other clocks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Clocks {
     /// `CLOCK_MONOTONIC` in nanoseconds, at the middle of the reading.
@@ -37,15 +37,15 @@ pub struct Clocks {
     pub boot_minus_monotonic_ns: i64,
     /// `CLOCK_REALTIME` minus `CLOCK_MONOTONIC`, in nanoseconds.
     pub wall_minus_monotonic_ns: i64,
-    /// Half the duration of the reading, in nanoseconds: the greatest error of the clocks against
-    /// each other.
+    /// Half the duration of the reading, in nanoseconds. It is the maximum error of the differences
+    /// between the clocks.
     pub uncertainty_ns: u64,
     /// Name of the kernel's clock source (`current_clocksource`).
     pub clock_source: Fact<String>,
 }
 
 impl Clocks {
-    /// Reads the clocks. The name of the clock source is the only file that is read.
+    /// Reads the clocks. The only file that is read contains the name of the clock source.
     pub fn read(sources: &Sources) -> Clocks {
         let mut best = Clocks::reading();
         for _ in 1..READINGS {
@@ -66,7 +66,8 @@ impl Clocks {
         Clocks::of([before, boot, wall, after].map(nanoseconds))
     }
 
-    /// The arguments are the monotonic, boot, wall and second monotonic reading, in nanoseconds.
+    /// Creates a snapshot from four readings in nanoseconds: the monotonic, boot and wall clock,
+    /// and the monotonic clock a second time.
     fn of([before, boot, wall, after]: [i128; 4]) -> Clocks {
         let monotonic = (before + after) / 2;
         Clocks {
@@ -117,10 +118,11 @@ pub struct ClocksDifference {
     pub elapsed_ns: u64,
     /// Time that the machine was suspended, in nanoseconds. `elapsed_ns` excludes it.
     pub suspended_ns: u64,
-    /// Sum of all steps of the wall clock, in nanoseconds; negative if it was set back. Its
-    /// progress during a suspension is not a step.
+    /// Sum of all steps of the wall clock, in nanoseconds; negative if the clock was set back. The
+    /// progress of the wall clock during a suspension is not a step.
     pub wall_clock_stepped_ns: i64,
-    /// Limit of detection, in nanoseconds; changes up to it are reported as 0.
+    /// Limit of detection for suspensions and steps, in nanoseconds. Smaller changes are reported
+    /// as 0.
     pub uncertainty_ns: u64,
     /// Whether the kernel switched to another clock source.
     pub clock_source_changed: Fact<bool>,

@@ -1,15 +1,16 @@
 //! Kernel counters of this process and its threads, of the machine, and of the devices below the
-//! target: snapshots, and the differences of two.
+//! target: snapshots, and the differences between two snapshots.
 //!
-//! It reads no clock, computes no rate and judges nothing; [`crate::clocks`] detects what makes the
-//! time between two snapshots doubtful. It is designed for one call a second: a reading opens a
-//! dozen files and two for every thread, up to [`THREADS_MAX`] threads, and keeps none open
-//! (`docs/specification.md` states the cost).
+//! The module reads no clock, computes no rate and judges nothing; [`crate::clocks`] detects what
+//! makes the time between two snapshots doubtful. The module is designed for one reading a second.
+//! A reading opens a dozen files, and two files for every thread, up to [`THREADS_MAX`] threads. No
+//! file is kept open (`docs/specification.md` states the cost of a reading).
 //!
-//! How it works: each subject has a type with `read` and `since`. Each number is a [`Fact`]: a
-//! number that the kernel does not report is missing with its reason, also in the difference, and
-//! so is the difference of a counter that went backwards. For a state (memory, running tasks,
-//! operations in flight) the difference contains the value at its end.
+//! How it works: each subject has a type with `read` and `since`. Each number is a [`Fact`]. A
+//! number that the kernel does not report is unavailable with a reason, in snapshots and in
+//! differences. The growth of a counter that went backwards is unavailable as well. For a state
+//! (memory, running tasks, operations in flight) the difference contains the value of the later
+//! snapshot.
 
 use crate::fact::{Fact, both, each_since, or, pair};
 use schemars::JsonSchema;
@@ -31,7 +32,7 @@ pub(crate) use threads::schedstat;
 pub use threads::{THREADS_MAX, ThreadTimes, Threads};
 pub use watched::{DEVICES_MAX, WatchedDevice, WatchedDevices};
 
-/// All counters at one moment, or nearly: they are read one after another.
+/// All counters at about one moment: they are read one after another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
     /// Processor time, context switches and page faults of all threads of this process, including
@@ -53,7 +54,8 @@ impl Counters {
         let status = sources.text(STATUS);
         let process = ProcessTimes::beside(sources, &status);
         Counters {
-            // Read right after the process's total, which includes the threads.
+            // Read right after the time of the whole process, because the time of the threads is
+            // subtracted from it.
             threads: Threads::read(sources, &process, &status),
             resident_bytes: sources.kibibytes(STATUS, &status, "VmRSS"),
             process,
@@ -76,8 +78,8 @@ impl Counters {
         }
     }
 
-    /// Returns this snapshot, with each missing counter replaced by that of an earlier snapshot. A
-    /// later difference then covers everything since the counter was last read.
+    /// Returns this snapshot, with each missing counter replaced by that of an earlier snapshot.
+    /// The next difference then includes the growth since the counter was last read.
     #[must_use]
     pub fn or_earlier(self, earlier: &Counters) -> Counters {
         Counters {
@@ -99,7 +101,8 @@ impl Counters {
 /// Growth of the counters between two snapshots.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CountersDifference {
-    /// Resources used by all threads of this process; `max_resident_bytes` is the value at the end.
+    /// Resources used by all threads of this process; `max_resident_bytes` is the value in the
+    /// later snapshot.
     pub process: Fact<ProcessTimes>,
     /// Resident memory at the end, in bytes.
     pub resident_bytes: Fact<u64>,
@@ -107,17 +110,19 @@ pub struct CountersDifference {
     pub threads: Fact<Threads>,
     /// Counters of the whole machine.
     pub system: SystemCountersDifference,
-    /// Counters of the devices that are watched at the end.
+    /// Counters of the devices in the later snapshot.
     pub devices: Fact<Vec<DeviceReading>>,
 }
 
 impl CountersDifference {
-    /// Share of all processors' time that was used (not idle, iowait or steal), from 0 to 1.
+    /// Returns the busy time (all except idle, iowait and steal) as a share of the time of all
+    /// processors, from 0 to 1.
     pub fn busy_fraction(&self) -> Fact<f64> {
         self.fraction(|times| &times.busy_ns)
     }
 
-    /// Share of all processors' time that the hypervisor took (CPU steal), from 0 to 1.
+    /// Returns the time taken by the hypervisor (CPU steal) as a share of the time of all
+    /// processors, from 0 to 1.
     pub fn steal_fraction(&self) -> Fact<f64> {
         self.fraction(|times| &times.steal_ns)
     }
@@ -127,10 +132,10 @@ impl CountersDifference {
         times.and_then(|times| times.fraction_of(part_ns(times)))
     }
 
-    /// Share of all processors' time that others used, from 0 to 1: the busy time of the machine
-    /// minus that of this process. It excludes steal.
+    /// Returns the busy time of the machine minus that of this process, as a share of the time of
+    /// all processors, from 0 to 1. CPU steal is excluded.
     ///
-    /// Kernel threads count as others even if they work for this process: write-back, loop devices,
+    /// Kernel threads are included even if they work for this process: write-back, loop devices,
     /// encryption, interrupts. A negative result, which the resolution of the kernel's ticks can
     /// cause, becomes 0.
     pub fn others_fraction(&self) -> Fact<f64> {
@@ -140,8 +145,9 @@ impl CountersDifference {
         })
     }
 
-    /// Share of all processors' time that other programs used in user mode, from 0 to 1. It
-    /// excludes kernel threads, which have no user time, and the programs' system calls.
+    /// Returns the time that other programs used in user mode, as a share of the time of all
+    /// processors, from 0 to 1. Kernel threads, which have no time in user mode, and the programs'
+    /// system calls are excluded.
     pub fn others_user_fraction(&self) -> Fact<f64> {
         self.share_of_total(|system, process| {
             both(&system.user_ns, &system.nice_ns, |user, nice| {
@@ -156,8 +162,8 @@ impl CountersDifference {
     ) -> Fact<f64> {
         pair(&self.system.times, &self.process, |system, process| {
             let part = part_ns(system, process);
-            // The process is counted in microseconds and the machine in ticks, so the part may
-            // exceed the total.
+            // The kernel counts the time of the process in microseconds and that of the machine in
+            // ticks, so the part may exceed the total.
             system.fraction_of(&both(&system.total_ns, &part, |total, part| {
                 *part.min(total)
             }))

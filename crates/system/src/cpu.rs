@@ -1,9 +1,9 @@
 //! Processor time as the kernel counts it: of the whole machine, including steal, and of this
 //! process.
 //!
-//! It provides snapshots and differences, reads no clock and computes no rate. Times are in
-//! nanoseconds, but the kernel counts those of the machine in ticks (usually 10 ms), so short
-//! intervals are coarse.
+//! The module provides snapshots and differences, reads no clock and computes no rate. Times are in
+//! nanoseconds. The kernel counts the times of the machine in ticks (usually 10 ms), so they are
+//! inexact for short intervals.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,8 +19,8 @@ pub(crate) use process::{NANOSECONDS_PER_SECOND, STATUS};
 /// The kernel's statistics (proc_stat(5)).
 pub(crate) const STAT: &str = "/proc/stat";
 
-/// Columns of processor time that are read, in the kernel's order (proc_stat(5)). The first two
-/// include time of guests.
+/// Columns of processor time that are read, in the kernel's order (proc_stat(5)). `user` and `nice`
+/// include the time of virtual machines (`guest`, `guest_nice`).
 const COLUMNS: [&str; 8] = [
     "user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal",
 ];
@@ -85,7 +85,7 @@ mod tests {
         SystemTimes::parse(text, 100).unwrap()
     }
 
-    /// Shares of these parts in the total time.
+    /// Returns each of the times in `parts` as a share of the total time.
     fn shares<const N: usize>(
         spent: &SystemTimesSpent,
         parts: [fn(&SystemTimesSpent) -> &Fact<u64>; N],
@@ -94,14 +94,14 @@ mod tests {
     }
 
     #[test]
-    fn ticks_become_nanoseconds() {
+    fn times_in_ticks_are_converted_to_nanoseconds() {
         let times = parse(EARLY);
         let known = [1_000, 100, 500, 8_000, 200, 0, 50, 150].map(|ms| Fact::Known(ms * 1_000_000));
         assert_eq!(times.0, known);
     }
 
     #[test]
-    fn fractions_relate_to_the_sum_of_columns() {
+    fn fractions_are_shares_of_the_sum_of_all_columns() {
         let spent = parse(LATE).spent_since(&parse(EARLY));
         assert_eq!(spent.total_ns, Fact::Known(1_000_000_000));
         let parts = shares(
@@ -118,14 +118,14 @@ mod tests {
     }
 
     #[test]
-    fn since_boot_counts_from_zero() {
+    fn time_since_boot_is_counted_from_zero() {
         let spent = parse(EARLY).since_boot();
         assert_eq!(spent.total_ns, Fact::Known(10_000_000_000));
         assert_eq!(shares(&spent, [|t| &t.steal_ns]), [Fact::Known(0.015)]);
     }
 
     #[test]
-    fn a_counter_that_went_backwards_is_unavailable() {
+    fn time_whose_counter_went_backwards_is_unavailable() {
         let earlier = parse("cpu 100 0 0 100 50 0 0 0");
         let later = parse("cpu 180 0 0 140 30 0 0 0");
         let spent = later.spent_since(&earlier);
@@ -171,13 +171,13 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_the_line_is_unavailable() {
+    fn stat_without_the_line_cpu_is_unavailable() {
         let tree = Tree::new(&[(STAT, "intr 5\n")]);
         assert!(SystemTimes::read(&tree.sources).why().is_some());
     }
 
     #[test]
-    fn this_machine_reports_times() {
+    fn this_machine_reports_processor_times() {
         let times = SystemTimes::read(&Sources::default()).into_known().unwrap();
         assert!(times.since_boot().total_ns.is_known());
     }

@@ -1,8 +1,8 @@
-//! A block device and what is below it: the file of a loop device, or the members of a device
+//! A block device and what it is based on: the file of a loop device, or the members of a device
 //! mapper or RAID device.
 //!
-//! It reads `/sys/dev/block` (Documentation/ABI/stable/sysfs-block) and opens no device. It
-//! describes the device itself, not how its file system uses it. For a file system on several
+//! The module reads `/sys/dev/block` (Documentation/ABI/stable/sysfs-block) and opens no device. It
+//! describes the device itself, not how a file system uses the device. For a file system on several
 //! devices, it describes the device that the mount names.
 
 use std::path::Path;
@@ -22,7 +22,7 @@ mod named;
 pub(crate) use iscsi::iscsi_session;
 pub(crate) use named::number_of_source;
 
-/// Unit in which the kernel reports a device's size, whatever its block size.
+/// Unit in which the kernel reports a device's size, for any block size of the device.
 pub(crate) const SECTOR_BYTES: u64 = 512;
 
 /// Kind of a device, derived from its kernel name.
@@ -59,7 +59,7 @@ pub enum DeviceKind {
 
 impl DeviceKind {
     fn of(name: &str) -> DeviceKind {
-        /// No prefix is the beginning of another one, so their order does not matter.
+        /// No prefix is the beginning of another prefix, so the order does not matter.
         const PREFIXES: [(&str, DeviceKind); 15] = [
             ("loop", DeviceKind::Loop),
             ("vd", DeviceKind::Virtio),
@@ -85,7 +85,7 @@ impl DeviceKind {
 }
 
 /// A block device: a whole disk or a partition. For a partition, `number`, `name`, `kind`,
-/// `size_bytes` and `partition_of` are its own; all other fields describe its disk.
+/// `size_bytes` and `partition_of` describe the partition; all other fields describe its disk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Device {
     /// Major and minor number of the device.
@@ -104,7 +104,7 @@ pub struct Device {
     pub rotational: Fact<bool>,
     /// Smallest addressable unit, in bytes (`queue/logical_block_size`).
     pub logical_block_size_bytes: Fact<u64>,
-    /// Smallest unit that the device writes without reading first, in bytes
+    /// Smallest unit that the device can write without reading and merging old data, in bytes
     /// (`queue/physical_block_size`).
     pub physical_block_size_bytes: Fact<u64>,
     /// The active I/O scheduler (`queue/scheduler`).
@@ -121,8 +121,8 @@ pub struct Device {
     pub mapper_name: Fact<String>,
     /// The file below a loop device. Not applicable to other devices.
     pub loop_backing: Fact<LoopBacking>,
-    /// The devices below a device mapper or RAID device (`slaves`). Not applicable if there are
-    /// none.
+    /// The devices below a device mapper or RAID device (`slaves`). Not applicable if no device is
+    /// below it.
     pub members: Fact<Vec<Device>>,
 }
 
@@ -132,8 +132,8 @@ impl Device {
         Device::read_at(sources, table, number, 0)
     }
 
-    /// Whether this device, or a file or device below it, is in memory. Persistent memory does not
-    /// count.
+    /// Whether this device, or a file or device below it, is in memory. Persistent memory is not
+    /// included.
     pub fn is_memory(&self) -> bool {
         let of_file = self.loop_backing.known().is_some_and(|backing| {
             let class = backing.mount.known().map(Mount::class);
@@ -149,9 +149,9 @@ impl Device {
             || of_members.is_some_and(|members| members.iter().any(Device::is_memory))
     }
 
-    /// Returns the first loop device, this one or one below it, that reads its file through the
-    /// page cache, so that data may come from memory. `None` if all use direct I/O, or if the
-    /// kernel does not report it.
+    /// Returns the first loop device that reads its file through the page cache, so that data may
+    /// come from memory. This device is checked first, then the devices below it. `None` if all
+    /// loop devices use direct I/O, or if the kernel does not report their mode.
     pub fn caching_loop(&self) -> Option<&Device> {
         let backing = self.loop_backing.known();
         if backing.is_some_and(|backing| backing.direct_io == Fact::Known(false)) {
@@ -224,8 +224,8 @@ impl Device {
         }
     }
 
-    /// Describes the device and what is below it: `/dev/loop0 (loop over /x/y.img on ext4
-    /// /dev/vda)`.
+    /// Describes the device and the file or devices below it: `/dev/loop0 (loop over /x/y.img on
+    /// ext4 /dev/vda)`.
     pub fn one_line(&self) -> String {
         let below = if let Some(backing) = self.loop_backing.known() {
             format!("loop over {}", backing.one_line())
@@ -253,7 +253,8 @@ pub(crate) fn device_of_mount(
     depth: usize,
 ) -> Fact<Device> {
     let number = if mount.device.is_anonymous() {
-        // btrfs and others report an anonymous number, so the source identifies the device.
+        // btrfs and some other file systems report an anonymous number, so the mount's source
+        // identifies the device.
         number_of_source(sources, &mount.source)
     } else {
         Fact::Known(mount.device)
@@ -267,7 +268,7 @@ fn name_of(path: &Path) -> String {
     name.replace('!', "/")
 }
 
-/// Limit on stacked devices; a deeper stack is taken for a cycle.
+/// Maximum depth of stacked devices. A deeper stack is assumed to be a cycle.
 const DEPTH_MAX: usize = 16;
 
 /// The file that a loop device presents as a disk (loop(4)).
@@ -329,8 +330,8 @@ impl LoopBacking {
     }
 }
 
-/// Reads the devices below a stacked device (`slaves`). Not applicable if there are none,
-/// unavailable if one of them cannot be read.
+/// Reads the devices below a stacked device (`slaves`). Not applicable if there are no such
+/// devices, unavailable if one of the devices cannot be read.
 fn members(
     sources: &Sources,
     table: &Fact<MountTable>,

@@ -17,7 +17,7 @@ pub struct DeviceNumber {
 }
 
 impl DeviceNumber {
-    /// Splits a `st_dev` or `st_rdev` of stat(2).
+    /// Splits a number from stat(2), `st_dev` or `st_rdev`, into major and minor number.
     pub fn of(device: u64) -> DeviceNumber {
         DeviceNumber {
             major: rustix::fs::major(device),

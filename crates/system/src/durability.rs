@@ -1,10 +1,10 @@
 //! Settings that decide whether written data survives a crash, besides the calls that request it:
 //! mount options, device caches, and the component that completes a flush.
 //!
-//! It judges nothing: it does not derive a durability level.
+//! The module only reads these settings. It does not derive a durability level from them.
 //!
-//! How it works: it reads the options that the kernel shows for the mount. The kernel omits most
-//! defaults there; for ext4 a separate file lists all options (`/proc/fs/ext4/DEVICE/options`).
+//! How it works: the options are read from the kernel's table of mounts, which omits most defaults.
+//! For ext4 a separate file lists all options (`/proc/fs/ext4/DEVICE/options`).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ mod journal;
 pub enum DataMode {
     /// Contents are written to the journal first.
     Journal,
-    /// Contents are written before the metadata that names them.
+    /// Contents of a file are written before the metadata that refers to them.
     Ordered,
     /// No order: after a crash, files may contain old data.
     Writeback,
@@ -38,7 +38,7 @@ pub enum ServerLoss {
     Hard,
     /// Requests fail after a timeout: writes can be lost with an error.
     Soft,
-    /// As `soft`, with another error (`softerr`).
+    /// Requests fail after a timeout, as for `soft`, but with another error number (`softerr`).
     SoftError,
 }
 
@@ -51,7 +51,8 @@ pub struct NfsOptions {
     pub server_loss: Fact<ServerLoss>,
     /// Whether attributes of files are cached (false with `noac`).
     pub attributes_cached: Fact<bool>,
-    /// Whether opening a file checks it against the server's version (false with `nocto`).
+    /// Whether opening a file checks whether the server's version is newer than the cached one
+    /// (false with `nocto`).
     pub close_to_open: Fact<bool>,
     /// Number of connections to the server (`nconnect`, 1 if not set).
     pub connections: Fact<u64>,
@@ -74,9 +75,9 @@ pub struct SmbOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FlushAnswer {
-    /// A device of this machine, as far as the kernel can see.
+    /// A device of this machine, as far as the kernel reports.
     Device,
-    /// The devices below it on this machine, which follow in the list.
+    /// The devices below this device on this machine, which follow in the list.
     DevicesBelow,
     /// The file below a loop device: the result depends on its file system and device, which may be
     /// memory.
@@ -116,11 +117,11 @@ pub struct DurabilityFacts {
     pub barriers: Fact<bool>,
     /// Whether sync calls do nothing (`volatile` of overlay). Not applicable to other file systems.
     pub syncs_ignored: Fact<bool>,
-    /// Order of writing contents and metadata. Not applicable to file systems without the option,
-    /// or without a journal.
+    /// Order in which contents and metadata are written. Not applicable to file systems without the
+    /// option `data`, or without a journal.
     pub data_mode: Fact<DataMode>,
-    /// Device of a journal outside of the file system. Not applicable if the journal is inside, or
-    /// if there is none.
+    /// Device of a journal outside of the file system. Not applicable if the journal is inside the
+    /// file system, or if there is no journal.
     pub journal_device: Fact<DeviceDurability>,
     /// The target's device and the devices below it, from top to bottom. Not applicable to targets
     /// without a device.
@@ -214,7 +215,7 @@ fn flush_answer(sources: &Sources, device: &Device, disk: &str) -> FlushAnswer {
     }
 }
 
-/// Adds a device and all devices below it, each once.
+/// Adds a device and all devices below it to the list, unless the list contains them.
 fn add_devices(sources: &Sources, device: &Device, devices: &mut Vec<DeviceDurability>) {
     if devices.iter().any(|known| known.name == device.name) {
         return;
@@ -312,7 +313,8 @@ impl<'mount> Options<'mount> {
             (Some(other), _) => {
                 Fact::Unavailable(format!("{}: `data={other}` is not understood", self.kind()))
             }
-            // If the full list of options lacks `data`, there is no journal, and so no order.
+            // If the full list of options lacks `data`, the file system has no journal, and
+            // therefore no order.
             (None, Fact::Known(_)) => Fact::NotApplicable,
             (None, Fact::Unavailable(why)) => Fact::Unavailable(why.clone()),
             (None, Fact::NotApplicable) => Fact::Unavailable(format!(

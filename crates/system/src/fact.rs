@@ -1,7 +1,7 @@
-//! A fact is known, not applicable, or unavailable.
+//! A fact is a value that was read, or the reason why the value is missing.
 //!
-//! It is no error type: a reader continues without the fact and reports why it is missing. It has
-//! no default value, so that an unknown value cannot become 0.
+//! A fact is not an error type: the program continues without the value and reports why it is
+//! missing. A fact has no default value, so that an unknown value cannot become 0.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ pub enum Fact<T> {
 }
 
 impl<T> Fact<T> {
-    /// The value, if it is known.
+    /// Returns a reference to the value, if it is known.
     pub fn known(&self) -> Option<&T> {
         match self {
             Fact::Known(value) => Some(value),
@@ -30,7 +30,7 @@ impl<T> Fact<T> {
         }
     }
 
-    /// The value by move, if it is known.
+    /// Returns the value itself, if it is known.
     pub fn into_known(self) -> Option<T> {
         match self {
             Fact::Known(value) => Some(value),
@@ -91,8 +91,8 @@ impl<T, E: std::fmt::Display> From<Result<T, E>> for Fact<T> {
     }
 }
 
-/// Applies `f` if both facts are known. If one is missing, so is the result; `later` is checked
-/// first.
+/// Applies `f` if both facts are known. Otherwise returns why a value is missing; `later` is
+/// checked first.
 pub(crate) fn pair<T, U, R>(
     later: &Fact<T>,
     earlier: &Fact<U>,
@@ -103,7 +103,7 @@ pub(crate) fn pair<T, U, R>(
         .and_then(|later| earlier.as_ref().and_then(|earlier| f(later, earlier)))
 }
 
-/// As [`pair`], for an `f` that always returns a value.
+/// Does the same as [`pair`], for an `f` that always returns a value.
 pub(crate) fn both<T, U, R>(
     later: &Fact<T>,
     earlier: &Fact<U>,
@@ -128,7 +128,8 @@ pub(crate) fn each_since<T>(
     })
 }
 
-/// Devices, counters or interfaces that are watched for targets: found once, read often.
+/// Devices, counters or interfaces that are watched for targets. They are searched once and read
+/// often.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watched<T> {
     pub list: Vec<T>,
@@ -152,7 +153,7 @@ impl<T> Watched<T> {
         }
     }
 
-    /// Returns a known value, and adds the reason of an unavailable one to `unseen`.
+    /// Returns a known value. If the value is unavailable, its reason is added to `unseen`.
     pub(crate) fn known<'fact, U>(&mut self, fact: &'fact Fact<U>) -> Option<&'fact U> {
         if let Fact::Unavailable(why) = fact {
             self.unseen(why);
@@ -160,8 +161,8 @@ impl<T> Watched<T> {
         fact.known()
     }
 
-    /// If the list is empty, the result is unavailable with the first reason, or not applicable if
-    /// there is no reason.
+    /// Returns the list as a fact. An empty list is unavailable with the first reason in `unseen`,
+    /// or not applicable without a reason.
     pub(crate) fn found(self) -> Fact<Self> {
         match self.unseen.first() {
             Some(why) if self.list.is_empty() => Fact::Unavailable(why.clone()),
@@ -176,8 +177,8 @@ pub(crate) fn or<T: Clone>(later: Fact<T>, earlier: &Fact<T>) -> Fact<T> {
     later.or_else(|| earlier.clone())
 }
 
-/// Growth of a counter. A counter that went backwards was reset or now belongs to another object,
-/// so its growth is unavailable.
+/// Returns the growth of a counter. A counter that went backwards was reset or now belongs to
+/// another object, so its growth is unavailable.
 pub(crate) fn grown(
     what: impl std::fmt::Display,
     later: &Fact<u64>,
@@ -198,8 +199,8 @@ pub(crate) fn part_way(earlier: &Fact<u64>, later: &Fact<u64>, fraction: f64) ->
     })
 }
 
-/// Adds two counts. A count that is not applicable adds nothing. If one is unavailable, so is the
-/// sum.
+/// Adds two counts. A count that is not applicable adds nothing. If one of the counts is
+/// unavailable, the sum is unavailable.
 pub(crate) fn added(one: &Fact<u64>, other: &Fact<u64>) -> Fact<u64> {
     match (one, other) {
         (Fact::NotApplicable, fact) | (fact, Fact::NotApplicable) => fact.clone(),

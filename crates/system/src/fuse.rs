@@ -2,9 +2,9 @@
 //! connection.
 //!
 //! `/proc/PID/fdinfo/FD` names the connection since Linux 6.16. On older kernels, every process
-//! that holds `/dev/fuse` open is taken for a server, so its processor time cannot be separated
-//! from that of the target's server. Only root can read descriptors of other users' processes.
-//! Processes in other PID namespaces are not visible.
+//! that holds `/dev/fuse` open is assumed to be a server. The processor time of such a process
+//! cannot be separated from that of the target's server. Only root can read descriptors of other
+//! users' processes. Processes in other PID namespaces are not visible.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,10 +13,10 @@ use crate::fact::Fact;
 use crate::mount::Mount;
 use crate::sources::Sources;
 
-/// The device from which a server reads its requests.
+/// The device from which a FUSE server reads its requests.
 const DEVICE: &str = "/dev/fuse";
 
-/// Returns the process numbers of the servers of these mounts. Not applicable if none is FUSE.
+/// Returns the process numbers of the servers of FUSE mounts. Not applicable if no mount is FUSE.
 pub fn servers<'mount>(
     sources: &Sources,
     mounts: impl IntoIterator<Item = &'mount Mount>,
@@ -56,19 +56,21 @@ pub fn servers<'mount>(
     }
 }
 
-/// Whether this process cannot read descriptors of the user who mounted the file system.
+/// Whether this process may not read the file descriptors of the mount's server, which belongs to
+/// another user.
 fn is_hidden(mount: &Mount) -> bool {
     let own = rustix::process::geteuid();
     !own.is_root() && mount.super_option("user_id") != Some(&own.as_raw().to_string())
 }
 
-/// Number of a mount's connection, which is the device number of its superblock.
+/// Returns the number of a mount's FUSE connection, which is the device number of the mount's
+/// superblock.
 fn connection(mount: &Mount) -> u64 {
     u64::from(mount.device.major) << 20 | u64::from(mount.device.minor)
 }
 
-/// Connections for which a process holds `/dev/fuse` open, as far as the kernel reports them.
-/// `None` if the process does not hold it open.
+/// Returns the connections for which a process holds `/dev/fuse` open, as far as the kernel reports
+/// them. `None` if the process does not hold `/dev/fuse` open.
 fn held_by(sources: &Sources, pid: i32) -> Option<BTreeSet<u64>> {
     let descriptors = std::fs::read_dir(sources.path(&format!("/proc/{pid}/fd"))).ok()?;
     let mut held = None;
@@ -94,7 +96,7 @@ mod tests {
     use crate::mount::MountTable;
     use crate::sources::tests::Tree;
 
-    /// Adds a process that holds the device open, with this text of `fdinfo`.
+    /// Adds a process that holds `/dev/fuse` open. `info` is the text of the descriptor's `fdinfo`.
     fn holder(tree: &Tree, pid: i32, info: &str) {
         let link = tree.sources.path(&format!("/proc/{pid}/fd/4"));
         std::fs::create_dir_all(link.parent().unwrap()).unwrap();
@@ -118,7 +120,8 @@ mod tests {
         // Process 12 opened the device but mounted nothing.
         holder(&tree, 12, "pos:\t0\n");
         assert_eq!(found(&tree, TARGET), Fact::Known(BTreeSet::from([10])));
-        // A FUSE file system on a block device (fuseblk) has the number of that device.
+        // The connection of a FUSE file system on a block device (fuseblk) has the number of this
+        // device.
         holder(&tree, 13, "fuse_connection:\t8388609\n");
         let on_disk = "43 27 8:1 / /disk rw - fuseblk /dev/sda1 rw\n";
         assert_eq!(found(&tree, on_disk), Fact::Known(BTreeSet::from([13])));

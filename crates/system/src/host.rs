@@ -33,7 +33,7 @@ pub struct Kernel {
     pub machine: String,
 }
 
-/// Load averages: tasks that run or wait uninterruptibly (proc_loadavg(5)).
+/// Load averages: mean numbers of tasks that run or wait uninterruptibly (proc_loadavg(5)).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadAverage {
     /// Average over one minute.
@@ -144,7 +144,8 @@ impl Host {
     }
 
     /// Upper limit of the page cache for this process: the smaller of the machine's memory and the
-    /// control group's limit. Unavailable if either is, because the unknown one might be smaller.
+    /// control group's limit. Unavailable if one of the two values is unavailable, because it might
+    /// be smaller.
     pub fn cache_limit(&self) -> Fact<CacheLimit> {
         let limit = self
             .cgroup
@@ -177,8 +178,9 @@ pub(crate) fn clock_source(sources: &Sources) -> Fact<String> {
     sources.text(&format!("{CLOCK_SOURCE}/current_clocksource"))
 }
 
-/// Only two cases are certain: a processor that is named after the emulator, and one that reports
-/// no hypervisor. QEMU can name an emulated processor after a real one.
+/// Returns whether the processors are emulated. Only two cases are certain: a processor named after
+/// the emulator, and a processor that reports no hypervisor. In all other cases the fact is
+/// unavailable, because QEMU can name an emulated processor after a real one.
 fn emulated(sources: &Sources, processors: &Processors) -> Fact<bool> {
     let model = processors.model.known();
     let is_named = model.is_some_and(|model| model.contains("TCG"));
@@ -205,7 +207,7 @@ fn operating_system(sources: &Sources) -> Fact<String> {
         .and_then(|text| sources.found(PATHS[0], pretty_name(&text), || "has no PRETTY_NAME"))
 }
 
-/// The value may be quoted as in a shell (os-release(5)).
+/// Returns the value of `PRETTY_NAME`, which may be quoted as in a shell (os-release(5)).
 fn pretty_name(text: &str) -> Option<String> {
     let value = text
         .lines()

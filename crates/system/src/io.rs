@@ -12,13 +12,14 @@ use crate::sources::Sources;
 /// two readings. Not applicable if the kernel does not count them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OwnIo {
-    /// Bytes that its reads fetched from storage (`read_bytes`), excluding data from the page
-    /// cache.
+    /// Bytes that the process's reads fetched from storage (`read_bytes`), excluding data from the
+    /// page cache.
     pub read_bytes: Fact<u64>,
-    /// Bytes that it caused to be written to storage (`write_bytes`): the pages that it dirtied.
+    /// Bytes that the process caused to be written to storage (`write_bytes`): the pages that it
+    /// dirtied.
     pub written_bytes: Fact<u64>,
     /// The part of `written_bytes` that was never written, because the file was deleted or
-    /// truncated before (`cancelled_write_bytes`).
+    /// truncated before write-back (`cancelled_write_bytes`).
     pub cancelled_bytes: Fact<u64>,
 }
 
@@ -79,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_and_their_growth_are_read() {
+    fn growth_of_a_count_is_unavailable_if_it_went_backwards_or_is_missing() {
         let root = tempfile::tempdir().unwrap();
         let proc = root.path().join("proc/self");
         std::fs::create_dir_all(&proc).unwrap();

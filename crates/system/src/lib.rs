@@ -18,7 +18,7 @@
 //! | [`cgroup`] | the control group's limits on memory and processors |
 //! | [`memory`] | huge pages, address space and allocation arenas of this process |
 //! | [`mount`] | the table of mounts and the mount that contains a path |
-//! | [`mount_changes`] | waiting for changes of that table |
+//! | [`mount_changes`] | waiting for changes of the table of mounts |
 //! | [`device`] | a block device and the devices below it |
 //! | [`durability`] | mount options and device caches that affect durability: [`DurabilityFacts`] |
 //! | [`target`] | mount, class, free space and device of a directory: [`Target`] |

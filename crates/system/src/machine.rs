@@ -1,10 +1,11 @@
 //! All counters of a machine, regardless of the program that causes the work: for a server with
 //! other clients, or any machine that does not run the workload.
 //!
-//! It covers the time of all processors, all block devices except partitions, the calls to the
-//! kernel's NFS server and to NFS-Ganesha, and all interfaces except loopback. It reads no clock.
+//! The counters cover the time of all processors, all block devices except partitions, and all
+//! interfaces except loopback. They also cover the calls to the kernel's NFS server and to
+//! NFS-Ganesha. The module reads no clock.
 //!
-//! How it works: [`WatchedMachine::find`] finds the counters once, and [`WatchedMachine::read`]
+//! How it works: [`WatchedMachine::find`] searches the counters once, and [`WatchedMachine::read`]
 //! reads them. Between two readings, counters are assumed to grow evenly
 //! ([`MachineReading::between`]).
 
@@ -21,13 +22,13 @@ use crate::messages::{MessagesReading, WatchedMessages};
 use crate::network::InterfaceReading;
 use crate::sources::Sources;
 
-/// Maximum number of devices, and of interfaces, that are read.
+/// Maximum number of devices that are read, and maximum number of interfaces that are read.
 pub const MACHINE_PARTS_MAX: usize = 64;
 
 const BLOCK: &str = "/sys/class/block";
 const NETWORK: &str = "/sys/class/net";
 
-/// A block device that is read.
+/// A block device whose counters are read.
 #[derive(Clone, Debug)]
 struct MachineDevice {
     name: String,
@@ -37,14 +38,15 @@ struct MachineDevice {
 
 /// The calls to a server in user space on this machine, counted by the server.
 pub trait ServerCalls: Debug + Send {
-    /// Reads the counters of all clients, one for each version of the protocol.
+    /// Reads the calls of all clients, with one reading for each version of the protocol.
     fn read(&self) -> Vec<MessagesReading>;
 }
 
-/// Finds a server that is running now; unavailable with the reason otherwise.
+/// A function that finds a running server. The result is unavailable with the reason if no server
+/// runs.
 pub type FindServerCalls = fn(&Sources) -> Fact<Box<dyn ServerCalls>>;
 
-/// The counters of a machine: found once, read often.
+/// The counters of a machine. They are searched once and read often.
 #[derive(Debug)]
 pub struct WatchedMachine {
     devices: Fact<Vec<MachineDevice>>,
@@ -55,7 +57,7 @@ pub struct WatchedMachine {
 
 impl WatchedMachine {
     /// Finds the devices, NFS servers and interfaces that exist now. `find_ganesha` is `None` in a
-    /// build without D-Bus, the interface of NFS-Ganesha.
+    /// build without D-Bus, through which NFS-Ganesha reports its counters.
     pub fn find(sources: &Sources, find_ganesha: Option<FindServerCalls>) -> Self {
         let is_there = |path: String| sources.path(&path).exists();
         let is_listed = |path: String| {
@@ -116,8 +118,8 @@ impl WatchedMachine {
         }
     }
 
-    /// Reads the calls of all NFS servers that count them; unavailable with the reasons if none
-    /// does.
+    /// Reads the calls to all NFS servers that count calls. Unavailable with the reasons if no
+    /// server counts them.
     fn calls(&self, sources: &Sources) -> Fact<Vec<MessagesReading>> {
         let kernel = self.kernel_calls.as_ref().map(|calls| calls.read(sources));
         match (kernel, &self.ganesha_calls) {
@@ -145,7 +147,7 @@ pub struct MachineDeviceReading {
     /// Kernel name of the device (`nvme0n1`).
     pub name: String,
     /// Whether the device is above other devices or files, as device mapper, RAID and loop devices
-    /// are. The lower devices count its operations as well.
+    /// are. The operations of such a device are also counted for the devices below it.
     pub is_stacked: bool,
     /// Counters of the block layer.
     pub counters: Fact<DeviceCounters>,
@@ -212,8 +214,8 @@ impl MachineReading {
                     .is_none_or(DeviceCounters::did_something)
             };
             let mut lowest = devices.iter().filter(|device| !device.is_stacked);
-            // If no lowest device (one that is not stacked) did anything, the first one is kept, to
-            // report zero.
+            // If no device that is not stacked completed an operation, the first of these devices
+            // is kept, so that zero operations are reported.
             let mut is_told = lowest.any(did_something);
             devices.retain(|device| {
                 let tells = !device.is_stacked && !is_told;
@@ -238,7 +240,7 @@ impl MachineReading {
     }
 }
 
-/// Combines both lists item by item; they contain the same items in the same order.
+/// Combines two lists item by item. Both lists contain the same items in the same order.
 fn each<T>(later: &Fact<Vec<T>>, earlier: &Fact<Vec<T>>, of: impl Fn(&T, &T) -> T) -> Fact<Vec<T>> {
     both(later, earlier, |later, earlier| {
         let pairs = earlier.iter().zip(later);
@@ -251,19 +253,19 @@ fn each<T>(later: &Fact<Vec<T>>, earlier: &Fact<Vec<T>>, of: impl Fn(&T, &T) -> 
 pub struct MachineCounted {
     /// Time of all processors, by mode.
     pub processors: Fact<SystemTimesSpent>,
-    /// Block devices that completed operations, without partitions. If no lowest device (one that
-    /// is not stacked) did, the first one is included.
+    /// Block devices that completed operations, without partitions. If no device that is not
+    /// stacked completed any, the first of these devices is included.
     pub devices: Fact<Vec<MachineDeviceReading>>,
     /// Calls to the kernel's NFS server and to NFS-Ganesha, of all clients, by version of the
-    /// protocol. Unavailable if neither counts.
+    /// protocol. Unavailable if neither server counts calls.
     pub calls: Fact<Vec<MessagesReading>>,
     /// All interfaces except loopback.
     pub interfaces: Fact<Vec<InterfaceReading>>,
 }
 
 impl MachineCounted {
-    /// Sum over the lowest devices (those that are not stacked), so that stored data is counted
-    /// once.
+    /// Returns the sum over the devices that are not stacked. Data that passes through a stacked
+    /// device is therefore counted once.
     pub fn stored(&self) -> Fact<DeviceCounters> {
         self.devices.as_ref().and_then(|devices| {
             let mut lowest = devices.iter().filter(|device| !device.is_stacked);
@@ -276,7 +278,7 @@ impl MachineCounted {
         })
     }
 
-    /// Number of calls to NFS servers, of all versions.
+    /// Returns the number of calls to NFS servers, of all versions of the protocol.
     pub fn requests(&self) -> Fact<u64> {
         self.calls.as_ref().and_then(|calls| {
             let mut sum = 0_u64;
@@ -295,7 +297,7 @@ impl MachineCounted {
                         );
                         return Fact::Unavailable(why);
                     }
-                    // The server does not offer this version.
+                    // The server does not offer this version of the protocol.
                     Fact::NotApplicable => {}
                     Fact::Unavailable(why) => return Fact::Unavailable(why),
                 }
@@ -351,7 +353,7 @@ mod tests {
         );
         tree.file("/sys/class/net/eth0/statistics/rx_bytes", "3000");
         tree.file("/sys/class/net/eth0/statistics/tx_bytes", "600");
-        // 100 more GETATTR of version 3, and 205 more compounds of version 4.
+        // 100 more GETATTR calls of NFS version 3, and 205 more COMPOUND calls of version 4.
         let nfsd = NFSD.replace("proc3 22 2 34 ", "proc3 22 2 134 ");
         tree.file(
             "/proc/net/rpc/nfsd",
@@ -403,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn interpolation_between_readings_is_linear() {
+    fn counters_between_two_readings_are_interpolated_linearly() {
         let tree = machine();
         let watched = WatchedMachine::find(&tree.sources, None);
         let earlier = watched.read(&tree.sources);
@@ -425,7 +427,7 @@ mod tests {
             Fact::Known(2_250_000_000)
         );
         assert_eq!(first.stored().known().unwrap().reads, Fact::Known(5));
-        // A quarter of the calls of each version.
+        // A quarter of the calls of each version of the protocol.
         assert_eq!(
             (first.requests(), rest.requests()),
             (Fact::Known(76), Fact::Known(229))

@@ -1,8 +1,8 @@
-//! Huge pages, and the address space of this process.
+//! Huge pages, size of the address space, and allocation arenas of this process.
 
-/// Asks the kernel for huge pages behind memory that is read at random, because otherwise the
-/// address translation costs more than the access (transparent huge pages, `madvise(2)`,
-/// `MADV_HUGEPAGE`). Memory of less than 4 MiB is left as it is.
+/// Asks the kernel for transparent huge pages (`madvise(2)`, `MADV_HUGEPAGE`) for memory that is
+/// read at random. With small pages, the address translation costs more than the access. Memory of
+/// less than 4 MiB is not changed.
 pub fn prefer_huge_pages(memory: &[u8]) {
     const WORTH_BYTES: usize = 4 << 20;
     let page = rustix::param::page_size();
@@ -30,9 +30,9 @@ pub fn address_space_bytes() -> Option<u64> {
     Some(pages * rustix::param::page_size() as u64)
 }
 
-/// Makes all threads allocate from one arena. Otherwise each thread reserves 64 MiB of address
-/// space for its own arena, which counts against a limit of the address space. Call it before
-/// threads start.
+/// Configures malloc so that all threads allocate from one arena. Otherwise each thread reserves 64
+/// MiB of address space for its own arena, which counts against a limit of the address space. Call
+/// it before threads start.
 pub fn share_one_arena() {
     #[cfg(target_env = "gnu")]
     {
@@ -44,7 +44,7 @@ pub fn share_one_arena() {
         }
         /// `M_ARENA_MAX` of malloc.h.
         const ARENA_MAX: core::ffi::c_int = -8;
-        // If the call is refused, threads only reserve more address space.
+        // An error is ignored, because its only effect is that threads reserve more address space.
         let _ = mallopt(ARENA_MAX, 1);
     }
 }

@@ -1,14 +1,14 @@
 //! Number of messages to servers and iSCSI targets: the kernel's counters of NFS, SMB and iSCSI for
 //! the mounts of the targets.
 //!
-//! A message is a request that left: an RPC call, an SMB command, or a SCSI command. Replies are
-//! not counted, and retransmissions are counted separately. [`crate::counters`] counts the
-//! operations of this machine's devices.
+//! A message is a request that was sent: an RPC call, an SMB command, or a SCSI command. Replies
+//! are not counted, and retransmissions are counted separately. Operations of this machine's own
+//! devices are in [`crate::counters`].
 //!
-//! How it works: [`WatchedMessages::of`] finds the counters of the targets once, and a reading
-//! reads each kernel file once for all of them. Each protocol has a module that parses the kernel's
-//! text. A text that is cut short or not understood is unavailable with its reason; fields that a
-//! newer kernel adds are ignored.
+//! How it works: [`WatchedMessages::of`] searches the counters of the targets once. A reading reads
+//! each kernel file once for all counters. Each protocol has a module that parses the kernel's
+//! text. If a text is truncated or not understood, its counters are unavailable with the reason.
+//! Fields that a newer kernel adds are ignored.
 
 pub use self::nfs_server::{ALL_CLIENTS, NFS_VERSIONS};
 pub use self::reading::{
@@ -29,10 +29,11 @@ mod smb_client;
 
 impl WatchedMessages {
     /// Finds the counters of the targets' mounts (nfs, nfs4, cifs, smb3), of the iSCSI disks below
-    /// them, and of this machine's NFS server if a target is mounted from it or exported by it.
+    /// them, and of this machine's NFS server. The server is included if a target is mounted from
+    /// it or exported by it.
     ///
     /// Not applicable if no target has a counter, and unavailable if no counter is known; otherwise
-    /// `unseen` contains the reasons of missing ones.
+    /// `unseen` contains the reasons why counters are missing.
     pub fn of<'target>(
         sources: &Sources,
         targets: impl IntoIterator<Item = &'target Target>,

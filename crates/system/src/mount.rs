@@ -1,10 +1,10 @@
 //! The table of mounts, and the mount that contains a path.
 //!
-//! It reads `/proc/self/mountinfo` (proc_pid_mountinfo(5)) and obtains a path's mount id from
-//! statx(2). It reads neither devices nor free space.
+//! The module reads `/proc/self/mountinfo` (proc_pid_mountinfo(5)) and obtains a path's mount id
+//! from statx(2). It reads neither devices nor free space.
 //!
-//! A mount point keeps the kernel's bytes, because paths are compared with it. Other names are
-//! text: bytes that are not UTF-8 become U+FFFD, as in a serialized mount point.
+//! A mount point contains the unchanged bytes of the kernel, because it is compared with paths.
+//! Other names are text: bytes that are not UTF-8 become U+FFFD, as in a serialized mount point.
 
 use std::ffi::OsString;
 use std::net::IpAddr;
@@ -28,13 +28,14 @@ pub struct Mount {
     pub mount_id: u64,
     /// Identifier of the parent mount.
     pub parent_id: u64,
-    /// Device of the superblock. All subvolumes of a btrfs have the same one, unlike `st_dev` of
-    /// stat(2). The major number is 0 if the file system is not on a single block device.
+    /// Device of the superblock. All subvolumes of a btrfs have the same superblock device, whereas
+    /// `st_dev` of stat(2) differs. The major number is 0 if the file system is not on a single
+    /// block device.
     pub device: DeviceNumber,
-    /// Directory within the file system that is the mount's root: other than `/` for bind mounts
-    /// and subvolumes.
+    /// Directory within the file system that is the mount's root. It differs from `/` for bind
+    /// mounts and subvolumes.
     pub root: String,
-    /// Directory on which it is mounted, as this process sees it.
+    /// Directory on which the file system is mounted, as this process sees it.
     #[serde(serialize_with = "as_text")]
     #[schemars(with = "String")]
     pub mount_point: PathBuf,
@@ -56,8 +57,8 @@ impl Mount {
             .find_map(|option| option.strip_prefix(name)?.strip_prefix('='))
     }
 
-    /// Returns the server's address of an NFS or SMB mount: its option `addr`, or the host in the
-    /// source if that is an address.
+    /// Returns the server's address of an NFS or SMB mount: the option `addr`, or the host in the
+    /// source if this host is an address.
     pub fn server_address(&self) -> Option<IpAddr> {
         let host = match self.source.strip_prefix("//") {
             Some(share) => share.split('/').next(),
@@ -71,7 +72,7 @@ impl Mount {
     }
 
     fn parse(line: &[u8]) -> Option<Mount> {
-        // Single spaces separate; an empty source leaves two in a row.
+        // Single spaces separate the fields; an empty source is between two spaces.
         let mut fields = line.split(|byte| *byte == b' ');
         let number = |field: &[u8]| std::str::from_utf8(field).ok()?.parse().ok();
         let mount_id = number(fields.next()?)?;
@@ -96,8 +97,8 @@ impl Mount {
     }
 }
 
-/// All mounts that this process sees, in the kernel's order. If two have the same mount point, the
-/// later one covers the earlier.
+/// All mounts that this process sees, in the kernel's order. Of two mounts with the same mount
+/// point, the later one covers the earlier one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MountTable {
     pub mounts: Vec<Mount>,
@@ -114,7 +115,7 @@ impl MountTable {
         })
     }
 
-    /// Parses a whole file; the error is the line that is not understood.
+    /// Parses a whole table; the error is the line that is not understood.
     pub fn parse(table: impl AsRef<[u8]>) -> Result<MountTable, String> {
         let lines = table
             .as_ref()
@@ -128,8 +129,9 @@ impl MountTable {
         Ok(MountTable { mounts })
     }
 
-    /// Returns the mount that contains an existing path: by its mount id if the kernel reports it
-    /// (Linux 5.8), else by device and longest mount point, else by longest mount point.
+    /// Returns the mount that contains an existing path. It is identified by the path's mount id,
+    /// if the kernel reports it (Linux 5.8). Otherwise it is the mount with the path's device and
+    /// the longest mount point, or else that with the longest mount point.
     pub fn mount_of(&self, path: &Path) -> Fact<Mount> {
         let (mount_id, device) = match place_of(path) {
             Ok(place) => place,
@@ -148,7 +150,7 @@ impl MountTable {
     pub fn leads_to_server(&self, path: &Path) -> bool {
         // A path with more links than the kernel follows does not resolve.
         let mut links_left = 40;
-        // In reverse order, so that `pop` returns the first name.
+        // Returns the names of a path in reverse order, so that `pop` returns the first one.
         let names = |path: &Path| -> Vec<PathBuf> {
             let components = path
                 .components()
@@ -179,7 +181,7 @@ impl MountTable {
         false
     }
 
-    /// The pure part of [`MountTable::mount_of`], for a canonical path.
+    /// The part of [`MountTable::mount_of`] that calls no system function, for a canonical path.
     fn choose(&self, path: &Path, id: Option<u64>, device: DeviceNumber) -> Option<&Mount> {
         let of_id = self.mounts.iter().find(|mount| Some(mount.mount_id) == id);
         of_id
@@ -190,7 +192,8 @@ impl MountTable {
     /// Returns the mount with the longest mount point that contains the path and fulfils `fits`.
     fn covering(&self, path: &Path, fits: impl Fn(&Mount) -> bool) -> Option<&Mount> {
         let is_above = |mount: &&Mount| path.starts_with(&mount.mount_point) && fits(mount);
-        // Of equal mount points, the last one covers the others, and `max_by_key` returns the last.
+        // Of mounts with equal mount points, the last one covers the others, and `max_by_key`
+        // returns the last.
         let above = self.mounts.iter().filter(is_above);
         above.max_by_key(|mount| mount.mount_point.as_os_str().len())
     }
@@ -316,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn server_address_from_option_or_source() {
+    fn server_address_is_found_in_option_or_source() {
         let address = |kind: &str, source: &str, options: &str| {
             let line = format!("40 1 0:45 / /mnt rw - {kind} {source} {options}");
             let address = Mount::parse(line.as_bytes()).unwrap().server_address();
@@ -346,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_escapes_stay_unchanged() {
+    fn invalid_escapes_remain_unchanged() {
         assert_eq!(unescape("a\\04"), "a\\04");
         assert_eq!(unescape("a\\089\\"), "a\\089\\");
         assert_eq!(unescape("\\777"), "\\777", "beyond a byte");
@@ -408,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn the_root_of_this_machine_has_a_mount() {
+    fn mounts_of_root_and_proc_are_found_on_this_machine() {
         let table = MountTable::read(&Sources::default()).into_known().unwrap();
         let mount = table.mount_of(Path::new("/")).into_known().unwrap();
         assert_eq!(mount.mount_point, Path::new("/"));
@@ -417,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_path_is_unavailable() {
+    fn mount_of_a_missing_path_is_unavailable() {
         let fact = table().mount_of(Path::new("/no/such/path"));
         assert!(fact.why().unwrap().contains("/no/such/path"));
     }
@@ -449,7 +452,8 @@ mod tests {
         ];
         let table = MountTable::parse(&(TABLE.to_owned() + &lines.concat())).unwrap();
         let leads = |path: &str| table.leads_to_server(&place.join(path));
-        // The path to a mount below a served one leads through the served one.
+        // `served/deep/local` is a mount in memory, but its path leads through the FUSE mount
+        // `served`.
         for path in [
             "served",
             "served/new/file",

@@ -1,10 +1,10 @@
 //! The network interfaces that lead to the servers of targets: their speed and traffic.
 //!
-//! It reads no clock and judges nothing. An interface counts all traffic, including that of other
-//! programs.
+//! The module reads no clock and judges nothing. Counters of an interface include the traffic of
+//! all programs.
 //!
-//! How it works: [`WatchedInterfaces::of`] finds the interface to each server once; a reading reads
-//! a few small files of each (Documentation/ABI/testing/sysfs-class-net).
+//! How it works: [`WatchedInterfaces::of`] searches the interface to each server once. A reading
+//! reads a few small files of each interface (Documentation/ABI/testing/sysfs-class-net).
 
 use crate::fact::{Fact, Watched, both, grown, pair};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
@@ -23,7 +23,7 @@ mod route;
 /// The loopback interface, which leads to this machine itself.
 const LOOPBACK: &str = "lo";
 
-/// An interface that is read.
+/// An interface whose counters are read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WatchedInterface {
     /// Kernel name of the interface (`eth0`).
@@ -36,9 +36,9 @@ pub struct WatchedInterface {
 pub type WatchedInterfaces = Watched<WatchedInterface>;
 
 impl WatchedInterfaces {
-    /// Finds the interfaces to servers of NFS and SMB, and to those of iSCSI disks. Not applicable
-    /// if no target has a server, and unavailable if no route is known; otherwise `unseen` contains
-    /// the reasons of missing ones.
+    /// Finds the interfaces to servers of NFS mounts, SMB mounts and iSCSI disks. Not applicable if
+    /// no target has a server, and unavailable if no route is known; otherwise `unseen` contains
+    /// the reasons why interfaces are missing.
     pub fn of<'target>(
         sources: &Sources,
         targets: impl IntoIterator<Item = &'target Target>,
@@ -98,7 +98,7 @@ fn servers(sources: &Sources, mount: &Fact<Mount>, device: &Fact<Device>) -> Vec
     disks.into_iter().flat_map(of_disk).collect()
 }
 
-/// Returns the server addresses of an iSCSI session's connections.
+/// Returns the addresses of the servers to which an iSCSI session has connections.
 fn portals(sources: &Sources, session: &str) -> Vec<Fact<IpAddr>> {
     const CONNECTIONS: &str = "/sys/class/iscsi_connection";
     let number = session.trim_start_matches("session");
@@ -121,8 +121,8 @@ fn portals(sources: &Sources, session: &str) -> Vec<Fact<IpAddr>> {
     own.map(address).collect()
 }
 
-/// Whether an address belongs to this machine: packets to it then have it as their source address.
-/// (No packet is sent: connecting a UDP socket only looks up the route.)
+/// Whether an address belongs to this machine. If so, the kernel chooses the same address as the
+/// source of packets to it. No packet is sent: connecting a UDP socket only looks up the route.
 pub fn is_own(address: IpAddr) -> bool {
     let any: IpAddr = match address {
         IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
@@ -195,8 +195,8 @@ impl InterfaceReading {
         }
     }
 
-    /// Share of the interface's capacity that was used in the busier direction, for a difference
-    /// over this number of seconds.
+    /// Returns the share of the interface's capacity that was used in the busier direction. The
+    /// reading must be a difference over `seconds`.
     pub fn utilization(&self, seconds: f64) -> Fact<f64> {
         let busier = |received: &u64, sent: &u64| *received.max(sent);
         let bytes = both(&self.received_bytes, &self.sent_bytes, busier);

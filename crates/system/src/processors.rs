@@ -1,6 +1,6 @@
 //! The processors of the machine, and those that this process may use.
 //!
-//! Their time is in [`crate::cpu`], and the quota of a control group in [`crate::cgroup`].
+//! [`crate::cpu`] reads the processors' time, and [`crate::cgroup`] the quota of a control group.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ const STATUS: &str = "/proc/self/status";
 /// The processors: model, number, frequency policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Processors {
-    /// Name of the model: `model name` of `/proc/cpuinfo`. On an architecture without a name there
+    /// Name of the model: `model name` of `/proc/cpuinfo`. On an architecture without such a name
     /// (aarch64), the numbers of implementer and part.
     pub model: Fact<String>,
     /// Number of logical processors that are online (`/sys/devices/system/cpu/online`).
@@ -59,7 +59,7 @@ impl Processors {
     }
 }
 
-/// Returns the value of the first line `key : value` with this key.
+/// Returns the value of the first line `key : value` in `/proc/cpuinfo` or a similar file.
 fn field<'a>(information: &'a str, key: &str) -> Option<&'a str> {
     information.lines().find_map(|line| {
         let (name, value) = line.split_once(':')?;
@@ -67,7 +67,8 @@ fn field<'a>(information: &'a str, key: &str) -> Option<&'a str> {
     })
 }
 
-/// Returns the model's name as x86, MIPS, POWER and RISC-V report it, or ARM's numbers.
+/// Returns the name of the processor's model as x86, MIPS, POWER and RISC-V report it, or ARM's
+/// numbers of implementer and part.
 fn model(information: &str) -> Option<String> {
     ["model name", "cpu model", "cpu", "uarch"]
         .iter()
@@ -89,7 +90,7 @@ fn hypervisor(information: &str) -> Fact<bool> {
 
 /// Parses a kernel list such as `0-3,8` (`cpuset(7)`, List format).
 fn parse_list(text: &str) -> Option<BTreeSet<u64>> {
-    /// A larger range of processors is invalid.
+    /// Maximum length of a range of processors; a longer range is invalid.
     const RANGE_MAX: u64 = 1 << 20;
     let mut numbers = BTreeSet::new();
     for range in text.trim().split(',') {
@@ -127,7 +128,7 @@ fn allowed_of(sources: &Sources, online: &Fact<BTreeSet<u64>>) -> Fact<BTreeSet<
     })
 }
 
-/// Returns the distinct values of an attribute over the online processors.
+/// Returns the distinct values that an attribute has on the online processors.
 fn distinct(
     sources: &Sources,
     online: &Fact<BTreeSet<u64>>,
@@ -157,8 +158,8 @@ fn count_packages(sources: &Sources, ids: &BTreeSet<String>) -> Fact<u64> {
     Fact::Known(ids.len() as u64)
 }
 
-/// Makes the calling thread wake as exactly as the kernel can, instead of with the default timer
-/// slack of 50 microseconds (PR_SET_TIMERSLACK, prctl(2)).
+/// Sets the timer slack of the calling thread to 1 ns, so that the thread wakes up on time
+/// (PR_SET_TIMERSLACK, prctl(2)). The default is 50 microseconds.
 ///
 /// # Errors
 /// Returns the error of prctl(2).
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fixture_machine_is_read() {
+    fn processors_of_a_fixture_tree_are_read() {
         let tree = two_cores_of_two_threads();
         assert_eq!(
             Processors::read(&tree.sources),
@@ -248,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn arm_model_is_numeric_and_hypervisor_not_applicable() {
+    fn arm_processor_has_a_numeric_model_and_no_hypervisor_flag() {
         assert_eq!(model(ARM).unwrap(), "implementer 0x41 part 0xd0c");
         assert_eq!(hypervisor(ARM), Fact::NotApplicable);
         assert_eq!(hypervisor("flags : fpu hypervisor2"), Fact::Known(false));

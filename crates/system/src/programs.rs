@@ -1,9 +1,9 @@
 //! Programs that used the processors between two moments, excluding this process and its
 //! descendants; and processor time of the targets' servers.
 //!
-//! A moment is one pass over `/proc/PID/stat` (proc_pid_stat(5)), whose times are in ticks. It
-//! misses processes that end before the second pass, and processes that `/proc` hides (`hidepid`).
-//! Kernel threads have no time in user mode and are not included.
+//! Each moment is a pass over all files `/proc/PID/stat` (proc_pid_stat(5)), whose times are in
+//! ticks. Processes that end before the second pass are missed, and so are processes that `/proc`
+//! hides (`hidepid`). Kernel threads have no time in user mode and are not included.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use crate::cpu::NANOSECONDS_PER_SECOND;
 use crate::fact::Fact;
 use crate::sources::Sources;
 
-/// Maximum number of programs that are named.
+/// Maximum number of programs in [`Used::busiest`].
 const NAMED_MAX: usize = 3;
 
 /// All processes at one moment.
@@ -31,7 +31,7 @@ pub struct Programs {
 struct Program {
     parent: i32,
     name: String,
-    /// Start time in ticks since boot. It identifies a process whose number is used a second time.
+    /// Start time in ticks since boot. It distinguishes processes with the same process number.
     began: u64,
     /// Time in user mode, in ticks.
     user: u64,
@@ -44,7 +44,8 @@ pub struct BusyProgram {
     pub name: String,
     /// Process number (PID).
     pub pid: i32,
-    /// Share of all processors' time that it used in user mode, from 0 to 1.
+    /// Time that the program used in user mode, as a share of the time of all processors, from 0 to
+    /// 1.
     pub fraction: f64,
 }
 
@@ -53,12 +54,13 @@ pub struct BusyProgram {
 pub struct Used {
     /// Up to three programs that are not servers, the busiest first.
     pub busiest: Vec<BusyProgram>,
-    /// The servers that still run, each including its descendants.
+    /// The servers of FUSE targets that still run. The time of each server includes its
+    /// descendants.
     pub servers: Vec<BusyProgram>,
 }
 
 impl Programs {
-    /// Reads `/proc/*/stat`. Processes that end meanwhile are omitted.
+    /// Reads `/proc/*/stat`. Processes that end during the reading are omitted.
     pub fn read(sources: &Sources) -> Fact<Self> {
         let Some(tick_ns) =
             NANOSECONDS_PER_SECOND.checked_div(rustix::param::clock_ticks_per_second())
@@ -89,8 +91,8 @@ impl Programs {
     }
 
     /// Returns the programs that used processor time since an earlier moment; `total_ns` is the
-    /// time of all processors in between. It excludes this process (`own`) and its descendants.
-    /// Servers, with their descendants, are reported separately.
+    /// time of all processors between the two moments. This process (`own`) and its descendants are
+    /// excluded. Servers, with their descendants, are reported separately.
     pub fn used_since(
         &self,
         earlier: &Self,
@@ -101,7 +103,8 @@ impl Programs {
         let mut told = own.clone();
         let of_servers = servers.iter().filter_map(|pid| {
             let program = self.each.get(pid)?;
-            // All processes descend from the first one, so its descendants are not counted.
+            // All processes descend from process 1, so its descendants are not included in its
+            // time.
             let family = if *pid == 1 {
                 BTreeSet::from([1])
             } else {
@@ -144,7 +147,7 @@ impl Programs {
         })
     }
 
-    /// Returns a process and its descendants.
+    /// Returns the process `of` and its descendants.
     fn family(&self, of: i32) -> BTreeSet<i32> {
         let mut family = BTreeSet::from([of]);
         loop {
@@ -168,7 +171,7 @@ mod tests {
 
     use super::*;
 
-    /// A moment with these processes: number, name, parent, user ticks and start time.
+    /// Creates a moment. Each process is given by number, name, parent, user ticks and start time.
     fn moment(processes: &[(i32, &str, i32, u64, u64)]) -> Programs {
         let root = tempfile::tempdir().unwrap();
         for (pid, name, parent, user, began) in processes {
@@ -231,7 +234,8 @@ mod tests {
         ];
         assert_eq!(named(&without.busiest), expected(&others));
         assert!(without.servers.is_empty());
-        // Process 30 is a server, 99 has ended, and the descendants of process 1 are not counted.
+        // Processes 1 and 30 are servers, server 99 has ended. Descendants of process 1 are not
+        // included in its time.
         let served = used(&[1, 30, 99]);
         assert_eq!(named(&served.busiest), expected(&others[1..]));
         assert_eq!(
@@ -240,7 +244,7 @@ mod tests {
         );
     }
 
-    /// The server is the parent of the run and of a process of its own.
+    /// The server is the parent of the run and of another process.
     #[test]
     fn server_includes_its_children_but_not_the_run() {
         let earlier = moment(&[

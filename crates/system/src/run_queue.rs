@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_that_does_not_count_is_an_error() {
+    fn kernel_without_run_queue_counters_is_an_error() {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(root.path().join("proc/thread-self")).unwrap();
         let at = || {

@@ -1,6 +1,6 @@
-//! Words of shared memory that outlive the process. One thread writes its state to them, and
-//! another process can read it after the writer has died. They are in a file of a file system in
-//! memory, so that nothing is written to a disk.
+//! Words of shared memory that outlive the process. One thread writes its state to these words, and
+//! another process can read the state after the writer has ended. The words are in a file on a file
+//! system in memory, so that nothing is written to a disk.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -17,13 +17,13 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 /// Number of words in a line.
 pub const LINE_WORDS: usize = 16;
 
-/// Words written by one thread. The alignment gives it cache lines of its own: two of them, because
-/// processors fetch lines in pairs.
+/// Words written by one thread. The alignment keeps words of other threads out of these cache
+/// lines. It covers two cache lines, because processors fetch them in pairs.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub struct Line(pub [AtomicU64; LINE_WORDS]);
 
-/// An array of lines, initially 0.
+/// An array of lines. All words are initially 0.
 #[derive(Debug)]
 pub struct Lines {
     backing: Backing,
@@ -31,7 +31,7 @@ pub struct Lines {
 
 #[derive(Debug)]
 enum Backing {
-    /// Memory that ends with the process.
+    /// Memory of this process, which is released when the process ends.
     Heap(Box<[Line]>),
     /// A shared mapping of a file, unmapped on drop.
     Mapped { first: NonNull<Line>, count: usize },
@@ -43,7 +43,7 @@ unsafe impl Send for Lines {}
 unsafe impl Sync for Lines {}
 
 impl Lines {
-    /// Creates lines that end with the process.
+    /// Creates lines in the memory of this process, which are lost when the process ends.
     pub fn private(count: usize) -> Arc<Self> {
         Arc::new(Self {
             backing: Backing::Heap((0..count).map(|_| Line::default()).collect()),
@@ -84,7 +84,8 @@ impl Lines {
 
 fn map(file: &File, count: usize) -> io::Result<Backing> {
     let bytes = count * size_of::<Line>();
-    // Allocates all pages now: a page that could not be allocated later would end the process.
+    // Allocates all pages now: if a page could not be allocated at its first write, a signal would
+    // kill the process.
     rustix::fs::fallocate(file, FallocateFlags::empty(), 0, bytes as u64)?;
     // SAFETY: a new mapping at an address that the kernel chooses does not overlap memory in use.
     let first = unsafe {
@@ -125,7 +126,7 @@ impl Drop for Lines {
     }
 }
 
-/// A handle of a line, so that access needs no lookup.
+/// A handle of a line. Access to the line needs no lookup of its index.
 #[derive(Clone, Debug)]
 pub struct LineHandle {
     line: NonNull<Line>,
@@ -156,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn writes_reach_the_file() {
+    fn words_written_to_a_line_are_in_the_file() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("lines");
         let lines = Lines::create(&path, 3).unwrap();
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn private_lines_keep_writes() {
+    fn private_lines_keep_written_words() {
         let lines = Lines::private(2);
         lines.line(1)[0].store(1, Ordering::Relaxed);
         assert_eq!(lines[1].0[0].load(Ordering::Relaxed), 1);

@@ -1,8 +1,8 @@
-//! The root of the kernel's text files, and reading one of them.
+//! The root of the kernel's text files, and functions that read such a file.
 //!
-//! It depends on no file's format. Paths are written as on a running system (`/proc/meminfo`) and
-//! resolved below one root, which is `/` except in tests. System calls (statx, statvfs, uname,
-//! getrusage) are not redirected.
+//! These functions depend on no file's format. Paths are written as on a running system
+//! (`/proc/meminfo`) and resolved below one root, which is `/` except in tests. System calls
+//! (statx, statvfs, uname, getrusage) are not redirected.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ impl Sources {
         Sources { root: root.into() }
     }
 
-    /// Converts an absolute path of the observed system to the path that is opened.
+    /// Converts an absolute path, such as `/proc/stat`, to the path below the root that is opened.
     pub fn path(&self, absolute: &str) -> PathBuf {
         self.root.join(absolute.trim_start_matches('/'))
     }
@@ -42,18 +42,17 @@ impl Sources {
         Ok(String::from_utf8_lossy(&bytes).trim_end().to_owned())
     }
 
-    /// Reads a file's text; an error becomes the reason.
+    /// Reads a file's text. After an error, the text is unavailable with the error as reason.
     pub(crate) fn text(&self, absolute: &str) -> Fact<String> {
         self.answer(absolute, self.read(absolute))
     }
 
-    /// Reads a file's bytes; an error becomes the reason.
+    /// Reads a file's bytes. After an error, the bytes are unavailable with the error as reason.
     pub(crate) fn bytes(&self, absolute: &str) -> Fact<Vec<u8>> {
         self.answer(absolute, std::fs::read(self.path(absolute)))
     }
 
-    /// Reads a file's text including trailing white space, which shows whether the text is
-    /// complete.
+    /// Reads a file's text including the trailing line break, without which the text is truncated.
     pub(crate) fn whole_text(&self, absolute: &str) -> Fact<String> {
         self.bytes(absolute).map(|bytes| {
             String::from_utf8(bytes)
@@ -62,7 +61,7 @@ impl Sources {
     }
 
     /// Reads a file that exists only if the kernel or the device has the feature: not applicable if
-    /// it is missing although `anchor` exists.
+    /// the file is missing although `anchor` exists.
     pub(crate) fn feature(&self, absolute: &str, anchor: &str) -> Fact<String> {
         match self.read(absolute) {
             Ok(text) => Fact::Known(text),
@@ -88,7 +87,7 @@ impl Sources {
         })
     }
 
-    /// Parses a number from a file's text; the reason names the file.
+    /// Parses a number from the text of a file. If this fails, the reason names the file.
     pub(crate) fn parse<T: FromStr>(&self, absolute: &str, text: &str) -> Fact<T> {
         let text = text.trim();
         self.found(absolute, text.parse().ok(), || {
@@ -147,7 +146,7 @@ impl Sources {
         })
     }
 
-    /// Converts the result of a system call on a file.
+    /// Converts the result of a system call on a file; the reason names the file and the error.
     pub(crate) fn answer<T, E: std::fmt::Display>(
         &self,
         absolute: &str,
@@ -166,7 +165,7 @@ impl Sources {
         value.map_or_else(|| self.unavailable(absolute, why()), Fact::Known)
     }
 
-    /// Returns an unavailable fact whose reason names the path that was opened.
+    /// Returns an unavailable fact whose reason contains the path below the root.
     pub(crate) fn unavailable<T>(&self, absolute: &str, why: impl std::fmt::Display) -> Fact<T> {
         unavailable(&self.path(absolute), why)
     }
@@ -194,7 +193,7 @@ pub(crate) fn bracketed(text: &str) -> Option<&str> {
 pub(crate) mod tests {
     use super::*;
 
-    /// A fixture tree: files by absolute path, made in a temporary directory.
+    /// A fixture tree: files with absolute paths, created below a temporary directory.
     pub(crate) struct Tree {
         pub(crate) directory: tempfile::TempDir,
         pub(crate) sources: Sources,
@@ -219,7 +218,7 @@ pub(crate) mod tests {
             std::fs::write(path, text).unwrap();
         }
 
-        /// A symbolic link at `path` to another absolute path of the tree.
+        /// Creates a symbolic link at `path` to another absolute path of the tree.
         pub(crate) fn link(&self, path: &str, to: &str) {
             let path = self.sources.path(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -228,7 +227,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_missing_file_is_unavailable_and_named() {
+    fn reason_of_a_missing_file_contains_its_path() {
         let tree = Tree::new(&[]);
         let fact = tree.sources.number::<u64>("/proc/nothing");
         let why = fact.why().unwrap();
@@ -239,7 +238,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn an_absent_feature_is_not_applicable_only_beside_its_anchor() {
+    fn missing_feature_is_not_applicable_only_if_its_anchor_exists() {
         let tree = Tree::new(&[("/sys/kernel/mm/other", "1")]);
         let path = "/sys/kernel/mm/transparent_hugepage/enabled";
         assert_eq!(

@@ -1,6 +1,7 @@
 //! Size and free space of a file system, by one statvfs(3) and one stat(2).
 //!
-//! It reports what an unprivileged user may use, not whether that is enough.
+//! The module reports the space that an unprivileged user may use, and does not judge whether it is
+//! enough.
 
 use std::path::Path;
 
@@ -15,9 +16,9 @@ use crate::sources::unavailable;
 /// Size and free space of the file system that contains a path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Space {
-    /// Device of the path (`st_dev` of stat(2)). It is the same for two paths on one file system,
-    /// except that each subvolume of a btrfs has its own; the device of a [`crate::Mount`] is one
-    /// for all of them.
+    /// Device of the path (`st_dev` of stat(2)). Two paths on one file system have the same number,
+    /// except on btrfs, where each subvolume has its own. In contrast, the device of a
+    /// [`crate::Mount`] is the same for all subvolumes.
     pub device: DeviceNumber,
     /// Unit in which the file system counts its space, in bytes (`f_frsize`).
     pub block_size_bytes: u64,
@@ -54,8 +55,8 @@ impl Space {
         }
     }
 
-    /// Share of the space that is used, from 0 to 1, as df(1) computes it: used divided by used
-    /// plus available. Space reserved for root is in neither.
+    /// Returns the share of the space that is used, from 0 to 1, as df(1) computes it: used divided
+    /// by used plus available. Neither includes the space reserved for root.
     pub fn fill_fraction(&self) -> Fact<f64> {
         let used = both(&self.total_bytes, &self.free_bytes, |total, free| {
             total.saturating_sub(*free)
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_counted_in_fragments() {
+    fn sizes_are_blocks_times_the_fragment_size() {
         let space = space(&room());
         assert_eq!(space.block_size_bytes, 1024);
         assert_eq!(space.total_bytes, Fact::Known(102_400));
@@ -175,14 +176,14 @@ mod tests {
     }
 
     #[test]
-    fn real_directory_has_block_size_and_name_length() {
+    fn space_of_a_real_directory_has_block_size_and_name_length() {
         let directory = tempfile::tempdir().unwrap();
         let space = Space::read(directory.path()).into_known().unwrap();
         assert!(space.block_size_bytes > 0 && space.name_length_bytes_max >= 14);
     }
 
     #[test]
-    fn missing_path_is_unavailable() {
+    fn space_of_a_missing_path_is_unavailable() {
         let why = Space::read(Path::new("/no/such/path"));
         assert!(why.why().unwrap().contains("/no/such/path"));
     }

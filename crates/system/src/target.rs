@@ -1,7 +1,7 @@
 //! The mount, class of file system and free space of a directory, and its device down to the
 //! physical one.
 //!
-//! It only reads: it creates nothing, and does not judge whether the directory is suitable.
+//! The module creates nothing on the target, and does not judge whether the directory is suitable.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ use crate::space::Space;
 /// A directory with its file system and devices.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Target {
-    /// Path as given; bytes that are not UTF-8 become U+FFFD.
+    /// Path as the user typed it; bytes that are not UTF-8 become U+FFFD.
     pub path: String,
     /// Absolute path without symbolic links.
     pub canonical_path: Fact<String>,
@@ -32,9 +32,10 @@ pub struct Target {
     pub name_length_bytes_max: Fact<u64>,
     /// Size and free space of the file system.
     pub space: Fact<Space>,
-    /// Share of the space that is used: [`Space::fill_fraction`].
+    /// Share of the space that is used, from 0 to 1, as df(1) computes it.
     pub fill_fraction: Fact<f64>,
-    /// The block device. Not applicable to file systems in memory and on the network.
+    /// The block device that contains the file system. Not applicable to file systems in memory and
+    /// on the network.
     pub device: Fact<Device>,
 }
 

@@ -1,14 +1,14 @@
 //! Renders blocks as a part of an HTML page: headings, lists, tables and charts with classes, which
-//! the page's style sheet formats. All strings are escaped here, except charts, whose authors have
-//! escaped them.
+//! the page's style sheet formats. This module escapes all strings except charts, whose texts are
+//! already escaped.
 
 use crate::block::{Block, Document, Picture, Tone};
 use crate::sanitize;
 use crate::table::{Cell, Table};
 use crate::units::NO_BREAK;
 
-/// Renders a document as a sequence of elements. Its titles are `<h2>`, because the page's own
-/// title is above them.
+/// Renders a document as a sequence of elements. Titles of the document are `<h2>`, because `<h1>`
+/// is the title of the page.
 pub fn html(document: &Document) -> String {
     let mut all = String::new();
     let mut open = List::None;
@@ -29,7 +29,7 @@ pub fn html(document: &Document) -> String {
     all
 }
 
-/// The element that surrounds consecutive blocks of one kind.
+/// The element that encloses consecutive blocks of one kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum List {
     None,
@@ -72,11 +72,11 @@ fn element(all: &mut String, block: &Block, words: &[(String, Tone)]) {
         Block::Title(text) => format!("<h2>{}</h2>\n", marked(text)),
         Block::Heading(text) => format!("<h3>{}</h3>\n", marked(text)),
         Block::Head(text) => format!("<h4>{}</h4>\n", marked(text)),
-        // The style sheet defines vertical space.
+        // Empty lines are omitted, because the style sheet defines vertical space.
         Block::Words { text, .. } if text.is_empty() => String::new(),
         Block::Words { text, .. } => format!("<p>{}</p>\n", painted(text, words)),
         Block::Item { text, .. } => format!("<li>{}</li>\n", painted(text, words)),
-        // Continues the previous pair.
+        // A pair without a name continues the previous pair.
         Block::Pair { key, value, .. } if key.is_empty() && all.ends_with("</dd></div>\n") => {
             all.truncate(all.len() - "</div>\n".len());
             format!("<dd>{}</dd></div>\n", painted(value, words))
@@ -113,7 +113,7 @@ fn marked(text: &str) -> String {
     sanitize::html(text).replace(NO_BREAK, " ")
 }
 
-/// Highlights words in a text: the first occurrence of each.
+/// Highlights words in a text. Only the first occurrence of each word is highlighted.
 fn painted(text: &str, words: &[(String, Tone)]) -> String {
     let mut text = marked(text);
     for (word, tone) in words {
@@ -162,8 +162,8 @@ fn table(table: &Table, name: &str) -> String {
             let class = if is_words { "" } else { " class=\"n\"" };
             let facts = match cell {
                 Cell::Unavailable(why) => format!(" title=\"not available ({})\"", marked(why)),
-                // A script sorts by this value, because the displayed units may differ between
-                // numbers.
+                // A script in the page sorts rows by this value, because the displayed units may
+                // differ between numbers.
                 Cell::Number(number, _) => format!(" data-value=\"{}\"", number.plain()),
                 _ => String::new(),
             };

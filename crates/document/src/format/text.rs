@@ -15,11 +15,11 @@ pub const WIDTH: usize = 100;
 pub const SCREEN_WIDTH: usize = 80;
 /// The width of the column for names of pairs, in characters.
 const KEY_WIDTH: usize = 12;
-/// The width in characters to which headers of folding tables are wrapped, unless the column's
-/// cells are wider.
+/// The width in characters to which column headers are wrapped in tables that may be continued
+/// below. If the column's cells are wider, their width applies.
 const HEADER_WIDTH: usize = 12;
 
-/// The terminal on which a document is shown.
+/// Properties of the terminal to which a document is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terminal {
     /// The number of characters in a line.
@@ -32,13 +32,14 @@ pub struct Terminal {
 #[derive(Clone, Copy)]
 struct Layout {
     width: usize,
-    /// Whether texts that are too wide are always wrapped between words. Otherwise the terminal
-    /// would wrap them within words.
+    /// Whether texts that are too wide are always wrapped between words, even at no-break spaces.
+    /// Otherwise a terminal would wrap such texts within words.
     breaks_all: bool,
     colour: bool,
 }
 
-/// Renders a document as text, with lines of at most `width` characters where the words allow it.
+/// Renders a document as text. Lines have at most `width` characters, except for words and texts
+/// with no-break spaces that are longer.
 pub fn text(document: &Document, width: usize) -> String {
     laid_out(
         document,
@@ -50,8 +51,8 @@ pub fn text(document: &Document, width: usize) -> String {
     )
 }
 
-/// Renders a document for a terminal. Only single words may be wider than the terminal, and wide
-/// tables are continued below.
+/// Renders a document for a terminal. Only single words may be wider than the terminal. The columns
+/// of a wide table are continued below the table's first part.
 pub fn on_terminal(document: &Document, terminal: Terminal) -> String {
     laid_out(
         document,
@@ -111,7 +112,7 @@ fn shown(block: &Block, layout: Layout) -> String {
     }
 }
 
-/// Colours words in a text: the first occurrence of each.
+/// Colours words in a text. Only the first occurrence of each word is coloured.
 fn painted(mut text: String, words: &[(String, Tone)]) -> String {
     for (word, tone) in words {
         let colour = |colour: AnsiColor| colour.on_default().effects(Effects::BOLD);
@@ -156,8 +157,8 @@ impl Fragment for Word<'_> {
     }
 }
 
-/// Wraps a text between words. A line is only longer than its width if a single word is. The last
-/// width applies to all further lines.
+/// Wraps a text between words. A line is longer than its width only if a single word is. `widths`
+/// contains the widths of the first lines; the last width applies to all further lines.
 fn broken(text: &str, widths: &[usize]) -> Vec<String> {
     let words: Vec<Word<'_>> = text
         .split(' ')
@@ -178,7 +179,7 @@ fn broken(text: &str, widths: &[usize]) -> Vec<String> {
         .collect()
 }
 
-/// Replaces the no-break spaces in words that would not fit into a line.
+/// Replaces no-break spaces by spaces in words that are wider than a line.
 fn loosened(text: &str, width: usize) -> String {
     let word = |word: &str| {
         if wide(word) > width {
@@ -190,8 +191,8 @@ fn loosened(text: &str, width: usize) -> String {
     text.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// Wraps a text, and escapes harmful characters in it. The first line begins with `first`, the
-/// others with `others`.
+/// Escapes harmful characters in a text, and wraps it. The first line begins with `first`, all
+/// other lines begin with `others`.
 fn filled(first: &str, others: &str, text: &str, layout: Layout) -> String {
     let widths = [first, others].map(|lead| layout.width.saturating_sub(wide(lead)));
     let text = sanitize(text);
@@ -281,7 +282,8 @@ fn line<'a>(
     text.push('\n');
 }
 
-/// Divides columns into parts that fit into the width. Every part begins with the leading columns.
+/// Divides the columns of a table into parts that fit into a line. Every part begins with the
+/// leading columns.
 fn parts(leads: usize, widths: &[usize], width_max: usize) -> Vec<Vec<usize>> {
     let lead: Vec<usize> = (0..leads.min(widths.len())).collect();
     let lead_width: usize = lead.iter().map(|column| widths[*column] + 2).sum();
@@ -327,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn every_format_shows_the_same_table() {
+    fn text_markdown_and_csv_contain_the_same_table() {
         assert_eq!(
             text(&document(), WIDTH),
             "Results\n\n- <script>\n               a system\n            with a long\n\
@@ -349,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn only_untrusted_texts_are_protected_from_formulas() {
+    fn csv_escapes_formulas_in_untrusted_texts_only() {
         let mut table = Table::new(0, &["theirs", "ours"]);
         for text in ["-inf", "+1", "-88-(-77)%", "a,b"] {
             table.row(vec![text.into(), Cell::ours(text)]);
@@ -382,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn the_numbers_of_a_column_have_the_same_digits() {
+    fn numbers_of_a_column_have_the_same_number_of_decimals() {
         let mut table = Table::new(1, &["", "ops/s", "slow", "s"]);
         table.row(vec![
             "a".into(),
@@ -407,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn terminals_wrap_everything_and_show_colours() {
+    fn on_terminals_all_lines_are_wrapped_and_words_are_coloured() {
         let mut document = Document::default();
         document
             .line("12 transactions/s and so on, in a line that is never broken elsewhere VALID");
@@ -447,7 +449,7 @@ mod tests {
     fn harmful_cells_are_escaped_and_columns_stay_aligned() {
         let mut table = Table::new(1, &["name", "ms"]);
         table.row(vec!["a\n\u{1b}[2J".into(), Number::Ordinal(1).into()]);
-        // These characters occupy two columns each.
+        // Each Japanese character occupies two columns of the terminal.
         table.row(vec!["日本".into(), "µ".into()]);
         table.row(vec!["alone".into()]);
         let mut document = Document::default();

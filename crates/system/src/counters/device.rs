@@ -8,7 +8,7 @@ use super::role::{DeviceRole, FlushCount};
 use crate::device::SECTOR_BYTES;
 use crate::sources::Sources;
 
-/// Meaning of a column of `stat`.
+/// Type of the number in a column of `stat`.
 #[derive(Clone, Copy)]
 enum Kind {
     Count,
@@ -20,14 +20,15 @@ enum Kind {
     State,
 }
 
-/// Each counter with its column of `stat`, its kind, and its name in the message that it went
-/// backwards.
+/// Defines all counters: each has its column of `stat`, its kind, and its name in the message that
+/// the counter went backwards.
 macro_rules! counters {
     ($($(#[$doc:meta])* $counter:ident: $column:literal, $kind:expr, $what:literal;)*) => {
         /// Counters of one device, since it appeared or between two snapshots.
         ///
-        /// Operations are counted on completion, after merging. Times are in milliseconds, as the
-        /// kernel reports them in 32 bits: a difference is correct across one wrap.
+        /// Operations are counted on completion, after merging. Times are in milliseconds. The
+        /// kernel reports them in 32 bits, so the numbers wrap; a difference is correct across one
+        /// wrap.
         #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         pub struct DeviceCounters {
             $($(#[$doc])* pub $counter: Fact<u64>,)*
@@ -74,7 +75,7 @@ counters! {
     written_bytes: 6, Kind::Sectors, "bytes written";
     /// Sum of the durations of all writes.
     writing_ms: 7, Kind::Time, "time of writes";
-    /// Operations in flight now.
+    /// Operations in flight at the moment of the reading.
     in_flight: 8, Kind::State, "operations in flight";
     /// Time in which at least one operation was in flight (`io_ticks`). It is approximate since
     /// Linux 5.0, which counts the ticks in which an operation began or ended
@@ -82,7 +83,7 @@ counters! {
     busy_ms: 9, Kind::Time, "busy time";
     /// Sum of the durations of all operations (`time_in_queue`).
     queued_ms: 10, Kind::Time, "time of all";
-    /// Discards completed. Unavailable before Linux 4.18, as are the next three counters.
+    /// Discards completed. Unavailable before Linux 4.18, as are all other counters of discards.
     discards: 11, Kind::Count, "discards";
     /// Discards that were merged into others before they were issued.
     discards_merged: 12, Kind::Count, "merged discards";
@@ -163,10 +164,11 @@ impl DeviceCounters {
         self.since(earlier, &stat_path(name))
     }
 
-    /// Whether operations were completed; also true if the reads or writes are unknown.
+    /// Whether operations were completed. Also true if the number of reads or writes is unknown.
     pub(crate) fn did_something(&self) -> bool {
         let is_none = |count: &Fact<u64>| matches!(count, Fact::Known(0) | Fact::NotApplicable);
-        // Not every kernel and driver counts discards and flushes.
+        // An unknown number counts as none here, because not every kernel and driver counts
+        // discards and flushes.
         let is_more = |count: &Fact<u64>| count.known().is_some_and(|count| *count > 0);
         !is_none(&self.reads)
             || !is_none(&self.writes)
@@ -174,8 +176,8 @@ impl DeviceCounters {
             || is_more(&self.flushes)
     }
 
-    /// Parses 11 numbers, 15 (since Linux 4.18, with discards) or 17 (since 5.5, with flushes);
-    /// further numbers are ignored.
+    /// Parses `stat`, which contains 11 numbers, 15 with discards (since Linux 4.18), or 17 with
+    /// flushes (since 5.5). Further numbers are ignored.
     fn parse(text: &str, path: &str, flushes: FlushCount) -> Option<DeviceCounters> {
         let mut columns = [0u64; 17];
         let mut length = 0;
@@ -207,8 +209,8 @@ impl DeviceCounters {
         let count = |what: &str, later: &Fact<u64>, earlier: &Fact<u64>| {
             grown(format_args!("{path}: {what}"), later, earlier)
         };
-        // If reads or writes went backwards, this is another device of the same name, whose times
-        // did not wrap.
+        // If reads or writes went backwards, the readings are of two devices with the same name,
+        // and a smaller time is not a wrap.
         let may_wrap = [
             (&self.reads, &earlier.reads),
             (&self.writes, &earlier.writes),
@@ -225,9 +227,9 @@ impl DeviceCounters {
     }
 }
 
-/// Growth of a 32-bit time that wrapped (2^32 ms are 49 days of one operation, or less than a day
-/// of a hundred at once). `None` if it did not wrap; a step of more than half the range is a step
-/// backwards.
+/// Returns the growth of a 32-bit time that wrapped. (One operation in flight reaches 2^32 ms in 49
+/// days, a hundred in half a day.) `None` if the time did not wrap; a step of more than half the
+/// range is a step backwards.
 fn wrapped_ms(later: &Fact<u64>, earlier: &Fact<u64>) -> Option<u64> {
     let later = u32::try_from(*later.known()?).ok()?;
     let earlier = u32::try_from(*earlier.known()?).ok()?;

@@ -11,26 +11,27 @@ use crate::sources::Sources;
 pub enum DeviceRole {
     /// A target's file system is on this device.
     Target,
-    /// The disk of the partition before it in the list. Its counters include its other partitions.
+    /// The whole disk of the partition that precedes it in the list. Its counters include all
+    /// partitions of the disk.
     WholeDisk,
-    /// A device below another one of the list: below a loop device's file, or a member of a stacked
-    /// device.
+    /// A device below another device of the list: the device that contains a loop device's file, or
+    /// a member of a stacked device.
     Beneath,
     /// A target's file system has its journal on this device.
     Journal,
 }
 
-/// Whether the kernel counts the flushes of a device. It counts them only if the driver takes
-/// requests, and only for the whole disk (Documentation/block/stat.rst).
+/// Whether the kernel counts the flushes of a device. It does so only for drivers that use request
+/// queues, and only for whole disks (Documentation/block/stat.rst).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FlushCount {
-    /// The kernel counts them.
+    /// The kernel counts the flushes of the device.
     Counted,
-    /// A partition: flushes are counted for its disk.
+    /// The device is a partition: flushes are counted for its disk only.
     OfTheDisk,
-    /// The driver takes no requests, as device mapper, RAID and RAM disks (without `mq` in sysfs).
-    /// For these, the kernel always reports 0 flushes.
+    /// The driver uses no request queue (no `mq` in sysfs), as device mapper, RAID and RAM disks.
+    /// The kernel always reports 0 flushes for such a device.
     NotOfThisDriver,
 }
 

@@ -16,7 +16,8 @@ pub struct SystemCounters {
     pub times: Fact<SystemTimes>,
     /// Number of context switches of all processors since boot (`ctxt`).
     pub context_switches: Fact<u64>,
-    /// Number of tasks that run or are runnable, including the reading one (`procs_running`).
+    /// Number of tasks that run or are runnable, including the thread that reads the counters
+    /// (`procs_running`).
     pub running_tasks: Fact<u64>,
     /// Number of tasks that wait for a device (`procs_blocked`).
     pub blocked_tasks: Fact<u64>,
@@ -41,7 +42,7 @@ impl SystemCounters {
         }
     }
 
-    /// Returns this snapshot, with each missing counter replaced by that of an earlier one.
+    /// Returns this snapshot, with each missing counter replaced by that of an earlier snapshot.
     pub(super) fn or_earlier(self, earlier: &SystemCounters) -> SystemCounters {
         SystemCounters {
             times: or(self.times, &earlier.times),
@@ -74,12 +75,12 @@ pub struct SystemCountersDifference {
     pub times: Fact<SystemTimesSpent>,
     /// Number of context switches of all processors.
     pub context_switches: Fact<u64>,
-    /// Number of tasks that ran or were runnable, at the end.
+    /// Number of tasks that ran or were runnable, in the later snapshot.
     pub running_tasks: Fact<u64>,
-    /// Number of tasks that waited for a device, at the end.
+    /// Number of tasks that waited for a device, in the later snapshot.
     pub blocked_tasks: Fact<u64>,
-    /// Memory that waited to be written to a device, at the end, in bytes.
+    /// Memory that waited to be written to a device, in the later snapshot, in bytes.
     pub dirty_bytes: Fact<u64>,
-    /// Memory that was being written to a device, at the end, in bytes.
+    /// Memory that was being written to a device, in the later snapshot, in bytes.
     pub write_back_bytes: Fact<u64>,
 }

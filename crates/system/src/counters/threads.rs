@@ -1,7 +1,7 @@
 //! Processor time of this process by thread.
 //!
-//! At most [`THREADS_MAX`] threads are listed. The remainder of the process's time is one number.
-//! It includes ended threads and those beyond the limit, without reading their files.
+//! At most [`THREADS_MAX`] threads are listed. The remainder of the process's time is one number,
+//! for which no files are read. It includes ended threads and threads beyond the limit.
 
 use std::fmt::Write;
 
@@ -18,8 +18,8 @@ use crate::sources::small_files::SmallFiles;
 
 const TASK: &str = "/proc/self/task";
 
-/// Maximum number of listed threads: the first ones of the kernel's list, which is in the order of
-/// their start.
+/// Maximum number of listed threads: the first ones of the kernel's list, which is ordered by the
+/// start of the threads.
 pub const THREADS_MAX: usize = 128;
 
 /// Processor time by thread, since the threads started or between two snapshots.
@@ -31,32 +31,32 @@ pub struct Threads {
     /// The listed threads, by ascending number.
     pub each: Vec<ThreadTimes>,
     /// Processor time of this process that no thread in `each` used, in nanoseconds: that of ended
-    /// threads and of threads beyond the limit. It is inexact because process and threads are not
-    /// read at the same moment; a negative result becomes 0.
+    /// threads and of threads beyond the limit. This time is inexact because process and threads
+    /// are not read at the same moment; a negative result becomes 0.
     pub rest_cpu_ns: Fact<u64>,
 }
 
 /// Processor time of one thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadTimes {
-    /// The kernel's number of the thread (gettid(2)).
+    /// Thread identifier in the kernel (gettid(2)).
     pub tid: u32,
     /// Name of the thread (proc_pid_comm(5)), which the kernel cuts after 15 bytes; bytes that are
     /// not UTF-8 become U+FFFD.
     pub name: Fact<String>,
     /// Processor time in user mode and in the kernel, in nanoseconds: the first number of
     /// `schedstat` (Documentation/scheduler/sched-stats.rst), which may lag by a tick for a running
-    /// thread. If the kernel does not count it, the time from `stat` (proc_pid_stat(5)), in whole
+    /// thread. If the kernel has no `schedstat`, the time from `stat` (proc_pid_stat(5)), in whole
     /// ticks.
     pub cpu_ns: Fact<u64>,
     /// Time that the thread was runnable but waited for a processor, in nanoseconds: the second
-    /// number of `schedstat`. Not applicable if there is no such file.
+    /// number of `schedstat`. Not applicable if the kernel has no `schedstat`.
     pub waiting_ns: Fact<u64>,
 }
 
 impl Threads {
-    /// Reads the threads. `process` is the use of the whole process, and `status` is the text of
-    /// its status.
+    /// Reads the threads. `process` contains the resources used by the whole process, and `status`
+    /// is the text of `/proc/self/status`.
     pub(super) fn read(
         sources: &Sources,
         process: &Fact<ProcessTimes>,
@@ -77,7 +77,8 @@ impl Threads {
                 .filter_map(|tid| files.thread(tid))
                 .collect();
             each.sort_by_key(|thread| thread.tid);
-            // The status is read before the list: a thread may start in between.
+            // The count of threads was read before the list. A thread that started in between makes
+            // the list longer than the count.
             let told_apart = each.len() as u64;
             Fact::Known(Threads {
                 count: sources
@@ -89,10 +90,11 @@ impl Threads {
         })
     }
 
-    /// Returns the growth since an earlier snapshot; `process` is that of the whole process. All
-    /// time of a new thread is included.
+    /// Returns the growth since an earlier snapshot; `process` is the growth of the whole process.
+    /// All time of a new thread is included.
     pub(super) fn since(&self, earlier: &Threads, process: &Fact<ProcessTimes>) -> Threads {
-        // Otherwise a thread may be old, and have been beyond the limit earlier.
+        // Whether the earlier snapshot lists all threads. If not, a thread that it does not list
+        // may be old: it was beyond the limit.
         let told_all = earlier.each.len() < THREADS_MAX
             && earlier
                 .count
@@ -140,7 +142,8 @@ impl ThreadTimes {
     }
 }
 
-/// Time of a thread whose own time is unknown is included in the rest.
+/// Returns the time of the process minus the known times of the listed threads. The rest thus
+/// includes a listed thread whose time is unknown.
 fn rest_cpu_ns(process: &Fact<ProcessTimes>, each: &[ThreadTimes]) -> Fact<u64> {
     let known = each.iter().filter_map(|thread| thread.cpu_ns.known());
     let told = known.fold(0u64, |sum, cpu_ns| sum.saturating_add(*cpu_ns));
@@ -149,7 +152,7 @@ fn rest_cpu_ns(process: &Fact<ProcessTimes>, each: &[ThreadTimes]) -> Fact<u64> 
         .map(|process| process.cpu_ns().saturating_sub(told))
 }
 
-/// The files of the threads, with a buffer for paths.
+/// Reads the files of threads. Paths are written to one buffer, so that they need no allocation.
 struct ThreadFiles<'sources> {
     sources: &'sources Sources,
     files: SmallFiles,
@@ -157,7 +160,7 @@ struct ThreadFiles<'sources> {
 }
 
 impl ThreadFiles<'_> {
-    /// Returns `None` if the thread has ended meanwhile.
+    /// Reads the times of a thread; `None` if it has ended since the list was read.
     fn thread(&mut self, tid: u32) -> Option<ThreadTimes> {
         let mut buffer = [0; 1024];
         let schedstat = self.read(tid, "schedstat", &mut buffer).map(schedstat);
@@ -221,8 +224,8 @@ impl ThreadFiles<'_> {
     }
 }
 
-/// Parses `schedstat`. `None` if its numbers are 0: the kernel does not count, or the thread never
-/// ran.
+/// Parses `schedstat`. `None` if the numbers are 0, because the kernel does not count or the thread
+/// never ran.
 pub(crate) fn schedstat(text: &[u8]) -> Option<Schedstat> {
     let times = Schedstat::from_read(text).ok()?;
     (times.pcount != 0 || times.sum_exec_runtime != 0).then_some(times)
@@ -232,7 +235,7 @@ pub(crate) fn schedstat(text: &[u8]) -> Option<Schedstat> {
 fn stat(text: &[u8]) -> Option<u64> {
     let name_end = text.iter().rposition(|byte| *byte == b')')?;
     let rest = std::str::from_utf8(&text[name_end + 1..]).ok()?;
-    // The field after the name is the third.
+    // The field after the name is field 3.
     let mut fields = rest.split_ascii_whitespace().skip(14 - 3);
     let mut next = || fields.next()?.parse::<u64>().ok();
     let ticks = next()?.checked_add(next()?)?;

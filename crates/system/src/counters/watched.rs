@@ -1,6 +1,6 @@
 //! The devices to watch: those of the targets and all devices below them.
 //!
-//! They are found once, before a run, and read often.
+//! The devices are searched once, before a run, and their counters are read often.
 
 use crate::fact::{Fact, Watched};
 use std::collections::HashSet;
@@ -25,7 +25,7 @@ pub struct WatchedDevice {
     pub name: String,
     /// Position below the target.
     pub role: DeviceRole,
-    /// Whether its flushes are counted.
+    /// Whether the kernel counts the device's flushes.
     pub flushes: FlushCount,
 }
 
@@ -34,7 +34,7 @@ pub type WatchedDevices = Watched<WatchedDevice>;
 
 impl WatchedDevices {
     /// Finds the devices of targets. Not applicable if no target has a device, and unavailable if
-    /// no device is known; otherwise `unseen` contains the reasons of missing ones.
+    /// no device is known; otherwise `unseen` contains the reasons why devices are missing.
     pub fn of<'target>(
         sources: &Sources,
         targets: impl IntoIterator<Item = &'target Target>,
@@ -105,7 +105,7 @@ impl<'sources> Search<'sources> {
         }
     }
 
-    /// Adds a device. Returns false if it is in the list already, or the list is full.
+    /// Adds a device. Returns false if the list already contains the device or is full.
     fn watch(&mut self, name: &str, role: DeviceRole, is_partition: bool) -> bool {
         if self.names.contains(name) {
             return false;

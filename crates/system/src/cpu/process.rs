@@ -1,8 +1,8 @@
 //! Resources used by this process, by getrusage(2): all threads, including ended ones.
 //!
 //! Times and counts are not read from `/proc/self`, because its times are in ticks and its context
-//! switches exclude ended threads. Peak memory is read there, because `ru_maxrss` of getrusage
-//! survives execve(2): it could be that of a large program that started this one.
+//! switches exclude ended threads. Peak memory is read from `/proc/self`, because `ru_maxrss` of
+//! getrusage survives execve(2): its value could be that of a large program that started this one.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,8 +17,8 @@ pub(crate) const STATUS: &str = "/proc/self/status";
 /// Resources used by all threads of this process, since it started or between two snapshots.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessTimes {
-    /// Processor time in user mode, in nanoseconds (reported in microseconds; the kernel may split
-    /// user and system time by ticks).
+    /// Processor time in user mode, in nanoseconds (reported in microseconds; the kernel may divide
+    /// the process's time into user and system time by ticks).
     pub user_ns: u64,
     /// Processor time in the kernel, in nanoseconds.
     pub system_ns: u64,
@@ -52,8 +52,8 @@ impl ProcessTimes {
         self.user_ns.saturating_add(self.system_ns)
     }
 
-    /// Adds the use of two processes. Their memory peaks may have occurred at different moments, so
-    /// the sum of the peaks is an upper bound.
+    /// Adds the resources used by two processes. Their memory peaks may have occurred at different
+    /// moments, so the sum of the peaks is an upper bound.
     #[must_use]
     pub fn and(&self, other: &ProcessTimes) -> ProcessTimes {
         ProcessTimes {
@@ -62,8 +62,8 @@ impl ProcessTimes {
         }
     }
 
-    /// Returns the use since an earlier snapshot. `max_resident_bytes` is no counter: it keeps its
-    /// current value.
+    /// Returns the resources used since an earlier snapshot. `max_resident_bytes` is not a counter,
+    /// so its current value is returned.
     pub fn since(&self, earlier: &ProcessTimes) -> ProcessTimes {
         // The kernel guarantees that these counters never go backwards.
         self.with(earlier, u64::saturating_sub)
@@ -127,15 +127,15 @@ mod tests {
     fn by_proc() -> [u64; 3] {
         let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
         let fields: Vec<&str> = stat.rsplit_once(") ").unwrap().1.split(' ').collect();
-        // proc_pid_stat(5) counts from 1, and the first two fields are cut off.
+        // proc_pid_stat(5) numbers fields from 1, and `fields` lacks the first two.
         let field = |number: usize| fields[number - 3].parse::<u64>().unwrap();
         [field(10), field(12), field(14) + field(15)]
     }
 
-    /// Checks the hand-written layout against `/proc`: each value there is between our readings
-    /// before and after it.
+    /// Checks the results of getrusage(2) against `/proc`: each value in `/proc` is between two
+    /// readings, one before and one after it.
     #[test]
-    fn the_layout_agrees_with_proc() {
+    fn times_and_page_faults_agree_with_proc() {
         // Causes page faults, so that no counter is compared while it is 0.
         std::hint::black_box(vec![1u8; 4 << 20]);
         let before = read();
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn peak_memory_is_of_this_program() {
+    fn peak_memory_is_read_from_the_status_of_the_process() {
         let tree = Tree::new(&[(STATUS, "VmPeak: 9 kB\nVmHWM:\t    4176 kB\n")]);
         let greatest = |tree: &Tree| {
             ProcessTimes::read(&tree.sources)
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn work_uses_time_and_waiting_switches_context() {
+    fn work_uses_processor_time_and_sleep_causes_a_context_switch() {
         let before = read();
         let started = Instant::now();
         while started.elapsed() < Duration::from_millis(60) {

@@ -1,5 +1,5 @@
-//! Processor time between two snapshots, in nanoseconds, and its shares. Only this module subtracts
-//! snapshots.
+//! Processor time of the machine between two snapshots, in nanoseconds, and shares of the total
+//! time. Only this module subtracts snapshots.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,8 +11,8 @@ use crate::fact::{Fact, pair};
 /// A time that the kernel does not count, or whose counter went backwards, is unavailable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SystemTimesSpent {
-    /// Sum of all columns: about the wall time between the snapshots multiplied by the number of
-    /// processors. Unavailable if nothing was counted.
+    /// Sum of all modes: about the wall time between the snapshots multiplied by the number of
+    /// processors. Unavailable if the sum is 0.
     pub total_ns: Fact<u64>,
     /// Time in user mode.
     pub user_ns: Fact<u64>,
@@ -30,7 +30,7 @@ pub struct SystemTimesSpent {
     pub softirq_ns: Fact<u64>,
     /// Time taken by the hypervisor (CPU steal).
     pub steal_ns: Fact<u64>,
-    /// Used time: all except idle, iowait and steal.
+    /// Busy time: all modes except idle, iowait and steal.
     pub busy_ns: Fact<u64>,
 }
 
@@ -47,7 +47,7 @@ impl SystemTimes {
 }
 
 impl SystemTimesSpent {
-    /// Without an earlier snapshot, the times are those since boot.
+    /// Returns the processor time since an earlier snapshot; without one, since boot.
     pub(super) fn between(earlier: Option<&SystemTimes>, later: &SystemTimes) -> SystemTimesSpent {
         // Eight columns of 64 bits, and their sum, fit in 128 bits.
         let mut deltas: [Fact<i128>; 8] = later.0.clone().map(|column| column.map(i128::from));
@@ -58,8 +58,8 @@ impl SystemTimesSpent {
                     .and_then(|after| before.as_ref().map(|before| after - i128::from(*before)));
             }
         }
-        // A time that one counter lost was added to another one, so the signed sum is still the
-        // time that passed.
+        // If a counter went backwards, the kernel added its lost time to another one. The signed
+        // sum is therefore correct.
         let total: i128 = deltas.iter().filter_map(Fact::known).sum();
         let unused: i128 = [3, 4, 7]
             .iter()
@@ -85,7 +85,7 @@ impl SystemTimesSpent {
         }
     }
 
-    /// Share of a part in the total, from 0 to 1.
+    /// Returns the time `part_ns` as a share of the total time, from 0 to 1.
     pub fn fraction_of(&self, part_ns: &Fact<u64>) -> Fact<f64> {
         pair(&self.total_ns, part_ns, |total, part| match *total {
             // A record that was not written by this program may contain a total of 0.
@@ -96,7 +96,8 @@ impl SystemTimesSpent {
     }
 }
 
-/// Growth of a counter. It saturates beyond 584 years of one processor.
+/// Returns the growth of a counter; unavailable if it went backwards. The growth saturates at 584
+/// years of one processor.
 fn forwards(delta: i128) -> Fact<u64> {
     if delta < 0 {
         return went_backwards();

@@ -2,8 +2,8 @@
 
 use crate::sources::Sources;
 
-/// Returns the session that provides a disk (`session3`), if one does: then the disk's device is
-/// below the session in sysfs.
+/// Returns the iSCSI session that provides a disk (`session3`): the disk's device is then below the
+/// session in sysfs. `None` for other disks.
 pub(crate) fn iscsi_session(sources: &Sources, disk: &str) -> Option<String> {
     let device =
         std::fs::canonicalize(sources.path(&format!("/sys/class/block/{disk}/device"))).ok()?;

@@ -1,6 +1,6 @@
 //! Resolves a mount's source (`/dev/sdb2`, `/dev/mapper/root`) to the number of the device.
 //!
-//! It uses sysfs instead of the node in `/dev`, which a container may lack.
+//! The number is read from sysfs, because a container may lack the device's node in `/dev`.
 
 use crate::device_number::DeviceNumber;
 use crate::fact::Fact;
@@ -37,7 +37,8 @@ fn by_mapper_name(sources: &Sources, mapper_name: &str) -> Option<DeviceNumber> 
         .and_then(|name| by_kernel_name(sources, name))
 }
 
-/// `/dev/disk/by-uuid/…`, `/dev/vg/volume`: a symbolic link to the node.
+/// Resolves a source such as `/dev/disk/by-uuid/…` or `/dev/vg/volume`, which is a symbolic link to
+/// the device's node.
 fn by_link(sources: &Sources, source: &str) -> Option<DeviceNumber> {
     let node = std::fs::canonicalize(sources.path(source)).ok()?;
     by_kernel_name(sources, node.file_name()?.to_str()?)

@@ -1,15 +1,16 @@
 //! The device of a file system's journal, if it differs from the file system's device.
 //!
-//! xfs names it in its options (`logdev`). ext4 does not, but the kernel names an internal journal
-//! after the file system's device and an inode (`/proc/fs/jbd2/sda1-8`), and an external one after
-//! its own device (`/proc/fs/jbd2/sdb1`, the task `jbd2/sdb1`).
+//! xfs has a mount option with this device (`logdev`). ext4 may not have one, but the kernel names
+//! an internal journal after the file system's device and an inode (`/proc/fs/jbd2/sda1-8`). It
+//! names an external journal after the journal's device (`/proc/fs/jbd2/sdb1`, the task
+//! `jbd2/sdb1`).
 
 use crate::device::{Device, number_of_source};
 use crate::fact::Fact;
 use crate::mount::{Mount, unescape};
 use crate::sources::Sources;
 
-/// Returns the device of an external journal. Not applicable if there is none.
+/// Returns the device of an external journal. Not applicable if there is no external journal.
 pub(super) fn device(sources: &Sources, mount: &Mount, device: &Fact<Device>) -> Fact<Device> {
     let source = match mount.file_system_type.as_str() {
         "xfs" => match mount.super_option("logdev") {
@@ -44,7 +45,8 @@ fn of_ext4(sources: &Sources, name: &str) -> Fact<String> {
     if journals.iter().any(|journal| is_inside(journal)) {
         return Fact::NotApplicable;
     }
-    // Available since Linux 5.0; 0 for a task of another PID namespace.
+    // This file exists since Linux 5.0. It contains 0 if the journal's task is in another PID
+    // namespace.
     let path = format!("/sys/fs/ext4/{}/journal_task", name.replace('/', "!"));
     sources.text(&path).and_then(|task| {
         if task == "<none>" {

@@ -1,6 +1,6 @@
 //! SCSI commands of a disk that an iSCSI session provides: `iorequest_cnt` of the device
-//! (drivers/scsi/scsi_sysfs.c of Linux), which counts commands of every kind. Bytes are those that
-//! the block layer counts.
+//! (drivers/scsi/scsi_sysfs.c of Linux), which counts commands of every kind. Bytes are read from
+//! the counters of the block layer.
 //!
 //! Retransmissions of the session are reported through netlink to root only (`iscsiadm --stats`),
 //! and are not read.

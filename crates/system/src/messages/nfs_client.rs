@@ -44,11 +44,11 @@ fn missing<T>(mount_point: &str, why: &str) -> Fact<T> {
     Fact::Unavailable(format!("{MOUNTSTATS}: {mount_point}: {why}"))
 }
 
-/// Returns the lines about the file system at this mount point. If two are mounted there, these are
-/// the lines of the later one, which covers the earlier.
+/// Returns the lines about the file system at a mount point. If two file systems are mounted on it,
+/// the lines of the later one are returned, because it covers the earlier one.
 fn section<'text>(text: &'text str, mount_point: &str) -> Fact<&'text str> {
-    // Searches for the beginnings of headings only: a machine with hundreds of mounts has a
-    // megabyte of other lines.
+    // Only the beginnings of headings are searched, because on a machine with hundreds of mounts
+    // the other lines are a megabyte.
     let next_lines = memchr::memmem::find_iter(text.as_bytes(), b"\ndevice ").map(|at| at + 1);
     let lines = std::iter::once(0).chain(next_lines);
     let headings = lines.filter_map(|at| {
@@ -81,7 +81,7 @@ fn is_heading(line: &str) -> bool {
     line.starts_with("device ") || line.starts_with("no device ")
 }
 
-/// Whether the line begins the section of an NFS mount at this mount point: `device server:/path
+/// Whether the line begins the section of an NFS mount at `mount_point`: `device server:/path
 /// mounted on /mnt with fstype nfs4 statvers=1.1`. White space in names is escaped.
 fn heading(line: &str, mount_point: &str) -> bool {
     let mut words = line.split(' ').skip(2);
@@ -117,7 +117,7 @@ fn kinds(mount_point: &str, section: &str) -> Fact<Vec<MessageKind>> {
 
 /// Parses `READ: 3 4 0 528 1024 0 1 2 0`: operations completed, transmissions, major timeouts,
 /// bytes sent and received, milliseconds in the queue, of the round trip and of execution, and
-/// since Linux 5.3 errors.
+/// errors (since Linux 5.3).
 fn kind(line: &str) -> Option<MessageKind> {
     let (name, numbers) = line.trim().split_once(':')?;
     let mut columns = [0u64; 8];

@@ -1,8 +1,8 @@
 //! Counters of this machine's NFS server for all of its clients: `/proc/net/rpc/nfsd` (the format
 //! is defined in fs/nfsd/stats.c of Linux; nfsstat(8) shows the numbers).
 //!
-//! The messages of NFS version 4 are `COMPOUND` requests; the operations in them are reported
-//! separately.
+//! The messages of NFS version 4 are `COMPOUND` requests; the operations in these requests are
+//! reported separately.
 
 use super::reading::{CompoundOperation, MessageKind, MessagesReading, WatchedCounter, sorted};
 use crate::fact::Fact;
@@ -131,7 +131,7 @@ const OPERATIONS: [&str; 73] = [
 /// Number of the first operation; smaller numbers are not assigned.
 const FIRST_OPERATION: usize = 3;
 
-/// Whether the server has threads (`th`).
+/// Whether the kernel's NFS server runs: it has threads (line `th`).
 pub(super) fn serves(sources: &Sources) -> bool {
     let text = sources.text(NFSD).into_known().unwrap_or_default();
     let threads = text.lines().find_map(|line| line.strip_prefix("th "));
@@ -145,8 +145,8 @@ pub(super) fn exports(sources: &Sources, target: &Target) -> bool {
     let Some(path) = target.canonical_path.known() else {
         return false;
     };
-    // The table of all exports, and the kernel's list of exports that clients have used, because
-    // the former may not be visible.
+    // Reads the table of all exports. As this process may not see the table, it also reads the
+    // kernel's list of exports that clients have used.
     ["/var/lib/nfs/etab", "/proc/fs/nfsd/exports"]
         .iter()
         .any(|list| {
@@ -173,9 +173,10 @@ pub(super) fn parse(watched: &WatchedCounter, text: &str) -> MessagesReading {
     }
 }
 
-/// Parses the numbers of `proc3 22 747 7259760 …`; the first is the number of those that follow.
+/// Parses the counts of a line `proc3 22 747 7259760 …`. Its first number states how many counts
+/// follow.
 fn counts(text: &str, name: &str) -> Fact<Vec<u64>> {
-    // A line without its end may be truncated.
+    // A line without a line break may be truncated.
     let lines = text
         .split_inclusive('\n')
         .filter_map(|line| line.strip_suffix('\n'));

@@ -34,9 +34,9 @@ pub enum MessageCounter {
 pub struct WatchedCounter {
     /// The component that counts.
     pub counter: MessageCounter,
-    /// The same as [`MessagesReading::protocol`].
+    /// The protocol with its version, as in [`MessagesReading::protocol`].
     pub protocol: String,
-    /// The same as [`MessagesReading::of`].
+    /// The counted object, as in [`MessagesReading::of`].
     pub of: String,
 }
 
@@ -48,26 +48,27 @@ pub type WatchedMessages = Watched<WatchedCounter>;
 pub struct MessagesReading {
     /// The component that counted.
     pub counter: MessageCounter,
-    /// The protocol with its version, as far as that is known: `nfs3`, `nfs4.2`, `smb3.1.1`,
+    /// The protocol with its version, if the version is known: `nfs3`, `nfs4.2`, `smb3.1.1`,
     /// `iscsi`.
     pub protocol: String,
     /// The counted object: the mount point, the share, the disk, `this machine`, `this machine, for
     /// other clients`, `all clients`, or the URLs of the targets.
     pub of: String,
-    /// Seconds for which the counter had counted at the end (`age` of mountstats). A smaller value
-    /// than before shows another mount. Not applicable to counters that do not report it.
+    /// Age of the counter at the later reading, in seconds (`age` of mountstats). A value smaller
+    /// than that of an earlier reading indicates another mount. Not applicable to counters that do
+    /// not report their age.
     pub age_s: Fact<u64>,
     /// Messages by kind (procedure or command), sorted by name. Kinds that did not occur are
     /// omitted.
     pub kinds: Fact<Vec<MessageKind>>,
     /// Operations inside messages that carry several: those of NFS version 4 in `COMPOUND`, sorted
-    /// by name. They are not messages themselves. Not applicable to other counters.
+    /// by name. These operations are not messages. Not applicable to counters of other protocols.
     pub operations: Fact<Vec<CompoundOperation>>,
     /// Bytes of file contents that reads received from the server. Not applicable to counters that
-    /// do not report it.
+    /// do not report bytes.
     pub server_read_bytes: Fact<u64>,
     /// Bytes of file contents that writes sent to the server. Not applicable to counters that do
-    /// not report it.
+    /// not report bytes.
     pub server_written_bytes: Fact<u64>,
 }
 
@@ -85,11 +86,11 @@ pub struct MessageKind {
     pub sent_bytes: Fact<u64>,
     /// Bytes of the replies, with headers.
     pub received_bytes: Fact<u64>,
-    /// Time that requests waited before they were sent, in milliseconds, summed.
+    /// Sum of the times that requests waited before they were sent, in milliseconds.
     pub queued_ms: Fact<u64>,
-    /// Time from sending to the reply, in milliseconds, summed.
+    /// Sum of the times from sending a request to its reply, in milliseconds.
     pub round_trip_ms: Fact<u64>,
-    /// Time from the beginning of a request to its end, in milliseconds, summed.
+    /// Sum of the times from the beginning of a request to its end, in milliseconds.
     pub execution_ms: Fact<u64>,
 }
 
@@ -117,8 +118,8 @@ impl MessageKind {
         }
     }
 
-    /// Returns a kind with these requests. Each other value of both is combined by `each`, which
-    /// also receives the value's description.
+    /// Returns a kind with the number `requests`. All other values of `self` and `other` are
+    /// combined by `each`, which also receives a description of the value.
     fn with(
         &self,
         other: &MessageKind,
@@ -143,7 +144,7 @@ impl MessageKind {
 pub(super) trait Named: Clone {
     fn name(&self) -> &str;
     fn count(&self) -> u64;
-    /// Adds the counts of two counters of the same kind.
+    /// Adds two counts with the same name.
     fn and(&self, other: &Self) -> Self;
     /// Returns the growth since an earlier reading, whose count must not be larger.
     fn since(&self, earlier: &Self) -> Self;
@@ -248,8 +249,9 @@ fn added_up<T: Named>(one: &Fact<Vec<T>>, other: &Fact<Vec<T>>) -> Fact<Vec<T>> 
     }
 }
 
-/// Growth of each count. A name that is missing in the earlier reading had not occurred. A count
-/// that went backwards shows that the counter was reset or now belongs to another object.
+/// Returns the growth of each count. The growth of a name that the earlier reading does not contain
+/// is its whole count. If a count went backwards, the result is unavailable, because the counter
+/// was reset or now belongs to another object.
 fn since<T: Named>(of: &str, later: &Fact<Vec<T>>, earlier: &Fact<Vec<T>>) -> Fact<Vec<T>> {
     pair(later, earlier, |later, earlier| {
         let went_back = earlier.iter().find_map(|before| {
@@ -271,7 +273,7 @@ fn since<T: Named>(of: &str, later: &Fact<Vec<T>>, earlier: &Fact<Vec<T>>) -> Fa
 }
 
 impl MessagesReading {
-    /// Number of messages of all kinds, without retransmissions.
+    /// Returns the number of messages of all kinds, without retransmissions.
     pub fn requests(&self) -> Fact<u64> {
         self.kinds.as_ref().map(|kinds| {
             kinds
@@ -292,7 +294,7 @@ impl MessagesReading {
     }
 
     /// Returns the growth since the earlier reading of the same counter. If a counter went
-    /// backwards, or another mount took its place, the result is unavailable with that reason.
+    /// backwards or now belongs to another mount, the result is unavailable with this reason.
     #[must_use]
     pub fn since(&self, earlier: &[MessagesReading]) -> MessagesReading {
         let same = |before: &&MessagesReading| {
@@ -320,7 +322,7 @@ impl MessagesReading {
         }
     }
 
-    /// Adds the counts of two counters of the same kind; `age_s` is that of the first.
+    /// Adds the counts of two readings of the same type of counter; `age_s` is that of `self`.
     #[must_use]
     pub fn and(&self, other: &MessagesReading) -> MessagesReading {
         MessagesReading {
@@ -332,7 +334,7 @@ impl MessagesReading {
         }
     }
 
-    /// Returns the same counter, with its values unavailable for this reason.
+    /// Returns a reading of the same counter whose values are unavailable with the reason `why`.
     pub(super) fn unavailable(&self, why: &str) -> MessagesReading {
         fn unless_not_applicable<T>(fact: &Fact<T>, why: &str) -> Fact<T> {
             match fact {
@@ -351,7 +353,7 @@ impl MessagesReading {
 }
 
 impl WatchedCounter {
-    /// Returns a reading that contains these kinds only.
+    /// Returns a reading of this counter in which all values except `kinds` are not applicable.
     pub fn reading(&self, kinds: Fact<Vec<MessageKind>>) -> MessagesReading {
         MessagesReading {
             counter: self.counter,

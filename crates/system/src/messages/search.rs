@@ -15,8 +15,8 @@ use crate::target::Target;
 pub(super) struct CounterSearch<'sources> {
     sources: &'sources Sources,
     found: WatchedMessages,
-    /// NFS file systems and disks that were added. Two mounts of one file system or disk share the
-    /// counters.
+    /// NFS file systems and disks whose counters were added, because two mounts of one file system
+    /// or disk share the counters.
     seen: HashSet<String>,
 }
 

@@ -10,8 +10,8 @@ use crate::mount::Mount;
 
 pub(super) const STATS: &str = "/proc/fs/cifs/Stats";
 
-/// Counters of SMB 1, each followed by its number, several on a line. `Reads` and `Writes` are
-/// followed by `Bytes`.
+/// Names of the counters of SMB 1. Each is followed by its count, and several are on one line. The
+/// counts of `Reads` and `Writes` are followed by `Bytes`.
 const COMMANDS_OF_SMB1: [&str; 18] = [
     "Reads",
     "Writes",
@@ -33,8 +33,8 @@ const COMMANDS_OF_SMB1: [&str; 18] = [
     "FClose",
 ];
 
-/// Beginning of the last line of a share's section, for SMB 2 and later and for SMB 1. Nothing else
-/// marks the end of the last section.
+/// Beginning of the last line of a share's section, for SMB 2 and later and for SMB 1. Without this
+/// line, the last section of the file is truncated.
 const LAST: [&str; 2] = ["OplockBreaks:", "FindFirst:"];
 
 /// Returns the protocol by the option `vers`: `smb3.1.1`.
@@ -101,7 +101,7 @@ impl Counted {
                 is_wanted = share(name).eq_ignore_ascii_case(wanted);
                 is_found |= is_wanted;
                 is_whole = !is_wanted;
-            // The following lines belong to the next server.
+            // An empty line or this beginning ends the shares of a server.
             } else if line.is_empty() || line.starts_with("Max requests in flight") {
                 (is_wanted, is_whole) = (false, true);
             } else if is_wanted {

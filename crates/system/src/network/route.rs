@@ -1,7 +1,7 @@
 //! Finds the interface that leads to an address, by the main routing table: `/proc/net/route`
 //! (route(8), net/ipv4/fib_trie.c of Linux) and `/proc/net/ipv6_route` (net/ipv6/route.c).
 //!
-//! Rules that select another table (ip-rule(8)) are ignored.
+//! Rules that select another routing table (ip-rule(8)) are ignored.
 
 use std::cmp::Reverse;
 use std::net::{IpAddr, Ipv6Addr};
@@ -20,11 +20,12 @@ struct Route<'line> {
     destination: u128,
     mask: u128,
     flags: u32,
-    /// The route with the least metric is used.
+    /// Cost of the route: of several routes to one destination, that with the lowest metric is
+    /// used.
     metric: u32,
 }
 
-/// The interface of the best route to an address.
+/// Returns the interface of the best route to an address.
 pub(super) fn interface_to(sources: &Sources, address: IpAddr) -> Fact<String> {
     let (path, parse, bits): (_, fn(&str) -> Option<Route<'_>>, u128) = match address {
         IpAddr::V4(address) => ("/proc/net/route", parse_v4, address.to_bits().into()),
@@ -35,21 +36,21 @@ pub(super) fn interface_to(sources: &Sources, address: IpAddr) -> Fact<String> {
             route.flags & (UP | REJECT) == UP && bits & route.mask == route.destination
         };
         let routes = text.lines().filter_map(parse).filter(fits);
-        // Of equal routes, the first one is used, as in the kernel.
+        // Of routes with equal mask and metric, the first one is used, as in the kernel.
         let best = routes.min_by_key(|route| (Reverse(route.mask.count_ones()), route.metric));
         let interface = best.map(|route| route.interface.to_owned());
         sources.found(path, interface, || format!("no route to {address}"))
     })
 }
 
-/// `eth0 00000000 010200C0 0003 0 0 0 00000000 …`: interface, destination,
-/// gateway, flags, references, use, metric, mask.
+/// Parses a line `eth0 00000000 010200C0 0003 0 0 0 00000000 …`: interface, destination, gateway,
+/// flags, references, use, metric, mask.
 fn parse_v4(line: &str) -> Option<Route<'_>> {
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
     let [interface, destination, _, flags, _, _, metric, mask, ..] = words[..] else {
         return None;
     };
-    // The bytes of an address, printed as a number in this machine's byte order.
+    // The kernel prints the bytes of an address as a number in this machine's byte order.
     let bits = |word: &str| -> Option<u128> {
         let number = u32::from_str_radix(word, 16).ok()?;
         Some(u32::from_be_bytes(number.to_ne_bytes()).into())
@@ -63,9 +64,9 @@ fn parse_v4(line: &str) -> Option<Route<'_>> {
     })
 }
 
-/// `fe80… 40 0000… 00 0000… 00000100 00000001 00000000 00000001 eth0`:
-/// destination and its length, source and its length, next hop, metric,
-/// references, use, flags, interface; all numbers in hexadecimal digits.
+/// Parses a line `fe80… 40 0000… 00 0000… 00000100 00000001 00000000 00000001 eth0`: destination
+/// and its length, source and its length, next hop, metric, references, use, flags, interface; all
+/// numbers in hexadecimal digits.
 fn parse_v6(line: &str) -> Option<Route<'_>> {
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
     let [

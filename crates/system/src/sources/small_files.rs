@@ -1,7 +1,7 @@
 //! Reads many small kernel files below one directory, such as those of all threads.
 //!
-//! The directory is held open, and the text is read into the caller's buffer. A file therefore
-//! costs three system calls, without a path walk from the root and without an allocation.
+//! The directory is held open, and the text is read into the caller's buffer. Reading a file
+//! therefore costs three system calls, without a path walk from the root and without an allocation.
 
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
@@ -25,9 +25,10 @@ impl SmallFiles {
         sources.answer(absolute, opened.map(|directory| SmallFiles { directory }))
     }
 
-    /// Returns names that are numbers, at most `count_max`, in the directory's order.
+    /// Returns the names that are numbers, in the directory's order. At most `count_max` names are
+    /// returned.
     pub(crate) fn numbers<T: FromStr>(&self, count_max: usize) -> Result<Vec<T>, Errno> {
-        // Small, because the kernel fills it even if fewer entries are needed.
+        // The buffer is small, because the kernel fills it even if fewer entries are needed.
         let mut buffer = [MaybeUninit::<u8>::uninit(); 4096];
         let mut entries = RawDir::new(&self.directory, &mut buffer);
         let mut numbers = Vec::new();
@@ -43,8 +44,8 @@ impl SmallFiles {
         Ok(numbers)
     }
 
-    /// Reads a file with one call. That returns the complete file if it fits in the buffer, because
-    /// the kernel generates these files as a whole.
+    /// Reads a file with one call of read(2). The call returns the complete file if the buffer is
+    /// large enough, because the kernel generates such files as a whole.
     pub(crate) fn read<'buffer>(
         &self,
         path: &str,
