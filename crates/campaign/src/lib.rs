@@ -1,7 +1,7 @@
 //! Sequences of runs on top of the runner: load sweeps, calibration before a run, and studies with
 //! their environment. Also stores the records of all runs. Each kind of campaign has its own file.
 //!
-//! Nothing in this crate prints. The caller chooses I/O engines, clocks and signals. A [`Prepare`]
+//! This crate itself prints nothing. The caller chooses I/O engines, clocks and signals. A [`Prepare`]
 //! turns a run spec into a run whose pool exists, and a [`User`] shows messages.
 
 pub mod archive;

@@ -1,8 +1,8 @@
-//! Performs a study: in each block, every configuration (cell) of a design once, in the order that
-//! the design draws. An interrupted study can be resumed.
+//! Performs a study. In each block, every configuration (cell) of the design runs once, in the
+//! order that the design draws. An interrupted study can be resumed.
 //!
-//! This module decides the order of runs, their repetition and the end. A [`Ground`] provides
-//! targets, performs runs and stores records.
+//! This module decides the order of the runs, the repetition of blocks, and the end of the study. A
+//! [`Ground`] provides targets, performs runs and stores records.
 
 use std::time::{Duration, Instant};
 
@@ -31,7 +31,7 @@ pub use ground::{Course, Ground, Ready, StudyEvent, StudyProgress};
 pub use plan::{judge, plan};
 use quiet::wait_for_quiet;
 
-/// Maximum number of attempts for a block with an INVALID run.
+/// Maximum number of attempts for a block that contains an INVALID run.
 pub const ATTEMPTS: u32 = 3;
 
 /// Why a study ended.
@@ -39,33 +39,32 @@ pub const ATTEMPTS: u32 = 3;
 pub enum StudyEnd {
     /// All blocks are complete.
     Complete,
-    /// All confidence intervals are as narrow as requested.
+    /// The confidence intervals of all compared metrics are as narrow as the design requests.
     NarrowEnough,
-    /// The time limit is reached.
+    /// The time limit of the design is reached.
     TimeOver,
-    /// A signal ended the study; it can be resumed.
+    /// A signal with this number ended the study, which can be resumed.
     Interrupted(i32),
     /// A run did not complete; the study can be resumed.
     RunFailed {
-        /// The run's number in the archive.
+        /// Number of the run in the archive; `None` if the run was not archived.
         run: Option<u64>,
-        /// The reason.
         why: String,
     },
 }
 
-/// A study in progress.
+/// The state of a study in progress.
 struct Going<'a, G: Ground> {
     course: Course<'a>,
     ground: &'a mut G,
     done: &'a mut Vec<StudyRun>,
     began: Instant,
-    /// Number of runs that this process performed, and of its blocks.
+    /// Number of runs that this process performed, and of blocks that it completed.
     runs: u32,
     blocks: u32,
 }
 
-/// Why a study does not continue.
+/// The reason why a study does not continue.
 enum Halt<E> {
     End(StudyEnd),
     Error(E),
@@ -77,10 +76,11 @@ impl<E> From<E> for Halt<E> {
     }
 }
 
-/// Performs the rest of a study. `done` contains the existing runs, and the new ones are added.
+/// Performs the rest of a study. `done` contains the runs that exist already, and each new run is
+/// added to it.
 ///
 /// # Errors
-/// Returns the ground's error. All measured runs are kept.
+/// Returns the error of the environment. The measured runs remain in the archive.
 pub fn perform<G: Ground>(
     course: Course<'_>,
     done: &mut Vec<StudyRun>,
@@ -121,7 +121,7 @@ impl<G: Ground> Going<'_, G> {
         Ok(())
     }
 
-    /// Whether all confidence intervals at this level are as narrow as requested.
+    /// Whether all confidence intervals at the level `alpha` are as narrow as `until` requests.
     fn is_narrow(&self, until: f64, alpha: f64) -> bool {
         let course = self.course;
         let tables = tables(course.cells, self.done, &course.design.metrics, alpha);
@@ -130,7 +130,8 @@ impl<G: Ground> Going<'_, G> {
         !tables.is_empty() && tables.iter().all(is_narrow)
     }
 
-    /// Whether another block would exceed the time limit.
+    /// Whether the next block would probably exceed the time limit. It is assumed to take as long
+    /// as the average block.
     fn is_over(&self) -> bool {
         let Some(limit) = self.course.design.run_for else {
             return false;
@@ -151,8 +152,9 @@ impl<G: Ground> Going<'_, G> {
             let order = course.design.block(course.cells, block, attempt);
             let runs = order.len() as u32;
             for (run, position) in order.into_iter().zip(1..) {
-                // The rest of an attempt that will be repeated is useless. The last attempt is
-                // completed, for the other pairs of configurations.
+                // If an attempt will be repeated, the rest of its runs is useless. The last attempt
+                // of a block is completed, because its valid runs still compare other pairs of
+                // configurations.
                 if attempt < ATTEMPTS && self.is_invalid(block, attempt) {
                     break;
                 }
@@ -171,7 +173,7 @@ impl<G: Ground> Going<'_, G> {
         }
     }
 
-    /// The last attempt of a block that was begun; 1 for a new block.
+    /// Returns the number of the block's last attempt; 1 for a new block.
     fn attempt_of(&self, block: u32) -> u32 {
         let of_block = self.of_side().filter(|done| done.part.block == block);
         of_block.map(|done| done.part.attempt).max().unwrap_or(1)
@@ -197,8 +199,8 @@ impl<G: Ground> Going<'_, G> {
         runs.any(|done| done.observed.level == Level::Invalid)
     }
 
-    /// Estimates the remaining time from the runs so far: `rest` runs of this block, and all later
-    /// blocks.
+    /// Estimates the remaining time of the study from the average time of the runs so far. `rest`
+    /// runs of this block remain, and all later blocks have `runs` runs each.
     fn left(&self, block: u32, rest: u32, runs: u32) -> Option<Duration> {
         let design = self.course.design;
         let elapsed = self.began.elapsed();
@@ -215,7 +217,7 @@ impl<G: Ground> Going<'_, G> {
         )
     }
 
-    /// Performs a run at this position of an attempt; `runs` is the number of runs of the block.
+    /// Performs the run at this position of an attempt. `runs` is the number of runs in the block.
     fn run(
         &mut self,
         run: BlockRun,
@@ -272,8 +274,8 @@ impl<G: Ground> Going<'_, G> {
         Ok(())
     }
 
-    /// Prepares the target of a cell, including its churned pool if it has an age. Returns the spec
-    /// of the measured run, and the file system that was made.
+    /// Prepares the target of a cell. If the cell has an age, this includes churning its pool.
+    /// Returns the spec of the measured run, and the file system that was made.
     fn ready(&mut self, cell: usize) -> Result<(RunSpec, Option<MadeFileSystem>), Halt<G::Error>> {
         self.ground.tell(StudyEvent::Making);
         let ready = self.ground.target(cell)?;
@@ -291,7 +293,7 @@ impl<G: Ground> Going<'_, G> {
         Ok((measured, ready.made))
     }
 
-    /// Ends a study because a signal interrupted making its target.
+    /// Returns the end of a study whose target could not be made because of a signal.
     fn interrupted(&self) -> Halt<G::Error> {
         const INTERRUPT: i32 = 2;
         Halt::End(StudyEnd::Interrupted(
@@ -299,7 +301,7 @@ impl<G: Ground> Going<'_, G> {
         ))
     }
 
-    /// Ends the study if a signal has arrived.
+    /// Returns an error that ends the study if a signal has arrived.
     fn follow_signal(&self) -> Result<(), Halt<G::Error>> {
         let signal = self.ground.signal();
         signal.map_or(Ok(()), |signal| {
@@ -318,7 +320,7 @@ impl<G: Ground> Going<'_, G> {
     }
 }
 
-/// Ends the study if a run did not complete.
+/// Returns an error that ends the study if a run did not complete.
 fn ended<E>(record: &Record, run: Option<u64>) -> Result<(), Halt<E>> {
     let why = match &record.actual.outcome {
         Outcome::Complete => return Ok(()),

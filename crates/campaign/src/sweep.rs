@@ -1,5 +1,5 @@
-//! Performs a load sweep, level by level: on one pool, or with a separate run for each load level.
-//! `loads` chooses the next load.
+//! Performs a load sweep level by level, either on one pool or with a separate run for each load
+//! level. `loads` chooses the next load.
 
 use record::{
     Completed, CompletedPart, End, Fact, Load, Outcome, Phase, PhaseRecord, Record, SweepStep,
@@ -14,12 +14,12 @@ use workload::fingerprint::Fingerprint;
 use crate::loads::next_load;
 use crate::merge::{first, merge};
 
-/// Prepares a run as [`runner::prepare`] does, on the I/O engine that the run spec names.
+/// A function that prepares a run on the I/O engine of its run spec, as [`runner::prepare`] does.
 pub type Prepare<'p> =
     dyn for<'e> FnMut(&RunSpec, &'e mut dyn Events) -> Result<Run<'e>, Refused> + 'p;
 
-/// Applies the loads to one pool until one does not complete. The record stores the load levels
-/// separately from the phases before and after them.
+/// Applies the loads of a sweep to one pool, until a load level does not complete. The record
+/// stores the load levels separately from the other phases.
 pub(crate) fn of_one_pool(
     spec: &RunSpec,
     asked: &Sweep,
@@ -33,8 +33,8 @@ pub(crate) fn of_one_pool(
         let Some(load) = next_load(asked, &steps) else {
             break;
         };
-        // No arrivals can be generated at other rates. Another number of workers needs other pools
-        // and therefore a separate run.
+        // The sweep ends at a rate for which no arrivals can be generated. Another number of
+        // workers needs other pools, and therefore a separate run.
         if load.count().is_some() || load.rate().is_some_and(|rate| check_rate(rate).is_err()) {
             break;
         }
@@ -45,7 +45,8 @@ pub(crate) fn of_one_pool(
         };
         let of_all = step(load, Some(phase.clone()));
         steps.push(SweepStepSummary::of(&of_all));
-        // `of_all` covers all ranks; this process may have performed only a part.
+        // `of_all` includes all ranks, whereas the reported part contains only this process's
+        // workers.
         let workers = of_all.workers;
         run.tell_load(|phase| {
             CompletedPart::SweepStep(SweepStep {
@@ -65,12 +66,13 @@ pub(crate) fn of_one_pool(
         .into_iter()
         .map(|load| step(load, applied.next()))
         .collect();
-    // The original's report describes a single load.
+    // The original's report describes a single load, so a sweep has none.
     actual.classic = None;
     Ok(record)
 }
 
-/// The results of a load level on the common pool. `phase` is `None` if no worker returned from it.
+/// Returns the results of a load level on the common pool. `phase` is `None` if no worker returned
+/// from the phase.
 fn step(load: Load, phase: Option<PhaseRecord>) -> SweepStep {
     SweepStep {
         load,
@@ -80,8 +82,8 @@ fn step(load: Load, phase: Option<PhaseRecord>) -> SweepStep {
     }
 }
 
-/// Performs a run for each load until one does not complete. Returns the record of the first run,
-/// extended by all load levels.
+/// Performs a separate run for each load, until a run does not complete. Returns the record of the
+/// first run, extended by all load levels.
 pub(crate) fn of_runs(
     spec: &RunSpec,
     asked: &Sweep,
@@ -110,7 +112,8 @@ pub(crate) fn of_runs(
                 let Some(sum) = &mut sum.record else {
                     return Err(refused);
                 };
-                // A signal may also end a run of several ranks before it begins.
+                // A signal may end a run of several ranks before it begins, which is then no
+                // failure.
                 sum.actual.outcome = match control.ended_between_runs() {
                     Some(interrupted @ Outcome::Interrupted { .. }) => interrupted,
                     _ => Outcome::Failed {
@@ -127,29 +130,29 @@ pub(crate) fn of_runs(
         if !is_whole || next_load(asked, &sum.steps).is_none() {
             break;
         }
-        // A signal between two runs keeps the load levels that were completed.
+        // A signal arrived between two runs. The completed load levels remain in the record.
         if let (Some(outcome), Some(sum)) = (control.ended_between_runs(), &mut sum.record) {
             sum.actual.outcome = outcome;
             break;
         }
     }
-    // Cannot happen: a sweep always has at least one load level.
+    // Does not occur, because a sweep always contains at least one load level.
     sum.record
         .ok_or_else(|| Refused::Unable("--sweep: it has no step".to_owned()))
 }
 
-/// The accumulated results of a sweep.
+/// The accumulated record and results of a sweep.
 struct Sum<'a> {
     spec: &'a RunSpec,
-    /// `None` before the first load level.
+    /// The record of all load levels so far; `None` before the first one.
     record: Option<Record>,
     steps: Vec<SweepStepSummary>,
     parts: Parts,
 }
 
 impl Sum<'_> {
-    /// Adds the run of a load level, and reports the record's new parts. Returns whether the run
-    /// was complete: on a pool that has run dry, higher loads would show nothing new.
+    /// Adds the run of a load level, and reports the new parts of the record. Returns whether the
+    /// run completed. If it ran out of files, higher loads would have no further results.
     fn add(
         &mut self,
         load: Load,
@@ -185,7 +188,7 @@ impl Sum<'_> {
     }
 }
 
-/// A load level that was performed by a separate run.
+/// Returns the results of a load level that a separate run performed.
 fn step_of_run(load: Load, number: usize, record: &Record) -> SweepStep {
     SweepStep {
         load,
@@ -202,7 +205,8 @@ fn step_of_run(load: Load, number: usize, record: &Record) -> SweepStep {
     }
 }
 
-/// This process's part of a load level that only other ranks performed.
+/// Returns this process's part of a load level that only other ranks performed: it contains no
+/// phases.
 fn of_others(step: &SweepStep) -> SweepStep {
     SweepStep {
         phases: Vec::new(),
@@ -211,12 +215,12 @@ fn of_others(step: &SweepStep) -> SweepStep {
     }
 }
 
-/// Reports record parts of this process: its record when its first run begins, and its part of each
-/// load level.
+/// Reports the parts of this process's record: the initial record when its first run begins, and
+/// then its part of each load level.
 #[derive(Default)]
 struct Parts {
     is_opened: bool,
-    /// Load levels before that run, which other ranks performed.
+    /// Load levels before the first run of this process, which only other ranks performed.
     of_others: Vec<SweepStep>,
 }
 
@@ -230,7 +234,7 @@ impl Parts {
         }
     }
 
-    /// Adds what this process did in a load level.
+    /// Adds this process's part of a load level.
     fn add(&mut self, part: SweepStep, during: &SystemDuring, events: &mut dyn Events) {
         match self.is_opened {
             true => tell(part, during.clone(), events),
@@ -244,12 +248,12 @@ fn tell(step: SweepStep, during: SystemDuring, events: &mut dyn Events) {
     events.event(Event::PhaseRecorded(Box::new(Completed { part, during })));
 }
 
-/// Forwards the events of a load level's run to the observers of the sweep. The record of the first
-/// run becomes the record of the sweep.
+/// Forwards the events of a load level's run to the observers of the sweep. The initial record of
+/// the first run becomes that of the sweep.
 struct OfStep<'a> {
     events: &'a mut dyn Events,
     spec: &'a RunSpec,
-    /// The fingerprint of the first load level, once it was performed.
+    /// The fingerprint of the first load level, after that level was performed.
     fingerprint: Option<Fingerprint>,
     parts: &'a mut Parts,
 }
@@ -274,14 +278,14 @@ impl Events for OfStep<'_> {
     }
 }
 
-/// The run spec for one load.
+/// Returns the run spec of a separate run for one load.
 fn of_load(spec: &RunSpec, load: Load, number: usize) -> RunSpec {
     let mut spec = match load {
         Load::Closed | Load::Rate(_) => spec.clone(),
         Load::Workers(each) => spec.of_workers(each),
         Load::Ranks(ranks) => spec.of_ranks(ranks),
     };
-    // The overhead is the same for all load levels; the first run records it.
+    // The overhead is the same at all load levels, so only the first run measures it.
     spec.overhead &= number == 0;
     let asked = spec.drive.sweep.take();
     let arrivals = asked.map_or(ArrivalProcess::Poisson, |asked| asked.arrivals);

@@ -1,9 +1,9 @@
-//! Messages to the user of a campaign, and interruption by the user.
+//! How a campaign shows messages to its user, and how the user can interrupt it.
 
 #[derive(Clone, Copy, Debug)]
 pub struct User {
     pub show: fn(&str),
-    /// Whether a signal requests the end.
+    /// Whether a signal has requested the end of the campaign.
     pub is_interrupted: fn() -> bool,
 }
 

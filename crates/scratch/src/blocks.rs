@@ -1,12 +1,11 @@
-//! Image files: allocating and writing them in full, copying them, and restoring them.
+//! Image files: functions that allocate, write, copy and restore them in full.
 //!
-//! An image is written with zeros once. If its blocks were only allocated, the file system below
-//! would mark them as written in its own journal, at the first flush after each first write. A run
-//! would pay for that.
+//! A new image is written with zeros once. If its blocks were only allocated, each first write of a
+//! run would cost more: the file system below would record the block as written in its journal.
 //!
-//! A state is restored by writing the blocks that differ into the existing image. Sharing blocks
-//! with the copy (reflinks) would be faster. But then each first write of a run would allocate
-//! blocks in the file system below.
+//! A state is restored by writing those blocks of the saved copy that differ into the existing
+//! image. Sharing blocks with the copy (reflinks) would be faster, but then each first write of a
+//! run would allocate blocks in the file system below.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -22,18 +21,18 @@ use crate::stop::MakeStop;
 /// Number of bytes that are read or written at once.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// An open image. The path is for messages.
+/// An open image, with its path for messages.
 pub(crate) struct Image {
     pub(crate) file: File,
     pub(crate) path: PathBuf,
 }
 
-/// Allocates all blocks of an empty file first, so that a lack of free space is found at once, and
-/// then writes zeros to them.
+/// Allocates all blocks of an empty file, and then writes zeros to them. The allocation is first,
+/// so that a lack of free space is detected at once.
 pub(crate) fn allocate(image: &Image, bytes: u64, stop: &MakeStop) -> Result<(), MakeError> {
     let Image { file, path } = image;
     // A copy-on-write file system would allocate new blocks for each write. Other file systems do
-    // not support this flag.
+    // not support this flag, so an error is ignored.
     if let Ok(flags) = rustix::fs::ioctl_getflags(file) {
         let _ = rustix::fs::ioctl_setflags(file, flags | IFlags::NOCOW);
     }
@@ -59,7 +58,7 @@ fn check(stop: &MakeStop, path: &Path) -> Result<(), MakeError> {
     stop.check(|| format!("writing {}", shown(path).display()))
 }
 
-/// Copies an image to an empty file; blocks of zeros become holes.
+/// Copies an image to an empty file. Blocks of zeros become holes in the copy.
 pub(crate) fn copy(image: &Image, copy: &Image, stop: &MakeStop) -> Result<(), MakeError> {
     let bytes = length(image)?;
     let mut chunk = vec![0; CHUNK_BYTES];
@@ -76,8 +75,8 @@ pub(crate) fn copy(image: &Image, copy: &Image, stop: &MakeStop) -> Result<(), M
     written(copy)
 }
 
-/// Makes an image identical to its copy. With `is_sparse`, blocks of zeros are deallocated, as they
-/// were after a discard.
+/// Makes an image identical to its saved copy. With `is_sparse`, blocks of zeros are deallocated,
+/// because a discard had deallocated them before the copy was saved.
 pub(crate) fn bring_back(
     copy: &Image,
     image: &Image,
@@ -123,16 +122,16 @@ fn write(image: &Image, bytes: &[u8], offset: u64) -> Result<(), MakeError> {
     written.map_err(|error| MakeError::io("write", &image.path, error))
 }
 
-/// Overwrites the identity of the file system, so that mkfs finds an empty device. mkfs.btrfs
-/// refuses to use an identity that it finds on a device, even if it is the same device.
+/// Overwrites the identity of the file system on an image, so that mkfs detects an empty device.
+/// mkfs.btrfs refuses an identity that a device already has, even if it is the same device.
 pub(crate) fn wipe(image: &Image) -> Result<(), MakeError> {
     write(image, &[0; CHUNK_BYTES], 0)?;
     let synced = image.file.sync_all();
     synced.map_err(|error| MakeError::io("sync", &image.path, error))
 }
 
-/// Creates a file and allocates its blocks, or writes zeros to it if the file system cannot
-/// allocate.
+/// Creates a file with allocated blocks. If the file system cannot allocate blocks, zeros are
+/// written instead.
 pub(crate) fn fill(path: &Path, bytes: u64, stop: &MakeStop) -> Result<(), MakeError> {
     let opened = OpenOptions::new()
         .write(true)
@@ -156,16 +155,17 @@ fn length(image: &Image) -> Result<u64, MakeError> {
     Ok(facts.len())
 }
 
-/// Syncs an image and drops it from the page cache, so that all runs start alike.
+/// Syncs an image and drops it from the page cache, so that all runs start from the same cache
+/// state.
 pub(crate) fn written(image: &Image) -> Result<(), MakeError> {
     let synced = image.file.sync_all();
     synced.map_err(|error| MakeError::io("sync", &image.path, error))?;
-    // This is a hint: a file system may keep the pages.
+    // The call is only a hint: the file system may keep the pages in the cache.
     let _ = rustix::fs::fadvise(&image.file, 0, None, Advice::DontNeed);
     Ok(())
 }
 
-/// Offsets and lengths of chunks that cover `bytes`.
+/// Returns the offsets and lengths of chunks that cover the first `bytes` bytes of a file.
 fn chunks(bytes: u64) -> impl Iterator<Item = (u64, usize)> {
     (0..bytes).step_by(CHUNK_BYTES).map(move |offset| {
         let left = bytes - offset;
@@ -177,7 +177,7 @@ fn chunks(bytes: u64) -> impl Iterator<Item = (u64, usize)> {
 }
 
 fn is_zero(bytes: &[u8]) -> bool {
-    // Chunks of 16 bytes, so that the compiler can compare whole words.
+    // The bytes are compared in chunks of 16, so that the compiler can compare whole words.
     let (before, words, after) = (
         bytes.chunks_exact(16),
         0u128.to_ne_bytes(),

@@ -1,7 +1,7 @@
-//! The directory of a scratch file system, held open, and the files in it.
+//! The directory that contains the files of a scratch file system, held open.
 //!
-//! All calls resolve names from the open directory. If it is moved, or if another directory takes
-//! its path, the calls still reach the same files.
+//! All calls resolve names from the open directory. They therefore reach the same files even if the
+//! directory is moved, or if another directory takes its path.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -15,31 +15,31 @@ use serde::{Deserialize, Serialize};
 use crate::error::MakeError;
 use crate::held_path::{self, shown};
 
-/// Prefix of the names of these directories.
+/// Prefix of the names of scratch file system directories.
 pub(crate) const PREFIX: &str = "postmark-made-";
-/// Name of the manifest.
+/// Name of the manifest in the directory.
 pub(crate) const MANIFEST: &str = ".postmark-made.json";
-/// Name of the mount point of the file system.
+/// Name of the directory on which the scratch file system is mounted.
 pub(crate) const MOUNT: &str = "mount";
-/// Name of the mount point of the ext4 below an overlay.
+/// Name of the directory on which the ext4 below an overlay is mounted.
 pub(crate) const BELOW: &str = "below";
-/// Name of the file system's image.
+/// Name of the image file of the scratch file system.
 pub(crate) const IMAGE: &str = "image";
-/// Name of the external journal's image.
+/// Name of the image file of the external journal.
 pub(crate) const JOURNAL: &str = "journal";
 
-/// Name of the copy of an image in a saved state.
+/// Returns the file name of an image's copy in a saved state.
 pub(crate) fn saved(state: &str, image: &str) -> String {
     format!("saved-{state}-{image}")
 }
 
-/// Identifies a file or directory within its file system, even after a restart. The device number
-/// is not included, because it changes with a restart.
+/// Identifies a file or directory within its file system, even after a restart of the machine. The
+/// device number is not included, because a restart may change it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Identity {
     inode: u64,
-    /// Birth time in seconds and nanoseconds, if the file system records it. It differs from that
-    /// of a later file with the same inode.
+    /// Creation time in seconds and nanoseconds, if the file system records it. It distinguishes
+    /// the file from a later one with the same inode number.
     born: Option<(i64, u32)>,
 }
 
@@ -52,7 +52,7 @@ impl Identity {
 /// Metadata of a file or directory.
 pub(crate) struct Facts {
     pub(crate) identity: Identity,
-    /// As in stat(2).
+    /// Device number, as in stat(2).
     pub(crate) device: u64,
     pub(crate) kind: FileType,
     pub(crate) owner: u32,
@@ -89,23 +89,23 @@ fn facts(at: impl AsFd, name: impl rustix::path::Arg) -> Result<Facts, Errno> {
     rustix::fs::statx(at, name, flags, wanted).map(Facts::from)
 }
 
-/// Metadata of an open file.
+/// Returns the metadata of an open file.
 pub(crate) fn facts_of(file: impl AsFd) -> Result<Facts, Errno> {
     facts(file, "")
 }
 
-/// The directory of a scratch file system, or of its external journal.
+/// An open directory that contains a scratch file system or its external journal.
 #[derive(Debug)]
 pub(crate) struct MadeDirectory {
-    /// Path at which it was created or found.
+    /// Path at which the directory was created or found.
     path: PathBuf,
     held: OwnedFd,
-    /// Path through the open descriptor, for calls.
+    /// Path of the directory through the open descriptor, for system calls.
     call: PathBuf,
 }
 
 impl MadeDirectory {
-    /// Creates a directory and keeps it open.
+    /// Creates a directory, syncs its name to disk, and keeps it open.
     pub(crate) fn create(path: &Path) -> Result<Self, MakeError> {
         let error = |errno: Errno| MakeError::io("create the directory", path, errno);
         let above = open(CWD, path.parent().unwrap_or(Path::new("/"))).map_err(error)?;
@@ -114,13 +114,14 @@ impl MadeDirectory {
         let directory = Self::new(path.to_owned(), open(&above, name).map_err(error)?);
         let synced = sync(&above, path.parent().unwrap_or(path));
         if synced.is_err() {
-            // The first error is reported.
+            // The error of the sync is reported, not that of the removal.
             let _ = directory.remove();
         }
         synced.map(|()| directory)
     }
 
-    /// Opens an existing directory and keeps it open; `None` if there is no directory at this path.
+    /// Opens an existing directory and keeps it open. Returns `None` if the path leads to no
+    /// directory.
     pub(crate) fn open(path: &Path) -> Result<Option<Self>, MakeError> {
         match open(CWD, path) {
             Ok(held) => Ok(Some(Self::new(path.to_owned(), held))),
@@ -134,27 +135,27 @@ impl MadeDirectory {
         Self { path, held, call }
     }
 
-    /// The path at which it was created or found.
+    /// Returns the path at which the directory was created or found.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A path through the open descriptor. It reaches the directory wherever it is.
+    /// Returns a path through the open descriptor, which is valid even if the directory is moved.
     pub(crate) fn call(&self) -> &Path {
         &self.call
     }
 
-    /// A path to a name in the directory, through the open descriptor.
+    /// Returns the path of a name in the directory, through the open descriptor.
     pub(crate) fn at(&self, name: &str) -> PathBuf {
         self.call.join(name)
     }
 
-    /// The current path of the directory.
+    /// Returns the current path of the directory.
     pub(crate) fn present(&self) -> PathBuf {
         shown(&self.call)
     }
 
-    /// Whether its original path still leads to it.
+    /// Whether the path at which the directory was created or found still leads to it.
     pub(crate) fn is_in_place(&self) -> bool {
         match (facts(CWD, &self.path), self.facts()) {
             (Ok(there), Ok(own)) => (there.device, there.identity) == (own.device, own.identity),
@@ -170,7 +171,7 @@ impl MadeDirectory {
         facts_of(&self.held)
     }
 
-    /// Metadata of a name in the directory; `None` if the name does not exist.
+    /// Returns the metadata of a name in the directory; `None` if the name does not exist.
     pub(crate) fn facts_in(&self, name: impl rustix::path::Arg) -> Result<Option<Facts>, Errno> {
         match facts(&self.held, name) {
             Ok(facts) => Ok(Some(facts)),
@@ -179,7 +180,7 @@ impl MadeDirectory {
         }
     }
 
-    /// Whether a mount covers an entry of the directory.
+    /// Whether another file system is mounted on an entry of the directory.
     pub(crate) fn is_covered(&self, inner: &Facts) -> bool {
         let own = self.facts().ok().and_then(|own| own.mount);
         inner
@@ -188,10 +189,11 @@ impl MadeDirectory {
             .is_some_and(|(inner, own)| inner != own)
     }
 
-    /// The names of all entries, sorted.
+    /// Returns the names of all entries of the directory, sorted.
     pub(crate) fn names(&self) -> Result<Vec<OsString>, Errno> {
         let mut names = Vec::new();
-        // This needs a new descriptor: duplicates share their read position.
+        // Opens a new descriptor, because a duplicated descriptor shares the position at which
+        // names are read.
         for entry in Dir::new(open(&self.held, ".")?)? {
             let name = entry?.file_name().to_owned();
             if !matches!(name.to_bytes(), b"." | b"..") {
@@ -213,7 +215,7 @@ impl MadeDirectory {
         let name = present.file_name().ok_or(Errno::NOENT)?;
         let there = facts(&above, name)?;
         if (there.device, there.identity) != (own.device, own.identity) {
-            // Another program is moving the directory at this moment.
+            // Another program moved the directory between the calls.
             return Err(Errno::BUSY);
         }
         rustix::fs::unlinkat(&above, name, AtFlags::REMOVEDIR)
@@ -234,8 +236,8 @@ fn sync(directory: &OwnedFd, path: &Path) -> Result<(), MakeError> {
     rustix::fs::fsync(directory).map_err(|errno| MakeError::io("sync the directory", path, errno))
 }
 
-/// The second in which a directory was made and the process ID of its maker, from the name
-/// `postmark-made-SECOND-PROCESS-N`.
+/// Returns the second in which a directory was made and the process ID of its maker. Both are
+/// parsed from the name `postmark-made-SECOND-PROCESS-N`.
 pub(crate) fn maker_of(name: &OsStr) -> Option<(i64, u32)> {
     let mut numbers = name.to_str()?.strip_prefix(PREFIX)?.split('-');
     let mut number = || {
@@ -251,9 +253,10 @@ pub(crate) fn maker_of(name: &OsStr) -> Option<(i64, u32)> {
 }
 
 impl Facts {
-    /// Whether the birth time fits this second or the minute after it. An unknown birth time fits.
+    /// Whether the creation time is within a minute after this second. A creation time that is not
+    /// available counts as within.
     pub(crate) fn is_born_in(&self, second: i64) -> bool {
-        /// The maker creates its directory at once.
+        /// Maximum time from the second in the name until the directory is created, in seconds.
         const MADE_WITHIN_S: i64 = 60;
         let of_that_time = second.saturating_sub(1)..second.saturating_add(MADE_WITHIN_S);
         let born = self.identity.born;
@@ -266,7 +269,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_names_of_the_exact_form_are_accepted() {
+    fn only_directory_names_of_the_exact_form_are_accepted() {
         assert_eq!(
             maker_of(OsStr::new("postmark-made-1790000000-42-0")),
             Some((1_790_000_000, 42))
@@ -286,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moved_directory_is_still_reached_and_shows_its_new_path() {
+    fn moved_directory_is_still_reached_and_shows_its_new_path() {
         let scene = tempfile::tempdir().unwrap();
         let [path, moved] = ["made", "moved"].map(|name| scene.path().join(name));
         let directory = MadeDirectory::create(&path).unwrap();

@@ -1,4 +1,4 @@
-//! Errors of making, changing or removing a scratch file system.
+//! The error type for making, changing or removing a scratch file system.
 
 use std::io;
 use std::path::Path;
@@ -6,8 +6,8 @@ use std::path::Path;
 use crate::held_path::shown;
 use crate::invalid::InvalidMakeSpec;
 
-/// A scratch file system could not be made, changed or removed. The text contains what failed on
-/// what, and why.
+/// An operation on a scratch file system failed. The message contains the failed action, its
+/// object, and the reason.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
 pub struct MakeError {
@@ -16,7 +16,7 @@ pub struct MakeError {
     is_left: bool,
 }
 
-/// Causes that callers distinguish.
+/// Causes of an error that callers handle in different ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cause {
     /// A signal ended the operation.
@@ -41,7 +41,8 @@ impl MakeError {
         }
     }
 
-    /// A failed system call. `what` completes "cannot ..."; the path follows it.
+    /// Returns the error of a failed system call. The message begins with "cannot", followed by
+    /// `what` and the path.
     pub(crate) fn io(what: &str, path: &Path, answer: impl Into<io::Error>) -> Self {
         let (path, answer) = (shown(path), answer.into());
         let mut error = Self::new(format!("cannot {what} {}: {answer}", path.display()));
@@ -51,7 +52,7 @@ impl MakeError {
         error
     }
 
-    /// A signal ended a command or another operation; `what` describes it.
+    /// Returns the error for an operation that a signal ended; `what` describes the operation.
     pub(crate) fn interrupted(what: &str) -> Self {
         Self {
             cause: Cause::Signal,
@@ -66,7 +67,7 @@ impl MakeError {
         }
     }
 
-    /// Another file or directory has replaced one of ours.
+    /// Returns the error for a file or directory of this program that another one has replaced.
     pub(crate) fn exchanged(path: &Path) -> Self {
         let path = shown(path);
         Self::new(format!(
@@ -75,7 +76,7 @@ impl MakeError {
         ))
     }
 
-    /// The mount on a path was not made by this program.
+    /// Returns the error for a mount point on which another program has mounted a file system.
     pub(crate) fn foreign_mount(path: &Path, why: &str) -> Self {
         let path = shown(path);
         Self::new(format!(
@@ -84,7 +85,7 @@ impl MakeError {
         ))
     }
 
-    /// Some entries of a scratch file system's directory could not be removed.
+    /// Returns the error for a directory whose entries could not all be removed.
     pub(crate) fn left(directory: &Path, left: &str) -> Self {
         let directory = directory.display();
         Self::new(format!(
@@ -92,14 +93,14 @@ impl MakeError {
         ))
     }
 
-    /// The output of a program could not be parsed.
+    /// Returns the error for the output of a program that cannot be parsed.
     pub(crate) fn answer(command: &str, answer: &str) -> Self {
         Self::new(format!(
             "'{command}' answered '{answer}', which is not understood"
         ))
     }
 
-    /// This error, and another one from removing what was made before it.
+    /// Adds the error of a removal that followed this error.
     pub(crate) fn and_left(self, removal: &Self) -> Self {
         Self {
             text: format!("{}; then {removal}", self.text),
@@ -108,17 +109,17 @@ impl MakeError {
         }
     }
 
-    /// Whether a signal ended the operation.
+    /// Whether a signal ended the failed operation.
     pub fn is_interrupted(&self) -> bool {
         self.cause == Cause::Signal
     }
 
-    /// Whether some of what was made before the failure still exists.
+    /// Whether files or mounts that were made before the failure still exist.
     pub fn is_left(&self) -> bool {
         self.is_left
     }
 
-    /// Whether the file system below had no free space left.
+    /// Whether the failure is a lack of free space on the file system below.
     pub fn is_no_room(&self) -> bool {
         self.cause == Cause::NoRoom
     }

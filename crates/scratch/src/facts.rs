@@ -13,31 +13,32 @@ use crate::spec::MakeSpec;
 /// A program that made or mounted the file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolFacts {
-    /// The program's name, such as `mkfs.ext4`.
+    /// Name of the program, such as `mkfs.ext4`.
     pub name: String,
-    /// First line of the program's output for `-V`.
+    /// First line that the program prints with the option `-V`.
     pub version: Fact<String>,
 }
 
 /// Facts about the creation of a scratch file system and about its current mount.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MadeFacts {
-    /// The canonical text of its [`MakeSpec`].
+    /// Canonical text of the file system's [`MakeSpec`].
     pub spec: String,
-    /// Command lines of the latest mkfs; empty for tmpfs.
+    /// Command lines of the most recent mkfs; empty for tmpfs, which has no mkfs.
     pub mkfs_commands: Vec<String>,
-    /// Command lines of the latest mounts, in order.
+    /// Command lines of the most recent mounts, in order.
     pub mount_commands: Vec<String>,
-    /// Programs that made or mounted it.
+    /// Programs that made or mounted the file system.
     pub tools: Vec<ToolFacts>,
-    /// The kernel's driver that mounted it: `ext4` for most ext2 and ext3.
+    /// The kernel driver that mounted the file system: `ext4` also for most ext2 and ext3.
     pub driver: Fact<String>,
-    /// The mount as the kernel shows it, with the options in effect.
+    /// The mount as the kernel reports it, with the options in effect.
     pub mount: Fact<Mount>,
-    /// Type of the file system that contains the image; not applicable without an image.
+    /// Type of the file system that contains the image; not applicable to a file system without an
+    /// image.
     pub image_file_system: Fact<String>,
-    /// Fill level in percent of the space for files, counted as in df(1). Not applicable if no fill
-    /// level was requested.
+    /// Fill level as a percentage of the space for files, calculated as in df(1). Not applicable if
+    /// no fill level was requested.
     pub fullness_percent: Fact<f64>,
 }
 
@@ -56,7 +57,7 @@ impl MadeFacts {
         }
     }
 
-    /// Reads the facts of the mount and of the image's file system.
+    /// Reads the facts about the mount and about the file system that contains the image.
     pub(crate) fn look(&mut self, owned: &Owned, devices: &[Attached]) {
         self.mount = mounts::own(owned, MOUNT).into();
         self.driver = self.mount.clone().map(|mount| driver(&mount));
@@ -68,8 +69,8 @@ impl MadeFacts {
     }
 }
 
-/// The driver of a mount. If the kernel has no drivers for ext2 and ext3, ext4's driver mounts
-/// them, and lists the device in its directory of sysfs.
+/// Returns the name of the driver of a mount. Without drivers for ext2 and ext3, the kernel mounts
+/// them with ext4's driver, whose sysfs directory then lists the device.
 fn driver(mount: &Mount) -> String {
     let device = mount.source.trim_start_matches("/dev/");
     let is_ext = ["ext2", "ext3", "ext4"].contains(&mount.file_system_type.as_str());

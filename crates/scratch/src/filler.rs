@@ -1,4 +1,4 @@
-//! Filling a file system to a given level, with files outside of the target.
+//! Fills a file system to a requested level with files outside of the target directory.
 
 use std::path::Path;
 
@@ -8,17 +8,17 @@ use crate::blocks;
 use crate::error::MakeError;
 use crate::stop::MakeStop;
 
-/// Maximum size of a filler file.
+/// Maximum size of a filler file, in bytes.
 const FILE_BYTES_MAX: u64 = 1 << 30;
-/// Minimum size of a filler file.
+/// Minimum size of a filler file, in bytes.
 const FILE_BYTES_MIN: u64 = 64 << 10;
-/// Maximum number of filler files. Some file systems update their free space late, or change what
-/// is usable.
+/// Maximum number of filler files. Some file systems report their free space late or change the
+/// usable space, so that the level may never be reached.
 const FILES_MAX: u32 = 20_000;
 
-/// Fills the file system mounted at `root` to a percentage of its usable space, with files in the
-/// new directory `filler`. Returns the level that was reached. Blocks that the file system itself
-/// uses count as filled.
+/// Fills the file system mounted at `root` to a percentage of its usable space, with files in a new
+/// directory `filler`. Returns the level that was reached. Blocks that the file system itself uses
+/// count as filled.
 pub(crate) fn fill(root: &Path, percent: u8, stop: &MakeStop) -> Result<Fact<f64>, MakeError> {
     let directory = root.join("filler");
     std::fs::create_dir(&directory).map_err(|error| MakeError::io("create", &directory, error))?;
@@ -36,7 +36,8 @@ pub(crate) fn fill(root: &Path, percent: u8, stop: &MakeStop) -> Result<Fact<f64
         let path = directory.join(number.to_string());
         match blocks::fill(&path, missing.min(largest), stop) {
             Ok(()) => {}
-            // Not all space that counts as available can be allocated in one piece, or at all.
+            // Space that counts as available may not be allocatable in one piece, or not at all, so
+            // a smaller file is tried.
             Err(error) if error.is_no_room() => {
                 std::fs::remove_file(&path)
                     .map_err(|error| MakeError::io("remove", &path, error))?;
@@ -58,7 +59,7 @@ impl Usage {
     fn missing_bytes(&self, percent: u8) -> u64 {
         let wanted =
             (u128::from(self.used) + u128::from(self.available)) * u128::from(percent) / 100;
-        // Below the sum of two sizes of one device, so it fits into 64 bits.
+        // The value is less than the sum of two sizes of one device, so it fits into 64 bits.
         u64::try_from(wanted)
             .unwrap_or(u64::MAX)
             .saturating_sub(self.used)
@@ -79,7 +80,8 @@ fn usage(root: &Path) -> Fact<Usage> {
     })
 }
 
-/// Syncs the file system, because some count blocks as used only when they are written.
+/// Syncs the file system, because some file systems count blocks as used only after they are
+/// written.
 pub(crate) fn sync(root: &Path) -> Result<(), MakeError> {
     let synced = std::fs::File::open(root).and_then(|root| Ok(rustix::fs::syncfs(&root)?));
     synced.map_err(|error| MakeError::io("sync", root, error))

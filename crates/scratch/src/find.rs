@@ -1,4 +1,4 @@
-//! Finding the scratch file systems that killed programs left behind.
+//! Finds the scratch file systems that killed programs left behind.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -15,43 +15,43 @@ use crate::manifest::{Account, FORMAT, Head, Manifest, Part, add};
 use crate::owned::Owned;
 use crate::removal::{self, MadeRemoved};
 
-/// State of the directory of a scratch file system.
+/// The state of a scratch file system, according to the manifest in its directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MadeState {
-    /// The maker, or a program that it started, is still running.
+    /// The process that made the file system, or a program that it started, is still running.
     Active {
-        /// Process ID of the maker, if the manifest contains it.
+        /// Process ID of the maker; `None` if neither the manifest nor the directory's name
+        /// contains it.
         process: Option<u32>,
     },
-    /// The maker has ended.
+    /// The process that made the file system has ended.
     Abandoned,
-    /// The maker was killed before the manifest was complete. It made nothing besides the
-    /// directory.
+    /// The maker was killed before its manifest was complete. It had made only the directory.
     Unfinished,
-    /// The manifest is not trusted.
+    /// The manifest is not trusted, so nothing is removed.
     Untrusted {
-        /// The reason, in one line.
+        /// The reason for the distrust, in one line.
         why: String,
     },
 }
 
-/// The directory of a scratch file system or of its external journal. While this value exists, no
-/// other process removes the directory.
+/// The directory of a scratch file system or of its external journal. If its maker has ended, this
+/// value locks it, so that no other process removes it.
 #[derive(Debug)]
 pub struct FoundMade {
     pub directory: PathBuf,
-    /// Whether it is still in use.
+    /// Whether the scratch file system is still in use.
     pub state: MadeState,
-    /// The name that its maker gave it, if the manifest is trusted.
+    /// The name that the maker gave the file system; `None` if the manifest is not trusted.
     pub name: Option<String>,
-    /// The canonical text of its `MakeSpec`, if the manifest is trusted.
+    /// Canonical text of the file system's `MakeSpec`; `None` if the manifest is not trusted.
     pub spec: Option<String>,
-    /// The open directory and its lock, if the maker has ended.
+    /// The open directory and its lock; `None` unless the maker has ended.
     held: Option<Look>,
 }
 
-/// Finds directories of scratch file systems in a directory, or the directory itself if it is one.
-/// Changes nothing. A missing directory contains none.
+/// Finds the directories of scratch file systems in `directory`, or `directory` itself if it is
+/// one. Changes nothing. A directory that does not exist contains none.
 ///
 /// # Errors
 /// Returns an error if the directory cannot be read.
@@ -70,8 +70,9 @@ pub fn find(directory: &Path) -> Result<Vec<FoundMade>, MakeError> {
     Ok(found)
 }
 
-/// Entries of a directory whose names have our prefix, sorted. The directory's access time stays
-/// unchanged if the system allows that, because a search should change nothing.
+/// Returns the entries of a directory whose names have the prefix of scratch file systems, sorted.
+/// Preserves the directory's access time if the system permits it, because a search should change
+/// nothing.
 fn candidates(directory: &Path) -> Result<Vec<PathBuf>, MakeError> {
     let error = |errno: Errno| MakeError::io("list", directory, errno);
     let open = |flags| {
@@ -118,8 +119,8 @@ fn found(path: PathBuf) -> Result<Option<FoundMade>, MakeError> {
         Look::Abandoned(owned) => {
             let head = &owned.manifest.head;
             (found.name, found.spec) = (Some(head.name.clone()), Some(head.spec.clone()));
-            // A program that the maker started may hold the lock of the file system's manifest and
-            // also use the journal.
+            // The maker may have started a program that holds only the lock of the file system's
+            // manifest, but that also uses the journal.
             match look_beside(&owned)? {
                 Some(Look::Active(process)) => found.state = MadeState::Active { process },
                 _ => found.held = Some(Look::Abandoned(owned)),
@@ -129,7 +130,8 @@ fn found(path: PathBuf) -> Result<Option<FoundMade>, MakeError> {
     Ok(Some(found))
 }
 
-/// Inspects the directory of the other part, if there is one.
+/// Inspects the directory of the file system's other part (image or external journal), if it has
+/// one.
 fn look_beside(owned: &Owned) -> Result<Option<Look>, MakeError> {
     let Some(path) = owned.manifest.head.other.as_ref().map(Path::new) else {
         return Ok(None);
@@ -137,26 +139,26 @@ fn look_beside(owned: &Owned) -> Result<Option<Look>, MakeError> {
     MadeDirectory::open(path)?.map(look).transpose()
 }
 
-/// Larger than any manifest.
+/// Maximum number of bytes that are read: more than any manifest contains.
 const BYTES_MAX: u64 = 4 << 20;
 
-/// Result of inspecting a directory.
+/// The result of inspecting a directory.
 #[derive(Debug)]
 enum Look {
-    /// Not a directory of a scratch file system.
+    /// The directory does not belong to a scratch file system.
     Nothing,
-    /// The maker, or a program that it started, is still running.
+    /// The process that made the directory, or a program that it started, is still running.
     Active(Option<u32>),
-    /// The maker was killed before the manifest was complete, so it made nothing after it. The
-    /// manifest is locked if it exists.
+    /// The maker was killed before the manifest was complete, so it made nothing except the
+    /// directory. The manifest, if it exists, is locked by this process.
     Unfinished(MadeDirectory, Option<File>),
-    /// The maker has ended.
+    /// The maker has ended, and the manifest is locked by this process.
     Abandoned(Box<Owned>),
-    /// The manifest is not trusted, for this reason.
+    /// The manifest is not trusted; contains the reason.
     Untrusted(String),
 }
 
-/// Inspects a directory by its manifest. A directory with a manifest may have been renamed.
+/// Inspects a directory by its manifest, because the directory may have been renamed.
 fn look(directory: MadeDirectory) -> Result<Look, MakeError> {
     let error = |errno: Errno| MakeError::io("look at", directory.path(), errno);
     let maker = directory.path().file_name().and_then(maker_of);
@@ -168,7 +170,7 @@ fn look(directory: MadeDirectory) -> Result<Look, MakeError> {
     let user = rustix::process::geteuid().as_raw();
     if facts.owner != user {
         // Mounting requires root, so a directory of another user is not a scratch file system. Any
-        // user can create a directory with such a name.
+        // user can create a directory with such a name, so it is ignored.
         return Ok(match facts.owner {
             0 => Look::Untrusted("it belongs to root (clean as root)".to_owned()),
             _ => Look::Nothing,
@@ -196,8 +198,8 @@ fn look(directory: MadeDirectory) -> Result<Look, MakeError> {
     read(directory, &facts, file, process)
 }
 
-/// Reads and locks the manifest of a directory. `process` is the maker's process ID according to
-/// the directory's name.
+/// Reads and locks the manifest of a directory. `process` is the maker's process ID in the
+/// directory's name.
 fn read(
     directory: MadeDirectory,
     facts: &Facts,
@@ -235,7 +237,8 @@ fn read(
         return of_other("was written for another directory: this one is a copy");
     }
     let mut account = Account::new();
-    // The last line may be incomplete. The step that it announces was not performed yet.
+    // The last line may be incomplete. The step that it announces was then not performed, so the
+    // line is ignored.
     let lines = rest.split_inclusive(|byte| *byte == b'\n');
     for line in lines.filter(|line| line.ends_with(b"\n")) {
         match serde_json::from_slice(line) {
@@ -254,7 +257,7 @@ fn read(
     })))
 }
 
-/// Whether a text can be the beginning of an incomplete first line.
+/// Whether a text may be an incomplete first line.
 fn is_cut_short(text: &[u8]) -> bool {
     let error = serde_json::from_slice::<serde_json::Value>(text).err();
     error.is_none_or(|error| error.is_eof())
@@ -268,9 +271,9 @@ fn is_alive(process: u32) -> bool {
 }
 
 impl FoundMade {
-    /// Removes it, and the other directory of the same file system: mounts, loop devices, images
-    /// and manifests. Keeps what the maker still uses, and directories whose manifest is not
-    /// trusted.
+    /// Removes the scratch file system and the directories of both its parts: mounts, loop devices,
+    /// images and manifests. Keeps it if its maker is still running, and keeps directories whose
+    /// manifest is not trusted.
     pub fn remove(self) -> MadeRemoved {
         match (self.state, self.held) {
             (MadeState::Active { process }, _) => {
@@ -280,8 +283,8 @@ impl FoundMade {
             }
             (MadeState::Untrusted { why }, _) => MadeRemoved::left(&self.directory, why),
             (_, Some(Look::Abandoned(owned))) => remove_parts(*owned),
-            // Without a complete manifest nothing was made. Other files in the directory are named
-            // and kept.
+            // Without a complete manifest, the maker made only the directory. Other files in the
+            // directory are reported and kept.
             (_, Some(Look::Unfinished(directory, lock))) => {
                 removal::remove_unfinished(&directory, lock.as_ref())
             }
@@ -292,8 +295,8 @@ impl FoundMade {
 
 fn remove_parts(mut own: Owned) -> MadeRemoved {
     let (path, head) = (own.directory.path().to_owned(), own.manifest.head.clone());
-    // It is fine if the other directory was never made or is removed already. Any other state
-    // prevents removal: the file system uses the journal.
+    // The other directory may never have been made, or may have been removed already. Any other
+    // state prevents the removal, because the file system uses the journal.
     let mut other = match look_beside(&own) {
         Ok(Some(Look::Abandoned(other))) => {
             let of_other = &other.manifest.head;
@@ -302,7 +305,7 @@ fn remove_parts(mut own: Owned) -> MadeRemoved {
         }
         Ok(None | Some(Look::Nothing)) => None,
         Ok(Some(Look::Unfinished(directory, lock))) => {
-            // It is empty: the maker was killed after making the first directory.
+            // The directory is empty: the maker was killed after it had made this first directory.
             let removed = removal::remove_unfinished(&directory, lock.as_ref());
             if !removed.left.is_empty() {
                 return removed;

@@ -1,19 +1,20 @@
-//! Paths through an open directory, for calls and programs that accept no descriptor.
+//! Paths through an open directory, for calls and programs that do not accept a descriptor.
 
 use std::ffi::OsString;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-/// Descriptors of this thread, which may have its own descriptor table.
+/// Directory of this thread's descriptors. The process's directory is not used, because the thread
+/// may have its own descriptor table.
 const DESCRIPTORS: &str = "/proc/thread-self/fd";
 
-/// The path by which calls of this thread reach an open file or directory.
+/// Returns the path by which calls of this thread reach an open file or directory.
 pub(crate) fn of(held: &impl AsRawFd) -> PathBuf {
     Path::new(DESCRIPTORS).join(held.as_raw_fd().to_string())
 }
 
-/// Replaces a path through a descriptor by the current path, for messages.
+/// Replaces a path through a descriptor by the current path of the file, for messages.
 pub(crate) fn shown(path: &Path) -> PathBuf {
     let Ok(rest) = path.strip_prefix(DESCRIPTORS) else {
         return path.to_owned();
@@ -25,7 +26,7 @@ pub(crate) fn shown(path: &Path) -> PathBuf {
     let Some(present) = held.and_then(|held| std::fs::read_link(held).ok()) else {
         return path.to_owned();
     };
-    // The kernel shows this suffix for a removed file.
+    // The kernel adds this suffix to the path of a removed file.
     let bytes = present.into_os_string().into_vec();
     let plain = bytes.strip_suffix(b" (deleted)").map(<[u8]>::to_vec);
     let present = PathBuf::from(OsString::from_vec(plain.unwrap_or(bytes)));

@@ -1,4 +1,4 @@
-//! Identifiers of a new scratch file system.
+//! Generates the identifiers of a new scratch file system.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -7,12 +7,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::directory::PREFIX;
 use crate::error::MakeError;
 
-/// An identifier `SECOND-PROCESS-N` that is unused in both directories.
+/// Returns an identifier `SECOND-PROCESS-N` that no directory in the given directories uses yet.
 pub(crate) fn new_id(above: &Path, journal_above: Option<&Path>) -> String {
     let second = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |time| time.as_secs());
-    // Prevents the same number in threads that make file systems at the same time.
+    // Ensures different numbers for threads that make file systems at the same time.
     static NEXT: AtomicU32 = AtomicU32::new(0);
     loop {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);

@@ -1,11 +1,11 @@
 //! Errors in the description of a scratch file system.
 
-/// Why a description is invalid, and what would be valid.
+/// The reason why a description is invalid, and what would be valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidMakeSpec(pub(crate) String);
 
-/// Makes an error with a message as by `format!`.
+/// Creates an error whose message is formatted as by `format!`.
 macro_rules! invalid {
     ($($message:tt)*) => {
         $crate::InvalidMakeSpec(format!($($message)*))

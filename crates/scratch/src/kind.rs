@@ -1,4 +1,4 @@
-//! Kinds of scratch file systems, and what each requires.
+//! Kinds of scratch file systems, and the requirements of each kind.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,16 +7,16 @@ use crate::invalid::InvalidMakeSpec;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FileSystemKind {
-    /// In memory, without an image.
+    /// A file system in memory, without an image.
     Tmpfs,
-    /// Mounted by ext4's driver on most kernels.
+    /// Mounted by ext4's driver on most kernels, which have no separate driver for ext2.
     Ext2,
-    /// Mounted by ext4's driver on most kernels.
+    /// Mounted by ext4's driver on most kernels, which have no separate driver for ext3.
     Ext3,
     Ext4,
     Xfs,
     Btrfs,
-    /// An empty lower and an upper directory, both on an ext4 on an image.
+    /// An empty lower and an empty upper directory, both on an ext4 file system on an image.
     Overlay,
     /// The Flash-Friendly File System.
     F2fs,
@@ -27,10 +27,10 @@ pub enum FileSystemKind {
 const MIB: u64 = 1 << 20;
 
 impl FileSystemKind {
-    /// Rows in the order of listing: kind; name; smallest size in MiB; mkfs program; its Debian
-    /// package. The sizes are those that mkfs accepts with its defaults (mkfs.xfs(8): 300 MB;
-    /// mkfs.btrfs: 109 MiB, rounded up; mkfs.nilfs2: 128 MiB and its second superblock; ext: enough
-    /// for a journal).
+    /// Table of the kinds, in the order of lists: kind, name, minimum size in MiB, mkfs program,
+    /// and its Debian package. Each size is the minimum of mkfs with default options: mkfs.xfs(8):
+    /// 300 MB; mkfs.btrfs: 109 MiB, rounded up; mkfs.nilfs2: 128 MiB and a second superblock; ext:
+    /// enough for a journal.
     const ROWS: [(Self, &'static str, u64, &'static str, &'static str); 9] = [
         (Self::Tmpfs, "tmpfs", 1, "", ""),
         (Self::Ext2, "ext2", 16, "mkfs.ext2", "e2fsprogs"),
@@ -43,18 +43,19 @@ impl FileSystemKind {
         (Self::Nilfs2, "nilfs2", 160, "mkfs.nilfs2", "nilfs-tools"),
     ];
 
-    /// The name as in mount(8) and `/proc/filesystems`.
+    /// Returns the name of the kind, as in mount(8) and `/proc/filesystems`.
     pub fn name(self) -> &'static str {
         Self::ROWS[self as usize].1
     }
 
-    /// The smallest size that mkfs accepts with its defaults, in bytes.
+    /// Returns the minimum size that mkfs accepts with default options, in bytes.
     pub fn size_bytes_min(self) -> u64 {
         Self::ROWS[self as usize].2 * MIB
     }
 
-    /// The smallest external journal in bytes; `None` if the kind supports none. mke2fs(8): 1024
-    /// blocks, here of 4 KiB. mkfs.xfs: a log for the largest transactions of its defaults.
+    /// Returns the minimum size of an external journal in bytes; `None` if the kind supports none.
+    /// mke2fs(8) requires 1024 blocks, here of 4 KiB; twice that is used. mkfs.xfs requires a log
+    /// for the largest transactions of its default options.
     pub fn journal_bytes_min(self) -> Option<u64> {
         match self {
             Self::Ext3 | Self::Ext4 => Some(8 * MIB),
@@ -63,12 +64,12 @@ impl FileSystemKind {
         }
     }
 
-    /// Whether it is made on an image: all kinds except tmpfs.
+    /// Whether the file system is made on an image, as all kinds except tmpfs are.
     pub fn has_image(self) -> bool {
         self != Self::Tmpfs
     }
 
-    /// The kind on the image: ext4 below an overlay.
+    /// Returns the kind of file system on the image: ext4 for an overlay.
     pub(crate) fn on_image(self) -> Self {
         match self {
             Self::Overlay => Self::Ext4,
@@ -76,13 +77,13 @@ impl FileSystemKind {
         }
     }
 
-    /// The program that makes it on an image, and its Debian package.
+    /// Returns the mkfs program and its Debian package; `None` for a tmpfs.
     pub(crate) fn mkfs(self) -> Option<(&'static str, &'static str)> {
         let (_, _, _, program, package) = Self::ROWS[self as usize];
         self.has_image().then_some((program, package))
     }
 
-    /// All names, for messages.
+    /// Returns all names of kinds, for messages.
     pub(crate) fn names() -> String {
         Self::ROWS.map(|(_, name, ..)| name).join(", ")
     }

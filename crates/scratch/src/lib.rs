@@ -1,19 +1,23 @@
 //! Scratch file systems: file systems that a study makes and removes, such as
 //! `make:ext4?size=4GiB`.
 //!
-//! A [`MakeSpec`] describes the file system. [`MakeSpec::check`] finds, before anything is made,
-//! what is missing: privileges, programs, the kernel's driver, a loop device or free space.
-//! [`Made::make`] makes it. [`Made::remake`], [`Made::save`] and [`Made::restore`] let each run
-//! start from the same state. [`Made::remove`] removes all of it. [`find`] finds what a killed
-//! program left behind, and [`FoundMade::remove`] removes that.
+//! A [`MakeSpec`] describes the file system. [`MakeSpec::check`] reports, before anything is made,
+//! a missing requirement: privileges, programs, the kernel's driver, a loop device or free space.
+//! [`Made::make`] makes the file system. [`Made::remake`], [`Made::save`] and [`Made::restore`] let
+//! each run start from the same state. [`Made::remove`] removes the file system with all its files.
+//! [`find`] lists the file systems that killed programs left behind, and [`FoundMade::remove`]
+//! removes one of them.
 //!
-//! This crate never uses an existing device: every block device is a loop device over an image that
-//! it created itself. It prints nothing, and is independent of what runs on the file systems.
+//! This crate never formats an existing device: every block device is a loop device over an image
+//! that this crate created. The crate prints nothing, and is independent of the runs on the file
+//! systems.
 //!
-//! Files and directories are held open and recorded with their identity. Removal follows the
-//! identity: it removes what was made, even if it was moved, and never a file that has replaced it.
+//! Files and directories are held open, and their identities are recorded. Removal compares the
+//! identity: it removes what this crate made, even if it was moved, and never a file that has
+//! replaced it.
 //!
-//! All files are in a new directory `postmark-made-SECOND-PROCESS-N`, in the directory for images:
+//! The files of a scratch file system are in a new directory `postmark-made-SECOND-PROCESS-N`,
+//! inside the directory for images:
 //!
 //! | name | content |
 //! |---|---|
@@ -23,8 +27,8 @@
 //! | `below` | for an overlay: mount point of the ext4 with its layers |
 //! | `saved-STATE-image`, `saved-STATE-journal` | copies of saved states |
 //!
-//! An external journal in another directory has a directory of the same form there, with its own
-//! manifest. Each of the two manifests names the other directory.
+//! An external journal may be in another directory. It then has a directory of the same form there,
+//! with a manifest of its own. Each of both manifests contains the path of the other directory.
 
 #[macro_use]
 mod invalid;

@@ -1,5 +1,5 @@
-//! Loop devices over images. The driver reports the image of a device by its device number and
-//! inode; paths are not used.
+//! Loop devices over images. The image of a device is identified by the device number and inode
+//! that the driver reports, because its path may have changed.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -14,9 +14,9 @@ use crate::owned::Owned;
 use crate::stop::MakeStop;
 use crate::tool::{self, Around};
 
-/// Time limit for the release of a device, which usually follows shortly after its last user ends.
-/// A mkfs that a killed maker left behind must end first, and so must programs in other mount
-/// namespaces, which have copies of all mounts. After this time, the device is reported.
+/// Maximum wait for the release of a device, which usually follows shortly after its last user
+/// ends. Some users end late: a mkfs of a killed maker, and programs in other mount namespaces,
+/// which contain copies of all mounts. After this time, the device is reported.
 const RELEASE_LIMIT: Duration = Duration::from_secs(120);
 
 /// A loop device over an image, held open so that no other process can attach it to another image.
@@ -28,18 +28,17 @@ pub(crate) struct Attached {
     _held: File,
 }
 
-/// An existing loop device over one of our images.
+/// An existing loop device over an image of this program.
 pub(crate) struct OverImage {
-    /// Path of the device, such as `/dev/loop0`.
     pub(crate) device: String,
     /// Current path of the image.
     pub(crate) image: PathBuf,
-    /// Whether the image is not at its original path.
+    /// Whether the image was moved from its original path.
     pub(crate) is_elsewhere: bool,
 }
 
-/// Maximum number of attempts to set up a device. Another process can detach a device before it is
-/// held open.
+/// Maximum number of attempts to set up a device. An attempt fails if another process detaches the
+/// device before this process has opened it.
 const ATTEMPTS: u32 = 10;
 
 /// Sets up a loop device over an image.
@@ -52,12 +51,12 @@ pub(crate) fn attach(
     let path = owned.directory.at(image);
     let mut attempt = 1;
     loop {
-        // The file at this name will be formatted.
+        // This file will be formatted, so it must be the one that this program made.
         let file = owned.open_image(image)?.file;
         let device = set_up(image, is_direct, owned.around(Some(stop)))?;
         let held = File::open(&device)
             .map_err(|error| MakeError::io("open", Path::new(&device), error))?;
-        // Read after the device is held open, because it cannot change from then on.
+        // The image is read after the device is held open, because it cannot change from then on.
         let backing = system::loops::backing_file(&held).ok();
         let of = |facts: std::fs::Metadata| (facts.dev(), facts.ino());
         if backing.is_some() && backing == file.metadata().ok().map(of) {
@@ -68,7 +67,8 @@ pub(crate) fn attach(
             });
         }
         if backing.is_some() && backing == std::fs::symlink_metadata(&path).ok().map(of) {
-            // Another file took the image's name in between. The device over it was set up here.
+            // Another file took the image's name in between. The device over that file was set up
+            // here, so it is detached.
             clear_at_last_close(&device, owned.around(None))?;
             return Err(MakeError::exchanged(&path));
         }
@@ -80,7 +80,7 @@ pub(crate) fn attach(
     }
 }
 
-/// Runs losetup in the image's directory, so the image's name is relative.
+/// Runs losetup in the image's directory, with the image's name as a relative path.
 fn set_up(image: &str, is_direct: bool, around: Around) -> Result<String, MakeError> {
     let direct = if is_direct {
         "--direct-io=on"
@@ -100,12 +100,12 @@ fn set_up(image: &str, is_direct: bool, around: Around) -> Result<String, MakeEr
     Ok(device.to_owned())
 }
 
-/// Detaches a device, or lets the kernel detach it when its mounts are unmounted.
+/// Detaches a device. If the device is mounted, the kernel detaches it after the unmount.
 pub(crate) fn clear_at_last_close(device: &str, around: Around) -> Result<(), MakeError> {
     tool::run("losetup", ["--detach", device], Some(around), tool::SHORT).map(drop)
 }
 
-/// All loop devices over an image, even if the image's name was removed or changed.
+/// Returns all loop devices over an image, even if the image was renamed or removed.
 pub(crate) fn over(owned: &Owned, image: &str) -> Result<Vec<OverImage>, MakeError> {
     let Some(wanted) = owned.device_and_inode(image) else {
         return Ok(Vec::new());
@@ -117,19 +117,19 @@ pub(crate) fn over(owned: &Owned, image: &str) -> Result<Vec<OverImage>, MakeErr
         if !name.as_bytes().starts_with(b"loop") {
             continue;
         }
-        // Devices without an image have no such file.
+        // This sysfs file does not exist for devices without an image.
         let Some(shown_image) = backing_path(&name) else {
             continue;
         };
-        // Opens only devices that can belong to the image, because an open device cannot be
-        // detached.
+        // Opens only devices that may be over this image, because an open device cannot be detached
+        // by its user.
         let is_other =
             std::fs::metadata(&shown_image).is_ok_and(|there| (there.dev(), there.ino()) != wanted);
         let device = format!("/dev/{}", name.to_string_lossy());
         if !is_other && is_over(&device, wanted) {
             devices.push(OverImage {
                 device,
-                // A removed image has no path.
+                // A removed image has no path, so it is not elsewhere.
                 is_elsewhere: shown_image.exists()
                     && shown_image != shown(&owned.directory.at(image)),
                 image: shown_image,
@@ -139,7 +139,7 @@ pub(crate) fn over(owned: &Owned, image: &str) -> Result<Vec<OverImage>, MakeErr
     Ok(devices)
 }
 
-/// Whether a device is over this image of the directory.
+/// Whether the loop device uses the image with this name in the directory.
 pub(crate) fn is_over_image(device: &str, owned: &Owned, image: &str) -> bool {
     owned
         .device_and_inode(image)
@@ -153,7 +153,7 @@ fn is_over(device: &str, wanted: (u64, u64)) -> bool {
     })
 }
 
-/// Path of the image of a loop device. `name` is without `/dev/`.
+/// Returns the path of a loop device's image. `name` is the device's name without `/dev/`.
 fn backing_path(name: &OsStr) -> Option<PathBuf> {
     let path = Path::new("/sys/block").join(name).join("loop/backing_file");
     let mut bytes = std::fs::read(path).ok()?;
@@ -163,14 +163,15 @@ fn backing_path(name: &OsStr) -> Option<PathBuf> {
     Some(OsString::from_vec(bytes).into())
 }
 
-/// Whether the kernel detaches the device after its last use. True if it is already detached.
+/// Whether the kernel detaches the device after its last use. Also true if the device is already
+/// detached.
 fn goes_by_itself(device: &str) -> bool {
     let name = device.trim_start_matches("/dev/");
     std::fs::read_to_string(format!("/sys/block/{name}/loop/autoclear"))
         .map_or(true, |text| text.trim() == "1")
 }
 
-/// Detaches all devices over an image, and waits until that is done.
+/// Detaches all devices over an image, and waits until they are detached.
 pub(crate) fn release(owned: &Owned, image: &str) -> Result<(), MakeError> {
     let began = Instant::now();
     let mut pause = Duration::from_millis(1);
@@ -181,8 +182,8 @@ pub(crate) fn release(owned: &Owned, image: &str) -> Result<(), MakeError> {
         };
         let mut cleared = Ok(());
         for OverImage { device, .. } in &devices {
-            // A device that the kernel detaches is not touched: by now its number may belong to
-            // another program.
+            // A device that the kernel detaches by itself is not detached here: its number may
+            // already belong to another program's device.
             if !goes_by_itself(device) {
                 cleared = clear_at_last_close(device, owned.around(None));
             }

@@ -1,4 +1,4 @@
-//! The run specs of a study's configurations.
+//! Resolves the run specs of a study's configurations.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::run_spec::{self, RunRequest, Specified};
 use crate::user::User;
 
-/// Resolves the options of a configuration, for runs in a directory.
+/// Resolves the options of a configuration into the run spec of runs in `directory`.
 ///
 /// # Errors
 /// Returns an error if the options contradict each other.
@@ -36,7 +36,8 @@ pub fn specify(
     run_spec::specify(&request, user)
 }
 
-/// Resolves the options before the directory exists. The URL of a target is already final.
+/// Resolves the options of a configuration before its directory exists. A target that is a URL is
+/// used unchanged.
 ///
 /// # Errors
 /// Returns an error if the options contradict each other.

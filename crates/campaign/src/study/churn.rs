@@ -1,22 +1,21 @@
-//! The runs of a configuration with an age: one that churns its pool, and those on the churned
-//! pool.
+//! Derives the run specs of a configuration with an age: the run that churns the pool, and the
+//! measured run on the churned pool.
 
 use spec::{Drive, Keeping, RunSpec, Stop};
 use workload::{Action, Work, Workload};
 
-/// The run specs of a configuration, each complete and checked.
 pub struct AgedSpecs {
-    /// The run that fills and churns a pool, and keeps it; `None` for a configuration without an
-    /// age.
+    /// The run that creates, churns and keeps a pool; `None` for a configuration without an age.
     pub churn: Option<RunSpec>,
     pub measured: RunSpec,
 }
 
 impl AgedSpecs {
-    /// Derives the run specs for a pool that is to be churned `age` times.
+    /// Derives the run specs for a pool whose files are replaced `age` times before the measured
+    /// run.
     ///
     /// # Errors
-    /// Returns an error if no run can churn this pool.
+    /// Returns an error if no run can churn the pool of this workload.
     pub fn new(spec: RunSpec, age: u64) -> Result<Self, String> {
         if age == 0 {
             return Ok(Self {
@@ -51,8 +50,8 @@ impl AgedSpecs {
     }
 }
 
-/// The number of transactions of each worker that create `age` times as many files as its pool
-/// contains.
+/// Returns the number of transactions of each worker. These transactions create `age` times as many
+/// files as the worker's pool contains.
 fn transactions(workload: &Workload, age: u64) -> Result<u64, String> {
     if workload.workers.is_shared() {
         let why = "age: its workers share one pool, which cannot be kept between runs (use \
@@ -60,7 +59,8 @@ fn transactions(workload: &Workload, age: u64) -> Result<u64, String> {
         return Err(why.to_owned());
     }
     let (files, makes, of) = match &workload.work {
-        // Every transaction creates or deletes a file.
+        // Every classic transaction creates or deletes a file. The bias is the probability of a
+        // creation, in tenths.
         Work::Classic(classic) => (
             classic.files,
             classic.bias_create.tenths().map_or(0, u64::from),

@@ -1,4 +1,4 @@
-//! Errors in study files, with the line.
+//! Errors in study files, with the number of the line.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ pub fn of_file(path: &Path, error: impl std::fmt::Display) -> Error {
     ))
 }
 
-/// An error in a line of a study file, or in the arguments if there is no file.
+/// Returns the error for a line of a study file, or for the arguments if no file was given.
 pub fn wrong_in(file: Option<&Path>, line: usize, why: String) -> Error {
     match file {
         Some(path) => of_file(path, format!("line {line}: {why}")),

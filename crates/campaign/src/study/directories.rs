@@ -1,6 +1,6 @@
-//! Checks that the directories of a study remain on the file systems on which the study found them.
-//! If a file system was unmounted, its mount point is another directory, and runs there would be
-//! counted as runs on the target.
+//! Checks that the directories of a study remain on the same file systems. If a file system was
+//! unmounted, its mount point is an ordinary directory of another file system. Runs in that
+//! directory would be counted as runs on the target.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,12 +11,12 @@ use system::{Fact, Sources};
 
 use crate::error::Error;
 
-/// The file system of a directory.
+/// The file system of a directory, identified by its type and mount point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MountedOn {
-    /// Its type, like `ext4`.
+    /// Type of the file system, like `ext4`.
     file_system_type: String,
-    /// The path at which it is mounted.
+    /// Path at which the file system is mounted.
     mount_point: String,
 }
 
@@ -36,12 +36,12 @@ impl std::fmt::Display for MountedOn {
     }
 }
 
-/// The file system of each directory of a study; see the module documentation.
+/// The file system of each directory that the study measures; URLs are not included.
 pub struct Directories(BTreeMap<String, MountedOn>);
 
 impl Directories {
-    /// The directories, on the file systems that earlier runs of the study recorded, or without
-    /// such runs on the present ones.
+    /// Determines the file system of each directory: the one in `earlier`, which earlier runs of
+    /// the study recorded, or else the present one.
     pub fn new<'a>(
         directories: impl Iterator<Item = &'a str>,
         mut earlier: BTreeMap<String, MountedOn>,
@@ -54,10 +54,10 @@ impl Directories {
         Self(found.collect())
     }
 
-    /// Checks that a directory is still on its file system.
+    /// Checks that a directory is on the same file system as at the beginning of the study.
     ///
     /// # Errors
-    /// Returns an error if it is on another one.
+    /// Returns an error if the directory is now on another file system.
     pub fn check(&self, directory: &str) -> Result<(), Error> {
         let Some(met) = self.0.get(directory) else {
             return Ok(());
@@ -72,7 +72,7 @@ impl Directories {
     }
 }
 
-/// The file system of a directory; `None` if not available.
+/// Returns the file system of a directory; `None` if it is not available.
 fn of(directory: &str) -> Option<MountedOn> {
     let table = MountTable::read(&Sources::default());
     let mount = table

@@ -1,4 +1,4 @@
-//! The environment of a study: targets, runs of this program, and the archive.
+//! The environment in which a study runs: its targets, the runs of this program, and the archive.
 
 use std::path::Path;
 
@@ -20,36 +20,36 @@ use crate::user::User;
 
 /// Shows the progress of a study to its user.
 pub trait StudyWatcher {
-    /// The display of one run, until it is dropped.
+    /// Returns a display for the progress of one run. Dropping the display ends it.
     fn display(&self) -> Box<dyn Events>;
 
-    /// Shows an event of the study.
     fn tell(&mut self, event: StudyEvent<'_>);
 }
 
 /// The environment of a study, which implements [`Ground`].
 pub struct Environment<'a> {
     pub course: Course<'a>,
-    /// The command line, and whether root trusts other users.
+    /// The study's command line, and whether root trusts other users.
     pub invocation: Invocation,
-    /// The archive for the runs.
+    /// The archive in which the runs are stored.
     pub place: &'a ArchivePlace,
-    /// The tags and the note of each run.
+    /// Tags and note that each run of the study gets.
     pub remarks: Remarks,
-    /// The process's signals.
+    /// The signal handling of the process.
     pub signals: &'a mut dyn TakeControl,
-    /// The file systems that the study makes.
+    /// The scratch file systems that the study makes.
     pub targets: Targets,
-    /// The existing directories that the study measures.
+    /// The directories that the study measures and does not make, with their file systems.
     pub directories: Directories,
     pub watcher: &'a mut dyn StudyWatcher,
     pub user: User,
-    /// The progress of the study, as text.
+    /// Position of the current run in the study, as text for messages.
     pub at: String,
 }
 
 impl Environment<'_> {
-    /// Performs a run, together with the other ranks if there are any.
+    /// Performs a run. If this process is a rank, the other ranks get the run spec and perform it
+    /// too.
     fn perform(&mut self, spec: &RunSpec, events: &mut dyn Events) -> Result<Record, Error> {
         if let Some(ranks) = self.signals.ranks() {
             let told = ranks.broadcast(Some(Some(spec.clone())));
@@ -125,7 +125,7 @@ impl Ground for Environment<'_> {
 
     fn tell(&mut self, event: StudyEvent<'_>) {
         if let StudyEvent::Next(progress) = event {
-            // From now on a signal ends the study instead of the program.
+            // From the first run on, a signal ends the study instead of killing the program.
             let _ = self.signals.take();
             self.at = progress.to_string();
         }
@@ -133,7 +133,8 @@ impl Ground for Environment<'_> {
     }
 }
 
-/// Distributes the events of a measured run to the display and the archive.
+/// Passes the events of a measured run on: parts of the record to the archive, other events to the
+/// display.
 struct MeasuredRun {
     display: Box<dyn Events>,
     keeper: Keeper,

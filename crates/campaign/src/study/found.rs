@@ -1,4 +1,4 @@
-//! Finds studies in the archive by the tag that each of their runs has.
+//! Finds studies in the archive by the tag of their runs.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,42 +11,42 @@ use verdict::{ListedRun, State};
 use super::directories::MountedOn;
 use crate::error::Error;
 
-/// Prefix of the tag of a study's runs; the study's ID follows.
+/// Prefix of the tag of a study's runs; the ID of the study follows.
 const TAG: &str = "study:";
 
 /// A study in the archive.
 pub struct FoundStudy {
-    /// The study's ID.
     pub id: String,
-    /// The design, from its last run.
+    /// The design that the study's last run recorded.
     pub design: Design,
-    /// The completed runs, in order.
+    /// The completed runs of the study, in the order of the archive.
     pub runs: Vec<StudyRun>,
-    /// The number of a run in progress.
+    /// Number of a run of this study that is in progress.
     pub going: Option<u64>,
-    /// For each directory, the file system on which the first run found it.
+    /// For each directory of the design, the file system on which the first run found the
+    /// directory.
     pub mounted: BTreeMap<String, MountedOn>,
 }
 
-/// The tag of a study's runs; `None` if the ID is not valid in a tag, which IDs of studies always
-/// are.
+/// Returns the tag of a study's runs. It is never `None` for the ID of a study, because such an ID
+/// is valid in a tag.
 pub fn tag(id: &str) -> Option<Tag> {
     format!("{TAG}{id}").parse().ok()
 }
 
-/// The ID of the study to which a run belongs.
+/// Returns the ID of the study to which a run belongs; `None` for a run without a study.
 fn study_of(run: &ListedRun) -> Option<&str> {
     run.tags.iter().find_map(|tag| tag.strip_prefix(TAG))
 }
 
-/// Finds a study by its ID, by at least four digits of it, by its name, or by `last`.
+/// Finds a study by its ID, by at least four leading digits of its ID, by its name, or by `last`.
 ///
 /// # Errors
 /// Returns an error if the archive cannot be read, or the study's design cannot be used.
 pub fn find(archive: &Archive, word: &str) -> Result<Option<FoundStudy>, Error> {
     let all = archive.list(&Filter::default())?;
     let mut ids: Vec<&str> = Vec::new();
-    // Sorted by number, so that the newest run is last: numbers increase.
+    // Runs are sorted by number, and later runs have higher numbers, so the newest run is last.
     let mut listed: Vec<&ListedRun> = all.iter().filter(|run| study_of(run).is_some()).collect();
     listed.sort_by_key(|run| run.number);
     for run in listed.iter().rev() {
@@ -59,7 +59,7 @@ pub fn find(archive: &Archive, word: &str) -> Result<Option<FoundStudy>, Error> 
         word if word.len() >= 4 && ids.iter().any(|id| id.starts_with(word)) => {
             ids.iter().find(|id| id.starts_with(word)).copied()
         }
-        // By its name: the newest study of this name.
+        // Any other word is a name. The newest study with this name is returned.
         word => ids.iter().copied().find(|id| {
             let run = listed.iter().rev().find(|run| study_of(run) == Some(id));
             run.and_then(|run| archive.record(run.number?).ok())
@@ -70,7 +70,7 @@ pub fn find(archive: &Archive, word: &str) -> Result<Option<FoundStudy>, Error> 
     id.map(|id| read(archive, id, &listed)).transpose()
 }
 
-/// Finds the newest study that has a run with this tag.
+/// Finds the newest study that contains a run with this tag.
 ///
 /// # Errors
 /// Returns an error if the archive cannot be read.
@@ -129,7 +129,7 @@ fn read(archive: &Archive, id: &str, listed: &[&ListedRun]) -> Result<FoundStudy
     })
 }
 
-/// The file systems of the directories of a design, as its runs recorded them.
+/// Returns the file systems of the design's directories, as the runs recorded them.
 fn mounted<'a>(
     design: &Design,
     records: impl Iterator<Item = &'a Record>,
@@ -137,10 +137,10 @@ fn mounted<'a>(
     let mut mounted = BTreeMap::new();
     for location in records.flat_map(|record| &record.locations) {
         let directories = design.targets.iter().filter(|target| !target.is_made());
-        // The run's own directory is inside the target.
+        // A run's own directory is inside its target, so paths are compared by their beginning.
         let of_run =
             directories.filter(|target| Path::new(&location.directory).starts_with(&target.at));
-        // One target may be inside another.
+        // One target may be inside another target, so the one with the longest path is used.
         let directory = of_run.max_by_key(|target| target.at.len());
         let mount = location
             .target

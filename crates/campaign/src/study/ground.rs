@@ -7,51 +7,52 @@ use record::{MadeFileSystem, Record, StudyPart};
 use runner::RunSpec;
 use study::{Design, StudyCell};
 
-/// The parameters of a study.
+/// The design, configurations and identity of a study.
 #[derive(Clone, Copy, Debug)]
 pub struct Course<'a> {
     pub design: &'a Design,
-    /// The configurations of the design.
+    /// The configurations that the design defines.
     pub cells: &'a [StudyCell],
-    /// The study's ID.
     pub id: &'a str,
-    /// The side that is measured separately, in this block only; `None` for an ordinary study.
+    /// The name of the configuration that is measured alone, and the block in which it is measured;
+    /// `None` for an ordinary study.
     pub side: Option<(&'a str, u32)>,
 }
 
-/// The operations that a study requires from its environment.
+/// The operations that a study requires from its environment. The tests replace the environment.
 pub trait Ground {
-    /// An error that ends the study, with a self-contained message.
+    /// An error that ends the study. Its message is complete without further context.
     type Error;
 
-    /// Brings the target of a cell into the state in which each of its runs begins; `None` if a
-    /// signal arrived. If the cell has an age, `churn` then fills and churns a pool there, unless
-    /// that state was saved before.
+    /// Restores the target of a cell to the state in which each of its runs begins. Returns `None`
+    /// if a signal arrived. If the cell has an age and its state was not saved before, the study
+    /// then calls `churn` to create and churn a pool.
     ///
     /// # Errors
     /// Returns an error if the target cannot be made.
     fn target(&mut self, cell: usize) -> Result<Option<Ready>, Self::Error>;
 
-    /// Resolves the run spec of a cell in a directory.
+    /// Resolves the run spec of a cell for runs in `directory`.
     ///
     /// # Errors
     /// Returns an error if the options contradict each other.
     fn spec(&mut self, cell: usize, directory: &std::path::Path) -> Result<RunSpec, Self::Error>;
 
-    /// Performs a run whose record is not stored: the churn before a measured run.
+    /// Performs the run that churns a pool before the first measured run. Its record is not stored.
     ///
     /// # Errors
     /// Returns an error if the run was refused.
     fn churn(&mut self, spec: &RunSpec) -> Result<Record, Self::Error>;
 
     /// Saves the state of a target with its churned pool, so that the next run of the cell can
-    /// restore it. The target stays usable. `None` if a signal interrupted this.
+    /// start from it. The target is ready for a run afterwards. Returns `None` if a signal
+    /// interrupted the operation.
     ///
     /// # Errors
     /// Returns an error if the state cannot be saved.
     fn keep_state(&mut self, cell: usize) -> Result<Option<Ready>, Self::Error>;
 
-    /// Performs a measured run, and stores its record with `part`.
+    /// Performs a measured run, and stores its record with `part`, the run's position in the study.
     ///
     /// # Errors
     /// Returns an error if the run was refused, or its record cannot be stored.
@@ -61,7 +62,7 @@ pub trait Ground {
         part: StudyPart,
     ) -> Result<(Record, Option<u64>), Self::Error>;
 
-    /// The signal that is to end the study, if one has arrived.
+    /// Returns the signal that requests the end of the study, if one has arrived.
     fn signal(&self) -> Option<i32>;
 
     /// Reports an event of the study.
@@ -72,9 +73,9 @@ pub trait Ground {
 #[derive(Clone, Debug)]
 pub struct Ready {
     pub directory: std::path::PathBuf,
-    /// The file system that was made; `None` for an existing directory.
+    /// The scratch file system of the target; `None` for an existing directory.
     pub made: Option<MadeFileSystem>,
-    /// Whether the pool is already churned.
+    /// Whether the pool on the target is already churned.
     pub is_churned: bool,
 }
 
@@ -83,7 +84,7 @@ pub struct Ready {
 pub enum StudyEvent<'a> {
     /// The next run begins.
     Next(StudyProgress<'a>),
-    /// A target is being made, or brought into the state in which runs begin.
+    /// A target is being made or restored.
     Making,
     /// The study waits until the machine is quiet.
     Waiting,
@@ -93,38 +94,38 @@ pub enum StudyEvent<'a> {
     Measured(StudyProgress<'a>, &'a Record),
     /// A block is repeated because of an INVALID run.
     Repeating {
-        /// The block, from 1.
+        /// Number of the block, from 1.
         block: u32,
-        /// The number of the next attempt.
+        /// Number of the attempt that begins now.
         attempt: u32,
     },
 }
 
-/// The progress of a study.
+/// The position of a run in its study.
 #[derive(Clone, Copy, Debug)]
 pub struct StudyProgress<'a> {
     pub cell: &'a StudyCell,
-    /// Whether this is the second run of the baseline in the block, as an A/A control.
+    /// Whether this is the second run of the baseline in its block, which is an A/A control.
     pub is_twin: bool,
-    /// The block, from 1.
+    /// Number of the block, from 1.
     pub block: u32,
-    /// The maximum number of blocks.
+    /// Maximum number of blocks.
     pub blocks: u32,
-    /// The run's position in its block, from 1.
+    /// Position of the run in its block, from 1.
     pub position: u32,
-    /// Number of runs in a block.
+    /// Number of runs in the block.
     pub runs: u32,
-    /// The estimated remaining time, from the runs so far; `None` before the first run.
+    /// Estimated remaining time of the study; `None` before the first run.
     pub left: Option<Duration>,
 }
 
-/// `block 2 of 10, run 1 of 3, ext4`.
+/// Formats the position as in `block 2 of 10, run 1 of 3, ext4`.
 impl fmt::Display for StudyProgress<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (block, position, runs) = (self.block, self.position, self.runs);
         let again = if self.is_twin { " again" } else { "" };
         let of = match self.blocks {
-            // The number of blocks is limited by the time only.
+            // The design does not limit the number of blocks, so the total is not shown.
             study::statistics::BLOCKS_MAX => String::new(),
             blocks => format!(" of {blocks}"),
         };

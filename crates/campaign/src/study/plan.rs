@@ -1,4 +1,4 @@
-//! Plans a study, and checks it before anything is touched.
+//! Plans a study, and checks its requirements before anything is made.
 
 use std::path::Path;
 
@@ -14,11 +14,11 @@ use super::targets::Targets;
 use crate::error::Error;
 use crate::user::User;
 
-/// Refuses a study that would fail later: missing directories, contradicting options, pools that
-/// cannot be churned, or more ranks than were started.
+/// Refuses a study that would fail later because of missing directories, contradicting options,
+/// pools that cannot be churned, or too few started ranks.
 ///
 /// # Errors
-/// Returns the first of these problems.
+/// Returns the first problem as an error.
 pub fn judge(
     design: &Design,
     cells: &[StudyCell],
@@ -61,7 +61,7 @@ pub fn judge(
     Ok(())
 }
 
-/// Plans the rest of a study after these runs, with these targets.
+/// Plans the rest of a study after `runs`, on `targets`.
 ///
 /// # Errors
 /// Returns an error if the options of a configuration contradict each other.

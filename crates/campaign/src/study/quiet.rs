@@ -1,4 +1,4 @@
-//! Waits for a quiet machine before a run: until dirty data of other programs is written back, and
+//! Waits before a run until the machine is quiet: dirty data of other programs is written back, and
 //! the processors are idle.
 
 use std::thread;
@@ -8,15 +8,16 @@ use record::QuietTime;
 use system::counters::SystemCounters;
 use system::{Fact, Sources};
 
-/// Maximum amount of dirty data on a quiet machine, in bytes: for logs and the like.
+/// Maximum amount of dirty data on a quiet machine, in bytes. Some is allowed, because system
+/// services write logs all the time.
 const UNWRITTEN_MAX: u64 = 16 << 20;
-/// Maximum share of processor time in use on a quiet machine.
+/// Maximum fraction of processor time in use on a quiet machine.
 const BUSY_MAX: f64 = 0.1;
-/// Duration of each observation.
+/// Duration of each observation of the machine.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Waits until the machine is quiet, until `most` has passed, or until `is_stopped`. Values that
-/// are not available count as quiet.
+/// Waits until the machine is quiet, until the time `most` has passed, or until `is_stopped`
+/// returns true. A value that is not available counts as quiet.
 pub fn wait_for_quiet(most: Duration, is_stopped: &dyn Fn() -> bool) -> QuietTime {
     let (began, sources) = (Instant::now(), Sources::default());
     let mut before = SystemCounters::read(&sources);

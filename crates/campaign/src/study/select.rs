@@ -1,4 +1,4 @@
-//! Selects the configurations to compare, for the arguments of `compare` and `gate`.
+//! Selects the configurations to compare by the arguments of `compare` and `gate`.
 
 use std::collections::BTreeSet;
 
@@ -12,28 +12,28 @@ use verdict::{ListedRun, State};
 
 use super::found::{self, FoundStudy};
 use crate::error::Error;
-/// Maximum number of runs for one argument; more are probably a mistake.
+/// Maximum number of runs that one argument may name; a larger number is probably a mistake.
 const RUNS_MAX: u64 = 10_000;
 
-/// The argument for the newest run or study.
+/// The argument that names the newest run or study.
 const LAST: &str = "last";
 
-/// The configurations to compare, and the metrics.
+/// Compared configurations, their comparison tables, and the metrics.
 pub struct Found {
-    /// Baselines with the configurations that are compared with them.
+    /// Each baseline with the configurations that are compared with it.
     pub groups: Vec<SideGroup>,
-    /// The table of each group.
+    /// The comparison table of each group, in the order of `groups`.
     pub tables: Vec<Comparisons>,
-    /// The metrics that are compared.
     pub metrics: Vec<Metric>,
 }
 
-/// Resolves arguments: a study, or a baseline and the configurations to compare with it. Without
-/// `metrics`, those of the study are used, or transactions.
+/// Resolves arguments: the name of a study; or a baseline, and the configurations to compare with
+/// it. If `metrics` is empty, the metrics of the study are used, or the transaction rate without a
+/// study.
 ///
 /// # Errors
-/// Returns an error if an argument has no match, or configurations are not alike and that is not
-/// allowed.
+/// Returns an error if an argument names nothing. Also returns an error if configurations are not
+/// alike, unless `is_unlike_allowed`.
 pub fn sides(
     archive: &Archive,
     words: &[String],
@@ -61,7 +61,7 @@ pub fn sides(
     }
 }
 
-/// Resolves a baseline and the configurations to compare with it.
+/// Resolves the names of a baseline and of the configurations to compare with it.
 fn of_words(
     archive: &Archive,
     (baseline, others): (&str, &[String]),
@@ -92,10 +92,10 @@ fn of_words(
     })
 }
 
-/// The study that a single argument names.
+/// Returns the study that the only argument names.
 ///
 /// # Errors
-/// Returns an error if there are several arguments, or no study has the name.
+/// Returns an error if there is not exactly one argument, or if no study has this name.
 pub fn one_study(archive: &Archive, words: &[String]) -> Result<FoundStudy, Error> {
     let [word] = words else {
         return Err(Error::refused(
@@ -105,7 +105,7 @@ pub fn one_study(archive: &Archive, words: &[String]) -> Result<FoundStudy, Erro
     found::find(archive, word)?.ok_or_else(|| no_study(word))
 }
 
-/// The error for a single argument that is not the name of a study.
+/// Returns the error for an argument that names no study.
 pub fn no_study(word: &str) -> Error {
     Error::refused(format_args!(
         "there is no study '{word}' in the archive (use its name, its identity or last, or give \
@@ -113,7 +113,7 @@ pub fn no_study(word: &str) -> Error {
     ))
 }
 
-/// All comparisons of the study that an argument names.
+/// Returns all comparisons in the study that an argument names.
 fn of_study(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<Found, Error> {
     let study = one_study(archive, &[word.to_owned()])?;
     let mut found = all_of_study(archive, &study, metrics)?;
@@ -127,7 +127,8 @@ fn of_study(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<Found, 
     Ok(found)
 }
 
-/// All configurations of a study and their comparisons, including those with unlike shares.
+/// Returns all configurations of a study and their comparisons, even if their shares of operations
+/// differ.
 ///
 /// # Errors
 /// Returns an error if the design has no configurations, or a record cannot be read.
@@ -156,7 +157,8 @@ pub fn all_of_study(
     })
 }
 
-/// The runs of a study with these metrics, which the study itself need not compare.
+/// Returns the runs of a study with the values of these metrics. Records are read for metrics that
+/// are not in the study's design.
 fn with_metrics(
     archive: &Archive,
     found: &FoundStudy,
@@ -176,14 +178,15 @@ fn with_metrics(
     found.runs.iter().map(read).collect()
 }
 
-/// A configuration to compare, with a flag for each run that it is part of the A/A control.
+/// The runs of a configuration that an argument names. For each run, a flag indicates whether it is
+/// an A/A control.
 struct CalledSide {
     label: String,
     runs: Vec<(Observed, bool)>,
 }
 
-/// Separates the A/A control. A configuration that only has such runs counts as one without an A/A
-/// control.
+/// Separates the A/A control from the other runs of a configuration. If all runs are of one kind,
+/// the configuration has no A/A control.
 fn halves(called: CalledSide) -> (ComparedSide, Option<ComparedSide>) {
     let CalledSide { label, runs } = called;
     let has_both =
@@ -199,7 +202,8 @@ fn halves(called: CalledSide) -> (ComparedSide, Option<ComparedSide>) {
     (side(runs), twin)
 }
 
-/// Resolves an argument: first as run numbers, then as a cell of a study, a tag, and a run ID.
+/// Resolves an argument: first as run numbers, then as a cell of a study, as a tag, and as a run
+/// ID.
 fn side(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<CalledSide, Error> {
     if let Some(runs) = numbered(archive, word)? {
         return of_runs(archive, word, &runs, metrics);
@@ -224,13 +228,13 @@ fn side(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<CalledSide,
     )))
 }
 
-/// Whether an argument is a run number, or the name of the last run.
+/// Whether an argument is a run number or the word for the newest run.
 pub(crate) fn is_number(word: &str) -> bool {
     let name = RunName::parse(word);
     matches!(name, Some(RunName::Last | RunName::Number(_)))
 }
 
-/// Runs by number, as `3,5,7`, `3..9` or `last`; `None` for other arguments.
+/// Resolves run numbers, such as `3,5,7`, `3..9` or `last`. Returns `None` for other arguments.
 fn numbered(archive: &Archive, word: &str) -> Result<Option<Vec<ListedRun>>, Error> {
     let mut runs: Vec<ListedRun> = Vec::new();
     for part in word.split(',').map(str::trim) {
@@ -245,7 +249,7 @@ fn numbered(archive: &Archive, word: &str) -> Result<Option<Vec<ListedRun>>, Err
         };
         let range = find_number(archive, first)?..=find_number(archive, last)?;
         let mut listed = archive.list(&Filter::default())?;
-        // Gaps left by deleted runs are ignored.
+        // Numbers of deleted runs within the range are ignored.
         listed.retain(|run| run.number.is_some_and(|run| range.contains(&run)));
         let before = runs.len();
         runs.extend(listed);
@@ -261,7 +265,7 @@ fn numbered(archive: &Archive, word: &str) -> Result<Option<Vec<ListedRun>>, Err
     Ok(Some(runs))
 }
 
-/// The run number at an end of a range. A number is accepted even if no run has it.
+/// Returns the run number at one end of a range. The number is accepted even if no run has it.
 fn find_number(archive: &Archive, word: &str) -> Result<u64, Error> {
     match RunName::parse(word) {
         Some(RunName::Number(number)) => Ok(number),
@@ -301,8 +305,8 @@ fn of_runs(
     Ok(CalledSide { label, runs: runs? })
 }
 
-/// A cell, as `STUDY:CELL`, or of the last study; `None` for other arguments. Labels of cells may
-/// contain colons.
+/// Resolves `STUDY:CELL`, or a cell of the newest study. Returns `None` for other arguments. The
+/// label of a cell may itself contain colons.
 fn cell(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<Option<CalledSide>, Error> {
     if let Some((name, cell)) = word.split_once(':') {
         if let Some(found) = found::find(archive, name)? {
@@ -356,7 +360,8 @@ fn are_apart(side: &ComparedSide, baseline: &Baseline) -> Result<(), Error> {
     }
 }
 
-/// Whether both configurations are of the same study, where their differences are intended.
+/// Whether both configurations are from the same study, in which all their differences are
+/// intended.
 fn is_planned(side: &ComparedSide, baseline: &ComparedSide) -> bool {
     let studies: BTreeSet<Option<&str>> = [side, baseline]
         .iter()

@@ -1,9 +1,10 @@
-//! Ensures that a study runs in one process at a time: two would perform the same runs.
+//! Ensures that only one process at a time performs a study. Two processes would perform the same
+//! runs.
 //!
-//! The archive shows a run in progress, but not a study that makes a target or waits for a quiet
-//! machine. Therefore the process holds an abstract socket (unix(7)) with the study's name. The
-//! kernel allows one process of the machine to bind a name, and releases it whenever that process
-//! ends.
+//! The archive shows that a run is in progress, but not that a study makes a target or waits for a
+//! quiet machine. Therefore the process holds an abstract socket (unix(7)) whose name contains the
+//! study's ID. The kernel lets only one process bind this name, and releases the name when that
+//! process ends.
 
 use std::io::ErrorKind;
 use std::os::linux::net::SocketAddrExt as _;
@@ -11,7 +12,7 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 
 use crate::error::Error;
 
-/// Held while the study runs.
+/// The lock on a study, which is held while the study runs.
 pub struct Alone(
     #[expect(
         dead_code,
@@ -21,10 +22,10 @@ pub struct Alone(
 );
 
 impl Alone {
-    /// Locks the study for this process.
+    /// Locks the study with this ID for this process.
     ///
     /// # Errors
-    /// Returns an error if another process has locked it.
+    /// Returns an error if another process has locked the study.
     pub fn with(id: &str) -> Result<Self, Error> {
         let bound = SocketAddr::from_abstract_name(format!("postmark-study-{id}"))
             .and_then(|name| UnixListener::bind_addr(&name));
@@ -33,7 +34,8 @@ impl Alone {
             Err(cause) if cause.kind() == ErrorKind::AddrInUse => Err(Error::refused(format!(
                 "the study {id} is still running in another process (wait for it, or end it)"
             ))),
-            // Some machines have no abstract sockets. The archive still shows runs in progress.
+            // Abstract sockets are not available on some machines. The archive still shows runs in
+            // progress.
             Err(_) => Ok(Self(None)),
         }
     }

@@ -1,4 +1,4 @@
-//! The targets of a study: existing directories, and scratch file systems that it makes and
+//! The targets of a study: existing directories, and scratch file systems that the study makes and
 //! removes.
 
 use std::collections::BTreeMap;
@@ -16,35 +16,37 @@ use super::ground::{Course, Ready};
 use crate::error::Error;
 use crate::user::User;
 
-/// The targets of a study.
 pub struct Targets {
-    /// By target index: the file systems to be made, with their requirements.
+    /// The scratch file systems that the study will make, with their requirements, by index of the
+    /// target.
     wishes: BTreeMap<usize, (MakeSpec, MakeNeeds)>,
-    /// By target index: the file systems that were made.
+    /// The scratch file systems that exist, by index of the target.
     made: BTreeMap<usize, Made>,
-    /// By target index: the number of cells with an age, whose state is saved.
+    /// For each target index, the number of cells with an age. The state of each such cell is
+    /// saved.
     states: BTreeMap<usize, u64>,
-    /// Shows the existing scratch file systems when a signal arrives; `None` before the first is
-    /// made.
+    /// The list of existing scratch file systems, which is shown when a signal arrives; `None`
+    /// until the first one is made.
     made_names: Option<Box<dyn MadeNames>>,
     user: User,
     watch: WatchMade,
 }
 
-/// Shows the existing scratch file systems when a signal arrives.
+/// A list of existing scratch file systems, which is shown when a signal arrives.
 pub trait MadeNames {
-    /// Adds the directory of a file system at the beginning of its creation.
+    /// Adds the directory of a scratch file system, when its creation begins.
     fn add(&self, directory: &Path);
 }
 
-/// Starts to wait for signals; `None` if the system cannot start a thread for that.
+/// Creates an empty list, and starts a thread that waits for signals. Returns `None` if the system
+/// cannot start the thread.
 pub type WatchMade = fn() -> Option<Box<dyn MadeNames>>;
 
 impl Targets {
-    /// Checks the targets of a design. Nothing is made yet.
+    /// Checks the requirements of a design's targets. Nothing is made yet.
     ///
     /// # Errors
-    /// Returns an error if a requirement is not met.
+    /// Returns an error if a requirement of a target is not met.
     pub fn new(
         design: &Design,
         cells: &[StudyCell],
@@ -80,7 +82,8 @@ impl Targets {
             }
             let needs = spec.check().map_err(|why| refused(&why))?;
             for need in &needs.room {
-                // All targets exist at the same time; `check` considers each one separately.
+                // All targets exist at the same time, so the sum of their sizes must fit. `check`
+                // considers each target separately.
                 let taken = taken.entry(need.device).or_default();
                 *taken += need.bytes;
                 if *taken > need.available_bytes {
@@ -105,7 +108,7 @@ impl Targets {
         })
     }
 
-    /// Directories with the space needed in each, in bytes, and the targets that need root.
+    /// Returns the space that each directory needs, in bytes, and the targets that need root.
     pub fn needs(&self) -> (Vec<(String, u64)>, Vec<String>) {
         let mut room: BTreeMap<String, u64> = BTreeMap::new();
         for (index, (_, needs)) in &self.wishes {
@@ -127,11 +130,11 @@ impl Targets {
         (room.into_iter().collect(), root)
     }
 
-    /// Prepares the target of a cell in the state in which each of its runs begins; `None` if a
-    /// signal interrupted this. The signal's number remains in `caught`.
+    /// Prepares the target of a cell in the state in which each run of the cell begins. Returns
+    /// `None` if a signal interrupted the preparation; the signal's number remains in `caught`.
     ///
     /// # Errors
-    /// Returns an error if it cannot be made.
+    /// Returns an error if the target cannot be made or restored.
     pub fn ready(
         &mut self,
         course: Course<'_>,
@@ -158,7 +161,8 @@ impl Targets {
                 let mut filled = spec.clone();
                 filled.fullness_percent = percent(cell, spec);
                 let names = &mut self.made_names;
-                // Without handlers a signal ends the program at once.
+                // Without signal handlers, a signal ends the program at once, so no list can be
+                // shown.
                 if names.is_none() && caught.is_some() {
                     *names = (self.watch)();
                 }
@@ -183,8 +187,8 @@ impl Targets {
             .map(|made| ready(made, is_churned)))
     }
 
-    /// Saves the state of a cell's scratch file system with its churned pool. Existing directories
-    /// have no saved state: cells with an age use scratch file systems only.
+    /// Saves the state of a cell's scratch file system, including its churned pool. For an existing
+    /// directory nothing is saved, because only cells on scratch file systems can have an age.
     ///
     /// # Errors
     /// Returns an error if the state cannot be saved.
@@ -198,8 +202,8 @@ impl Targets {
         let Some(made) = self.made.get_mut(&target) else {
             return self.ready(course, number, caught);
         };
-        // A restored tmpfs would have other inodes than those in the pool's manifest, so its pool
-        // is churned each time.
+        // After a restore, the inodes of a tmpfs would differ from those in the pool's manifest. A
+        // pool on tmpfs is therefore churned before each run.
         if made.spec().kind != FileSystemKind::Tmpfs {
             let saved = made.save(&state(number));
             if of_target(&course.design.targets[target].name, saved, self.user)?.is_none() {
@@ -209,8 +213,8 @@ impl Targets {
         Ok(Some(ready(made, true)))
     }
 
-    /// Removes the scratch file systems. Reports those that cannot be removed and leaves them for
-    /// `clean`; returns whether there are any.
+    /// Removes the scratch file systems, and returns whether one remains. A file system that cannot
+    /// be removed is reported, and `clean` can remove it later.
     pub fn remove(&mut self) -> bool {
         let mut is_left = false;
         for (_, made) in std::mem::take(&mut self.made) {
@@ -226,7 +230,8 @@ impl Targets {
     }
 }
 
-/// The result of a step on a target; `None` if a signal interrupted it, which is not an error.
+/// Returns the result of an operation on a target; `None` if a signal interrupted the operation,
+/// which is not an error.
 fn of_target<A>(name: &str, done: Result<A, MakeError>, user: User) -> Result<Option<A>, Error> {
     match done {
         Ok(done) => Ok(Some(done)),
@@ -243,13 +248,13 @@ fn of_target<A>(name: &str, done: Result<A, MakeError>, user: User) -> Result<Op
     }
 }
 
-/// The name of a cell's saved state.
+/// Returns the name of a cell's saved state.
 fn state(cell: usize) -> String {
     format!("cell-{cell}")
 }
 
-/// The fill level of the cell's file system: the cell's own, or the target's. `None` means as mkfs
-/// leaves it; so does 0.
+/// Returns the fill level of a cell's file system: that of the cell, or else that of the target.
+/// `None` and 0 both mean that no filler is added after mkfs.
 fn percent(cell: &StudyCell, spec: &MakeSpec) -> Option<u8> {
     match cell.fullness {
         Some(percent) => u8::try_from(percent).ok().filter(|percent| *percent > 0),
