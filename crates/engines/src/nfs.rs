@@ -32,7 +32,6 @@ use namespace::NfsNamespace;
 use session::NfsSession;
 use shared::{NfsShared, PROTOCOL};
 
-/// Facts about this engine that do not depend on a run.
 pub static FACTS: EngineFacts = EngineFacts {
     name: "nfs",
     help: "Calls of NFS version 3 that the program makes itself, without any cache of this \

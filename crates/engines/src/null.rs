@@ -8,7 +8,6 @@ use engine::{
     Steps, Submitted, Targets, Ticket,
 };
 
-/// Facts about this engine that do not depend on a run.
 pub static FACTS: EngineFacts = EngineFacts {
     name: "null",
     help: "No file system at all: measures the overhead of the program",
@@ -22,7 +21,6 @@ pub static FACTS: EngineFacts = EngineFacts {
     namespace: None,
 };
 
-/// The `null` engine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Null;
 

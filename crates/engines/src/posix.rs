@@ -10,7 +10,6 @@ use crate::system::kernel::KernelCalls;
 use engine::namespace::Namespace;
 use engine::{Engine, EngineFacts, OpenError, Session, Settings};
 
-/// Facts about this engine that do not depend on a run.
 pub static FACTS: EngineFacts = EngineFacts {
     name: "posix",
     help: "System calls relative to an open directory, as careful programs make them",
@@ -18,7 +17,6 @@ pub static FACTS: EngineFacts = EngineFacts {
     ..raw::FACTS
 };
 
-/// The `posix` engine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Posix;
 

@@ -14,7 +14,6 @@ use engine::{
     Targets,
 };
 
-/// Facts about this engine that do not depend on a run.
 pub static FACTS: EngineFacts = EngineFacts {
     name: "raw",
     help: "System calls with paths, as in the original PostMark with 'set buffering false'",
@@ -28,7 +27,6 @@ pub static FACTS: EngineFacts = EngineFacts {
     namespace: Some(KernelNamespace::FACTS),
 };
 
-/// The `raw` engine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Raw;
 

@@ -32,7 +32,6 @@ const fn row(facts: &'static EngineFacts, make: Make) -> Row {
     Row { facts, make }
 }
 
-/// Returns the engine with this name.
 pub fn named(name: &str) -> Option<&'static Row> {
     ROWS.iter().find(|row| row.facts.name == name)
 }

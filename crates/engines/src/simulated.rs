@@ -28,7 +28,6 @@ mod state;
 mod system;
 mod truth;
 
-/// Facts about this engine that do not depend on a run.
 pub static FACTS: EngineFacts = EngineFacts {
     name: "simulated",
     help: "Files in memory, with faults: for tests",
@@ -49,7 +48,6 @@ pub enum Code {
     Posix,
 }
 
-/// Attributes of a simulated file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attributes {
     pub mode: u32,
@@ -160,7 +158,7 @@ impl Simulated {
         self.shared.clock_ns.load(Ordering::Relaxed)
     }
 
-    /// Advances the virtual clock.
+    /// Advances the virtual clock by `ns` nanoseconds.
     pub fn pass(&self, ns: u64) {
         self.shared.clock_ns.fetch_add(ns, Ordering::Relaxed);
     }
@@ -176,7 +174,6 @@ impl Simulated {
         self.state().meetings.clone()
     }
 
-    /// Returns the number of calls made up to now.
     pub fn calls(&self) -> u64 {
         self.state().calls
     }
@@ -223,7 +220,6 @@ impl Simulated {
         self.state().struck.clone()
     }
 
-    /// Returns the number of open files.
     pub fn open_files(&self) -> usize {
         self.state().open.len()
     }

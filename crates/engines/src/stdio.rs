@@ -22,7 +22,6 @@ use engine::{
     Targets, Ticket,
 };
 
-/// Facts about this engine that do not depend on a run.
 pub static FACTS: EngineFacts = EngineFacts {
     name: "stdio",
     help: "Buffered streams of the C library, as in the original PostMark",
@@ -44,7 +43,6 @@ pub static FACTS: EngineFacts = EngineFacts {
     namespace: Some(KernelNamespace::FACTS),
 };
 
-/// The `stdio` engine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stdio;
 

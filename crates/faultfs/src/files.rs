@@ -28,7 +28,6 @@ use crate::tree::Tree;
 /// request.
 const NO_TIME: Duration = Duration::ZERO;
 
-/// An entry of an open directory.
 struct Entry {
     number: u64,
     kind: FileType,

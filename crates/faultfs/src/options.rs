@@ -17,7 +17,6 @@ pub struct Options {
 /// The server sleeps before each request of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delay {
-    /// The kind of requests that are delayed.
     pub at: RequestKind,
     /// The minimum delay, because the kernel wakes a thread later than requested. [`Delayed`]
     /// contains the actual time.
@@ -27,7 +26,6 @@ pub struct Delay {
 /// The effect of a [`Delay`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Delayed {
-    /// Number of delayed requests.
     pub requests: u64,
     /// The total time that the server slept.
     pub slept: Duration,

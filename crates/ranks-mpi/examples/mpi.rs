@@ -139,7 +139,6 @@ fn rest(ranks: &Ranks, seconds: u32) -> Result<[f64; 2], CommunicationError> {
     Ok([working, percent(before_ms)])
 }
 
-/// Returns the processor time of this process.
 fn processor_ms() -> u64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default();

@@ -15,7 +15,6 @@ use crate::links::Post;
 use crate::message::{decode, encode};
 use crate::tree::{children, parent};
 
-/// The progress of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress<T> {
     /// The operation is complete with this result.
@@ -28,10 +27,9 @@ pub(crate) enum Progress<T> {
 
 /// A collective operation on this rank.
 pub(crate) trait Meet: Send {
-    /// The result of the operation.
     type Value;
 
-    /// Performs the next part.
+    /// Performs the next part of the operation, if the messages that the part needs have arrived.
     fn advance(&mut self, post: &mut Post<'_>) -> Outcome<Progress<Self::Value>>;
 }
 

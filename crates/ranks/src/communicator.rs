@@ -5,12 +5,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// A message and its sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// The rank that sent the message.
     pub from: u32,
-    /// The contents of the message.
     pub bytes: Vec<u8>,
 }
 
@@ -21,24 +18,20 @@ pub enum CommunicationError {
     /// A rank gave no sign of life: its process or host is stopped, or the network is interrupted.
     #[error("rank {rank} gave no sign of life for {} s", .limit.as_secs_f64())]
     Silent {
-        /// The silent rank.
         rank: u32,
         /// The minimum duration of the silence.
         limit: Duration,
     },
     /// A rank stopped the run, or closed the run before the other ranks.
     #[error("rank {rank} has stopped the run")]
-    Stopped {
-        /// The rank that stopped the run.
-        rank: u32,
-    },
+    Stopped { rank: u32 },
     /// Two ranks perform different operations.
     #[error(
         "ranks are out of step: rank {rank} is to {does} where rank {other} is to {waits}: do all \
          ranks run the same command?"
     )]
     OutOfStep {
-        /// One of the two ranks.
+        /// The rank whose operation differs from that of `other`.
         rank: u32,
         /// The operation of `rank`.
         does: Cow<'static, str>,
@@ -49,18 +42,12 @@ pub enum CommunicationError {
     },
     /// A message is invalid.
     #[error("a message of rank {rank} cannot be read: {why}")]
-    Unreadable {
-        /// The rank that sent the message.
-        rank: u32,
-        /// The reason why the message is invalid.
-        why: String,
-    },
+    Unreadable { rank: u32, why: String },
     /// The transport or the system rejected an action.
     #[error("cannot {doing}: {why}")]
     Refused {
-        /// The rejected action.
+        /// The rejected action, as a verb that can follow `cannot`.
         doing: Cow<'static, str>,
-        /// The reason for the rejection.
         why: String,
     },
 }

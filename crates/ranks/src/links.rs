@@ -63,7 +63,6 @@ impl Post<'_> {
         }
     }
 
-    /// The number of this rank, starting at 0.
     pub(crate) fn rank(&self) -> u32 {
         self.links.communicator.rank()
     }

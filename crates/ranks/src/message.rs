@@ -11,7 +11,6 @@ use crate::communicator::{CommunicationError, Message};
 /// The length of the head: kind, operation, number of ranks, epoch and step.
 const HEAD_BYTES: usize = 22;
 
-/// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sort {
     /// A sign of life, without a body.
@@ -20,14 +19,12 @@ pub(crate) enum Sort {
     Lost,
     /// A rank stops the run; the body contains the epoch, the rank and the reason.
     Stop,
-    /// A part of a collective operation.
+    /// A part of a collective operation; the body is a value, a time, or empty.
     Part,
 }
 
-/// The kind of a collective operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Collective {
-    /// No operation.
     None,
     /// The values of all ranks are merged, and all ranks receive the result.
     Merge,
@@ -37,7 +34,7 @@ pub(crate) enum Collective {
     Clocks,
     /// Other ranks perform a run, and this rank waits for the end of the run.
     Rest,
-    /// All ranks leave.
+    /// All ranks end the communication.
     Leave,
 }
 
@@ -102,7 +99,6 @@ impl Head {
 }
 
 impl Envelope {
-    /// Decodes a message.
     pub(crate) fn open(message: Message) -> Result<Self, CommunicationError> {
         let Message {
             from,
@@ -137,7 +133,6 @@ pub(crate) fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, CommunicationEr
     })
 }
 
-/// Decodes the body of a message.
 pub(crate) fn decode<T: DeserializeOwned>(body: &[u8], from: u32) -> Result<T, CommunicationError> {
     serde_json::from_slice(body).map_err(|error| unreadable(from, error.to_string()))
 }

@@ -9,12 +9,12 @@ use workload::Skipped;
 /// The record of a run that the report's tests use, as JSON.
 pub const KEPT: &str = include_str!("../../report/tests/golden/run.json");
 
-/// A record of a run.
+/// Returns the record [`KEPT`].
 pub fn kept() -> Record {
     Record::from_json(KEPT).unwrap()
 }
 
-/// Returns a phase of a record.
+/// Returns the record of a phase, which must be part of the run.
 pub fn phase(record: &Record, phase: Phase) -> &PhaseRecord {
     record.actual.phase(phase).unwrap()
 }

@@ -77,7 +77,6 @@ pub fn at_rate(per_second: f64, arrivals: ArrivalProcess) -> Pace {
     }
 }
 
-/// Transactions at this pace.
 pub fn paced(pace: Pace) -> Drive {
     Drive {
         pace,
@@ -112,7 +111,6 @@ pub fn shared(writers: u32, readers: u32) -> Workers {
     }
 }
 
-/// A uniform distribution of sizes.
 pub fn uniform(low: u64, high: u64) -> Sizes {
     Sizes::Uniform { low, high }
 }

@@ -111,7 +111,7 @@ impl KernelDirectory {
         let is_ours = named.facts()?.identity == identity || self.renumbers();
         match named.lock()? {
             Lock::Ours | Lock::Unknown if is_ours => Ok(named),
-            // Another run took the mark in the meantime.
+            // Another run locked or replaced the mark in the meantime.
             Lock::Ours | Lock::Unknown | Lock::Others => Err(Errno::WOULDBLOCK),
         }
     }

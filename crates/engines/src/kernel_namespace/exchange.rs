@@ -61,7 +61,7 @@ pub(crate) fn open(path: &Path) -> Result<(OwnedFd, Access), Errno> {
 /// that was checked is therefore the one that is used.
 struct Walk {
     at: OwnedFd,
-    /// The path of `at`.
+    /// The path of the directory `at`.
     shown: PathBuf,
     /// The names still to be resolved, in reverse order.
     names: Vec<OsString>,

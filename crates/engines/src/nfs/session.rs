@@ -38,7 +38,6 @@ use directories::Directories;
 use flight::{NfsFlight, Stage};
 use line::Line;
 
-/// A worker's session of [`Nfs`](super::Nfs).
 #[derive(Debug)]
 pub struct NfsSession {
     shared: Arc<NfsShared>,
@@ -56,7 +55,7 @@ pub struct NfsSession {
     free: Vec<usize>,
     /// Flights that ended, but were not yet returned to the worker.
     ended: VecDeque<usize>,
-    /// The flight that was returned last.
+    /// The flight whose outcome the session returned last.
     last: Option<usize>,
     /// The serial number of the last call. It starts at a random number, so that sessions use
     /// different XIDs.

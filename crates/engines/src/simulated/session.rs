@@ -30,7 +30,6 @@ struct Flight {
     answer: Option<Answer>,
 }
 
-/// The result of an operation.
 #[derive(Debug)]
 struct Answer {
     outcome: OperationOutcome,

@@ -73,7 +73,6 @@ pub(super) enum Kind {
     Symbolic(Vec<u8>),
 }
 
-/// An open file or directory.
 #[derive(Debug)]
 pub(super) struct Open {
     pub(super) node: u64,

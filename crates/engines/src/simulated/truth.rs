@@ -2,7 +2,7 @@
 
 use engine::Step;
 
-/// How a call fails.
+/// A fault that a test requests for a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The call has no effect and returns this error. Only close(2) takes effect nevertheless, as
@@ -19,7 +19,6 @@ pub enum Fault {
 pub struct Struck {
     /// The number of the call, counted from 0.
     pub call: u64,
-    /// The kind of the call.
     pub step: Step,
     /// Number of bytes that the call was to move; 0 if it moves none.
     pub asked_bytes: usize,

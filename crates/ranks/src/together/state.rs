@@ -39,7 +39,6 @@ pub(super) struct Pending {
     pub(super) begun: Box<dyn Begun>,
 }
 
-/// The state of the communication of a rank.
 pub(crate) struct Together {
     pub(super) links: Links,
     pub(super) limit: Duration,

@@ -154,7 +154,7 @@ fn invalid_message_ends_communication() {
             Some(CommunicationError::Unreadable { rank: 1, .. })
         ));
         assert_eq!(zero.heard.lock().unwrap().lost, zero.lost);
-        // The other rank is informed.
+        // Rank 1 is informed of the failure.
         let mut one = Together::new(one, LIMIT, Arc::default());
         one.attend();
         assert_eq!(one.lost, zero.lost);
@@ -254,7 +254,7 @@ fn operation_completed_before_a_stop_succeeds() {
     };
     zero.send(1, head(Sort::Part).with(b"7")).unwrap();
     zero.send(1, head(Sort::Stop).with(b"[1,0,0]")).unwrap();
-    // Both messages have arrived when the rank checks.
+    // Both messages have arrived when rank 1 processes messages.
     one.attend();
     assert_eq!(first.try_recv(), Ok(Ok(7)));
     assert_eq!(

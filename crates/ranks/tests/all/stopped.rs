@@ -14,7 +14,8 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// The maximum time that a rank works if it is not informed of the stop.
 const LONG: Duration = Duration::from_secs(10);
 
-/// The program that runs on a rank: it can request a stop, and records whether it was told to stop.
+/// The program that runs on a rank: it can request a stop, and records whether another rank stopped
+/// the run.
 #[derive(Clone, Default)]
 struct Program {
     wants_to_stop: Arc<AtomicBool>,

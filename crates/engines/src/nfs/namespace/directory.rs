@@ -18,7 +18,6 @@ use crate::nfs::convert::facts;
 /// The mode of marks: other users may read them.
 const MARK_MODE: u32 = 0o644;
 
-/// A directory of an NFS server.
 #[derive(Debug)]
 pub(super) struct NfsDirectory {
     pub(super) line: Arc<HomeLine>,

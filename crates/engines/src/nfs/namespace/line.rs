@@ -82,7 +82,6 @@ impl HomeLine {
         })
     }
 
-    /// Returns the facts of a file.
     pub(super) fn facts(&self, file: &Handle) -> Result<Facts, Errno> {
         Ok(facts(&self.with(|client| client.attributes(file))?))
     }

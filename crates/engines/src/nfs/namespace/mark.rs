@@ -12,7 +12,6 @@ use nfs_client::{
 
 use super::line::HomeLine;
 
-/// A mark of an NFS server.
 #[derive(Debug)]
 pub(super) struct NfsMark {
     pub(super) line: Arc<HomeLine>,

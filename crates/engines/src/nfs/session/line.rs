@@ -9,7 +9,6 @@ use nfs_client::{Backoff, Channel, Counters};
 
 use crate::nfs::shared::Target;
 
-/// The state of a connection.
 #[derive(Debug)]
 pub(super) enum LineState {
     Up(Channel),
@@ -19,7 +18,6 @@ pub(super) enum LineState {
     Down(Duration),
 }
 
-/// A session's connection to a server.
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) target: Arc<Target>,
