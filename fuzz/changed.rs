@@ -1,5 +1,5 @@
-//! Mutations of JSON for fuzzing. Mutations of single bytes rarely leave valid JSON of a record's
-//! size. Therefore every other mutation replaces a value by another number or string.
+//! Mutations of JSON for fuzzing. Mutations of single bytes rarely leave valid JSON if it has the
+//! size of a record. Therefore every other mutation replaces a value by another number or string.
 
 use std::ops::Range;
 

@@ -26,7 +26,7 @@ pub struct ArchiveOptions {
     pub check: bool,
 }
 
-/// The queries: name, arguments, and whether the time limit applies.
+/// The queries: name, arguments, and whether [`LIST_MAX_MS`] applies.
 const QUESTIONS: [(&str, &str, bool); 13] = [
     ("list --host", "list --host host-17", true),
     (
@@ -158,7 +158,8 @@ fn fill(path: &Path, record: &Record, runs: u64) -> Result<()> {
         }
         record
     };
-    // A small number, so that this program stays smaller than those that it measures.
+    // Few records at once, so that this program uses less memory than the programs that it
+    // measures.
     const AT_ONCE: u64 = 8;
     for first in (0..runs).step_by(AT_ONCE as usize) {
         let records: Vec<Record> = (first..runs.min(first + AT_ONCE)).map(varied).collect();

@@ -1,4 +1,4 @@
-//! Our program and the original in turns.
+//! Runs our program and the original in turns, and compares wall time and processor time.
 
 use crate::process::{command, cost};
 use crate::result::Result;
@@ -19,14 +19,16 @@ struct Work {
     transactions: u64,
 }
 
-/// Two programs or modes to compare.
+/// A mode of our program and a mode of the original, which are compared.
 struct Pairing {
     what: &'static str,
-    /// Whether the original's mode is the buffered one.
+    /// Whether the original uses its buffered mode; otherwise, it uses its raw mode.
     buffered: bool,
-    /// `None` for the same mode at our prompt; else `run` with this I/O engine.
+    /// The I/O engine of our run; `None` for our interactive mode with the same buffering as the
+    /// original.
     engine: Option<&'static str>,
-    /// Targets on tmpfs: wall time and user CPU as shares of the original's.
+    /// Targets on tmpfs for our wall time (`wall_limit`) and our user CPU (`user_limit`), as shares
+    /// of the original's.
     wall_limit: f64,
     user_limit: Option<f64>,
 }
@@ -168,7 +170,7 @@ impl Pairing {
     }
 }
 
-/// The cost of a prompt that reads commands from a file.
+/// The cost of a program in interactive mode that reads commands from a file.
 fn prompted(program: &Path, commands: &Path) -> Result<ChildCost> {
     cost(&mut Command::new(program), File::open(commands)?)
 }

@@ -13,7 +13,7 @@ pub struct Draws {
 }
 
 impl Draws {
-    /// The sequence with this number of the named simulation.
+    /// The sequence with this number in the simulation with this name.
     pub fn new(seed: u64, simulation: &str, number: u32) -> Self {
         Self {
             key: Key::new(seed, simulation, number),

@@ -145,7 +145,8 @@ fn show_spread(name: &str, values: &[f64]) {
     );
 }
 
-/// Runs a workload that becomes steady on a fresh ext4, and one whose files grow all the time.
+/// Runs two workloads on a fresh ext4 with each steady-state rule: one that becomes steady, and one
+/// whose files grow all the time.
 pub fn steady(ours: &Path) -> Result<()> {
     // Reads take longer as the files grow. No file reaches its maximum size within the time, and
     // all of them fit on the file system.
@@ -187,10 +188,10 @@ pub fn steady(ours: &Path) -> Result<()> {
 /// grows, whether anything is lost, and how large the record is.
 pub fn soak(ours: &Path, options: &SoakOptions) -> Result<bool> {
     /// Limit on the memory growth from the middle to the end, in bytes. In a run of an hour, all
-    /// slices exist by the middle.
+    /// slices exist by the middle, so they are no reason for later growth.
     const GROWTH_MAX: i64 = 4_000_000;
-    /// Limit on the size of a record in bytes. A day is allowed 50 MB, and the record of an hour
-    /// contains no more slices than that of a day.
+    /// Limit on the size of a record in bytes. It is meant for a run of a day. The record of an
+    /// hour contains no more slices than the record of a day.
     const RECORD_MAX: usize = 50_000_000;
     let (run_for, rate) = (&options.run_for, options.rate);
     let mounted = MountedVolume::new("ext4")?;

@@ -1,5 +1,5 @@
-//! The engine `posix` with a prepared stream against a bare C program that makes the same system
-//! calls (`floor.c`).
+//! Compares the engine `posix` with a prepared stream to a bare C program that makes the same
+//! system calls (`floor.c`).
 
 use crate::result::Result;
 use crate::statistics::{Median, interleaved, median};
@@ -20,9 +20,9 @@ use crate::{operations, ours};
 const SOURCE: &str = include_str!("../floor.c");
 /// Targets by number of workers: wall time as a share of the C program's.
 const WALL_LIMITS: [(u32, f64); 2] = [(1, 1.03), (2, 1.05)];
-/// Tolerance for the upper end of the interval above the limit.
+/// How far the upper end of the interval may exceed the limit on the wall time.
 const SLACK: f64 = 0.02;
-/// Target: our own user CPU, in microseconds per operation.
+/// Target: our user CPU minus the C program's, in microseconds per operation.
 const USER_LIMIT_US: f64 = 0.3;
 
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -112,14 +112,14 @@ pub fn compile(source: &str, to: &Path, options: &[&str]) -> Result<PathBuf> {
             .args(["-O2", "-std=c11", "-o"])
             .arg(to)
             .arg(&file)
-            // Libraries must follow the files that need them.
+            // The linker requires that libraries follow the files that need them.
             .args(options),
     )?;
     Ok(to.to_owned())
 }
 
-/// Compares costs, or shows the calls of a twentieth of the work. Returns whether all limits hold,
-/// or whether the calls are equal.
+/// Compares the costs of both programs, or with `--calls` the calls that both make for a twentieth
+/// of the work. Returns whether all limits hold, or whether the calls are equal.
 pub fn perform(pairs: usize, options: FloorOptions) -> Result<bool> {
     if !options.calls {
         return compare(pairs, options);
@@ -196,14 +196,14 @@ fn print(pairs: &[[Costs; 2]], operations: f64, wall_limit: f64) -> bool {
     is_fast && is_cheap
 }
 
-/// The text for a limit and whether it holds.
+/// A text with a limit and whether it holds.
 pub fn verdict(holds: bool, limit: f64) -> String {
     let word = if holds { "holds: <=" } else { "EXCEEDS" };
     format!("{word} {limit}")
 }
 
-/// Shows with strace that both programs make the same calls in the same order. Returns whether they
-/// do.
+/// Shows with strace that both programs make the same calls in the same order. Returns whether the
+/// calls are equal.
 fn show_calls(size: FloorOptions) -> Result<bool> {
     println!(
         "calls on files as strace saw them: {} files, {} transactions a worker",
@@ -247,7 +247,8 @@ fn print_calls(ours: &[Vec<FileCall>], bare: &[Vec<FileCall>]) -> bool {
     equal
 }
 
-/// The calls on files of each thread, sorted independently of thread IDs.
+/// The calls on files of each thread. The threads are sorted by their calls, because thread IDs
+/// differ between programs.
 fn on_files(threads: &[Vec<FileCall>]) -> Vec<Vec<(&str, &str)>> {
     let mut threads: Vec<Vec<(&str, &str)>> = threads
         .iter()

@@ -5,9 +5,9 @@
 //! - how often identical systems pass with exactly the number of blocks that a gate over a few
 //!   first blocks requests.
 //!
-//! Runs are simulated as numbers, in order of time, including everything that disturbs them. The
-//! order of the systems in a block is drawn as in a study. No program runs and nothing is measured.
-//! The same seed always gives the same counts.
+//! A simulated run is a number, its result. Results are drawn in order of time, with noise, drift
+//! and periodic disturbances. The order of the systems in a block is drawn as in a study. No
+//! program runs and nothing is measured. The same seed always gives the same counts.
 
 mod simulation;
 
@@ -62,7 +62,8 @@ fn decisions(
     Ok(decisions)
 }
 
-/// Identical systems under each setting, with 5, 10 and 20 blocks, with and without an A/A control.
+/// Simulates gates over identical systems under each setting, with 5, 10 and 20 blocks, with and
+/// without an A/A control.
 fn identical(size: GatesSize) -> Result<Vec<(Setting, u32, bool, Decisions)>, GateError> {
     let requirement = required(REQUIREMENT);
     let mut found = Vec::new();
@@ -77,8 +78,8 @@ fn identical(size: GatesSize) -> Result<Vec<(Setting, u32, bool, Decisions)>, Ga
     Ok(found)
 }
 
-/// Identical systems with a first gate after `pilot` blocks, and a second one with exactly the
-/// number of blocks that the first one requests.
+/// Simulates identical systems with two gates. The first gate is after `pilot` blocks, and the
+/// second one has exactly the number of blocks that the first one requests.
 fn as_asked(
     size: GatesSize,
     setting: Setting,
@@ -96,7 +97,7 @@ fn as_asked(
 }
 
 fn required(text: &str) -> Requirement {
-    // All requirements are constants that the tests parse.
+    // All requirements are constants that the tests parse, so parsing cannot fail.
     text.parse().unwrap_or_else(|error| unreachable!("{error}"))
 }
 
@@ -182,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn identical_systems_seldom_fail_under_any_disturbance() {
+    fn gate_over_identical_systems_seldom_fails_under_any_disturbance() {
         let size = GatesSize {
             studies: 40,
             seed: 1,
@@ -197,7 +198,7 @@ mod tests {
                 setting.name
             );
         }
-        // With Student's t alone, 2.8 % and 1.3 % of these fail.
+        // With Student's t alone, 2.8 % and 1.3 % of the gates fail under these two settings.
         let size = GatesSize {
             studies: 1_000,
             seed: 1,

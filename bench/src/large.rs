@@ -100,8 +100,8 @@ fn show_taken(record: &Record) {
     }
 }
 
-/// The runs with their names: the whole one, and two of which the second reuses the pool that the
-/// first has kept.
+/// The runs with their names: one from preparation to deletion, one that keeps its pool, and one
+/// that reuses the kept pool.
 fn runs(files: u64, transactions: u64) -> [(&'static str, String); 3] {
     let directories = (files / FILES_OF_A_DIRECTORY).max(2);
     let run = |workers: u64, transactions: u64, more: &str| {

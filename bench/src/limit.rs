@@ -1,4 +1,4 @@
-//! Shares of events, and limits that are promised for them.
+//! Shares of events, and limits that are promised for the shares.
 
 use crate::statistics::clopper_pearson;
 
@@ -31,7 +31,7 @@ impl Share {
 
     /// Whether the exact 95 % interval of the share is compatible with the limit.
     pub fn agrees(self, limit: Limit) -> bool {
-        // The interval contains the observed share.
+        // The interval contains the observed share, so a share within the limit always agrees.
         let (low, high) = clopper_pearson(self.count, self.all);
         match limit {
             Limit::AtMost(most) => low <= most,

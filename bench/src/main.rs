@@ -4,9 +4,9 @@
 //! loop images, and prints ratios. `floor` compares the engine `posix` with a bare C program that
 //! makes the same calls (`floor.c`). `peers` runs our program beside Debian's `fio` and `fs_mark`.
 //! `large` uses ten million files. `presets` runs all presets on all file systems. `null` measures
-//! the overhead of the loop. `seeing` measures the cost of the progress display and the time to
-//! read counters. `nfs` compares the engine `nfs` with the same calls through libnfs
-//! (`nfs_calls.c`).
+//! the overhead of the loop that performs operations. `seeing` measures the cost of the progress
+//! display and the time to read counters. `nfs` compares the engine `nfs` with the same calls
+//! through libnfs (`nfs_calls.c`).
 //!
 //! `sweeps`, `steady` and `soak` are runs with a given load. `studies` measures false alarms of
 //! studies, and `verdicts` those of verdict rules. `plan` times plans, and `archive` times lists of
@@ -116,9 +116,10 @@ enum Benchmark {
     Ours(ours::OursOptions),
 }
 
-/// Performs the requested benchmark. Returns whether the checked limits hold.
+/// Performs the requested benchmark. Returns whether the limits hold, or true if they are not
+/// checked.
 fn perform(arguments: &Arguments) -> Result<bool> {
-    // A run handles its signals itself.
+    // The benchmark `ours` is a run, which handles its signals itself.
     if !matches!(arguments.what, Benchmark::Ours(_)) {
         process::watch_signals()?;
     }

@@ -1,5 +1,5 @@
 //! The time to read message counters on a machine with many NFS mounts. The time that the kernel
-//! takes to write them is not included.
+//! takes to produce the counters is not included, because they are read from a file.
 
 use crate::result::Result;
 use std::fmt::Write as _;
@@ -21,7 +21,8 @@ const LIMIT_MS: f64 = 1.0;
 
 const READINGS: usize = 1_000;
 
-/// Prints the median duration of a reading. Returns whether it is within the limit.
+/// Prints the median duration of a reading. Returns whether the upper end of the median's interval
+/// is within [`LIMIT_MS`].
 pub fn reading() -> Result<bool> {
     let section = CAPTURE
         .split_once(" mounted on /D")
@@ -38,7 +39,7 @@ pub fn reading() -> Result<bool> {
     std::fs::create_dir_all(tree.path().join("proc/self"))?;
     std::fs::write(tree.path().join("proc/self/mountstats"), &text)?;
     let sources = Sources::beneath(tree.path());
-    // Two targets, as for a run over two mounts: the first and the last one.
+    // Two targets, as for a run on two mounts: the first and the last mount.
     let watched = |number: usize| WatchedCounter {
         counter: MessageCounter::NfsClient,
         protocol: "nfs4.2".to_owned(),

@@ -13,13 +13,13 @@ use tempfile::TempDir;
 const UNMOUNT_TRIES: u32 = 50;
 const UNMOUNT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Prevents lazy initialization by mkfs.ext4, which would happen during the benchmark.
+/// Options of mkfs.ext4 that prevent lazy initialization, which would happen during the benchmark.
 const NOT_LAZY: &str = "lazy_itable_init=0,lazy_journal_init=0";
 
 /// A mount that is unmounted when this value is dropped, even after a signal.
 pub struct Mount {
     point: PathBuf,
-    /// Whether it is unmounted even if a process still uses it.
+    /// Whether the mount is detached even if a process still uses it.
     is_lazy: bool,
 }
 
@@ -54,11 +54,12 @@ impl Drop for Mount {
 
 /// A mounted file system.
 pub struct MountedVolume {
-    // Fields are dropped in this order, so a mount precedes the one below it.
-    /// A file system that this process serves through FUSE, instead of one of the kernel's.
+    // Fields are dropped in this order, so each mount is unmounted before the mount that contains
+    // its data.
+    /// A FUSE file system whose server is this process; `None` for a file system of the kernel.
     served: Option<faultfs::Mounted>,
     mounted: Option<Mount>,
-    /// The tmpfs that contains its image or directories.
+    /// The tmpfs that contains the image or the directories of the file system.
     memory: Option<Mount>,
     directory: TempDir,
     /// How the file system is stored, for example as a loop image with direct I/O.
@@ -80,8 +81,8 @@ impl MountedVolume {
     }
 
     /// Makes and mounts a file system of 2 GiB entirely in memory, so that the result does not
-    /// depend on a disk: `tmpfs`, `ext4`, `xfs`, `btrfs`, `overlay` on a tmpfs, or `fuse`, which
-    /// this process serves.
+    /// depend on a disk. `kind` is `tmpfs`, `ext4`, `xfs`, `btrfs`, `overlay` (on a tmpfs), or
+    /// `fuse`, whose server is this process.
     pub fn in_memory(kind: &str) -> Result<Self> {
         if kind == "fuse" {
             return Self::fuse_in_memory(faultfs::Options::default());

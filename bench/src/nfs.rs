@@ -1,6 +1,6 @@
 //! The engine `nfs` against a C program that makes the same calls through libnfs's raw interface
-//! (`nfs_calls.c`). They run in turns on NFS-Ganesha over loopback. Results are user CPU and total
-//! CPU per call, and rates.
+//! (`nfs_calls.c`). Both programs run in turns on NFS-Ganesha over loopback. Results are user CPU
+//! and total CPU per call, and rates.
 
 use crate::phases::{Cost, cost, numbers_of};
 use crate::process::{command, output};
@@ -26,12 +26,12 @@ const MOUNT_PORT: &str = "12050";
 /// Size of each file.
 const FILE_BYTES: u64 = 4_096;
 
-/// Targets as shares of libnfs's values: user CPU and total CPU with one operation in flight; both
-/// with several.
+/// Targets as shares of libnfs's values. With one operation in flight, `USER_LIMIT` is for user CPU
+/// and `CPU_LIMIT` for total CPU. With several, `DEEP_LIMIT` is for both.
 const USER_LIMIT: f64 = 0.6;
 const CPU_LIMIT: f64 = 0.9;
 const DEEP_LIMIT: f64 = 1.0;
-/// Minimum for the lower end of the interval of rates.
+/// Minimum for the lower end of the interval of our call rate over libnfs's.
 const RATE_LIMIT: f64 = 0.95;
 
 #[derive(Clone, Debug, clap::Args)]
@@ -171,7 +171,7 @@ struct NfsRivals<'a> {
 }
 
 impl NfsRivals<'_> {
-    /// The workload as JSON, which the engine accepts.
+    /// The workload as JSON, for `--workload` of the benchmark `ours`.
     fn workload(&self, mix: &str) -> Result<String> {
         let words = format!(
             "plan --format json --names decimal --mix {mix} --size {FILE_BYTES} --contents text \
@@ -215,7 +215,7 @@ impl NfsRivals<'_> {
 }
 
 /// Allowance for calls that do not belong to an operation: a session looks up its directory, and
-/// the run checks it every second.
+/// the run checks that directory every second.
 const FURTHER_SHARE: u64 = 500;
 const FURTHER_LEAST: u64 = 8;
 
@@ -235,8 +235,8 @@ fn same_calls([ours, libnfs]: &[Measured; 2]) -> Result<()> {
     Err(format!("the calls differ: ours {ours:?}, libnfs {libnfs:?}").into())
 }
 
-/// Prints the ratios of each workload at each depth. Returns whether all limits hold. Compares
-/// nothing if libnfs or a server is missing.
+/// Prints the ratios of each workload at each depth. Returns whether all limits hold. If libnfs or
+/// a server is missing, compares nothing and returns true.
 pub fn compare(ours: &Path, pairs: usize, size: &NfsOptions) -> Result<bool> {
     let needs = [
         "/usr/include/nfsc/libnfs-raw.h",
@@ -300,8 +300,8 @@ fn print(pairs: &[[Measured; 2]], depth: u32) -> bool {
             .iter()
             .map(|[ours, libnfs]| (of(ours), of(libnfs)))
             .collect();
-        // The kernel counts processor time in ticks of 4 ms, which is too coarse for single pairs
-        // but not for their sums.
+        // The kernel counts processor time in ticks of 4 ms, which is too coarse for one pair, but
+        // not for the sum of all pairs.
         let found = match limit {
             Some(_) => ratio_of_sums(&numbers).unwrap_or_default(),
             None => median(numbers.iter().map(|(ours, libnfs)| ours / libnfs)),

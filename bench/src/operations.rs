@@ -5,7 +5,7 @@ use std::io::Write;
 
 use workload::{Action, ClassicStream, Phase, Stream, Work, Workload};
 
-/// `PMFLO0R1` in memory.
+/// The first 8 bytes of the list: the text `PMFLO0R1` on a little-endian machine.
 const MAGIC: u64 = 0x3152_304f_4c46_4d50;
 /// Space for a name with its NUL.
 const NAME_BYTES: usize = 24;

@@ -34,8 +34,9 @@ pub fn command(workload: &Workload, at: &Path, prepared: bool) -> Result<Command
     Ok(command)
 }
 
-/// Performs a workload and prints the cost of its phases. Uses the engine `posix` in a directory,
-/// or with a depth the engine `nfs` in a new directory below the URL of an NFS server.
+/// Performs a workload and prints the cost of its phases. Without a depth, the engine is `posix` in
+/// a directory. With a depth, the engine is `nfs` in a new directory below the URL of an NFS
+/// server.
 pub fn perform(options: &OursOptions) -> Result<()> {
     let (engine, place) = match options.depth {
         None => ("posix", Place::Location),

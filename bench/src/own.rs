@@ -107,7 +107,8 @@ fn instructions(ours: &Path, beside: Option<&Path>) -> Result<()> {
     Ok(())
 }
 
-/// The difference between a long run and a short one. It excludes startup and other fixed work.
+/// Instructions per transaction: the difference between a long run and a short one, which excludes
+/// startup and other fixed work.
 fn instructions_of(binary: &Path, words: &str) -> Result<f64> {
     const SHORT: u64 = 100_000;
     const LONG: u64 = 400_000;

@@ -2,11 +2,11 @@
 //! calls, under names of equal length, in separate directories.
 //!
 //! Rates are based on the wall time of whole phases as each program defines it, from the first
-//! worker's start to the last worker's end. User CPU covers the same time. For fio these are
+//! worker's start to the last worker's end. User CPU covers the same time. For fio, the times are
 //! `runtime` (in milliseconds) and `usr_cpu` of its jobs. For fs_mark, `borders.c` measures the
 //! time from a process's first creation to its first deletion, and from there to its end. The first
-//! of these is the basis of fs_mark's `Files/sec`. As in fs_mark itself, rates are added up over
-//! its processes.
+//! of these two times is the basis of fs_mark's `Files/sec`. As in fs_mark itself, rates are added
+//! up over its processes.
 
 use crate::result::Result;
 use std::process::Command;
@@ -111,7 +111,8 @@ const CONTESTS: [Contest; 4] = [
 ];
 
 impl Contest {
-    /// Our run. It reads files only if reads are compared, because reading affects later deletion.
+    /// The command of our run. It reads files only if reads are compared, because reading affects
+    /// later deletion.
     fn our_command(&self, ground: &PeerLoad) -> Result<Command> {
         let reads = self
             .rows

@@ -1,4 +1,4 @@
-//! The costs of phases, which the compared programs print, and how they are parsed.
+//! The costs of phases, parsed from the output of the compared programs.
 
 use crate::result::Result;
 
@@ -48,7 +48,7 @@ impl Costs {
     }
 }
 
-/// Parses the next three numbers.
+/// Parses a cost from the next three numbers: wall time, user CPU and system CPU, in seconds.
 pub fn cost<'a>(numbers: &mut impl Iterator<Item = &'a str>) -> Result<Cost> {
     let mut next = || -> Result<f64> { Ok(numbers.next().ok_or("a number is missing")?.parse()?) };
     Ok(Cost {

@@ -1,8 +1,8 @@
 //! Running programs, measuring their cost, and ending them when this program ends.
 //!
 //! Every program runs in its own process group, which is ended if SIGINT, SIGTERM or SIGHUP
-//! arrives. No program is started afterwards. Errors then propagate, and all mounted file systems
-//! are unmounted.
+//! arrives. No program is started afterwards. The failure of the ended program then propagates, so
+//! all mounted file systems are unmounted.
 
 use crate::result::Result;
 use record::{Outcome, Record};
@@ -22,7 +22,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use system::child::{ChildCost, wait};
 
-/// Time limit for a killed process to disappear.
+/// Time limit for the child processes of a killed program to disappear.
 const TO_BE_GONE: Duration = Duration::from_secs(10);
 
 /// The signal that arrived; 0 if none.
@@ -107,13 +107,13 @@ impl Started {
         })
     }
 
-    /// Its process ID.
+    /// The process ID of the program.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Sends a signal; does nothing if the program has ended. After SIGKILL, waits until its child
-    /// processes are gone.
+    /// Sends a signal; does nothing if the program has ended. After SIGKILL, waits until the
+    /// program's child processes are gone.
     pub fn signal(&self, signal: Signal) {
         let id = self.id();
         let others =
@@ -142,7 +142,7 @@ impl Started {
         Ok(())
     }
 
-    /// Its exit status; `None` if it runs longer than `patience`.
+    /// The exit status of the program; `None` if the program runs longer than `patience`.
     pub fn end_within(&mut self, patience: Duration) -> std::io::Result<Option<ExitStatus>> {
         let began = Instant::now();
         loop {
@@ -154,9 +154,10 @@ impl Started {
         }
     }
 
-    /// Its standard output and standard error until now.
+    /// The program's standard output and standard error until now.
     pub fn streams(&self) -> std::io::Result<[String; 2]> {
-        // Opened again, because the program writes at the position of the files that are open here.
+        // The files are opened again: reading the open files would move the position at which the
+        // program writes.
         let read = |file: &File| std::fs::read(format!("/proc/self/fd/{}", file.as_raw_fd()));
         let [output, errors] = self.streams.each_ref().map(read);
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();

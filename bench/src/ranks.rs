@@ -12,7 +12,8 @@ use record::Record;
 use crate::mounts::touch_memory;
 use crate::noise::Noise;
 
-/// Minimum for the lower end of the interval of the ratio of rates.
+/// Minimum for the rate of the ranks over the rate of one process. It applies to the lower end of
+/// the ratio's interval.
 const RATE_LIMIT: f64 = 0.97;
 /// Number of workers in both variants.
 const WORKERS: u32 = 4;
@@ -51,7 +52,7 @@ fn performed(command: &mut Command, record: &Path) -> Result<RankedRun> {
     })
 }
 
-/// The two variants, with our binary that has the feature `mpi`.
+/// The two variants of a run: ranks, and one process. Both use our binary with the feature `mpi`.
 struct Ways<'a> {
     ours: &'a Path,
     directory: tempfile::TempDir,

@@ -93,7 +93,7 @@ pub fn perform(ours: &Path, campaign: &Campaign) -> Result<bool> {
     for round in rounds {
         let place = (round % volumes.len() as u64) as usize;
         let (kind, volume) = &mut volumes[place];
-        // One file system serves many rounds.
+        // All rounds on the same kind of file system use the same mount.
         let mounted = match volume {
             Some(mounted) => mounted,
             None => volume.insert(MountedVolume::in_memory(kind)?),
@@ -101,7 +101,8 @@ pub fn perform(ours: &Path, campaign: &Campaign) -> Result<bool> {
         let mut dice = Draws::new(seed, "safety", round as u32);
         let round_dir = mounted.path().join(format!("round-{round}"));
         let is_fuse = *kind == "fuse";
-        // A loop device over a file that this process serves could prevent its end.
+        // Studies on FUSE get no loop devices. A loop device over a file of the FUSE server in this
+        // process could prevent the end of the process.
         let is_study = dice.once_in(STUDIES_ONCE_IN);
         fs::create_dir(&round_dir)?;
         let ended = match is_study {
@@ -131,8 +132,8 @@ pub fn perform(ours: &Path, campaign: &Campaign) -> Result<bool> {
     Ok(sum.failed == 0)
 }
 
-/// Removes the directory of a round. Unmounts what a failed round has left there, so that the next
-/// round can start.
+/// Removes the directory of a round. Removes mounts that a failed round has left in it, so that the
+/// next round can start.
 fn remove(round_dir: &Path) -> Result<()> {
     let mounts = fs::read("/proc/self/mounts")?;
     let mounts = String::from_utf8_lossy(&mounts);

@@ -1,5 +1,5 @@
-//! The cost of observing the loop: with a display on a terminal and counts of each second, against
-//! neither.
+//! The cost of observing the loop: compares runs that have a display on a terminal and counts of
+//! each second with runs that have neither.
 
 use crate::process::{command, output_and_memory};
 use crate::result::Result;
@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::messages;
 use crate::noise::Noise;
 
-/// Allowed relative difference of the rates.
+/// Allowed relative difference between the rates with and without observation.
 const LIMIT: f64 = 0.02;
 
 /// A pseudo-terminal whose output is read and discarded.
@@ -45,7 +45,7 @@ impl Terminal {
         let mut shown = File::from(ours);
         std::thread::spawn(move || {
             let mut buffer = [0; 4096];
-            // Fails when the other end is closed.
+            // Reading fails when the other end is closed.
             while shown.read(&mut buffer).is_ok_and(|length| length > 0) {}
         });
         Ok(Self { other_end })

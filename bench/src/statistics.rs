@@ -57,9 +57,9 @@ fn enclosing_rank(count: usize) -> usize {
     }
 }
 
-/// The ratio of the sums of both sides, with the 95 % interval of the jackknife over pairs. Useful
-/// if the values are too coarse for the ratio of a single pair. `None` for fewer than two pairs, or
-/// if the second sum is 0.
+/// The sum of all first values over the sum of all second values, with the 95 % interval of the
+/// jackknife over pairs. Useful if the values are too coarse for the ratio of a single pair. `None`
+/// for fewer than two pairs, or if the second sum is 0.
 pub fn ratio_of_sums(pairs: &[(f64, f64)]) -> Option<Median> {
     /// The 97.5th percentile of the normal distribution.
     const DEVIATIONS: f64 = 1.96;
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn interval_of_few_values_is_their_range() {
+    fn interval_of_few_values_is_least_to_greatest() {
         assert_eq!(
             median([3.0, 1.0, 2.0]),
             Median {
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn interval_of_a_ratio_of_sums_reflects_the_spread() {
+    fn interval_of_ratio_of_totals_widens_with_the_spread_of_pairs() {
         let even = ratio_of_sums(&[(1.0, 2.0), (2.0, 4.0), (3.0, 6.0)]).unwrap();
         assert!(
             (even.value - 0.5).abs() < 1e-12 && even.high - even.low < 1e-12,
@@ -208,7 +208,8 @@ mod tests {
 
     #[test]
     fn intervals_of_shares_match_published_values() {
-        // From R: binom.test(x, n)$conf.int. The large counts are from sums with 60 digits.
+        // From R: binom.test(x, n)$conf.int. The values for large counts were computed with 60
+        // digits.
         for (count, all, low, high) in [
             (0, 40, 0.0, 0.088_097),
             (2, 40, 0.006_114, 0.169_197),

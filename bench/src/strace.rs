@@ -12,7 +12,8 @@ use crate::process::output;
 /// A call of a thread between its first and its last operation on a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileCall {
-    /// The operation to which it belongs, or which precedes it.
+    /// The operation to which the call belongs. For a call that does not concern a file, the
+    /// previous operation.
     pub operation: Action,
     /// The call, with flags if it opens a file, and with `(other)` if it does not concern a file of
     /// the benchmark.
@@ -41,7 +42,7 @@ pub fn trace(
 struct Call {
     name: String,
     arguments: String,
-    /// Its return value; `None` if it failed.
+    /// The return value; `None` if the call failed.
     answer: Option<i64>,
 }
 
@@ -152,7 +153,7 @@ impl Seen {
                 self.operation = Some(Action::Delete);
                 detail = path.to_owned();
             }
-            // A check before the work began.
+            // A call on a file before the first operation is only a check, which is not counted.
             (_, Some(_)) if self.operation.is_none() => return,
             ("close", None) if on_open => self.open.retain(|file| first != file.to_string()),
             _ if on_open => detail = format!("{rest} = {:?}", call.answer),
@@ -180,7 +181,7 @@ impl Seen {
     }
 }
 
-/// Number of calls of each kind.
+/// Number of calls for each operation and kind of call.
 pub fn counts(threads: &[Vec<FileCall>]) -> BTreeMap<(Action, String), u64> {
     let mut counts = BTreeMap::new();
     for call in threads.iter().flatten() {

@@ -1,6 +1,6 @@
 //! Measures false alarms of studies: how often a study of two identical file systems shows a
 //! difference, and how often a gate over it fails. Also measures how often studies of a candidate
-//! that is slowed by a known amount show it, with which estimate and interval.
+//! that is slowed by a known amount show the difference, and with which estimate and interval.
 //!
 //! Every study runs `postmark study` with its own study file and seed, ten blocks and an A/A
 //! control. Its table and the gate's decision are read as JSON. Two kinds of candidates are slowed:
@@ -39,10 +39,11 @@ files = 300
 ";
 /// Metrics of the gates over identical systems, and whether the requirement is a minimum.
 const REQUIRED: [(&str, bool); 2] = [("transactions", true), ("read.p50", false)];
-/// Margins for these gates. The smallest one is used that the number of blocks can decide, given
-/// the noise of a first study.
+/// Margins of the requirements in [`REQUIRED`]. A gate uses the smallest margin for which the
+/// blocks of a study suffice, given the noise of a first study.
 const MARGINS: [f64; 7] = [0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5];
-/// The requirement for slowed candidates. One that is slowed by more must not pass.
+/// The requirement for slowed candidates. A candidate that is slowed by more than 3 % must not
+/// pass.
 const SLOWED_REQUIREMENT: &str = "transactions >= 0.97";
 /// Transactions of each run. The number is fixed, because planning a run by time would take longer
 /// than these runs.
@@ -192,7 +193,7 @@ impl Bench<'_> {
                     true => format!("{metric} >= {:.2}", 1.0 - margin),
                     false => format!("{metric} <= {:.2}", 1.0 / (1.0 - margin)),
                 };
-                // Both requirements are decided together, so the gate gets two.
+                // Both requirements are decided together, so the gate gets this one twice.
                 let gate =
                     self.gate(&first.archive, &[requirement.clone(), requirement.clone()])?;
                 let needed = gate.and_then(|gate| gate.blocks_needed);
@@ -324,7 +325,7 @@ impl Bench<'_> {
         Ok(Some(gate))
     }
 
-    /// The results of a study. Removes its archive.
+    /// The results of a study. Removes the archive of the study.
     fn found(&self, performed: Performed, requirements: &[String], known: f64) -> Result<Found> {
         let gate = self.gate(&performed.archive, requirements)?;
         std::fs::remove_file(&performed.archive)?;

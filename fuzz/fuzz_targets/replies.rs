@@ -12,8 +12,8 @@ fuzz_target!(|bytes: &[u8]| {
     };
     let procedure = usize::from(*procedure);
     if let Ok((records, contents)) = examine_stream(procedure, stream, usize::from(*piece)) {
-        // The result cannot contain more than the input: a record takes its mark, and a byte or an
-        // entry takes at least one byte.
+        // The result cannot contain more than the input. Each record has a mark of 4 bytes, and
+        // each byte or entry takes at least one byte.
         assert!(4 * records + contents <= stream.len());
     }
     if let Ok(contents) = examine_reply(procedure, stream) {

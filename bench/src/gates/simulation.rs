@@ -1,5 +1,5 @@
-//! Simulated studies: runs are numbers, drawn in order of time, including everything that disturbs
-//! them.
+//! Simulated studies: the results of runs are numbers, drawn in order of time with noise, drift and
+//! periodic disturbances.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::{LN_2, TAU};
@@ -36,7 +36,8 @@ pub(super) enum RunNoise {
 pub(super) struct Setting {
     pub(super) name: &'static str,
     noise: RunNoise,
-    /// Linear loss from the first run to the last, as a logarithm.
+    /// Linear change of the logarithm of the result, from the first run to the last. Losses are
+    /// negative.
     drift: f64,
     /// Period of a disturbance of 10 %, in runs; 0 for none.
     period: f64,
@@ -51,7 +52,8 @@ pub(super) const fn setting(name: &'static str, noise: RunNoise) -> Setting {
     }
 }
 
-/// Normal noise with a linear loss (as a logarithm) or a periodic disturbance (period in runs).
+/// Normal noise with a linear change (see [`Setting::drift`]) or a periodic disturbance (period in
+/// runs).
 const fn disturbed(name: &'static str, spread: f64, drift: f64, period: f64) -> Setting {
     Setting {
         drift,
@@ -119,7 +121,7 @@ pub(super) struct Simulated {
     /// The candidate's true rate, relative to the baseline.
     ratio: f64,
     has_twin: bool,
-    /// Number of runs until now.
+    /// Number of runs that have been drawn.
     runs: u32,
     /// Number of runs over which the drift extends.
     runs_planned: u32,

@@ -42,9 +42,9 @@ fn command(ground: &PeerLoad, work: &[&str]) -> Command {
     command
 }
 
-/// A run that creates files. At its start, fio looks up every name, so the file system caches that
-/// it does not exist. This saves ext4 and xfs a search. A remount before the clock starts clears
-/// that cache.
+/// A run that creates files. At its start, fio looks up every name. The file system then caches
+/// that the name does not exist, which saves ext4 and xfs a search. A remount before the clock
+/// starts clears that cache.
 fn creation(ground: &PeerLoad, work: &[&str]) -> Command {
     let forget = format!(
         "--exec_prerun=mount -o remount {}",
@@ -81,7 +81,7 @@ pub fn read(ground: &PeerLoad, mut commands: Vec<Command>) -> Samples {
 
 fn perform(ground: &PeerLoad, mut command: Command) -> Result<PhaseSample> {
     let text = output(&mut command)?;
-    // Notes may precede the JSON object.
+    // fio may print notes before the JSON object.
     let json = &text[text.find('{').ok_or("fio printed no JSON")?..];
     Ok(ground.sample(cost(&serde_json::from_str(json)?, ground.files)?))
 }
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cpu_of_jobs_is_added_up_and_the_longest_time_counts() {
+    fn fio_cost_is_total_cpu_and_longest_job_time() {
         let job = |ms: u64, user: f64| {
             serde_json::json!({
                 "job_runtime": ms, "usr_cpu": user, "sys_cpu": 25.0,

@@ -9,7 +9,8 @@ use super::load::{FILE_BYTES, PeerLoad, PhaseSample, Samples};
 use crate::phases::{self, Cost};
 use crate::process::output;
 
-/// Length of its names, and number of their random characters.
+/// Options of fs_mark for the length of file names, and for the number of random characters in a
+/// name.
 const NAME_BYTES: [&str; 4] = ["-p", "20", "-r", "8"];
 
 fn command(ground: &PeerLoad) -> Command {
@@ -71,8 +72,8 @@ fn parse(text: &str) -> Result<Vec<[Cost; 2]>> {
     text.lines().map(of_line).collect()
 }
 
-/// The sum of the rates of all processes, as in fs_mark itself, because they do not wait for one
-/// another between phases.
+/// The sum of the rates of all processes, as in fs_mark itself, because its processes do not wait
+/// for one another between phases.
 fn sample(costs: impl Iterator<Item = Cost>, files: u64) -> PhaseSample {
     let files = files as f64;
     let mut sum = PhaseSample {
@@ -94,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_of_processes_are_added_up() {
+    fn fs_mark_rate_is_the_total_of_all_processes() {
         let costs = parse("1 0.1 0.5 0.5 0.05 0.2 \n2 0.3 0.5 0.5 0.05 0.2 \n").unwrap();
         let created = sample(costs.iter().map(|costs| costs[0]), 100_000);
         assert_eq!(created.files_per_s, 150_000.0);

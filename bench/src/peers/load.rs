@@ -24,7 +24,7 @@ pub struct PhaseSample {
     pub user_us_per_file: f64,
 }
 
-/// A sample for each row, in order.
+/// A sample for each compared operation of a contest, in order.
 pub type Samples = Result<Vec<PhaseSample>>;
 
 const OBSERVER: &str = include_str!("../../borders.c");
@@ -76,8 +76,8 @@ impl PeerLoad {
         sync(&self.mounted.path())
     }
 
-    /// Creates files in random order. A program that reads them in the order of their names then
-    /// reads at random positions.
+    /// Creates files in random order, so that a program that reads files in the order of their
+    /// names reads at random positions.
     pub fn create_shuffled(&self) -> Result<()> {
         let mut numbers: Vec<u64> = (0..self.files).collect();
         numbers.sort_by_key(|number| workload::random::again(*number));

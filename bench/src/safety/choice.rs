@@ -13,7 +13,7 @@ pub struct Face {
     pub words: Vec<String>,
     /// Commands for the prompt, which follow its location.
     pub commands: Option<String>,
-    /// Lower bound of the highest number in a file name.
+    /// The highest number in the run's file names is at least this.
     pub numbers: u64,
     /// Maximum number of files that are incomplete at the same time.
     pub workers: u64,
@@ -35,18 +35,18 @@ pub enum Incident {
     Kill,
     Interrupt,
     Terminate,
-    /// The directory is renamed, and another one replaces it.
+    /// The location or the run's own directory is renamed, and another directory replaces it.
     Exchange,
-    /// Another file system or another directory is mounted over it.
+    /// Another file system or another directory is mounted over the location.
     MountOver,
-    /// Its own mount is detached lazily.
+    /// The location's own mount is detached lazily.
     LazyUnmount,
 }
 
 /// The time of the incident.
 #[derive(Clone, Copy, Debug)]
 pub struct IncidentMoment {
-    /// Whether it happens only after the run has created its manifest.
+    /// Whether the incident happens only after the run has created its manifest.
     pub after_mark: bool,
     pub after: Duration,
 }
@@ -135,8 +135,8 @@ impl Round {
 }
 
 /// Transactions of a run that must last until its incident. They take one or two seconds, and
-/// planning them takes no noticeable time. If a server in this process must answer every call, a
-/// tenth is used.
+/// planning them takes no noticeable time. On FUSE, where a server in this process must answer
+/// every call, a tenth is used.
 const LONG: u64 = 30_000;
 
 fn prompt(dice: &mut Draws, long: Option<u64>) -> Face {
@@ -169,7 +169,7 @@ fn mixes(engine: &str, is_shared: bool) -> Vec<&'static str> {
             "deliver=2,delete=2,replace=2,read=1",
         ],
     };
-    // Readers need files to read.
+    // A mix for readers must contain reads.
     let is_possible = |mix: &&str| !is_shared || mix.contains("read=");
     mixes.iter().copied().filter(is_possible).collect()
 }

@@ -48,7 +48,7 @@ impl Ended {
         self.problem(format!("{} {what}", path.display()));
     }
 
-    /// Records a program's output. A panic in it is a problem.
+    /// Records a program's output. If it contains a panic, this is a problem.
     pub fn hear(&mut self, output: &str, errors: &str) {
         if errors.contains("panicked at") {
             self.problem(format!("a panic:\n{errors}"));
@@ -64,7 +64,7 @@ impl Ended {
         }
     }
 
-    /// Records each user file that is not as it was.
+    /// Records a problem for each user file that is not as it was created.
     pub fn judge_user_files(&mut self, user_files: &UserFiles, when: &str) {
         for difference in user_files.differences() {
             self.problem(format!("a guest is not as it was{when}: {difference}"));

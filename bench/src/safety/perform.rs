@@ -1,4 +1,4 @@
-//! A round of a run, from its location to its result.
+//! A round with a run: location, user files, incident, `clean`, and checks of the result.
 
 mod incident;
 mod judgement;
@@ -202,8 +202,8 @@ impl Performance<'_> {
         if self.round.event != Incident::MountOver {
             return Ok(code);
         }
-        // Cleans the directory beneath the mount point. The mounted directory stays at its own
-        // path.
+        // After the unmount, cleans the directory that the mount had hidden. The mounted directory
+        // stays at its own path.
         self.mounts.pop();
         Ok(self.clean_all()?.max(code))
     }

@@ -83,8 +83,8 @@ struct StudyPerformance<'a> {
 impl StudyPerformance<'_> {
     fn perform(&mut self, dice: &mut Draws) -> Result<()> {
         self.ended.log(format!("{:?}", self.round));
-        // When a study is killed, it may have been about to write to a new empty file. User files
-        // are therefore not empty.
+        // A study may be killed before it writes to a new empty file. User files are not empty, so
+        // that they can be distinguished from such a file.
         self.user_files.told_by_contents = true;
         for name in [
             "letter",
@@ -193,7 +193,7 @@ impl StudyPerformance<'_> {
             Change::Exchange | Change::Move => {
                 let old = self.images.join("old");
                 if fs::rename(&directory, &old).is_err() {
-                    // The study has ended and has removed it.
+                    // The study has ended and has removed the directory.
                     return Ok(());
                 }
                 self.users.push(old);
@@ -229,7 +229,7 @@ impl StudyPerformance<'_> {
     fn clean(&mut self) -> Result<u8> {
         let mut code = 0;
         let mut places = vec![self.images.clone(), self.other.clone()];
-        // A user knows the new path of a moved directory.
+        // A user knows the new path of a moved directory, so it is cleaned, too.
         places.extend(
             self.users
                 .iter()

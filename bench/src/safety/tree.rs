@@ -25,8 +25,8 @@ pub fn entries(directory: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Everything below a directory, with whether it is a directory. A directory follows its contents.
-/// Contents of directories for which `is_left_out` is true are not included.
+/// All paths below a directory, each with whether it is a directory. A directory follows its
+/// contents. Contents of directories for which `is_left_out` is true are not included.
 pub fn below(directory: &Path, is_left_out: &dyn Fn(&Path) -> bool) -> Vec<(PathBuf, bool)> {
     let mut found = Vec::new();
     for path in entries(directory) {

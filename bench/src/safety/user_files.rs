@@ -14,7 +14,7 @@ use crate::draws::Draws;
 
 /// The usual ID of the user `nobody`.
 const NOBODY: u32 = 65_534;
-/// Larger than any file of a run in the campaign.
+/// Size of large user files, in bytes: larger than any file of a run in the campaign.
 const BIG: usize = 1 << 20;
 
 /// A file of the user, with the state in which it was created.
@@ -43,7 +43,8 @@ pub struct UserFiles {
     all: Vec<UserFile>,
     count: u64,
     /// If set, new files are neither empty nor begin with zeros, and new directories are not empty.
-    /// A running run treats such entries in its own directory as its own incomplete files.
+    /// A run treats empty files, files of zeros and empty directories in its own directory as its
+    /// own incomplete files.
     pub told_by_contents: bool,
 }
 

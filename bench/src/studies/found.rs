@@ -78,7 +78,7 @@ impl fmt::Display for Found {
     }
 }
 
-/// The shares of two of a gate's decisions.
+/// The shares of gates that passed and that failed.
 pub(super) struct GateShares {
     pub(super) passed: Share,
     pub(super) failed: Share,

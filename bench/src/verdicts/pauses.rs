@@ -1,5 +1,5 @@
-//! Error rates of the rule `paused` for runs of the program: with stops of known length, and beside
-//! busy loops without stops.
+//! Error rates of the rule `paused`: for runs that are stopped for a known time, and for runs
+//! beside busy loops that are never stopped.
 
 use crate::result::Result;
 use std::fs::create_dir;
@@ -17,9 +17,9 @@ use crate::limit::{Limit, Share};
 use crate::noise::Noise;
 use crate::process::Started;
 
-/// Minimum share of runs with stops that are detected.
+/// Minimum share of stopped runs that the rule must flag.
 const FINDS: Limit = Limit::AtLeast(0.95);
-/// Maximum share of runs without stops, beside busy loops, that are flagged.
+/// Maximum share of runs without stops, beside busy loops, that the rule may flag.
 const FALSE_ALARMS: Limit = Limit::AtMost(0.01);
 /// Number of busy loops.
 const BUSY_LOOPS: usize = 6;
@@ -113,7 +113,7 @@ fn flagged(ours: &Path, runs: u32, seed: u64, stops: Option<Stops>) -> Result<Sh
     Ok(found)
 }
 
-/// Calls a function while busy loops use all processors.
+/// Calls a function while [`BUSY_LOOPS`] busy loops use processors.
 fn beside_busy_loops<A>(work: impl FnOnce() -> A) -> A {
     let is_done = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paused_is_found_among_the_reasons_of_the_verdict() {
+    fn reason_paused_is_read_from_the_verdict_of_a_run() {
         let with =
             |reasons: &str| format!(r#"{{"summary":{{"verdict":{{"reasons":[{reasons}]}}}}}}"#);
         assert!(is_paused(&with(r#"{"reason":"other-load"},{"reason":"paused"}"#)).unwrap());

@@ -1,8 +1,9 @@
-//! Error rates of the rule `not-steady` for simulated servers with known distributions.
+//! Error rates of the rule `not-steady` for simulated servers whose operations have a known
+//! distribution of durations.
 //!
 //! Workers perform operations one after another, with durations from a distribution. The code that
-//! judges a run ([`measure::steady::change`]) judges the number of completed operations in each
-//! second, and their durations.
+//! judges a run ([`measure::steady::change`]) is applied to the number of operations in each second
+//! and to the durations of all operations.
 
 use std::fmt::Write as _;
 
@@ -200,7 +201,7 @@ pub fn perform(series: u32, seed: u64) -> bool {
     finds_slowdowns(series, seed) && holds
 }
 
-/// Simulates servers whose speed falls. Returns whether this is detected as often as promised.
+/// Simulates servers whose speed falls. Returns whether the fall is detected as often as promised.
 fn finds_slowdowns(series: u32, seed: u64) -> bool {
     let mut holds = true;
     println!(
@@ -258,7 +259,7 @@ mod tests {
                         seconds,
                         drift: 0.0,
                     };
-                    // 2 % of 250 series, and the deviation by chance from a rate of 1 %.
+                    // The limit of 2 %, and what chance may add in 250 series to a rate of 1 %.
                     let share = share(server, window);
                     assert!(share <= 0.028, "{server:?}, {window:?}: {share}");
                 }
@@ -279,14 +280,14 @@ mod tests {
                 seconds: 60,
                 drift: DRIFT,
             };
-            // For 250 series, minus the deviation by chance from a rate of 93 %.
+            // A rate of 93 %, minus what chance may subtract in 250 series.
             let share = share(server, window);
             assert!(share >= 0.89, "{server:?}: {share}");
         }
     }
 
     #[test]
-    fn warmed_up_server_has_its_rate_from_the_first_second() {
+    fn server_after_warm_up_has_its_full_rate_in_the_first_second() {
         for law in [
             Law::Exponential,
             Law::Bimodal,

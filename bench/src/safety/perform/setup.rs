@@ -25,7 +25,7 @@ impl Performance<'_> {
         self.to_clean.push(mail.clone());
         self.user_files.make_file(&elsewhere.join("file"), dice)?;
         if self.round.event == Incident::LazyUnmount {
-            // User files beneath the mount point.
+            // Some user files are hidden by the mount, and must also stay unchanged.
             for _ in 0..dice.below(4) {
                 self.user_file_named_like_the_runs(&mail, dice)?;
             }
@@ -61,7 +61,7 @@ impl Performance<'_> {
         Ok(())
     }
 
-    /// A name that resembles one of ours, but that no run of the campaign uses.
+    /// A name that resembles one that our program uses, but that no run of the campaign uses.
     pub(super) fn near_name(&self, dice: &mut Draws) -> String {
         let number = dice.between(1, self.round.face.numbers);
         match dice.below(10) {
@@ -105,7 +105,8 @@ impl Performance<'_> {
     pub(super) fn user_files_after(&mut self, dice: &mut Draws) -> Result<()> {
         for mut location in self.to_clean.clone() {
             if self.round.event == Incident::MountOver {
-                // The location at the path that it has at the end of the round.
+                // Files that are created at the location are in this directory, where they are at
+                // the end of the round.
                 location = self.round_dir.join("over");
             }
             let run_directories = self.run_directories(&location);
@@ -121,7 +122,8 @@ impl Performance<'_> {
                     self.user_file_named_like_the_runs(&directory, dice)?;
                     continue;
                 }
-                // A manifest that is being written has a similar name.
+                // A manifest that is being written has a name that starts with that of the
+                // manifest.
                 let is_manifest = |path: &PathBuf| {
                     let name = path.file_name().unwrap_or_default();
                     name.to_string_lossy().starts_with(MANIFEST)

@@ -11,11 +11,11 @@ use crate::draws::Draws;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     Nothing,
-    /// Moves it away, and creates another one of the same name with user files.
+    /// Moves the directory away, and creates another one of the same name with user files.
     Exchange,
-    /// Moves it away.
+    /// Moves the directory away.
     Move,
-    /// Puts user files into it.
+    /// Puts user files into the directory.
     UserFiles,
     /// Moves an image away, and replaces it by a user file.
     ExchangeImage,

@@ -1,4 +1,5 @@
-//! Tests of pages in a real browser, with pointer, keyboard and a check of accessibility.
+//! Tests of pages in a real browser, with pointer and keyboard, and a check of accessibility by
+//! axe-core.
 
 use testkit::{Assert, Shows};
 
@@ -16,7 +17,7 @@ use crate::studied::{hostile_study, page_of_a_hundred, page_of_study};
 
 /// Widths of a telephone, a laptop and a large screen, in pixels.
 const WIDTHS: [u32; 3] = [390, 1280, 2560];
-/// Width of each chart in the comparison of images, in pixels.
+/// Width of each chart in the comparison with the golden image, in pixels.
 const COMPARED: u32 = 200;
 
 fn of_run() -> String {
@@ -37,7 +38,7 @@ fn findings(browser: &Browser, axe: &str) -> String {
 }
 
 #[test]
-fn pages_are_accessible_at_every_width_and_request_nothing() {
+fn pages_are_accessible_at_every_width_and_send_no_requests() {
     let Some(axe) = needed() else { return };
     let axe = std::fs::read_to_string(axe).unwrap() + "; 0";
     let browser = Browser::start();
@@ -92,9 +93,9 @@ fn browser_executes_nothing_from_a_hostile_record() {
     assert!(browser.text("h1").contains(shown), "{}", browser.text("h1"));
 }
 
-/// Checks that the page contains no elements that come from a record.
+/// Checks that the page contains no elements that originate from strings in a record.
 fn has_nothing_foreign(browser: &Browser) {
-    // An open dialog would be an error of the driver.
+    // The driver would report an open dialog, such as that of `alert`, as an error.
     assert_eq!(browser.complaints(), [""; 0]);
     assert_eq!(
         browser.value(
@@ -230,8 +231,8 @@ fn page_of_a_hundred_runs_is_usable_within_a_second() {
     let browser = Browser::start();
     browser.wide(1280);
     let page = page_of_a_hundred();
-    // At this time the script has run. The best of several attempts counts, because other tests run
-    // at the same time.
+    // The script has run at the event `domContentLoadedEventEnd`. The best of several attempts
+    // counts, because other tests run at the same time.
     let ready = (0..5).map(|_| {
         browser.open(&page);
         let ready =
@@ -242,7 +243,7 @@ fn page_of_a_hundred_runs_is_usable_within_a_second() {
     println!("ready after {ready:?} ms");
     let best = ready.iter().copied().fold(f64::INFINITY, f64::min);
     assert!(best > 0.0 && best < 1_000.0, "{ready:?} ms");
-    // Sorts a table, and shows a run.
+    // The time to sort a table and to show a run.
     let took = browser.value(
         "(() => { const began = performance.now(); document.querySelector('thead button').click();
            location.hash = document.querySelector('a[href^=\"#run-\"]').getAttribute('href'); \
@@ -329,7 +330,7 @@ fn page_is_usable_with_the_keyboard_only() {
 }
 
 #[test]
-fn page_supports_dark_mode_print_and_no_script() {
+fn page_works_in_dark_mode_in_print_and_without_script() {
     if needed().is_none() {
         return;
     }
@@ -368,7 +369,7 @@ fn page_supports_dark_mode_print_and_no_script() {
         paper.len()
     );
     assert_eq!(browser.complaints(), [""; 0]);
-    // The page is complete without script.
+    // Without script, the page must be complete.
     browser.tools(
         "Emulation.setScriptExecutionDisabled",
         json!({"value": true}),
@@ -427,7 +428,7 @@ fn drawn(browser: &Browser, record: &Record) -> String {
 }
 
 #[test]
-fn charts_look_the_same_as_the_golden_image() {
+fn charts_match_their_golden_image() {
     if needed().is_none() {
         return;
     }
@@ -457,7 +458,7 @@ fn charts_look_the_same_as_the_golden_image() {
     // Edges differ a little between versions of a browser.
     let share = differ(&drawn, &golden);
     assert!(share < 0.005, "{:.2} % of the pixels differ", share * 100.0);
-    // Charts of other values are recognized as different.
+    // Charts of other values must differ more, or the comparison would detect nothing.
     let other = self::drawn(&browser, &over_time(40, &[Action::Read]));
     assert!(
         differ(&other, &golden) > 0.005,

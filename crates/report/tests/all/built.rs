@@ -20,7 +20,7 @@ use workload::Skipped;
 
 const MS: u64 = 1_000_000;
 
-/// A histogram of `count` durations around a middle, with a tail.
+/// A histogram of `count` durations around `middle_ns`. One of 97 durations is seven times as long.
 pub fn durations(count: u64, middle_ns: u64) -> Histogram {
     let mut histogram = Histogram::default();
     for number in 0..count {
@@ -39,14 +39,15 @@ fn meter(operations: u64, bytes_each: u64, middle_ns: u64) -> Meter {
     }
 }
 
-/// Returns a function that makes a role's record from action, count, bytes of each and nanoseconds.
+/// Returns a function that creates the record of an operation in a role. Its parameters are action,
+/// count, bytes of each operation, and middle of the durations in nanoseconds.
 fn done_by(role: Role) -> impl Fn(Action, u64, u64, u64) -> OperationRecord {
     move |action, operations, bytes_each, middle_ns| {
         operation(role, action, meter(operations, bytes_each, middle_ns))
     }
 }
 
-/// Adds steps, each with a middle in nanoseconds.
+/// Adds steps to an operation. Each step has a name and the middle of its durations in nanoseconds.
 fn with_steps(mut operation: OperationRecord, steps: &[(&str, u64)]) -> OperationRecord {
     let step = |(step, middle_ns): &(&str, u64)| StepRecord {
         step: (*step).to_owned(),
@@ -159,7 +160,7 @@ fn asked(kept: &Record, workload: Workload) -> RunSpec {
     }
 }
 
-/// Three workers of a classic run with private pools.
+/// The record of a classic run of three workers with private pools.
 pub fn private(kept: &Record) -> Record {
     let workload = by(runs::private(3), kept.spec.workload.clone());
     let all = |ends: [u64; 3], done: [u64; 3]| {
@@ -208,7 +209,7 @@ pub fn private(kept: &Record) -> Record {
     record
 }
 
-/// The mix of the run with a shared pool.
+/// The mix of the run that [`shared`] returns.
 pub fn mix() -> Mix {
     let mut mix = Mix {
         files: 2_000,
@@ -239,7 +240,8 @@ pub fn shared_workload() -> Workload {
     workload
 }
 
-/// Two writers and two readers with a shared pool, and with everything that a report can show.
+/// The record of two writers and two readers with a shared pool, and with everything that a report
+/// can show.
 pub fn shared(kept: &Record) -> Record {
     let mut record = Record {
         spec: RunSpec {

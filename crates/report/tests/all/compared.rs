@@ -18,8 +18,8 @@ fn metric(word: &str) -> Metric {
 /// Deviations of six runs, in percent.
 const NOISE: [f64; 6] = [0.0, 2.0, -1.0, 1.0, -2.0, 0.5];
 
-/// A configuration with `blocks` runs, each with transactions/s and a latency. `shift` makes its
-/// noise different from that of other configurations.
+/// A configuration with `blocks` runs, each with transactions/s and a latency. Configurations with
+/// different `shift` have different noise.
 fn side(label: &str, rate: f64, shift: usize, blocks: u32) -> ComparedSide {
     let runs = (1..=blocks).map(|number| {
         let noise = 1.0 + NOISE[(number as usize * (shift + 1) + shift) % 6] / 100.0;
@@ -87,7 +87,7 @@ fn study_found() -> Comparisons {
 }
 
 #[test]
-fn comparisons_are_a_table_and_sentences() {
+fn comparison_matches_its_golden_files() {
     let found = study_found();
     let text = document::text(&report::comparison::document(&found), document::WIDTH);
     compare(
@@ -111,7 +111,7 @@ fn comparisons_are_a_table_and_sentences() {
 }
 
 #[test]
-fn sentences_state_the_ratio_and_its_basis() {
+fn sentence_of_comparison_states_ratio_and_interval() {
     let found = Comparisons::of(
         &with_twin(),
         &[side("xfs", 7_100.0, 1, 10), side("other", 10_000.0, 4, 10)],
@@ -171,7 +171,7 @@ fn differing_aa_control_is_a_warning() {
 }
 
 #[test]
-fn gates_state_their_decision_and_the_blocks_needed() {
+fn gate_states_its_decision_and_the_blocks_needed() {
     let requirements: Vec<Requirement> = ["transactions >= 0.97", "create.p99 <= 1.10"]
         .map(|text| text.parse().unwrap())
         .to_vec();

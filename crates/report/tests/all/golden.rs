@@ -117,7 +117,7 @@ fn open_loop_reports_requested_rate_and_waiting_transactions() {
 }
 
 #[test]
-fn interrupted_run_and_empty_pool_are_marked() {
+fn interrupted_run_and_exhausted_pool_are_marked_in_the_report() {
     let mut record = kept();
     record.actual.outcome = Outcome::Interrupted { signal: 2 };
     record.spec.latencies = false;
@@ -166,14 +166,15 @@ fn valid() -> Record {
 }
 
 #[test]
-fn valid_verdict_lists_its_checks() {
+fn valid_verdict_lists_the_checks_that_passed() {
     let record = valid();
     let text = report::text::render(&record);
     let lines: Vec<&str> = text.lines().skip(1).take(2).collect();
     assert_eq!(
         lines,
         [
-            // The kept record contains latencies of only a few operations.
+            // The kept record contains latencies of only a few operations, so drift is too
+            // uncertain.
             "Verdict     VALID: 60.000 s measured, too noisy to show small changes (drift -0.6 %, \
              noise ±25.7 %),",
             "            no errors, other programs 0.0 %, CPU steal 0.0 %, 0.0 % of reads from \
@@ -183,7 +184,7 @@ fn valid_verdict_lists_its_checks() {
 }
 
 #[test]
-fn less_severe_reason_is_marked() {
+fn reason_less_severe_than_the_verdict_is_marked() {
     let mut record = valid();
     record.during.clocks.suspended_ns = 12_000_000_000;
     let times = &mut record.during.counted.system.times;
@@ -226,7 +227,7 @@ fn writers_and_readers_are_reported_by_role() {
 }
 
 #[test]
-fn machine_section_fits_and_is_omitted_for_short_runs() {
+fn machine_section_fits_the_width_and_is_omitted_for_short_runs() {
     let mut record = built::shared(&kept());
     let text = report::text::render(&record);
     let section = |text: &str| -> Vec<String> {
@@ -245,7 +246,7 @@ fn machine_section_fits_and_is_omitted_for_short_runs() {
         lines.iter().any(|line| line.starts_with(said_why)),
         "{text}"
     );
-    // A long device name exceeds the line, so the line is broken.
+    // With a longer device name, the line exceeds the width, so it must be broken.
     let machine = record.actual.phases[1].machine.as_mut().unwrap();
     if let Fact::Known(devices) = &mut machine.devices {
         devices[0].name = "nvme0n1p12".to_owned();
@@ -411,10 +412,10 @@ fn overhead_is_reported_in_one_line() {
 }
 
 #[test]
-fn report_of_one_worker_does_not_mention_several() {
+fn report_of_one_worker_does_not_mention_other_workers() {
     let mut record = built::shared(&kept());
     record.spec.workload.workers = Workers::ONE;
-    // The verdict would mention waits of workers.
+    // The verdict of a stalled run would mention workers.
     record.actual.stalled.clear();
     record.spec.ack_log = None;
     for phase in &mut record.actual.phases {
@@ -441,7 +442,7 @@ fn report_of_one_worker_does_not_mention_several() {
 }
 
 #[test]
-fn plans_cover_the_operations_of_all_workers() {
+fn plans_match_their_golden_files() {
     let kept = kept();
     let private = built::private(&kept).spec.workload;
     for (name, golden, workload) in [
@@ -479,7 +480,7 @@ fn record_survives_a_json_round_trip() {
 }
 
 #[test]
-fn newer_or_invalid_record_is_refused() {
+fn record_with_newer_or_invalid_schema_is_refused() {
     let newer = RUN.replace("\"schema\":1", "\"schema\":999");
     assert!(matches!(
         Record::from_json(&newer),
@@ -499,7 +500,7 @@ fn newer_or_invalid_record_is_refused() {
 }
 
 #[test]
-fn report_works_in_other_formats_and_widths() {
+fn markdown_rows_have_equal_columns_and_text_fits_other_widths() {
     let report = report::text::report(&built::shared(&kept()));
     let markdown = document::markdown(&report);
     let is_row = |line: &&str| line.starts_with("| ");

@@ -82,7 +82,7 @@ fn steady() -> Record {
     record
 }
 
-/// Records that together contain a value of every kind.
+/// Records that together contain every kind of value that a record can have.
 fn records() -> Vec<(&'static str, Record)> {
     let mut failed = over_time(built::shared(&kept()));
     failed.actual.outcome = Outcome::Failed {
@@ -156,7 +156,7 @@ fn files(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     read.collect()
 }
 
-/// POSTMARK_WRITE_GOLDEN writes the files.
+/// If POSTMARK_WRITE_GOLDEN is set, the test writes the seeds.
 #[test]
 fn fuzzing_seeds_are_valid_records() {
     let directory = root().join("fuzz/seeds/import");
@@ -179,7 +179,7 @@ fn fuzzing_seeds_are_valid_records() {
 }
 
 #[test]
-fn earlier_fuzzing_finds_are_harmless() {
+fn inputs_found_by_fuzzing_are_processed_without_failure() {
     for (path, find) in files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/finds/import")) {
         println!("{}", path.display());
         import(&find);
@@ -236,7 +236,7 @@ fn record_with_hostile_strings_is_shown_harmlessly() {
         let mut shown = everything(&record);
         shown.push(paged::shown(&record));
         shown[0].shows("\\x1b[2J\\x1b]0;x\\x07\\u{9b}31m\\u{202e}");
-        // No line consists of a forged name, and names are read back unchanged.
+        // No line starts with the forged text, and the host name is read back unchanged.
         shown[0].assert(!shown[0].lines().any(|line| line.starts_with("Forged")));
         assert_eq!(record.host.hostname, HOSTILE);
         assert_eq!(Record::from_json(&shown[1]).unwrap().host.hostname, HOSTILE);
@@ -256,7 +256,7 @@ fn refused(place: &str, other: Value) -> String {
 }
 
 #[test]
-fn impossible_values_are_refused_with_their_field() {
+fn impossible_value_is_refused_with_the_name_of_its_field() {
     let phase = "/record/actual/phases/1";
     let first = "record.actual.phases[1]";
     for (place, other, field, why) in [
@@ -324,7 +324,7 @@ fn impossible_values_are_refused_with_their_field() {
 }
 
 #[test]
-fn overflowing_sums_are_refused() {
+fn record_whose_totals_overflow_is_refused() {
     for place in [
         "issued",
         "transactions",
@@ -346,7 +346,7 @@ fn overflowing_sums_are_refused() {
 }
 
 #[test]
-fn century_long_run_needs_no_extra_time_or_memory() {
+fn record_of_a_run_of_a_century_is_processed_in_time() {
     let mut record = over_time(built::shared(&kept()));
     for phase in &mut record.actual.phases {
         phase.first_done = None;
@@ -355,9 +355,9 @@ fn century_long_run_needs_no_extra_time_or_memory() {
     assert!(import(verdict::to_json(&record).as_bytes()));
 }
 
-/// A record of the largest allowed run can be read.
+/// The record of a run with as many locations as a run may have must be readable.
 #[test]
-fn record_with_the_maximum_number_of_locations_is_read() {
+fn record_with_the_maximum_number_of_locations_is_readable() {
     let mut record = kept();
     record.locations = vec![record.locations[0].clone(); LOCATIONS_MAX];
     assert!(import(verdict::to_json(&record).as_bytes()));
@@ -520,10 +520,10 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 600, max_shrink_iters: 200,
         ..ProptestConfig::default() })]
 
-    /// Most of the time only one value is changed, because another invalid value would hide its
-    /// effect.
+    /// Most mutations change only one value, because a second invalid value would hide the effect
+    /// of the first.
     #[test]
-    fn mutated_records_are_harmless(
+    fn mutated_records_are_refused_or_shown_harmlessly(
         which in any::<prop::sample::Index>(),
         mutations in prop::collection::vec((any::<prop::sample::Index>(), mutation()), 1..4),
     ) {

@@ -1,6 +1,6 @@
 //! Processing of an untrusted record: it is read, summarized, shown and listed in every format,
-//! written, and read back. `hostile.rs` passes finds, seeds and mutated records through it, and the
-//! fuzz target `import` passes its inputs.
+//! written, and read back. `hostile.rs` calls it with earlier fuzzing finds, seeds and mutated
+//! records, and the fuzz target `import` with its inputs.
 
 use document::sanitize;
 use record::Record;
@@ -26,7 +26,7 @@ pub fn import(bytes: &[u8]) -> bool {
     for shown in everything(&record) {
         is_harmless(&shown);
     }
-    // The text as it is printed.
+    // The record must survive the escaping of printed JSON.
     let written = verdict::to_json(&record);
     let again = Record::from_json(&sanitize::lines(&written));
     assert_eq!(again.expect("what was written is read again"), record);

@@ -124,7 +124,7 @@ fn list_row_shows_the_measured_transactions() {
 }
 
 #[test]
-fn every_row_has_the_columns_of_its_header() {
+fn every_csv_row_has_the_columns_of_its_header() {
     let record = kept();
     let columns = |line: &str| line.matches(',').count();
     let csv = list::csv(&[entry(&record), entry(&record)]);
@@ -182,7 +182,7 @@ fn unfinished_run_reports_its_completed_phases() {
         let text = report::text::render(&record);
         text.shows("UNFINISHED: the program was killed");
         text.shows("INVALID");
-        // This includes a run without a completed phase.
+        // The last report is that of a run without a completed phase.
         if record.actual.phases.pop().is_none() {
             break;
         }

@@ -1,5 +1,5 @@
-//! Realistic records: latencies, counts and kernel counters with seeded noise, which does not
-//! compress. Tests of the size of their pages.
+//! Realistic records, and tests of the size of their pages. Latencies, counts and kernel counters
+//! contain seeded noise, which does not compress.
 
 use record::{
     Action, Histogram, MachineOverTime, Phase, Record, Role, SliceMeter, Slices, WorkerPhase,
@@ -40,10 +40,10 @@ pub fn noisy(
 ) -> Record {
     let mut noise = Random(seed);
     let mut record = record.clone();
-    // The width of slices for this duration.
+    // The width of slices for this duration, in seconds.
     let wide = seconds.div_ceil(1_800).next_power_of_two();
-    // For a wide slice not every operation is drawn. The record then still contains as many
-    // buckets.
+    // For a wide slice, at most 3,000 operations are drawn. The histograms still have as many
+    // buckets as with all operations.
     let drawn = (per_second * wide).min(3_000);
     let phases = record.actual.phases.iter_mut();
     for phase in phases.filter(|phase| phase.phase == Phase::Transactions) {
@@ -83,7 +83,7 @@ pub fn noisy(
     record
 }
 
-/// Counters of a machine in slices of `wide` seconds, with noise around those of a synthetic
+/// Counters of a machine in slices of `wide` seconds, with noise around the counters of a synthetic
 /// record.
 fn machine(noise: &mut Random, began_ns: u64, slices: u64, wide: u64) -> MachineOverTime {
     fn fill(value: &mut Value, noise: &mut Random, slices: u64) {
@@ -131,7 +131,7 @@ fn lengths(page: &str) -> (usize, usize) {
 }
 
 #[test]
-fn page_of_a_day_is_below_one_and_a_half_megabytes() {
+fn page_of_a_run_of_a_day_is_below_1_5_megabytes() {
     let base = built::private(&kept());
     // All kinds of operations for almost three hours, and those of a typical mix for half an hour
     // and for a day.
@@ -185,7 +185,7 @@ fn many_workers(record: &mut Record) {
 /// The largest record that this or an earlier version of the program writes: two roles with all
 /// kinds of operations for half an hour, and full-precision latencies for each second.
 #[test]
-fn page_of_the_largest_record_is_made_in_time() {
+fn page_of_the_largest_record_stays_within_the_time_limit() {
     let base = built::private(&kept());
     let mut record = noisy(&base, 3, 1_800, &USUAL, 200);
     let mut noise = Random(5);

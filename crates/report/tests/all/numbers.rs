@@ -1,6 +1,6 @@
 //! Numbers are the same on the page, in the JSON and in the text, for every kind of record. A row
-//! of the page contains the exact value of the JSON, and a line of the text contains everything
-//! that this row shows.
+//! of the page contains the exact value of the JSON, and a line of the text contains all cells of
+//! this row.
 
 use document::units::{latency, rate};
 use measure::Histogram;
@@ -226,7 +226,7 @@ fn numbers_agree_between_page_json_and_text() {
 }
 
 #[test]
-fn comparison_finds_a_differing_number() {
+fn check_of_page_detects_a_changed_number() {
     let record = kept();
     let page = page_of(&record);
     let all = rows(page.split_once("<script").unwrap().0);

@@ -1,6 +1,6 @@
 //! The page of an untrusted record: made within a time limit, well-formed and harmless.
-//! `hostile.rs` and `pages.rs` pass records through it, and the fuzz target `page` passes its
-//! inputs.
+//! `hostile.rs` and `pages.rs` check the pages of their records with these functions, and the fuzz
+//! target `page` those of its inputs.
 
 use std::time::Duration;
 
@@ -10,7 +10,8 @@ use report::page::{ComparedPage, PageRun, comparison_page, page};
 use study::statistics::ALPHA;
 use study::{Baseline, ComparedSide, Comparisons, Metric, Observed, SideGroup, Statistic};
 
-/// Limit on the processor time for a page. Processor time is independent of other tests.
+/// Limit on the processor time for a page. Wall time would depend on other tests that run at the
+/// same time.
 const PAGE_MAX: Duration = Duration::from_secs(2);
 
 /// Makes the page of a record, and panics if a check fails. Returns whether the text is a record.
@@ -59,7 +60,7 @@ pub fn compared(record: &Record) -> String {
         more: Document::default(),
         runs: [1, 2, 3].map(|number| (number, run())).into(),
     });
-    // The page contains three records.
+    // The page contains three records, so the limit applies to a third of the time.
     checked(&page, processor_time().saturating_sub(began) / 3);
     page
 }
@@ -161,7 +162,7 @@ pub fn is_well_formed(text: &str) {
             assert_eq!(open.pop(), Some(name), "{tag}");
             continue;
         }
-        // Names and values alternate.
+        // Split at quotation marks, names and values of attributes alternate.
         let mut parts = tag.strip_suffix('/').unwrap_or(tag).split('"');
         let names = parts.clone().step_by(2);
         assert!(

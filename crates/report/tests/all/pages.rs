@@ -41,7 +41,7 @@ pub fn run<'a>(record: &'a Record, json: &'a str) -> PageRun<'a> {
     }
 }
 
-/// A record with this many slices of these operations in the transactions.
+/// A record whose transactions have this many slices with these operations.
 pub fn over_time(slices: u64, actions: &[Action]) -> Record {
     filled(built::private(&kept()), slices, actions)
 }
@@ -122,7 +122,7 @@ fn charts_over_time_match_their_golden_file() {
 }
 
 #[test]
-fn numbers_of_the_page_match_the_json() {
+fn rate_verdict_and_percentiles_on_the_page_match_the_json() {
     let record = kept();
     let json: serde_json::Value = serde_json::from_str(&verdict::to_json(&record)).unwrap();
     let per_second = json["summary"]["transactions"]["per_second"]
@@ -152,7 +152,7 @@ fn numbers_of_the_page_match_the_json() {
 }
 
 #[test]
-fn rates_over_time_match_the_counts() {
+fn rates_in_the_chart_over_time_match_the_counts_of_the_record() {
     let record = over_time(10, &[Action::Read]);
     let document = report::page::document(&record);
     let all = figures(&document);
@@ -216,7 +216,7 @@ pub fn hostile() -> String {
 }
 
 #[test]
-fn nothing_on_a_page_is_executed_or_fetched() {
+fn page_of_a_hostile_record_executes_and_fetches_nothing() {
     let text = hostile();
     assert_eq!(
         text.matches("<script").count(),
@@ -323,7 +323,7 @@ pub fn swept() -> Record {
 }
 
 #[test]
-fn a_sweep_shows_latency_over_the_achieved_rate() {
+fn page_of_a_sweep_charts_latency_against_the_achieved_rate() {
     let record = swept();
     let document = report::page::document(&record);
     let all = figures(&document);
@@ -399,7 +399,7 @@ fn sweep_reports_rate_and_cache_hits_of_its_last_sustained_level() {
 }
 
 #[test]
-fn steps_have_a_chart_and_operations_show_what_served_them() {
+fn page_charts_timed_calls_and_shows_what_served_each_operation() {
     let record = built::shared(&kept());
     let document = report::page::document(&record);
     let all = figures(&document);
@@ -452,7 +452,7 @@ fn page_contains_a_command_for_the_same_work() {
 
 proptest! {
     #[test]
-    fn any_text_is_escaped(text in "[ -~<>&\"'\\x00-\\x1f\u{202a}-\u{202e}]{0,40}") {
+    fn any_text_on_a_page_is_escaped(text in "[ -~<>&\"'\\x00-\\x1f\u{202a}-\u{202e}]{0,40}") {
         let mut document = Document::default();
         document.title(text.clone());
         document.pair(0, &text, &text);

@@ -7,8 +7,8 @@ use record::{
 use serde_json::json;
 use testkit::{Shows, kept};
 
-/// The kept run with `count` ranks of one worker, two on each host. Each rank is a tenth faster
-/// than the one before.
+/// The kept run with `count` ranks of one worker, two on each host. Each rank is faster than the
+/// previous one by a tenth of the rate of rank 0.
 fn of_ranks(count: u32) -> Record {
     let mut record = kept();
     let host = |number: u32| {
@@ -78,7 +78,7 @@ fn section(record: &Record) -> String {
 }
 
 #[test]
-fn shares_and_rates_of_hosts_and_ranks_are_shown() {
+fn report_shows_shares_and_rates_of_hosts_and_ranks() {
     let text = section(&of_ranks(4));
     text.shows_all(
         "client0      2        2  45.7 %         210            105        0.0    2.5 | \
@@ -91,7 +91,7 @@ fn shares_and_rates_of_hosts_and_ranks_are_shown() {
 }
 
 #[test]
-fn many_ranks_show_only_hosts_and_many_hosts_only_the_slowest() {
+fn report_of_many_ranks_lists_only_hosts_and_of_many_hosts_only_the_slowest() {
     let text = section(&of_ranks(18));
     text.shows("client8");
     text.does_not_show("rank  host");
@@ -101,7 +101,7 @@ fn many_ranks_show_only_hosts_and_many_hosts_only_the_slowest() {
 }
 
 #[test]
-fn differences_between_hosts_are_a_warning() {
+fn report_warns_of_differences_between_hosts() {
     let mut record = of_ranks(6);
     let cluster = record.cluster.as_mut().unwrap();
     cluster.hosts[2].host.kernel.release = "5.10\u{1b}[31m".to_owned();
@@ -116,7 +116,8 @@ fn run_of_one_process_has_no_ranks_section() {
     assert!(!report::text::render(&kept()).contains("Ranks"));
 }
 
-/// An observer that counted `calls` calls in the whole run, half of them in its first phase.
+/// The record of an observer that counted `calls` calls in the whole run, half of them in the first
+/// phase.
 fn observer(record: &Record, calls: Option<u64>) -> ObserverRecord {
     let spent = |busy: u64| {
         json!({"known": {"total_ns": {"known": 1000}, "user_ns": {"known": busy},
@@ -221,7 +222,7 @@ fn observed_calls_are_compared_with_sent_calls() {
 }
 
 #[test]
-fn uncounted_calls_are_not_available() {
+fn calls_that_an_observer_could_not_count_are_reported_as_not_available() {
     let mut record = of_ranks(2);
     let found = observer(&record, None);
     record.cluster.as_mut().unwrap().observers = vec![found];

@@ -97,7 +97,7 @@ fn report_shows_all_procedures_sent_to_the_server() {
     ] {
         text.shows(expected);
     }
-    // These are more kinds than are shown for the kernel's counters.
+    // All 12 procedures are shown, although only 8 kinds are shown for the kernel's counters.
     for number in 1..=12 {
         let line = format!("PROCEDURE{number} {} ", 10 * number);
         text.shows(&line);
@@ -106,7 +106,7 @@ fn report_shows_all_procedures_sent_to_the_server() {
 }
 
 #[test]
-fn connection_problems_are_reported() {
+fn report_counts_lost_connections_and_unknown_outcomes() {
     let text = words(&report::text::render(&on_server(ServerCounts {
         reconnections: 1,
         not_known: 2,
@@ -124,7 +124,7 @@ fn connection_problems_are_reported() {
 }
 
 #[test]
-fn markdown_shows_all_procedures() {
+fn markdown_shows_all_procedures_sent_to_the_server() {
     let record = on_server(ServerCounts::default());
     let markdown = document::markdown(&report::text::report(&record));
     markdown.shows("PROCEDURE12");

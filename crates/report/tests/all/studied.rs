@@ -1,4 +1,4 @@
-//! Pages of studies and comparisons: they show the values of their tables, and every configuration
+//! Pages of studies and comparisons: charts show the values of the tables, and every configuration
 //! links to its runs.
 
 use std::io::Read;
@@ -73,7 +73,7 @@ fn made(blocks: u32) -> Made {
                 made: None,
                 age: None,
             });
-            // The duration determines the rate.
+            // The transactions are the same in all runs, so the duration determines the rate.
             let slower = if cell.target == 1 { 10 } else { 7 };
             let noise = u64::from(block * 7 + position) % 5;
             for phase in &mut record.actual.phases {
@@ -173,7 +173,7 @@ fn page_of_a_study_matches_its_golden_file() {
 }
 
 #[test]
-fn numbers_of_a_study_page_match_its_tables() {
+fn numbers_of_a_study_page_match_the_comparisons() {
     let made = made(6);
     let cells = made.design.cells().unwrap();
     let tables =
@@ -247,7 +247,7 @@ fn every_configuration_links_to_its_runs() {
 }
 
 #[test]
-fn differing_conditions_are_marked() {
+fn configurations_with_different_conditions_are_marked() {
     let mut made = made(5);
     for run in &mut made.runs {
         if run.part.cell.ends_with("xfs") {
@@ -272,7 +272,7 @@ fn differing_conditions_are_marked() {
 }
 
 #[test]
-fn configurations_without_a_study_and_with_one_run_have_a_page() {
+fn configurations_with_one_run_and_without_a_study_have_a_page() {
     let made = made(1);
     let mut groups = groups(&made.design.cells().unwrap(), &made.runs);
     groups.truncate(1);
@@ -328,7 +328,7 @@ pub fn hostile_study() -> String {
 }
 
 #[test]
-fn a_study_of_hostile_names_is_well_formed() {
+fn page_of_a_study_with_hostile_names_is_well_formed() {
     let page = hostile_study();
     is_well_formed(&without_script(&page));
     assert!(
@@ -356,7 +356,7 @@ pub fn page_of_a_hundred() -> String {
 }
 
 #[test]
-fn a_study_of_a_hundred_runs_is_small() {
+fn page_of_a_study_of_a_hundred_runs_is_below_6_megabytes() {
     let page = page_of_a_hundred();
     let (shown, _) = page.split_once("<script").unwrap();
     println!("{} bytes shown, {} in all", shown.len(), page.len());
@@ -367,7 +367,7 @@ fn a_study_of_a_hundred_runs_is_small() {
 }
 
 #[test]
-fn figures_are_complete_files_with_their_conditions() {
+fn figures_for_papers_are_complete_files_with_conditions_of_the_runs() {
     let made = made(5);
     let figures = with_page(&made, comparison_figures);
     let ratios = &figures[0];

@@ -1,4 +1,4 @@
-//! Charts of block characters.
+//! Charts of block characters for terminals.
 
 use document::text;
 use record::Action;
@@ -56,7 +56,7 @@ fn percentile_curve_rises_and_missing_charts_are_omitted() {
 }
 
 #[test]
-fn line_contains_a_block_for_each_value() {
+fn terminal_line_contains_a_block_for_each_value() {
     assert_eq!(line([0.0, 0.1, 4.0, 8.0].into_iter()), " ▁▄█");
     assert_eq!(line([0.0, 0.0].into_iter()), "  ");
 }

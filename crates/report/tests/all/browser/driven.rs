@@ -12,7 +12,7 @@ use tempfile::TempDir;
 /// Time limit for an answer of the driver.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 
-/// A browser with one window. It ends when this value is dropped.
+/// A browser with one window. The browser ends when this value is dropped.
 pub struct Browser {
     agent: ureq::Agent,
     driver: Child,
@@ -20,8 +20,8 @@ pub struct Browser {
     place: TempDir,
 }
 
-/// Requirements of all tests: a driver, and the file of axe-core. If one is missing, returns `None`
-/// and prints the reason, or panics if all tests are required.
+/// Returns the path of axe-core if the requirements of all tests exist: a driver, and axe-core. If
+/// one is missing, returns `None` and prints the reason, or panics if all tests are required.
 pub fn needed() -> Option<PathBuf> {
     let found = look();
     let all = std::env::var_os("CI").is_some()
@@ -205,7 +205,7 @@ impl Browser {
         }
     }
 
-    /// Presses a key: `Tab`, `Enter`, `ArrowRight` or a similar one, or one whose name is its
+    /// Presses a key, given by its name (such as `Tab`, `Enter` or `ArrowRight`) or by its
     /// character.
     pub fn press(&self, key: &str) {
         let (text, code) = match key {
@@ -265,7 +265,8 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // The failure of a test is reported elsewhere; errors when the browser ends are ignored.
+        // Errors while the browser ends are ignored, because the test itself has already passed or
+        // failed.
         let _ = self.agent.delete(&self.session).call();
         let _ = self.driver.kill();
         let _ = self.driver.wait();
