@@ -1,7 +1,9 @@
-//! Runs and the archive, with the real binary: its contents after a run, after a kill at any time
-//! and with two writers; the archive commands; and archives that refuse a run.
+//! The archive, with the real program: what it contains after a run, after a run was killed, and
+//! with two writers. Other tests cover the archive commands, and archives that cannot be used for a
+//! run.
 //!
-//! `POSTMARK_KILLS` is the number of times a run is killed (default 20). A release uses more.
+//! `POSTMARK_KILLS` sets how many times a run is killed (default 20). A release uses a higher
+//! number.
 
 mod commands;
 mod killed;
@@ -21,13 +23,13 @@ use verdict::ListedRun;
 use crate::support::interface::postmark;
 use crate::support::{Ended, Running, TestDir};
 
-/// A user with a data directory and a target directory.
+/// A user who has a data directory for the archive, and a target directory.
 struct Home {
     test_dir: TestDir,
     target: PathBuf,
 }
 
-/// A run of a few milliseconds.
+/// A run that takes a few milliseconds.
 const LITTLE: &str =
     "run --quiet --no-overhead --storage posix --files 40 --transactions 100 --seed 7";
 
@@ -43,7 +45,8 @@ impl Home {
         self.test_dir.path().join("data/postmark/archive.db")
     }
 
-    /// The program with arguments without blanks. Runs use the home's target.
+    /// A command that starts the program with arguments that contain no blanks. Runs use the target
+    /// directory of the user.
     fn command(&self, words: &str) -> Command {
         let mut command = postmark(words);
         if words.starts_with("run ") {
@@ -65,20 +68,21 @@ impl Home {
         self.end(self.command(words))
     }
 
-    /// Asserts a row: arguments, exit status, and texts of the output.
+    /// Runs the command in a row, and asserts the exit status and the texts that the row lists
+    /// after it.
     fn row(&self, row: &str) {
         let (words, expected) = row.split_once(" | ").unwrap();
         self.shows(words).ends(expected);
     }
 
-    /// Standard output of a successful command.
+    /// Runs a command, which must succeed, and returns its standard output.
     fn answer(&self, words: &str) -> String {
         let ended = self.shows(words);
         ended.code(0);
         ended.output
     }
 
-    /// The runs in the archive; empty if it does not exist or is being created.
+    /// The runs in the archive. Empty if the archive does not exist or is just being created.
     fn entries(&self) -> Vec<ListedRun> {
         match opened(&self.archive()) {
             Err(error) if error.kind == ArchiveErrorKind::Missing => Vec::new(),
@@ -98,7 +102,8 @@ impl Home {
         running.until("that it is archived", |_| !self.entries().is_empty());
     }
 
-    /// Waits until the archive contains a phase of the run. Its transactions have started then.
+    /// Waits until the archive contains a phase of the run. The transactions phase has then
+    /// started.
     fn until_a_phase_is_there(&self, running: &mut Running) {
         running.until("that the transactions go on", |_| {
             let entries = self.entries();
@@ -123,7 +128,7 @@ fn opened(path: &Path) -> Result<Archive, ArchiveError> {
         journal: JournalMode::WriteAhead,
         owner: None,
         make: false,
-        // Longer than any disk takes.
+        // Longer than a disk could block.
         patience: std::time::Duration::from_secs(3_600),
     };
     Archive::open(&opening)

@@ -1,7 +1,6 @@
-//! No two files of a crate may depend on one another, directly or through others. A file depends on
-//! another if it names an item of it or re-exports it (`pub use`). A re-exported name belongs to
-//! the file that defines it. A parent that declares a child does not depend on it, unless it uses
-//! an item of it.
+//! The files of a crate must not form a dependency cycle. A file depends on another file if it uses
+//! an item of that file, or re-exports the item (`pub use`). A re-exported item belongs to the file
+//! that defines it. Declaring a child module alone is no dependency.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,7 +11,7 @@ use syn::{Attribute, Item, ItemMod, UseTree};
 /// A module as a path within the crate; an empty path is the crate root.
 pub type Module = Vec<String>;
 
-/// The paths that the files of a crate name, by module.
+/// The paths that the files of a crate mention, by module.
 struct Crate {
     files: BTreeMap<Module, Paths>,
 }
@@ -32,8 +31,8 @@ impl Crate {
         }
     }
 
-    /// The file that a path leads to: the deepest module along the path, or the module from which
-    /// that one re-exports the name.
+    /// The file that defines the item at a path. Usually this is the deepest module along the path;
+    /// for a re-exported name, it is the module behind it.
     fn file_of(&self, within: &Module, path: &[String]) -> Option<Module> {
         let mut module = within.clone();
         let mut rest = path;
@@ -67,13 +66,13 @@ impl Crate {
             .first()
             .and_then(|name| file.uses.iter().find(|(known, _)| known == name));
         match taken {
-            // A name of another crate is ignored.
+            // A name from another crate resolves to no file here.
             Some((_, path)) => self.file_of(&module, path),
             None => Some(module),
         }
     }
 
-    /// The files that a file depends on.
+    /// The files of the same crate on which a file depends.
     fn needs(&self, module: &Module) -> BTreeSet<Module> {
         let paths = &self.files[module];
         let uses = paths.uses.iter().map(|(_, path)| path);
@@ -83,7 +82,7 @@ impl Crate {
             .collect()
     }
 
-    /// The dependency cycles, each as a chain of files.
+    /// All dependency cycles, each as a chain of files.
     fn circles(&self) -> Vec<String> {
         let needs: BTreeMap<&Module, BTreeSet<Module>> = self
             .files
@@ -136,13 +135,13 @@ fn add_files(directory: &Path, module: &Module, files: &mut BTreeMap<Module, Pat
     }
 }
 
-/// The paths that a file names, except in its tests.
+/// The paths that a file mentions outside its tests.
 #[derive(Default)]
 struct Paths {
-    /// Paths of `use` declarations, by their local name. A glob has no name.
+    /// Paths of `use` declarations, each with its local name. A glob import has no name.
     uses: Vec<(String, Vec<String>)>,
     named: Vec<Vec<String>>,
-    /// Depth of inline modules around the visited item.
+    /// Number of inline modules around the current item.
     depth: usize,
 }
 
@@ -199,7 +198,7 @@ impl<'a> Visit<'a> for Paths {
             let segments = path.segments.iter();
             let names: Vec<String> = segments.map(|segment| segment.ident.to_string()).collect();
             let above = names.iter().take_while(|name| *name == "super").count();
-            // A path within the file does not leave it.
+            // If `super` leads only out of inline modules, the path stays within the file.
             if above == 0 || above > self.depth {
                 self.named.push(names[above.min(self.depth)..].to_vec());
             }

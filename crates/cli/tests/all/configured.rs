@@ -1,6 +1,6 @@
-//! Parses, resolves and checks an untrusted configuration file, writes it and parses the result,
-//! without using a file system. `hostile.rs` passes stored inputs here, and the fuzz target
-//! `config` new ones.
+//! Parses, resolves and checks a configuration file from an untrusted source, without using a file
+//! system. Writes the result as a configuration file and parses that. `hostile.rs` calls this with
+//! stored inputs, and the fuzz target `config` with new ones.
 
 use campaign::run_spec::{RunRequest, Specified, parse_config, specify, to_config};
 use cli::ui::problem::USER;
@@ -8,9 +8,10 @@ use document::sanitize;
 use spec::{EngineName, Options, SizesOption};
 use workload::{Phase, Planner, fingerprint};
 
-/// Largest number of files or transactions of all workers for which a plan is made.
+/// A plan is made only if all workers together have at most this number of files and transactions.
 const PLANNED_MAX: u64 = 2_000;
-/// Largest number of draws for which a plan is made, because a plan generates the whole stream.
+/// A plan is made only if its stream needs at most this number of random draws, because a plan
+/// generates the whole stream.
 const DRAWS_MAX: u64 = 1_000_000;
 
 /// Returns whether the file was accepted.
@@ -33,8 +34,8 @@ pub fn configure(bytes: &[u8]) -> bool {
     true
 }
 
-/// Asserts the form of an error message: between its first and last line, each line belongs to the
-/// frame that quotes the file. No text of the file starts a line.
+/// Asserts the form of an error message. Each line between the first and the last quotes the file
+/// within a frame, so no text of the file starts a line.
 fn is_framed(problem: &str) {
     let lines: Vec<&str> = problem.lines().collect();
     let is_of_frame = |line: &&str| {
@@ -52,7 +53,8 @@ fn is_harmful(character: char) -> bool {
     !matches!(character, '\n' | '\t') && sanitize::is_harmful(character)
 }
 
-/// The run spec of a file; `None` if it is refused, or would depend on files or the machine.
+/// The run spec of a configuration file. `None` if the file is refused, or if its run spec depends
+/// on other files or the machine.
 fn meaning(text: &str) -> Option<Specified> {
     let options = match parse_config(text) {
         Ok(options) => options,
@@ -89,7 +91,8 @@ fn looks_beyond(options: &Options) -> bool {
     options.working_set.is_some() || sizes.iter().any(in_file)
 }
 
-/// Calls everything that checks a workload before a run, and generates its stream if it is short.
+/// Performs all checks of a workload that precede a run. If its stream is short, generates the
+/// stream.
 fn judge(specified: &Specified) {
     let workload = &specified.spec.workload;
     workload.validate().expect("it was validated");
@@ -105,16 +108,16 @@ fn judge(specified: &Specified) {
         workload.grows(),
     );
     if specified.spec.engine == EngineName::NULL {
-        // It may be refused; only a panic would be an error.
+        // The run may be refused. The test only fails if the check panics.
         let _ = runner::dispatch::judge(&specified.spec);
     }
     let all = workload.files().saturating_add(workload.transactions());
-    // The original draws one more number for each block that it writes.
+    // The original PostMark draws an additional random number for each block that it writes.
     let blocks = 1 + workload.content_bytes_max() / workload.write_block_bytes();
     let draws = all.saturating_mul(workers).saturating_mul(blocks);
     let is_short = all.saturating_mul(workers) <= PLANNED_MAX && draws <= DRAWS_MAX;
     if is_short && workload.directories() <= PLANNED_MAX {
-        // It may have no plan; only a panic would be an error.
+        // Planning may fail. The test only fails if it panics.
         if let Ok(plan) = Planner::new(workload).plan() {
             assert!(plan.transactions <= all.saturating_mul(workers));
         }

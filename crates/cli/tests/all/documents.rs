@@ -1,5 +1,5 @@
-//! Runs the commands of README, all documents and manual pages in their order. Paths, sizes and
-//! times are replaced by small ones.
+//! Runs all commands in the README, the documents and the manual pages, in the order of each text.
+//! Paths, sizes and times are replaced by smaller ones.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,9 +8,9 @@ use std::process::Command;
 
 use crate::{layout, original};
 
-/// Replacements that make a documented run small.
+/// Replacements in a documented command, so that its run is short.
 const SCALED: [(&str, &str); 9] = [
-    // Very short runs in memory are INVALID.
+    // Short runs in memory are INVALID, so with --strict they would fail.
     (" --strict", ""),
     ("cargo run --release -- run", "postmark run"),
     (" --files 20k", " --files 100"),
@@ -25,11 +25,12 @@ const SCALED: [(&str, &str); 9] = [
     ),
 ];
 
-/// Commands that take minutes or empty the machine's page cache: only their plan is shown.
+/// Options of commands that take minutes or empty the page cache of the machine. For such a
+/// command, only the plan is printed.
 const PLANNED: [&str; 3] = [" --sweep ", " --steady ", " --cache cold"];
 
-/// The commands of a document: lines of code blocks that begin with the program's name or with
-/// `printf`, which is piped to it.
+/// The commands in a document: lines of code blocks that begin with the name of the program. Lines
+/// that begin with `printf` pipe their output to the program.
 fn commands(document: &str) -> Vec<String> {
     let joined = document.replace("\\\n", " ");
     let lines = joined.lines().filter_map(|line| line.strip_prefix("    "));
@@ -41,13 +42,13 @@ fn commands(document: &str) -> Vec<String> {
     lines.filter(is_ours).map(str::to_owned).collect()
 }
 
-/// Target directories in the documents.
+/// Directories below which the targets in the documents are.
 const TARGETS: [&str; 2] = ["/mnt/", "/srv/"];
 
-/// The acknowledgement log in the documents, which is on another file system than the targets.
+/// Path of the acknowledgement log in the documents. It is on another file system than the targets.
 const ACK_LOG: &str = "/var/log/postmark.ack";
 
-/// Replaces the first two components of a documented target's path.
+/// Replaces the first two components of a documented target path by the directory of the test.
 fn placed(word: &str, target: &Path) -> String {
     if !TARGETS.iter().any(|begin| word.starts_with(begin)) {
         return word.to_owned();
@@ -58,7 +59,7 @@ fn placed(word: &str, target: &Path) -> String {
     format!("{}{}", target.display(), &word[end..])
 }
 
-/// A command with small sizes and an existing target.
+/// Converts a documented command to one with small sizes and an existing target.
 fn scaled(command: &str, target: &Path, log: &Path) -> String {
     let mut command = SCALED
         .iter()
@@ -83,7 +84,8 @@ fn scaled(command: &str, target: &Path, log: &Path) -> String {
     }
     command = words.join(" ");
     if command.starts_with("postmark study --preset") {
-        // All directories of a document are the same here, so the targets get names.
+        // All target directories of a document are the same directory in this test. So each target
+        // needs a name of its own.
         for (word, name) in words.iter_mut().zip('a'..) {
             if word.starts_with('/') {
                 *word = format!("{name}={word}");
@@ -101,8 +103,8 @@ fn scaled(command: &str, target: &Path, log: &Path) -> String {
         if command.contains(" --preset ") && !command.contains(" --files ") {
             command.push_str(" --files 100");
         }
-        // The fingerprint of a run limited by time covers 100,000 operations, which would take a
-        // second to generate here.
+        // For a run that is limited only by time, the fingerprint covers 100,000 operations.
+        // Generating these would take a second.
         if !command.contains(" --transactions ") {
             command.push_str(" --transactions 500");
         }
@@ -110,7 +112,7 @@ fn scaled(command: &str, target: &Path, log: &Path) -> String {
     command
 }
 
-/// Runs commands in their order, in a new directory.
+/// Runs the commands in order, in a new directory.
 pub fn perform(document: &str, commands: &[String]) {
     let test_dir = original::directory();
     let elsewhere = tempfile::tempdir().unwrap();
@@ -130,12 +132,12 @@ pub fn perform(document: &str, commands: &[String]) {
             .env("POSTMARK_ARCHIVE", test_dir.path().join("archive.db"))
             .output()
             .unwrap();
-        // Very short runs are INVALID, which is the exit status of `check` and `gate`.
+        // Short runs are INVALID, for which `check` exits with 1 and `gate` with 2.
         let judges =
             |name: &str, code| command.starts_with(name) && output.status.code() == Some(code);
         let says_invalid = judges("postmark check", 1) || judges("postmark gate", 2);
-        // The documented servers do not exist. They are contacted only after all arguments have
-        // been checked.
+        // The servers in the documents do not exist. A command contacts its server only after it
+        // has checked all arguments, so the arguments were right.
         let told = String::from_utf8_lossy(&output.stderr);
         let is_unreachable =
             told.contains("cannot resolve the host server") || told.contains("cannot connect to");
@@ -182,7 +184,7 @@ fn commands_of_the_documents_run() {
 }
 
 #[test]
-fn the_short_help_has_ten_options_and_three_examples() {
+fn short_help_of_run_has_ten_options_and_three_examples() {
     let directory = original::directory();
     let [short, long] =
         ["-h", "--help"].map(|help| original::answer(&["run", help], directory.path()));

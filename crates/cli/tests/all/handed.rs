@@ -1,6 +1,7 @@
-//! Processes an untrusted file: separates its documents, shows records in every format, compares
-//! them with published results, converts them to options as `--like` does, and makes a table of
-//! submissions. `hostile.rs` passes stored inputs here, and the fuzz target `import` new ones.
+//! Processes a file from an untrusted source as all commands would. It separates the documents,
+//! prints records in every format, compares records with published results, converts them to
+//! options like `--like`, and builds tables of submissions. `hostile.rs` calls this with stored
+//! inputs, and the fuzz target `import` with new ones.
 
 #[path = "../../../report/tests/all/imported.rs"]
 mod imported;
@@ -15,15 +16,14 @@ use record::documents::Documents;
 use serde_json::Value;
 use workload::Workload;
 
-/// A submission's stream is generated to check its fingerprint only if all workers have at most
-/// this number of files and transactions.
+/// To check the fingerprint of a submission, its stream is generated. This is done only if all its
+/// workers together have at most this number of files and transactions.
 const PLANNED_MAX: u64 = 2_000;
 
 /// Returns the number of documents that are records or submissions.
 ///
 /// # Panics
 /// Panics if a result is not as expected.
-/// submissions.
 pub fn hand_over(bytes: &[u8]) -> usize {
     Documents::of(bytes)
         .flatten()
@@ -39,7 +39,7 @@ fn take(document: &str) -> bool {
         return false;
     }
     let record = Record::from_json(document).expect("it was read");
-    // Invalid tags or notes are refused with a message.
+    // If the tags or the note are invalid, the error message must not be empty.
     if let Err(problem) = archive::Remarks::of_document(document) {
         assert!(!problem.is_empty());
     }
@@ -81,8 +81,8 @@ fn library() -> &'static Library {
     LIBRARY.get_or_init(Library::read)
 }
 
-/// Whether published rows have the same configuration. Comparing with them would generate whole
-/// streams.
+/// Whether published rows have the same configuration. Such a submission is not compared, because
+/// that would generate a long stream.
 fn is_published(workload: &Workload) -> bool {
     static SHAPES: OnceLock<Vec<ConfigurationShape>> = OnceLock::new();
     let published = SHAPES.get_or_init(|| {
@@ -98,7 +98,7 @@ fn is_short(workload: &Workload) -> bool {
     of_each.saturating_mul(workload.workers.count().into()) <= PLANNED_MAX
 }
 
-/// Renders a view in all formats, and checks the result.
+/// Renders a view in all formats, and asserts that each result is harmless.
 fn show(view: impl Fn(Format) -> String) {
     for format in [Format::Text, Format::Json, Format::Csv, Format::Markdown] {
         let shown = view(format);

@@ -1,4 +1,5 @@
-//! `--like` repeats a run from its record: the same run spec, unless other options override it.
+//! `--like` repeats a run from its record. Its run spec is the same, unless other options override
+//! it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use testkit::Shows;
 
 use crate::original::{self, answer, directory, ended, split, tree};
 
-/// The run request of command-line arguments.
+/// The run request that command-line arguments result in.
 fn work(words: &[&str]) -> RunRequest {
     let words = [&["postmark", "plan"], words].concat();
     let matches = cli::args::command().try_get_matches_from(&words).unwrap();
@@ -32,20 +33,20 @@ fn work(words: &[&str]) -> RunRequest {
     arguments.work.request()
 }
 
-/// The configuration file of a run, without the notes.
+/// The configuration file for a run, without its comments.
 fn toml(specified: &Specified) -> String {
     let text = plan::text(specified, document::Format::Toml, false).unwrap();
     let lines = text.split_inclusive('\n');
     lines.filter(|line| !line.starts_with('#')).collect()
 }
 
-/// The record of a run that a signal ended before its first file. It contains the complete run
-/// spec.
+/// The record of a run that a signal ended before it created a file. The record contains the
+/// complete run spec.
 fn recorded(specified: &Specified) -> Record {
     const SIGINT: usize = 2;
     let mut request = specified.spec.clone();
     if let Some(Climb::Workers(workers)) = request.drive.sweep.as_ref().map(|sweep| &sweep.climb) {
-        // The record of a sweep over workers is that of its first load level.
+        // For a sweep over workers, the record is that of the first load level.
         request.workload.workers = Workers::Private {
             workers: workers[0],
         };
@@ -61,7 +62,7 @@ fn recorded(specified: &Specified) -> Record {
     record
 }
 
-/// Options of different workloads and run settings.
+/// Options for a variety of workloads and run settings.
 const KINDS: [&str; 24] = [
     "",
     "--edition 1.0 --files 700 --transactions 900 --size 10..5000 --seed 7 --bias-read -1 \
@@ -109,17 +110,17 @@ fn record_resolves_to_the_run_spec_of_its_options() {
         assert_eq!(toml(&again), toml(&specified), "{words:?}");
         assert_eq!(again.spec, specified.spec, "{words:?}");
         assert_eq!(again.notes, [], "{words:?}");
-        // The command that pages show is equivalent.
+        // The command line that HTML pages print for this run resolves to the same run spec.
         let said = record::words_again(&specified.spec);
         let said: Vec<&str> = said.iter().map(String::as_str).chain(place).collect();
         let said = specify(&work(&said), USER).unwrap();
         assert_eq!(toml(&said), toml(&again), "{words:?}");
-        // A record of the repeated run is equivalent, too.
+        // The record of the repeated run can be repeated as well.
         std::fs::write(&file, verdict::to_json(&recorded(&again))).unwrap();
         let once_more = specify(&work(&[like, place].concat()), USER).unwrap();
         assert_eq!(toml(&once_more), toml(&specified), "{words:?}");
         std::fs::remove_file(&file).unwrap();
-        // Removes a kept pool.
+        // Some runs keep their pool, which is removed here.
         for (path, _) in tree(at.path()).into_iter().rev() {
             let path = at.path().join(path);
             std::fs::remove_dir(&path)
@@ -129,7 +130,7 @@ fn record_resolves_to_the_run_spec_of_its_options() {
     }
 }
 
-/// The record of a complete run of the program, also written to a file.
+/// Performs a run, which must be complete. Returns its record, and writes it to a file.
 fn run(words: &str, at: &Path, file: &Path) -> Value {
     let words = [&["run", "--quiet", "--format", "json"][..], &split(words)].concat();
     let text = answer(&words, at);
@@ -140,7 +141,7 @@ fn run(words: &str, at: &Path, file: &Path) -> Value {
 }
 
 #[test]
-fn like_repeats_the_run() {
+fn repeated_run_has_the_same_workload_and_settings() {
     let (at, elsewhere, files) = (directory(), directory(), directory());
     let file = files.path().join("run.json");
     let again = files.path().join("again.json");
@@ -164,7 +165,7 @@ fn like_repeats_the_run() {
             "{words}"
         );
         assert_eq!(other["hints"], one["hints"], "{words}");
-        // The target is another directory.
+        // The repeated run uses another target directory.
         let directory = other["locations"][0]["directory"].as_str().unwrap();
         directory.begins_with(elsewhere.path().to_str().unwrap());
         let plan = answer(
@@ -181,14 +182,14 @@ fn like_repeats_the_run() {
 }
 
 #[test]
-fn like_does_not_repeat_reuse() {
+fn repeated_run_does_not_reuse_a_pool() {
     let (at, files) = (directory(), directory());
     let file = files.path().join("run.json");
     let words = "--files 50 --transactions 100 --storage posix";
     run(&format!("{words} --keep"), at.path(), &file);
     run(&format!("{words} --reuse --keep"), at.path(), &file);
     let like = format!("--like {} --keep=false", file.display());
-    // The other target has no pool to reuse.
+    // The target of the repeated run contains no pool to reuse.
     let elsewhere = directory();
     let again = run(
         &like,
@@ -263,7 +264,7 @@ fn options_override_the_repeated_record() {
         );
     }
     assert_eq!(specified.notes, [Note::OtherWork { generators: None }]);
-    // The note is printed before the run, and is part of its record.
+    // A note about the difference is printed before the run, and its record contains the note.
     let other = ended(&["run", "--like", path, "--transactions", "7"], at.path());
     for said in [&other.errors, &other.output] {
         let said = String::from_utf8_lossy(said);
@@ -272,7 +273,8 @@ fn options_override_the_repeated_record() {
     }
     let planned = answer(&["plan", "--like", path, "--transactions", "7"], at.path());
     planned.shows("differs from that of the repeated run");
-    // The path of an acknowledgement log is not repeated, and other generators are mentioned.
+    // The acknowledgement log of the record is not written again. If other generators created the
+    // record, a note reports that.
     let mut document: Value =
         serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
     let record = &mut document["record"];
@@ -296,7 +298,7 @@ fn options_override_the_repeated_record() {
 }
 
 #[test]
-fn a_record_may_come_from_standard_input() {
+fn repeated_record_can_be_read_from_standard_input() {
     let (at, files) = (directory(), directory());
     let file = files.path().join("run.json");
     run("--files 60 --transactions 70", at.path(), &file);
@@ -311,7 +313,7 @@ fn a_record_may_come_from_standard_input() {
     errors.shows("cannot use the run standard input: ");
 }
 
-/// Pointers into a record, each with an invalid value and a text of the error message.
+/// JSON pointers into a record, each with an invalid value and a text of the error message.
 fn wrongs() -> Vec<(&'static str, Value, &'static str)> {
     let sweep = |climb: Value| {
         json!({"climb": climb, "arrivals": "poisson", "fresh": false,
@@ -392,7 +394,7 @@ fn wrongs() -> Vec<(&'static str, Value, &'static str)> {
 }
 
 #[test]
-fn invalid_records_are_refused_by_like() {
+fn run_from_an_invalid_record_is_refused() {
     let (at, files) = (directory(), directory());
     let file = files.path().join("run.json");
     run("--files 10 --transactions 10", at.path(), &file);

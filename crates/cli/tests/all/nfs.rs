@@ -1,8 +1,9 @@
-//! The engine `nfs` with independent servers: NFS-Ganesha in a network namespace
-//! (`nfs/ganesha.rs`), with the real binary, captured packets (`nfs/wire.rs`), and a proxy that
-//! delays and breaks messages (`nfs/proxy.rs`). The kernel's server is tested in `lab/nfs.rs`.
+//! Tests of the I/O engine `nfs` with the real program and an independent server: NFS-Ganesha in a
+//! network namespace (`nfs/ganesha.rs`). Some tests capture the packets (`nfs/wire.rs`), and some
+//! use a proxy that delays and breaks messages (`nfs/proxy.rs`). `lab/nfs.rs` tests the server of
+//! the Linux kernel.
 //!
-//! `POSTMARK_NFS_OPERATIONS` is the number of operations of the verified workloads.
+//! `POSTMARK_NFS_OPERATIONS` sets the number of operations in each verified workload.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -31,10 +32,10 @@ mod works;
 
 use ganesha::Ganesha;
 
-/// A program that takes longer is considered hung.
+/// A test fails if its program takes longer than this.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// Starts a run in a server's network.
+/// Starts a run in the network namespace of the server.
 fn start(ganesha: &Ganesha, url: &str, options: &str) -> Running {
     let mut command = ganesha.postmark();
     command.args(["run", "--format", "json", "--target", url]);
@@ -91,7 +92,7 @@ fn json(ran: &Ran) -> Value {
     serde_json::from_str(&ran.ended.output).unwrap()
 }
 
-/// The run's counts of its messages with the server.
+/// The counts of requests and other events that the record of a run contains.
 pub struct Traffic(Value);
 
 impl Traffic {
@@ -99,24 +100,24 @@ impl Traffic {
         Self::of_output(&ran.ended.output)
     }
 
-    /// Reads the counts from a run's JSON output.
+    /// Reads the counts from the JSON output of a run.
     pub fn of_output(output: &str) -> Self {
         let record: Value = serde_json::from_str(output).unwrap();
         Self(record["record"]["actual"]["traffic"].clone())
     }
 
-    /// One of the engine's own counters.
+    /// A counter of the engine, such as `reconnections`.
     fn number(&self, name: &str) -> u64 {
         let number = self.0["counts"][name].as_u64();
         number.unwrap_or_else(|| panic!("there is no {name} in {}", self.0))
     }
 
-    /// Number of requests by procedure; repetitions are not counted.
+    /// Number of requests of each procedure, without repetitions.
     fn calls(&self) -> BTreeMap<String, u64> {
         requests(&self.0["messages"])
     }
 
-    /// Number of requests by procedure, including repetitions.
+    /// Number of requests of each procedure, including repetitions.
     pub fn sent(&self) -> BTreeMap<String, u64> {
         let mut sent = self.calls();
         for (name, count) in self.repeated() {
@@ -152,7 +153,7 @@ fn requests(reading: &Value) -> BTreeMap<String, u64> {
     by_kind(reading, |kind| kind["requests"].as_u64())
 }
 
-/// Requests of a phase, by procedure.
+/// Number of requests of each procedure in one phase.
 fn calls_in(ran: &Ran, phase: &str) -> BTreeMap<String, u64> {
     let record = json(ran);
     let phases = record["record"]["actual"]["phases"].as_array().unwrap();
@@ -165,7 +166,7 @@ fn calls_in(ran: &Ran, phase: &str) -> BTreeMap<String, u64> {
     )
 }
 
-/// All operations of mixes that NFS version 3 supports: all except those on extended attributes.
+/// All operations of mixes that NFS version 3 supports. It has no extended attributes.
 fn asked() -> Vec<Action> {
     let lacks = ["set-xattr", "get-xattr"];
     let asked = Action::operations().filter(|action| action.is_asked_for());
@@ -181,7 +182,7 @@ fn about(ganesha: &Ganesha, words: &[&str]) -> Ended {
     within(Running::start(command, &ganesha.served("export")), LIMIT)
 }
 
-/// Prints a line even for passing tests.
+/// Prints a line even if the test passes: the test framework would hide `println!`.
 pub fn tell(what: &str) {
     use std::io::Write as _;
     let _ = std::io::stderr().write_all(format!("{what}\n").as_bytes());

@@ -1,10 +1,10 @@
-//! Verdicts of runs: every reason that can be provoked, with the real binary on real file systems,
-//! or with the runner on the simulated engine and a virtual clock. Suspensions, clock steps,
-//! changed clock sources, CPU steal, and the rules of steady states and sweeps are tested on
-//! records (`verdict/tests/all/verdict`).
+//! Verdicts of runs with every reason that a test can cause. Tests use the real program on real
+//! file systems, or the runner on the simulated engine and a virtual clock. Other reasons are
+//! tested on records (`verdict/tests/all/verdict`): suspensions, clock steps, changed clock
+//! sources, CPU steal, steady states and sweeps.
 //!
-//! Tests that mount or drop caches need root. Without it they print that they are skipped, unless
-//! all tests must run (`CI` is set, or `POSTMARK_TEST_ALL=1`).
+//! Tests that mount file systems or drop caches need root. Without root, these tests print that
+//! they are skipped, unless all tests must run (`CI` is set, or `POSTMARK_TEST_ALL=1`).
 
 mod driven;
 mod faults;
@@ -20,7 +20,7 @@ use verdict::{Level, Reason};
 use crate::runs::Ran;
 use crate::support::{TestDir, is_met};
 
-/// Whether a verdict contains a reason of a kind.
+/// Whether a verdict contains a reason that matches a pattern.
 macro_rules! has {
     ($verdict:expr, $pattern:pat $(if $guard:expr)?) => {
         $verdict.reasons.iter().any(|reason| matches!(reason, $pattern $(if $guard)?))
@@ -29,7 +29,8 @@ macro_rules! has {
 pub(crate) use has;
 
 impl Ran {
-    /// Asserts a level. Reasons about other load on the machine may make it worse.
+    /// Asserts the level of the verdict. The level may be worse if the verdict has reasons about
+    /// other load on the machine.
     fn is(&self, level: Level) -> &Self {
         let verdict = &self.summary.verdict;
         let of_the_machine = |reason: &&Reason| {
@@ -56,7 +57,7 @@ impl Ran {
     }
 }
 
-/// A directory in memory, or `None` if there is no such file system.
+/// A directory in memory, or `None` if /dev/shm is not a tmpfs.
 fn in_memory(test_dir: &TestDir) -> Option<PathBuf> {
     /// `TMPFS_MAGIC` of statfs(2).
     const TMPFS: rustix::fs::FsWord = 0x0102_1994;

@@ -1,5 +1,5 @@
-//! Runs that are killed at any time: the archive can be opened, is consistent, and contains every
-//! phase and load level that was completed.
+//! Runs are killed at any time. Afterwards the archive can be opened, is consistent, and contains
+//! every phase and load level that was complete.
 
 use std::time::{Duration, Instant};
 
@@ -11,11 +11,11 @@ use verdict::{ListedRun, State, Summary};
 use super::{Home, open};
 use crate::support::{Ended, Running};
 
-/// A run of several phases with two workers. It limits the number of transactions, because
-/// computing the largest possible pool of a run limited only by time takes a second.
+/// A run of several phases with two workers. It also limits the number of transactions: otherwise
+/// computing its largest possible pool would take a second.
 const RUN: &str = "run --no-overhead --storage posix --workers 2 --files 400 --mix \
                    create=1,delete=1,read=2 --for 120ms --transactions 1000000";
-/// Two load levels. No level is shorter than ten seconds.
+/// A load sweep with two load levels, each of which takes at least ten seconds.
 const SWEEP: &str =
     "run --no-overhead --storage posix --files 100 --mix read=1 --sweep 200,400 --warm-up 20ms";
 
@@ -24,7 +24,8 @@ fn kills() -> u32 {
     said.map_or(20, |said| said.parse().expect("POSTMARK_KILLS is a number"))
 }
 
-/// An evenly spread number below 1 for each case: multiples of the golden ratio, all different.
+/// A number from 0 to 1 for each case. The numbers are multiples of the golden ratio, so they are
+/// evenly distributed and all different.
 fn spread(case: u32) -> f64 {
     (f64::from(case) * 0.618_033_988_749_895).fract()
 }
@@ -39,8 +40,8 @@ fn completed_phases_survive_a_kill() {
     for case in 0..kills() {
         let after = whole.mul_f64(spread(case) * 1.05);
         let before = home.entries().len();
-        // Every other run is killed only after it appears in the archive. On a busy machine
-        // starting takes most of the time.
+        // Every second run is killed only after it is in the archive. On a busy machine, most of
+        // the time passes before that.
         let running = Running::start(home.command(RUN), home.test_dir.path());
         let ended = kill_after(running, after, |_| {
             case % 2 == 0 || home.entries().len() > before
@@ -59,10 +60,10 @@ fn completed_phases_survive_a_kill() {
             .code(0);
     }
     println!("{seen:?}");
-    // Some runs must be killed after their first phase: otherwise this test checked nothing.
+    // If no run was killed after its first phase, this test has checked nothing.
     let with_phases: usize = seen.parts[1..].iter().sum();
     assert!(with_phases > 0, "{seen:?}");
-    // Earlier entries are unchanged, and new runs can be added.
+    // The archive still accepts new runs.
     home.shows(RUN).code(0);
     assert_eq!(
         home.entries().last().unwrap().headline.state,
@@ -113,7 +114,7 @@ fn completed_load_levels_survive_a_kill() {
     });
 }
 
-/// Kills the program a given time after a condition holds.
+/// Kills the program when a time has passed since a condition was met.
 fn kill_after(
     mut running: Running,
     after: Duration,
@@ -126,18 +127,18 @@ fn kill_after(
 
 #[derive(Debug, Default)]
 struct Seen {
-    /// Killed before the run was in the archive.
+    /// Number of runs that were killed before they were in the archive.
     nothing: usize,
-    /// Number of runs by the number of parts that were completed.
+    /// Number of killed runs with 0, 1, ... complete parts.
     parts: [usize; 6],
     unfinished: usize,
-    /// The run had ended before the signal.
+    /// Number of runs that had ended before the signal.
     complete: usize,
 }
 
 impl Seen {
     fn take(&mut self, entry: &ListedRun, record: &Record, ended: &Ended) {
-        // The run may have ended before the signal.
+        // This run had ended before the signal.
         if entry.headline.state == State::Complete {
             self.complete += 1;
             return;
@@ -179,7 +180,8 @@ impl Seen {
                 .filter(|line| line.starts_with(word))
                 .count()
         };
-        // If the program printed the start of the next phase, the previous phase must be archived.
+        // If the program has printed that the next phase starts, the previous phase must be in the
+        // archive.
         let is_fresh = record
             .spec
             .drive

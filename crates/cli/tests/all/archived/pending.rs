@@ -1,5 +1,5 @@
-//! Runs whose archive cannot be used: they are refused if `--archive` names it, warned otherwise,
-//! and their record is never lost.
+//! Runs whose archive cannot be used. If `--archive` names the archive, the run is refused.
+//! Otherwise the run prints a warning, and its record is kept in another file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,14 @@ use verdict::State;
 use super::{Home, LITTLE, text};
 use crate::support::{Running, Volume, is_met, is_root};
 
-/// The records that wait beside an archive until it can be opened.
+/// The files with records that wait beside an archive until it can be opened.
 fn waiting(archive: &Path) -> Vec<PathBuf> {
     let names = archive::waiting(archive);
     names.into_iter().map(|waiting| waiting.path).collect()
 }
 
 #[test]
-fn locked_default_archive_refuses_no_run() {
+fn run_is_performed_if_the_default_archive_is_locked() {
     let home = Home::new();
     home.shows(LITTLE).code(0);
     let other = home.held();
@@ -30,7 +30,8 @@ fn locked_default_archive_refuses_no_run() {
     assert_eq!(waits.len(), 1, "{ended}");
     ended.shows(text(&waits[0]));
     assert_eq!(fs::read_dir(&home.target).unwrap().count(), 0);
-    // Reading commands work while it is locked, and do not add the waiting records.
+    // While the archive is locked, commands that only read it work. They do not add the waiting
+    // records.
     let listed = home.shows("list");
     listed.code(0).shows("1 record of earlier runs still waits");
     assert_eq!(waiting(&home.archive()).len(), 1);
@@ -47,7 +48,7 @@ fn locked_default_archive_refuses_no_run() {
 }
 
 #[test]
-fn locked_requested_archive_refuses_the_run() {
+fn run_is_refused_if_the_requested_archive_is_locked() {
     let home = Home::new();
     home.shows(LITTLE).code(0);
     let other = home.held();
@@ -66,8 +67,8 @@ fn locked_requested_archive_refuses_the_run() {
     );
 }
 
-/// If the archive is locked only during the run, the record is kept beside it. With `--archive`,
-/// the exit status reports that.
+/// If the archive is locked during the run, the record is kept in a file beside the archive. If
+/// `--archive` named the archive, the exit status is 1.
 #[test]
 fn record_waits_beside_an_archive_locked_during_the_run() {
     let home = Home::new();
@@ -80,7 +81,7 @@ fn record_waits_beside_an_archive_locked_during_the_run() {
     home.until_its_row_is_there(&mut running);
     let other = home.held();
     running.until("its report", |running| !running.output().is_empty());
-    // Without a signal it would wait for the lock.
+    // Without this signal, the run would wait for the lock.
     running.send(Signal::TERM);
     let ended = running.finish();
     ended.ends("1 | not in the archive yet | its record is in");
@@ -99,7 +100,7 @@ fn record_waits_beside_an_archive_locked_during_the_run() {
 }
 
 #[test]
-fn invalid_default_archive_refuses_no_run() {
+fn run_is_performed_if_the_default_archive_is_invalid() {
     for (what, bytes) in [
         (
             "is not an archive of postmark",
@@ -120,8 +121,8 @@ fn invalid_default_archive_refuses_no_run() {
         let waits = waiting(&home.archive());
         assert_eq!(waits.len(), 1, "{ended}");
         home.shows(&format!("show {}", text(&waits[0]))).code(0);
-        // After the invalid file is removed, the next command creates an archive from the waiting
-        // records.
+        // When the invalid file has been moved away, the next command creates an archive and adds
+        // the waiting records.
         fs::rename(home.archive(), home.test_dir.path().join("away")).unwrap();
         home.shows("list").code(0).shows("added to the archive");
         assert_eq!(
@@ -132,7 +133,7 @@ fn invalid_default_archive_refuses_no_run() {
 }
 
 #[test]
-fn newer_default_archive_refuses_no_run() {
+fn run_is_performed_if_the_default_archive_is_of_a_newer_version() {
     let home = Home::new();
     home.shows(LITTLE).code(0);
     let newer = rusqlite::Connection::open(home.archive()).unwrap();
@@ -152,10 +153,10 @@ fn newer_default_archive_refuses_no_run() {
     assert_eq!(waiting(&home.archive()).len(), 1);
 }
 
-/// If neither the archive nor a file beside it can be written, a warning before the run says that
-/// it is not archived.
+/// If neither the archive nor a file beside it can be written, a warning before the run reports
+/// that the run is not archived.
 #[test]
-fn unwritable_data_directory_refuses_no_run() {
+fn run_is_performed_if_the_data_directory_is_unwritable() {
     if !is_root() {
         return;
     }
@@ -185,10 +186,10 @@ fn unwritable_data_directory_refuses_no_run() {
     }
 }
 
-/// A data directory on a server that does not answer does not delay a run. An archive there that
-/// `--archive` names is refused.
+/// The data directory is on a server that does not answer. It must not delay a run. If `--archive`
+/// names an archive there, the run is refused.
 #[test]
-fn hanging_data_directory_refuses_no_run() {
+fn run_is_performed_if_the_data_directory_hangs() {
     let possible = faultfs::is_possible();
     if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
         return;
@@ -216,7 +217,8 @@ fn hanging_data_directory_refuses_no_run() {
     assert_eq!(home.entries().len(), 1);
 }
 
-/// A user who cannot write to the archive can list it, with the number of waiting records.
+/// A user without write permission can list the archive. The list includes the number of waiting
+/// records.
 #[test]
 fn records_waiting_beside_a_read_only_archive_are_counted() {
     if !is_root() {

@@ -1,4 +1,4 @@
-//! What a run stores in the archive, and runs without one.
+//! What a run stores in the archive, and runs that are not archived.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -89,7 +89,7 @@ fn only_performed_runs_are_archived() {
 }
 
 #[test]
-fn an_archive_that_cannot_be_opened_refuses_the_run() {
+fn run_is_refused_if_its_archive_cannot_be_opened() {
     let home = Home::new();
     let foreign = home.test_dir.path().join("letter.txt");
     fs::write(&foreign, "Dear Sir or Madam,\n").unwrap();
@@ -141,7 +141,7 @@ fn interrupted_run_is_archived_as_interrupted() {
         home.test_dir.path(),
     );
     home.until_a_phase_is_there(&mut running);
-    // A run that has not ended is listed as `going`.
+    // A run in progress is listed as `going`.
     let listed = home.answer("list");
     listed.shows("going");
     home.shows("delete 1")
@@ -160,8 +160,8 @@ fn interrupted_run_is_archived_as_interrupted() {
     );
 }
 
-/// If the archive becomes unwritable during the run, the run continues and reports that it is not
-/// archived. With `--archive`, the exit status is 1.
+/// If the archive becomes unwritable during a run, the run continues and reports that it is not
+/// archived. If `--archive` requested the archive, the exit status is 1.
 #[test]
 fn run_is_reported_if_its_archive_becomes_unwritable() {
     for (is_asked, code) in [(true, 1), (false, 0)] {
@@ -184,10 +184,10 @@ fn run_is_reported_if_its_archive_becomes_unwritable() {
     }
 }
 
-/// If another process locks the archive, the report does not wait for it, and a signal ends the
-/// wait.
+/// If another process locks the archive, the run does not delay its report. A signal ends the wait
+/// for the lock.
 #[test]
-fn a_report_does_not_wait_for_the_archive() {
+fn report_is_written_while_the_archive_is_locked() {
     let home = Home::new();
     let report = home.test_dir.path().join("report.json");
     let run = "run --no-overhead --no-sync-phases --storage posix --files 100 --mix read=1 \
@@ -217,10 +217,10 @@ fn a_report_does_not_wait_for_the_archive() {
     assert_eq!(home.record(&home.entries()[0]), record);
 }
 
-/// A signal ends a run whose phase waits for the archive. After the lock is released, the archive
-/// contains the whole record.
+/// A signal ends a run that waits for a locked archive between two phases. After the lock is
+/// released, the archive contains the whole record.
 #[test]
-fn a_signal_does_not_wait_for_the_archive() {
+fn signal_ends_a_run_while_the_archive_is_locked() {
     let home = Home::new();
     let mut running = Running::start(
         home.command(
@@ -231,14 +231,15 @@ fn a_signal_does_not_wait_for_the_archive() {
     );
     home.until_a_phase_is_there(&mut running);
     let other = home.held();
-    // Long enough for the phase to end and to wait for the archive.
+    // In this time the phase ends, and the run starts to wait for the archive.
     std::thread::sleep(Duration::from_millis(1500));
     running.send(Signal::INT);
     running.until("its report", |running| !running.output().is_empty());
     drop(other);
     let ended = running.finish();
     ended.code(130);
-    // If the archive was locked too long, the record waits beside it; `list` adds it.
+    // If the run did not wait for the lock, its record is in a file beside the archive. `list` adds
+    // such a record to the archive.
     home.answer("list");
     let entries = home.entries();
     assert_eq!(entries[0].headline.state, State::Interrupted);
@@ -248,7 +249,8 @@ fn a_signal_does_not_wait_for_the_archive() {
     );
 }
 
-/// Without sync, as in the classic formats, writing to the archive is not part of any phase.
+/// The classic formats perform no sync between phases. Even so, writing to the archive is not part
+/// of the time of a phase.
 #[test]
 fn classic_times_exclude_the_archive() {
     let home = Home::new();
@@ -270,9 +272,9 @@ fn classic_times_exclude_the_archive() {
     assert_eq!(home.record(&home.entries()[0]).actual.phases.len(), 3);
 }
 
-/// An output file must not be the archive, by whatever path.
+/// An output file must not be the archive, even under another name.
 #[test]
-fn a_report_is_not_written_over_the_archive() {
+fn report_must_not_replace_the_archive() {
     let home = Home::new();
     home.shows(LITTLE).code(0);
     let link = home.test_dir.path().join("link");
@@ -295,9 +297,9 @@ fn a_report_is_not_written_over_the_archive() {
     ));
 }
 
-/// `--like` reads the archive that the command names.
+/// `--like` reads the record from the archive that the same command names.
 #[test]
-fn like_reads_the_given_archive() {
+fn repeated_record_is_read_from_the_named_archive() {
     let home = Home::new();
     home.shows(&format!("{LITTLE} --preset mail")).code(0);
     home.shows(
@@ -314,7 +316,8 @@ fn like_reads_the_given_archive() {
         (21, None)
     );
     assert_eq!(files(&home.answer(like)), (40, Some("mail".to_owned())));
-    // With `--archive none` nothing is archived, and `--like` reads the user's archive.
+    // With `--archive none`, the new run is not archived, but `--like` still reads the default
+    // archive.
     assert_eq!(files(&home.answer(&format!("{like} --archive none"))).0, 40);
     let plan = home.answer("plan --storage null --like 1 --archive other.db --format toml");
     plan.shows("files = 21");

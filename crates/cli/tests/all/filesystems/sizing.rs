@@ -1,5 +1,5 @@
-//! `--working-set`: pools larger than the page cache, on this machine and under a memory limit of
-//! 256 MiB. The calibration on the target leaves no files.
+//! `--working-set`: pools that are larger than the page cache, on this machine and under a memory
+//! limit of 256 MiB. The short runs that calibrate the duration must leave no files.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,7 +15,7 @@ use crate::support::interface::own_directories;
 use crate::support::running::in_shell;
 use crate::support::{FileSystem, Running, TestDir, is_met, is_root, names};
 
-/// A pool of a thousandth of the memory, which fits on every test image.
+/// A pool as large as a thousandth of the memory, which fits on every image of the tests.
 const LITTLE: &str = "--size 16KiB --working-set 0.001x";
 
 fn sizing(ran: &Ran) -> &Sizing {
@@ -23,7 +23,7 @@ fn sizing(ran: &Ran) -> &Sizing {
     sizing.unwrap_or_else(|| panic!("the record does not say what was chosen\n{ran}"))
 }
 
-/// The report's sentence about the chosen size.
+/// The sentence in the report about the chosen pool size.
 fn sentence(ran: &Ran) -> String {
     let record = &ran.record;
     report::sizing::sentence(sizing(ran), &record.spec.workload, &record.spec.drive)
@@ -34,7 +34,7 @@ fn is_as_large_as_was_asked_for(ran: &Ran, pools: u64) {
     let workload = &ran.record.spec.workload;
     let bytes = sizing.files as f64 * sizing.mean_file_bytes;
     let asked = sizing.working_set.bytes(sizing.cache_bytes) as f64;
-    // No pool is larger by a whole file than requested.
+    // A pool may exceed the requested size by less than one file.
     let too_many = bytes - asked;
     ran.assert(
         too_many >= 0.0 && too_many <= 16_384.0 * pools as f64,
@@ -167,8 +167,8 @@ fn interrupted_calibration_leaves_no_files() {
         let mut running = Run::new(&mounted.at, LITTLE)
             .and("--mix read=1 --for 60s")
             .start();
-        // The calibration's second pool, which exists for a second and is larger than the first
-        // one.
+        // Waits for the second pool of the calibration, which exists for a second and is larger
+        // than the first.
         running.until("the calibration", |_| {
             let own = own_directories(&mounted.at);
             own.iter()
@@ -188,7 +188,7 @@ fn interrupted_calibration_leaves_no_files() {
     }
 }
 
-/// A control group with a memory limit.
+/// A control group (cgroup) with a memory limit.
 struct Limited(PathBuf);
 
 impl Limited {
@@ -198,7 +198,8 @@ impl Limited {
         let (parent, file) = if root.join("memory/memory.limit_in_bytes").exists() {
             (root.join("memory"), "memory.limit_in_bytes")
         } else {
-            // Enables the memory controller for child groups. Errors appear when the limit is set.
+            // Enables the memory controller for child groups. If this fails, setting the limit
+            // below fails as well.
             let _ = std::fs::write(root.join("cgroup.subtree_control"), "+memory");
             (root.to_owned(), "memory.max")
         };
@@ -214,7 +215,7 @@ impl Limited {
         is_met(limited, "a control group with a limit on memory").then_some(group)
     }
 
-    /// A command that runs in the group.
+    /// Lets a command run in this control group.
     fn command(&self, command: &Command) -> Command {
         let script = format!(
             "echo $$ > {}/cgroup.procs && exec \"$0\" \"$@\"",
@@ -227,7 +228,7 @@ impl Limited {
 impl Drop for Limited {
     fn drop(&mut self) {
         let began = Instant::now();
-        // A process that has just ended may still be counted in the group.
+        // The kernel may still count a process that has just ended.
         while let Err(error) = std::fs::remove_dir(&self.0) {
             if began.elapsed() > Duration::from_secs(10) {
                 assert!(
@@ -248,7 +249,8 @@ fn pool_exceeds_a_memory_limit_and_reads_reach_the_device() {
     if !is_root() {
         return;
     }
-    // On the disk itself, because the loop device's page cache might count for the group.
+    // The pool is on the disk, not in an image: the page cache of a loop device might be counted
+    // for the control group.
     let test_dir = TestDir::new();
     let at = test_dir.directory("location");
     let class = Target::read(&Sources::default(), &at).class;

@@ -1,20 +1,21 @@
-//! The classic workload on file systems and protocols that this machine's kernel lacks.
+//! Performs the classic workload on file systems and protocols that the kernel of this machine
+//! lacks.
 
 use serde_json::Value;
 
 use super::{Booted, counts, is_all, shown, tell, two_clients};
 use crate::ranks;
 
-/// Expected contents of a record on a file system.
+/// What the record of a run on one file system must contain.
 struct Expected {
     name: &'static str,
     class: &'static str,
     file_system: &'static str,
     source: &'static str,
-    /// Kind of its device; `None` without a device.
+    /// Kind of the device below the file system; `None` without a device.
     device: Option<&'static str>,
-    /// Range of the number of messages of a run with 1,000 transactions, if known. For NFS it
-    /// includes the calls of the original's operations, of the run directory, and of the checks
+    /// Minimum and maximum number of messages of a run with 1,000 transactions, if known. For NFS,
+    /// the number includes calls for the operations, for the run directory, and for the checks
     /// before and after the run.
     messages: Option<(u64, u64)>,
 }
@@ -64,7 +65,7 @@ const EXPECTED: [Expected; 5] = [
 
 #[test]
 fn file_systems_and_protocols_are_recorded_correctly() {
-    // The program built for mpirun, by a path that also exists in the guest.
+    // The program built with MPI, by a path that also exists in the guest.
     let ranks = ranks::program().map(|program| program.to_string_lossy().into_owned());
     let fresh = if is_all() { "fresh" } else { "" };
     let asked = transactions_asked().to_string();
@@ -120,12 +121,12 @@ fn file_systems_and_protocols_are_recorded_correctly() {
     }
 }
 
-/// An NFS call takes 5 ms in a guest.
+/// Number of transactions. It is small because an NFS call takes 5 ms in a guest.
 fn transactions_asked() -> u64 {
     if is_all() { 1_000 } else { 250 }
 }
 
-/// Compares the client's counts with those of the server.
+/// Compares the message counts of the client with those of the server.
 fn messages(booted: &Booted, expected: &Expected) {
     let text = |end: &str| booted.text(&format!("{}.{end}", expected.name));
     let (client, server) = (text("client"), text("server"));
@@ -133,7 +134,7 @@ fn messages(booted: &Booted, expected: &Expected) {
     let Some((least, most)) = expected.messages else {
         return;
     };
-    // The calls for the run directory and the checks do not depend on the number of transactions.
+    // Calls for the run directory and the checks do not grow with the number of transactions.
     let (least, most) = match expected.class {
         "network" => (
             least * transactions_asked() / 1_000,
@@ -185,14 +186,15 @@ fn messages(booted: &Booted, expected: &Expected) {
     }
 }
 
-/// Whether two counts differ by at most 1 %, or by at most 16. Some calls happen before or after
-/// only one of the two is read: on a slow guest, these include a journal commit.
+/// Whether two message counts differ by at most 1 %, or by at most 16. The counters of client and
+/// server are not read at the same moment. On a slow guest, a journal commit can fall between the
+/// two readings.
 fn is_within_one_percent(one: u64, other: u64) -> bool {
     one.abs_diff(other) <= (other / 100).max(16)
 }
 
 /// The messages that the program counted during the run and its sync: those of the client, and
-/// those of the server if it runs on the same machine.
+/// those of a server on the same machine.
 fn observed(booted: &Booted, expected: &Expected) -> (u64, Option<u64>) {
     let observation = &booted.json(&format!("{}.observed", expected.name))["observation"];
     let spans = [&observation["performing"], &observation["sync"]["counted"]];
@@ -203,7 +205,7 @@ fn observed(booted: &Booted, expected: &Expected) -> (u64, Option<u64>) {
 const CLIENTS: &[&str] = &["nfs-client", "iscsi-session"];
 const SERVERS: &[&str] = &["nfs-server"];
 
-/// Sum of the requests of these counters; `None` if no counter is available.
+/// The sum of the requests that these counters show; `None` if no counter is available.
 fn requests(counted: &Value, counters: &[&str]) -> Option<u64> {
     let readings = counted["messages"]["known"].as_array()?.iter();
     let of_these = readings
@@ -221,7 +223,8 @@ fn sum(counts: impl Iterator<Item = u64>) -> Option<u64> {
     counts.reduce(|sum, count| sum + count)
 }
 
-/// Checks the evidence of each phase: shares of cache and server, messages, and durability level.
+/// Asserts the evidence in a record: the shares of cache and server in each phase, the messages,
+/// and the durability level.
 fn evidence(booted: &Booted, expected: &Expected, record: &Value) {
     let check = |is_so, what: &str| booted.assert(is_so, &format!("{}: {what}", expected.name));
     let durability = &record["summary"]["durability"];

@@ -1,5 +1,5 @@
-//! Killed runs on a server: `clean` removes only their files, and `verify-log` finds the
-//! acknowledged ones.
+//! Killed runs on an NFS server. `clean` removes only the files of the run, and `verify-log` finds
+//! all acknowledged files.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ use crate::support::{Running, Snapshot};
 const LONG: &str = "--mix create=2,delete=2,append=1,rename=1,link=1,symlink=1 --dirs subdirs:3 \
                     --transactions 100000000 --no-room-check";
 
-/// Starts a run, and waits until it is in the middle of its work.
+/// Starts a run, and waits until it is in the middle of a phase.
 fn in_the_middle(ganesha: &Ganesha, options: &str, phase: Option<&str>) -> Running {
     let mut running = start(ganesha, &ganesha.url("export"), options);
     running.until("that it works", |running| match phase {
@@ -47,7 +47,7 @@ fn clean_removes_only_files_of_a_killed_run() {
         let killed = in_the_middle(&ganesha, &format!("{LONG} {options}"), phase).kill();
         killed.signal(Signal::KILL.as_raw());
         killed.assert(before != Snapshot::of(&export), "nothing was left");
-        // A file of another user in the run's directory.
+        // Another user creates a file in the run directory.
         let own = own_directories(&export).remove(0);
         std::fs::write(own.join("notes.txt"), "mine\n").unwrap();
         let url = ganesha.url("export");
@@ -67,7 +67,7 @@ fn clean_removes_only_files_of_a_killed_run() {
         .shows("no files of a killed run");
 }
 
-/// A run that ends normally removes its heartbeat files on this machine.
+/// A run that ends normally removes its heartbeat files on the client machine.
 #[test]
 fn complete_run_leaves_no_heartbeat_files() {
     let Some(ganesha) = Ganesha::start() else {
@@ -97,9 +97,9 @@ fn complete_run_leaves_no_heartbeat_files() {
         .assert(heartbeats() == 0, "signs of life are left");
 }
 
-/// `clean` does not remove a running run.
+/// `clean` does not remove the files of a run in progress.
 #[test]
-fn clean_leaves_a_running_run() {
+fn clean_refuses_a_run_in_progress() {
     let Some(ganesha) = Ganesha::start() else {
         return;
     };
@@ -114,7 +114,7 @@ fn clean_leaves_a_running_run() {
     about(&ganesha, &["clean", &ganesha.url("export")]).code(0);
 }
 
-/// After a client is killed, all acknowledged operations are on the server.
+/// After a client was killed, all acknowledged operations must be on the server.
 #[test]
 fn verify_log_finds_acknowledged_operations() {
     let Some(ganesha) = Ganesha::start() else {
@@ -134,11 +134,11 @@ fn verify_log_finds_acknowledged_operations() {
             text(&ack_log)
         );
         let running = in_the_middle(&ganesha, &options, Some("prepare"));
-        // This server sometimes answers a RENAME after a second, and the test needs files besides
-        // the pool.
+        // Waits until the run has created files besides the pool: this server sometimes needs a
+        // second for a RENAME.
         std::thread::sleep(std::time::Duration::from_secs(2));
         running.kill();
-        // The server may still perform calls of the killed client. They must be complete before
+        // The server may still perform calls of the killed client. These must be complete before
         // files are removed.
         std::thread::sleep(std::time::Duration::from_secs(2));
         let url = ganesha.url("export");
@@ -168,7 +168,8 @@ fn verify_log_finds_acknowledged_operations() {
             let lost = said["lost_counts"].as_array().unwrap().iter();
             let lost: u64 = lost.map(|count| count["count"].as_u64().unwrap()).sum();
             verified.assert(lost == 2, "two files were damaged");
-            // The damaged files no longer match the run's, so `clean` would leave them.
+            // `clean` would not remove the damaged files, because their contents no longer match
+            // those of the run.
             damaged
                 .iter()
                 .for_each(|path| std::fs::remove_file(path).unwrap());
@@ -179,8 +180,8 @@ fn verify_log_finds_acknowledged_operations() {
     assert!(ganesha.names().is_empty(), "{:?} is left", ganesha.names());
 }
 
-/// Truncates one file of the run and flips a bit of another one. Both were acknowledged long
-/// before.
+/// Truncates one file of the run, and flips a bit in another file. The writes of both files were
+/// acknowledged long before.
 fn damage(ganesha: &Ganesha) -> [PathBuf; 2] {
     let own = own_directories(&ganesha.served("export")).remove(0);
     let mut files = Vec::new();
@@ -203,7 +204,7 @@ fn damage(ganesha: &Ganesha) -> [PathBuf; 2] {
         .unwrap();
     let mut bytes = std::fs::read(other).unwrap();
     bytes[500] ^= 1;
-    // Written in place, because a new file would not belong to the run.
+    // The file is changed in place, because a new file would not belong to the run.
     use std::os::unix::fs::FileExt as _;
     std::fs::OpenOptions::new()
         .write(true)

@@ -1,5 +1,5 @@
-//! A server that is killed or hangs during a run, permanently or for a while, and restarts with the
-//! same or another write verifier.
+//! The NFS server is killed or hangs during a run, permanently or for a while. Some servers
+//! restart, with the same or another write verifier.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use crate::runs::Ran;
 use crate::support::Running;
 use crate::support::interface::has_ended;
 
-/// Only operations that can be repeated safely after a lost connection; others are tested in
-/// `faults.rs`.
+/// Only operations that can safely be repeated after a lost connection. `faults.rs` tests the other
+/// operations.
 const WRITES: &str = "--mix append=1,read=1 --files 100 --size 4000 --append-size 2000 --size-max \
                       100000 --on-error 100 --for 3s --warm-up 0s";
 
-/// Starts a run, and waits for its transactions.
+/// Starts a run, and waits until its transactions phase has started.
 fn begun(ganesha: &Ganesha, timeout_s: u32, options: &str) -> Running {
     let mut running = start(
         ganesha,
@@ -30,7 +30,8 @@ fn begun(ganesha: &Ganesha, timeout_s: u32, options: &str) -> Running {
     running
 }
 
-/// The server is killed and restarted half a second later; the run continues.
+/// Kills the server during a run, and restarts it half a second later. Returns the run, which must
+/// continue.
 fn comes_back(epoch: u32, options: &str) -> Option<Ran> {
     let mut ganesha = Ganesha::start()?;
     let running = begun(&ganesha, 10, &format!("{WRITES} {options}"));
@@ -58,7 +59,7 @@ fn run_continues_after_the_server_restarts() {
     }
 }
 
-/// The run continues with a server that has another write verifier, and the record contains the
+/// The restarted server has another write verifier. The run continues, and its record counts the
 /// change.
 #[test]
 fn changed_write_verifier_is_recorded() {
@@ -69,8 +70,8 @@ fn changed_write_verifier_is_recorded() {
     ran.assert(traffic.number("verifier_changes") >= 1, &traffic.0);
 }
 
-/// The server is replaced between WRITE and COMMIT. The new server commits nothing of what the old
-/// one received, so it is written a second time.
+/// The server is replaced between WRITE and COMMIT. The new server has lost what the old one had
+/// not committed, so the client writes the data again.
 #[test]
 fn uncommitted_data_is_rewritten_to_a_new_server() {
     let Some(mut ganesha) = Ganesha::start() else {
@@ -125,7 +126,7 @@ fn killed_server_ends_the_run() {
     }
 }
 
-/// The server accepts requests and answers none.
+/// The server accepts requests, but sends no reply.
 #[test]
 fn hanging_server_ends_the_run() {
     let Some(ganesha) = Ganesha::start() else {
@@ -145,9 +146,9 @@ fn hanging_server_ends_the_run() {
     assert!(ganesha.names().is_empty(), "{:?} is left", ganesha.names());
 }
 
-/// The server hangs for less than the timeout: no operation is lost.
+/// The server hangs for less than the timeout, so no operation fails.
 #[test]
-fn server_that_hangs_for_a_while_is_waited_for() {
+fn run_waits_for_a_server_that_hangs_for_a_while() {
     let Some(ganesha) = Ganesha::start() else {
         return;
     };
@@ -160,7 +161,7 @@ fn server_that_hangs_for_a_while_is_waited_for() {
     ran.assert(Traffic::of(&ran).repetitions() == 0, "it was asked again");
 }
 
-/// Another program removes the run's files.
+/// Another program removes the files of the run, so their file handles become stale.
 #[test]
 fn stale_handles_end_the_run() {
     let Some(ganesha) = Ganesha::start() else {

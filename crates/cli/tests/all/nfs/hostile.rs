@@ -1,5 +1,6 @@
-//! Servers whose listings never end, that close every connection, or that answer with garbage:
-//! every command ends, with limited memory, and names files that may remain.
+//! NFS servers whose directory listings never end, that close every connection, or that send
+//! garbage. Every command must end, use limited memory, and print the names of files that may
+//! remain.
 
 use std::io::Read as _;
 use std::net::TcpListener;
@@ -23,7 +24,7 @@ const READDIR: u32 = 16;
 const READDIRPLUS: u32 = 17;
 const READ_ONLY: u32 = 30;
 
-/// Limit of the address space of a command. The program alone takes a quarter of it.
+/// Limit for the address space of a command, in KiB. The program itself occupies a quarter of this.
 const ADDRESS_SPACE_KIB: u64 = 1 << 20;
 
 /// Runs a command on a target, without an archive and with limited memory.
@@ -38,7 +39,7 @@ fn command(words: &str, target: &str) -> Ended {
     within(Running::start(limited, TestDir::new().path()), LIMIT)
 }
 
-/// A server whose clock is that of this machine.
+/// A simulated server with the clock of this machine.
 fn server() -> Server {
     let server = Server::new();
     let now = SystemTime::now()
@@ -70,7 +71,8 @@ fn endless_listings_are_refused_in_bounded_memory() {
             server.always(procedure, Act::As(endless));
         }
         command("clean", url).code(1).shows(words);
-        // `run` stores no names, so it would read up to the maximum number, which takes minutes.
+        // `run` keeps no names of a listing in memory, so it reads on to the maximum number of
+        // names. That takes minutes, so it is not tested here.
         if cookies < u64::MAX {
             command(RUN, url).code(2).shows(words);
             command(&RUN.replace("--target", "--reuse --target"), url)
@@ -81,8 +83,8 @@ fn endless_listings_are_refused_in_bounded_memory() {
     assert!(server.files(|files| files.find("").is_some()));
 }
 
-/// A server that accepts connections, reads a request and closes. Returns its port and the number
-/// of connections.
+/// A server that accepts a connection, reads a request and closes the connection. Returns its port
+/// and the number of connections so far.
 fn closing() -> (u16, Arc<AtomicU64>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -99,7 +101,7 @@ fn closing() -> (u16, Arc<AtomicU64>) {
 }
 
 #[test]
-fn server_that_closes_every_connection_is_given_up() {
+fn commands_end_if_the_server_closes_every_connection() {
     let (port, taken) = closing();
     let url = format!("nfs://127.0.0.1:{port}/x?mountport={port}&timeout=1");
     for words in ["plan --files 10 --target", RUN, "clean"] {
@@ -124,8 +126,8 @@ fn every_command_refuses_an_invalid_url() {
     }
 }
 
-/// If the reply to MKDIR is garbage or lost, the directory exists. It is removed, or named if it
-/// cannot be removed.
+/// If the reply to MKDIR is garbage or lost, the run directory may exist on the server. The run
+/// removes the directory, or prints its name if that fails.
 #[test]
 fn directory_with_a_lost_mkdir_reply_is_removed_or_named() {
     let garbage = Act::Bytes(vec![0xff; 64]);
@@ -147,7 +149,7 @@ fn directory_with_a_lost_mkdir_reply_is_removed_or_named() {
         server.behave();
         command("clean", text(&url)).code(0);
         assert_eq!(own(&server), Vec::<String>::new(), "{ended}");
-        // If the created directory cannot be removed, it is named.
+        // If the server refuses to remove the directory, its name is printed.
         server
             .on(MKDIR, 0, act)
             .always(RMDIR, Act::Status(READ_ONLY));
@@ -169,8 +171,8 @@ fn own(server: &Server) -> Vec<String> {
     })
 }
 
-/// If a server creates names but refuses to remove them, the remaining ones are named, and a later
-/// `clean` removes them.
+/// If a server creates files but refuses to remove them, the run prints their names. A later
+/// `clean` removes these files.
 #[test]
 fn names_that_cannot_be_removed_are_reported_and_cleaned_later() {
     for (failing, at) in [(CREATE, 1), (SETATTR, 1), (REMOVE, 0)] {

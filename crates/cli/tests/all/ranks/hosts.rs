@@ -1,4 +1,5 @@
-//! Ranks on four hosts in separate namespaces, which `hosts.sh` creates and removes.
+//! Runs whose ranks are on simulated hosts. `hosts.sh` creates and removes these hosts, which are
+//! network and mount namespaces.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -16,12 +17,13 @@ use super::{Job, MARK};
 use crate::nfs::ganesha::is_program;
 use crate::support::{Ended, Running, is_met, is_root};
 
-/// How far the monotonic clock of each host is ahead of the previous host's, as set by `hosts.sh`.
+/// By how much the monotonic clock of each host is ahead of that of the previous host, in
+/// nanoseconds, as set by `hosts.sh`.
 pub(super) const AHEAD_NS: i64 = 1_000_000_000_000;
 
-/// Simulated hosts, and a job whose launcher uses them.
+/// Simulated hosts, and a job whose ranks a launcher starts on these hosts.
 pub(super) struct Hosts {
-    /// A shell that has created the hosts, and removes them when its input is closed.
+    /// The shell that has created the hosts. It removes them when its input is closed.
     shell: Child,
     orders: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
@@ -59,12 +61,12 @@ impl Hosts {
         self.expect(answer);
     }
 
-    /// `postmark run` with a rank on each host.
+    /// `postmark run` with one rank on each host.
     pub(super) fn run(&self, ranks: u32, options: &str) -> Command {
         self.run_at(ranks, self.job.target().as_os_str(), options)
     }
 
-    /// `postmark run` with a rank on each host and another target.
+    /// `postmark run` on another target, with one rank on each host.
     pub(super) fn run_at(&self, ranks: u32, target: &OsStr, options: &str) -> Command {
         let folder = self.job.test_dir.path();
         let mut command = Running::command(Path::new("nsenter"));
@@ -95,7 +97,7 @@ impl Hosts {
             ("btl_tcp_if_include", "10.77.0.0/24"),
             ("oob_tcp_if_include", "10.77.0.0/24"),
             ("btl_tcp_port_min_v4", &*super::delay::PORT.to_string()),
-            // Otherwise mpirun detects a link that is down only after five minutes.
+            // Without these settings, mpirun notices only after five minutes that a link is down.
             ("oob_tcp_keepalive_time", "3"),
             ("oob_tcp_keepalive_intvl", "1"),
             ("oob_tcp_keepalive_probes", "3"),
@@ -116,7 +118,7 @@ impl Hosts {
         Running::start(self.run(4, options), &self.job.target())
     }
 
-    /// The network of the hosts' bridge.
+    /// The network namespace of the bridge that connects the hosts.
     fn network(&self) -> File {
         File::open(format!("/proc/{}/ns/net", self.shell.id())).unwrap()
     }
@@ -132,8 +134,8 @@ impl Hosts {
             .is_empty()
     }
 
-    /// Asserts that a run which loses a rank by a signal ends early, and that `clean` removes its
-    /// files.
+    /// Sends a signal to one rank. Asserts that the run ends early because this rank is lost, and
+    /// that `clean` removes the files.
     pub(super) fn loses(&self, ranks: u32, options: &str, rank: u32, signal: Signal) {
         let parts = self.job.parts();
         let options = format!("{options} --parts {}", parts.display());
@@ -152,13 +154,14 @@ impl Drop for Hosts {
     }
 }
 
-/// The record of a successful job.
+/// Parses the record that a successful job has printed.
 pub(super) fn record(output: &str) -> Record {
     Record::from_json(output)
         .unwrap_or_else(|error| panic!("there is no record: {error}\n{output}"))
 }
 
-/// Asserts that the measured clock offsets are correct within their errors.
+/// Asserts that the measured clock offset of each rank differs from the true one by at most its
+/// stated error.
 fn clocks_hold(record: &Record, ended: &Ended) {
     let cluster = record.cluster.as_ref().unwrap();
     for (rank, known) in cluster.ranks.iter().zip(0..) {
@@ -166,7 +169,8 @@ fn clocks_hold(record: &Record, ended: &Ended) {
             let Fact::Known(found) = found else {
                 panic!("the clock of rank {known} is not known: {found:?}\n{ended}");
             };
-            // The offset is added to the rank's clock, so it is the negative of its lead.
+            // The offset is added to the clock of the rank, so it is negative for a clock that is
+            // ahead.
             let is_off_ns = (found.offset_ns + known * AHEAD_NS).unsigned_abs();
             assert!(
                 is_off_ns <= found.error_ns,
@@ -193,7 +197,8 @@ fn four_hosts_perform_one_run_on_one_clock() {
         .collect();
     assert_eq!(names, ["host-1", "host-2", "host-3", "host-4"], "{ended}");
     clocks_hold(&record, &ended);
-    // All times are on the clock of rank 0: the workers of all hosts worked simultaneously.
+    // All times in the record are converted to the clock of rank 0. Only then do the times of the
+    // workers on all hosts overlap.
     let phase = record.actual.phases.first().unwrap();
     let (first, last) = (phase.segments[0].began_ns, phase.segments[0].ended_ns);
     assert_eq!(phase.workers.len(), 4);
@@ -227,12 +232,12 @@ fn run_completes_over_a_slow_link() {
     );
 }
 
-/// Delays of messages to and from a distant host.
+/// Delays of messages to a distant host and of messages from this host.
 const FAR: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(20));
-/// Maximum delay that the machine adds.
+/// Maximum additional delay that the machine itself may cause.
 const SLACK: Duration = Duration::from_millis(500);
 
-/// The distant host is that of rank 2, through which rank 3 communicates with the others.
+/// Rank 2 is on the distant host. Messages of rank 3 to the other ranks pass through rank 2.
 #[test]
 fn clock_offset_error_covers_asymmetric_delays() {
     let Some(mut hosts) = Hosts::start(4) else {
@@ -246,8 +251,8 @@ fn clock_offset_error_covers_asymmetric_delays() {
     let record = record(&ended.code(0).output);
     assert_eq!(record.actual.outcome, Outcome::Complete);
     clocks_hold(&record, &ended);
-    // The error of the offset is half the difference of the two delays, plus at most the additional
-    // delay by the machine.
+    // The stated error of an offset is half the difference of the two delays, plus at most the
+    // additional delay of the machine.
     let [to_ns, from_ns, slack_ns] = [FAR.0, FAR.1, SLACK].map(|time| time.as_nanos() as i64);
     let clock = &record.cluster.as_ref().unwrap().ranks[2].clock;
     for found in [&clock.begin, &clock.end] {
@@ -262,8 +267,8 @@ fn clock_offset_error_covers_asymmetric_delays() {
     let reasons = verdict::Verdict::of(&record).reasons;
     let is_told = |reason: &verdict::Reason| matches!(reason, verdict::Reason::ClocksNotAligned(_));
     assert!(reasons.iter().any(is_told), "{reasons:?}\n{ended}");
-    // Barriers before and after the sync: each message of rank 3 passes two hops in both
-    // directions.
+    // A sync between two phases has a barrier before it and one after it. For each barrier,
+    // messages of rank 3 travel two hops in both directions.
     for phases in record.actual.phases.windows(2) {
         let gap_ns = phases[1].workers[3].began_ns as i64 - phases[0].workers[3].ended_ns as i64;
         let of_delays_ns = 2 * 2 * (to_ns + from_ns);
@@ -272,7 +277,7 @@ fn clock_offset_error_covers_asymmetric_delays() {
     }
 }
 
-/// Long enough for the fault to happen.
+/// Options of a run that is long enough for the fault to occur during it.
 const LONG: &str = "--preset mail --workers 1 --files 20000 --for 60s";
 
 #[test]

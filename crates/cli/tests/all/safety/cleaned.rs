@@ -327,14 +327,14 @@ fn clean_changes_nothing_without_a_killed_run() {
     let location = test_dir.directory("location");
     create_user_files(&location);
     create_user_files_with_our_names(&location);
-    // Directories with names similar to a run's, one of them not empty, and a file and a link with
-    // such a name.
+    // Directories whose names resemble that of a run directory, one of them not empty. A file and a
+    // link also have such names.
     for name in ["postmark-", "postmark-mine", "postmark-1-2-3"] {
         std::fs::create_dir(location.join(name)).unwrap();
         write(&location.join(name).join("1"), "mine\n", 0o600);
     }
-    // Empty directories, and files with names similar to a manifest's or to an unfinished
-    // manifest's.
+    // Empty directories, and files whose names resemble that of a manifest or of an unfinished
+    // manifest.
     for name in [
         "postmark-notes",
         "postmark-2026-01-01",
@@ -399,7 +399,8 @@ fn paths_that_cannot_be_cleaned_are_reported() {
     before.assert_kept(&location, &cleaned);
 }
 
-/// If files cannot be removed now, the manifest stays, so that a later `clean` can remove them.
+/// If files of the run cannot be removed, its manifest stays. A later `clean` needs the manifest to
+/// remove them.
 #[test]
 fn manifest_stays_if_files_cannot_be_removed() {
     if !FileSystem::Tmpfs.is_available() {
@@ -429,7 +430,7 @@ fn manifest_stays_if_files_cannot_be_removed() {
     }
 }
 
-/// A user without permission removes nothing, and no file is reported as removed.
+/// A user without permission can remove no file, and `clean` reports no file as removed.
 #[test]
 fn clean_without_permission_removes_nothing() {
     if !is_root() {

@@ -1,5 +1,6 @@
-//! A file system that becomes full during a run (without the check for free space). The run ends
-//! with path, operation and error, its result is marked as partial, and its files are removed.
+//! The file system becomes full during a run whose check for free space is disabled. The run ends
+//! with a message of path, operation and error. Its result is marked as partial, and its files are
+//! removed.
 
 use std::path::Path;
 
@@ -61,7 +62,7 @@ fn run_ends_without_blocks_for_new_files() {
     stops(&location, &test_dir, &work, "create");
 }
 
-/// Like [`stops`], in a location that already contains the user's files.
+/// Like [`stops`], in a location that already contains files of the user.
 fn stops_again(location: &Path, test_dir: &TestDir, work: &Work, operation: &str) {
     let before = Snapshot::of(location);
     for interface in INTERFACES {
@@ -99,7 +100,7 @@ fn run_ends_without_inodes_for_new_files() {
     stops(&location, &test_dir, &work, "create");
 }
 
-/// The inodes do not suffice for the subdirectories.
+/// The file system has too few inodes for the subdirectories.
 #[test]
 fn run_ends_without_inodes_for_subdirectories() {
     if !FileSystem::Tmpfs.is_available() {
@@ -112,7 +113,7 @@ fn run_ends_without_inodes_for_subdirectories() {
     stops(&location, &test_dir, &work, "make directory");
 }
 
-/// The pool fits, but the appends do not.
+/// The file system has space for the pool, but not for the appends.
 #[test]
 fn run_ends_without_blocks_for_appends() {
     if !FileSystem::Tmpfs.is_available() {
@@ -121,7 +122,7 @@ fn run_ends_without_blocks_for_appends() {
     let test_dir = TestDir::new();
     let location = test_dir.directory("location");
     let _volume = Volume::in_memory(&location, "size=3m");
-    // The pool has two megabytes and grows to twice its size. The transactions are only appends.
+    // The pool has 2 MB, and would grow to twice this size. All transactions are appends.
     let work = Work {
         files: 40,
         transactions: 2_000,
@@ -132,8 +133,8 @@ fn run_ends_without_blocks_for_appends() {
     stops(&location, &test_dir, &work, "append to");
 }
 
-/// Commands that write an archive or a page report the file size limit (ulimit -f) as an error, and
-/// leave no partial file.
+/// If the file size limit (ulimit -f) is too small for an archive or a page, the command reports an
+/// error. It leaves no partial file.
 #[test]
 fn file_size_limit_of_archives_and_pages_is_an_error() {
     let test_dir = TestDir::in_memory();
@@ -168,11 +169,11 @@ fn file_size_limit_of_archives_and_pages_is_an_error() {
     let long = format!("note last {}", "x".repeat(20_000));
     for words in ["tag last x", &long] {
         let ended = limited(4, words);
-        // The command is refused or fails, and no signal ends it.
+        // The command must end with an error, and not be ended by a signal.
         assert!(matches!(ended.status.code(), Some(1 | 2)), "{ended}");
         ended.assert(!ended.errors.is_empty(), "it says nothing");
     }
-    // A run without space for an archive reports that, and its results are not lost.
+    // If the archive cannot be written, the run reports that, and its results are not lost.
     let ended = limited(bytes / 1024, &run);
     assert!(ended.status.code().is_some(), "{ended}");
     ended.shows("archive");
@@ -180,7 +181,7 @@ fn file_size_limit_of_archives_and_pages_is_an_error() {
     assert_eq!(names(&location).unwrap(), [] as [&str; 0]);
 }
 
-/// The process's file size limit (ulimit -f) is an ordinary error.
+/// A file that exceeds the file size limit (ulimit -f) causes an ordinary error of the run.
 #[test]
 fn file_size_limit_is_an_ordinary_error() {
     let test_dir = TestDir::new();
@@ -200,7 +201,7 @@ fn file_size_limit_is_an_ordinary_error() {
         ended.ends("1 | File too large | ulimit -f | PARTIAL");
         before.assert_kept(&location, &ended);
     }
-    // If the report is in a file, standard error shows that the run failed, and why.
+    // If the report is written to a file, standard error contains why the run failed.
     let report = test_dir.directory("reports").join("report.txt");
     let mut command = in_shell(
         "ulimit -f 16 && exec \"$0\" \"$@\"",
@@ -221,7 +222,7 @@ fn file_size_limit_is_an_ordinary_error() {
     );
 }
 
-/// Only written bytes are counted, and all created files are counted.
+/// The record counts all files that were created, but only bytes that were written.
 #[test]
 fn record_counts_only_completed_writes() {
     if !FileSystem::Tmpfs.is_available() {
@@ -247,7 +248,7 @@ fn record_counts_only_completed_writes() {
     assert_eq!(phases[0]["complete"], false);
     let meter = &phases[0]["segments"][0]["operations"][0]["meter"];
     let created = meter["operations"].as_u64().unwrap();
-    // 512 pages, one of which is used by the manifest.
+    // The file system has 512 pages, and the manifest uses one.
     assert!((480..512).contains(&created), "{created} files\n{ended}");
     assert_eq!(meter["bytes"], created * 4_000, "{ended}");
     assert_eq!(meter["failed"], 1, "{ended}");
@@ -256,7 +257,7 @@ fn record_counts_only_completed_writes() {
     assert_eq!(error["step"], "write");
     assert_eq!(error["errno"]["known"], 28);
     assert_eq!(error["count"], 1);
-    // The file whose write failed had been created, too.
+    // `clean_up` also counts the file whose write failed, because it had been created.
     assert_eq!(actual["clean_up"]["files"], created + 1, "{ended}");
     assert_eq!(actual["clean_up"]["left"], serde_json::json!([]));
 }

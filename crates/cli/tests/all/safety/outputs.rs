@@ -1,5 +1,5 @@
-//! Output files of commands: an existing file is overwritten only with `--force`, and an input of
-//! the command never.
+//! A command overwrites an existing output file only with `--force`, and never a file that it also
+//! reads.
 
 use std::fs;
 use std::path::Path;
@@ -25,7 +25,7 @@ fn read(test_dir: &TestDir, name: &str) -> String {
 }
 
 /// A test directory with a target, a configuration file, a histogram, the record of a run, and
-/// links to them.
+/// links to these files.
 fn test_dir() -> TestDir {
     let test_dir = TestDir::new();
     test_dir.directory("target");
@@ -75,7 +75,7 @@ fn existing_output_requires_force() {
         ended.assert(read(&test_dir, "precious") != "mine\n", "--force writes");
         fs::write(test_dir.path().join("precious"), "mine\n").unwrap();
     }
-    // `export` needs an archive.
+    // `export` reads an archive, which `import` creates here.
     say(&test_dir, "import r.json --archive a.db").code(0);
     say(&test_dir, "export --archive a.db --output precious")
         .code(2)
@@ -106,7 +106,8 @@ fn output_must_not_be_an_input() {
         format!("{run} --config c.toml --dry-run --output c.toml"),
         format!("{run} --config c.toml --output sizes"),
         format!("{run} --config c.toml --live link-sizes"),
-        // Also if an option overrides the file's value.
+        // The file is refused as output even if an option overrides its value in the configuration
+        // file.
         format!("{run} --config c.toml --size 5 --output hard-sizes"),
         format!("{run} --mix read=1 --size histogram@sizes --output sizes"),
         format!("{run} --mix append=1 --append-size histogram@sizes --output sizes"),
@@ -131,7 +132,7 @@ fn output_must_not_be_an_input() {
             "{words}"
         );
     }
-    // Also if the input is read from standard input.
+    // A file is also refused as output if it is read as standard input.
     let mut command = postmark("show - --force --output r.json");
     command.current_dir(test_dir.path());
     let ended = Running::run_to_end(
@@ -177,7 +178,7 @@ fn two_outputs_must_be_different_files() {
 }
 
 #[test]
-fn dangling_link_is_named_as_such() {
+fn dangling_link_as_output_is_reported() {
     let test_dir = test_dir();
     std::os::unix::fs::symlink("nowhere", test_dir.path().join("dangling")).unwrap();
     for words in ["--output dangling", "--live dangling --force"] {
@@ -189,7 +190,8 @@ fn dangling_link_is_named_as_such() {
     assert!(!test_dir.path().join("nowhere").exists());
 }
 
-/// Devices and pipes have no contents, and a descriptor's file was chosen by its opener.
+/// Devices and pipes have no contents that could be lost. The file behind a descriptor was chosen
+/// by the user, who opened it.
 #[test]
 fn devices_and_descriptors_need_no_force() {
     let test_dir = test_dir();
@@ -210,7 +212,7 @@ fn devices_and_descriptors_need_no_force() {
         command.current_dir(test_dir.path());
         Running::run_to_end(in_shell(script, &command), test_dir.path())
     };
-    // The contents of an opened file stay.
+    // A file that the shell has opened keeps its contents: output is appended.
     for (script, words) in [
         ("exec \"$0\" \"$@\" >> precious", "--output /dev/stdout"),
         ("exec \"$0\" \"$@\" 3>> precious", "--output /dev/fd/3"),
@@ -221,7 +223,7 @@ fn devices_and_descriptors_need_no_force() {
     ] {
         fs::write(path("precious"), "mine\n").unwrap();
         to_file(script, &format!("{LITTLE} {words}")).code(0);
-        // A run shorter than a second has no lines of seconds.
+        // A run that lasts less than a second writes no line to `--live`.
         let told = if words.contains("--live") {
             ""
         } else {
@@ -233,7 +235,7 @@ fn devices_and_descriptors_need_no_force() {
             "{words}: {text}"
         );
     }
-    // An input is not written to through a descriptor, either.
+    // A file that the command reads is refused as output, even if the shell has opened it.
     let config = read(&test_dir, "c.toml");
     let ended = to_file(
         "exec \"$0\" \"$@\" 3>> c.toml",
@@ -243,7 +245,7 @@ fn devices_and_descriptors_need_no_force() {
     assert_eq!(read(&test_dir, "c.toml"), config);
 }
 
-/// If a run is refused after its output was created, only that output is removed.
+/// If a run is refused after it has created an output file, only this file is removed.
 #[test]
 fn refused_run_removes_only_its_own_output() {
     let test_dir = test_dir();
@@ -261,7 +263,8 @@ fn refused_run_removes_only_its_own_output() {
     assert_eq!(read(&test_dir, "precious"), "mine\n");
 }
 
-/// The classic prompt appends to output files like the original, but not to the file that it reads.
+/// The classic prompt appends to output files, as the original does. But it must not append to the
+/// file that it is reading.
 #[test]
 fn prompt_does_not_write_to_the_file_it_reads() {
     let test_dir = test_dir();
@@ -277,7 +280,7 @@ fn prompt_does_not_write_to_the_file_it_reads() {
         "0 | '.pmrc': commands are being read from it | 'script': commands are being read from it",
     );
     assert_eq!(read(&test_dir, "script"), script);
-    // After it has been read, it can be an output.
+    // After the prompt has read a file completely, it may write to the file.
     assert!(
         read(&test_dir, ".pmrc").starts_with(text) && read(&test_dir, ".pmrc").len() > text.len(),
         "{ended}"
@@ -285,7 +288,8 @@ fn prompt_does_not_write_to_the_file_it_reads() {
     assert!(read(&test_dir, "report").contains("Time:"), "{ended}");
 }
 
-/// If an output's file system hangs, the refusal is printed before `close` could block.
+/// If the file system of an output file hangs, `close` would block. The error message must be
+/// printed before that.
 #[test]
 fn hanging_output_does_not_delay_a_refusal() {
     let possible = faultfs::is_possible();
@@ -298,7 +302,7 @@ fn hanging_output_does_not_delay_a_refusal() {
         let mounted = Passthrough::mount(&backing, &point, Options::default()).unwrap();
         mounted.stall_at(RequestKind::Flush);
         let mut command = postmark(LITTLE);
-        // The acknowledgement log is checked after all outputs are open.
+        // The acknowledgement log is invalid. It is checked only when all output files are open.
         command
             .args([
                 "--mix",
@@ -317,7 +321,7 @@ fn hanging_output_does_not_delay_a_refusal() {
             std::thread::sleep(Duration::from_millis(10));
         }
         let told = running.errors();
-        // The process can only end with the server.
+        // The process can end only after the server has ended.
         drop(mounted);
         running.finish().code(2);
         assert!(

@@ -1,5 +1,5 @@
-//! Runs that are refused before anything is touched: too little space, no permission, or an output
-//! that cannot be written.
+//! Runs that are refused before they change anything: too little space, no permission, or an output
+//! file that cannot be written.
 
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -15,7 +15,7 @@ fn refused(interface: Interface) -> i32 {
     if interface.is_prompt() { 1 } else { 2 }
 }
 
-/// Asserts that a run is refused for lack of space, and leaves the volume unchanged.
+/// Asserts that a run is refused for lack of space, and that the location is unchanged.
 fn has_no_room(location: &Path, test_dir: &TestDir, work: &Work, words: &[&str]) {
     create_user_files(location);
     let before = Snapshot::of(location);
@@ -83,9 +83,9 @@ fn run_without_space_for_its_inodes_is_refused() {
     has_no_room(&location, &test_dir, &work, &["inodes at its peak"]);
 }
 
-/// Locations on the same file system share its free space.
+/// Several locations on one file system share its free space.
 #[test]
-fn space_of_locations_on_one_volume_is_added_up() {
+fn locations_on_one_file_system_share_its_free_space() {
     if !FileSystem::Tmpfs.is_available() {
         return;
     }
@@ -99,7 +99,7 @@ fn space_of_locations_on_one_volume_is_added_up() {
     set_age(&point, 1_000);
     let before = Snapshot::of(&point);
     for interface in INTERFACES {
-        // Half of the files would fit.
+        // The free space suffices for half of the files.
         let work = Work {
             files: 1_200,
             transactions: 10,
@@ -113,8 +113,9 @@ fn space_of_locations_on_one_volume_is_added_up() {
     }
 }
 
-/// Growing pools that do not fit, and why. Every directory for deliveries contains two more
-/// directories, and every writer that replaces a file creates the new one beside the old one.
+/// Growing pools that do not fit, and the reason in the message. Each directory for deliveries
+/// contains two more directories. A writer that replaces a file needs space for the new file beside
+/// the old one.
 const GROWING: &str = "
     --mix create=1 --for 3s --files 2000 --size 10 | inodes at its peak
     --mix create=1 --for 3s --files 400 --size 64KiB | iB at its peak
@@ -124,8 +125,8 @@ const GROWING: &str = "
     --mix replace=1 --transactions 100 --files 380 --size 10 --writers 128 | inodes at its peak
 ";
 
-/// The final size of a pool that grows until a time limit is not known in advance, but its initial
-/// size must fit.
+/// If a pool grows until a time limit, its final size is not known in advance. Its initial size
+/// must fit.
 #[test]
 fn initial_size_of_a_growing_pool_must_fit() {
     if !FileSystem::Ext4.is_available() {
@@ -155,7 +156,8 @@ fn initial_size_of_a_growing_pool_must_fit() {
     ended.code(1).shows("No space left on device");
 }
 
-/// There is no space even for the manifest. The check, which would find that, is disabled.
+/// There is not even space for the manifest of the run. The check for free space, which would
+/// refuse the run earlier, is disabled.
 #[test]
 fn run_without_space_for_its_manifest_is_refused() {
     if !FileSystem::Tmpfs.is_available() {
@@ -167,7 +169,7 @@ fn run_without_space_for_its_manifest_is_refused() {
         let _volume = Volume::in_memory(&location, options);
         create_user_files(&location);
         if filler_bytes > 0 {
-            // Fills the file system.
+            // This write fills the file system, and its error is expected.
             let _ = std::fs::write(location.join("filler"), vec![1; filler_bytes]);
         }
         set_age(&location, 1_000);
@@ -219,7 +221,7 @@ fn directory_without_permission_is_refused() {
     let program = program_for_all(&test_dir);
     let location = test_dir.directory("location");
     create_user_files(&location);
-    // Read only, write only, neither, and not even enter.
+    // Other users can read, write, only enter, or not even enter the directory.
     for mode in [0o755, 0o733, 0o711, 0o700] {
         set_mode(&location, mode);
         let before = Snapshot::of(&location);
@@ -237,8 +239,8 @@ fn directory_without_permission_is_refused() {
     }
 }
 
-/// In a directory that another user owns and shares, a user without root's rights can run, and the
-/// directory's times are restored.
+/// A user other than root can perform a run in a directory that this user owns. The times of the
+/// directory are restored.
 #[test]
 fn own_directory_works_without_root() {
     let Some(test_dir) = TestDir::rooted() else {

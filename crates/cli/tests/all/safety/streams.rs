@@ -1,5 +1,5 @@
-//! Output streams that are closed, full, or have no reader: the run never panics and its files are
-//! removed. If a requested report cannot be written, the exit status shows it.
+//! Output streams that are closed, full, or have no reader. The run must not panic, and its files
+//! are removed. If a requested report cannot be written, the exit status reports that.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -14,7 +14,7 @@ use crate::support::running::in_shell;
 use crate::support::test_dir::{create_user_files, write};
 use crate::support::{Ended, INTERFACES, Interface, Phase, Running, Snapshot, TestDir, Work};
 
-/// A stream without a reader.
+/// An output stream that has no reader.
 fn without_reader() -> Stdio {
     let (ours, theirs) = UnixStream::pair().unwrap();
     drop(theirs);
@@ -25,12 +25,13 @@ fn full() -> Stdio {
     Stdio::from(File::options().write(true).open("/dev/full").unwrap())
 }
 
-/// The command with redirections of a shell.
+/// The command, started by a shell with redirections.
 fn redirected(command: &Command, redirections: &str) -> Command {
     in_shell(&format!("exec \"$0\" \"$@\" {redirections}"), command)
 }
 
-/// Performs a small run in a location with the user's files. `change` replaces its streams.
+/// Performs a small run in a location with files of the user. `change` replaces the streams of its
+/// command.
 fn performed(interface: Interface, change: impl FnOnce(Command) -> Command) -> Ended {
     let test_dir = TestDir::new();
     let location = test_dir.directory("location");
@@ -51,8 +52,7 @@ fn standard_output_without_a_reader_is_an_error() {
         });
         ended.code(1);
     }
-    // The prompt's output has no reader, so no message is printed. A report that cannot be written
-    // is an error with a message.
+    // The prompt prints no message about this, but `postmark run` does: its report is lost.
     performed(Run(Raw), |mut command| {
         command.stdout(without_reader());
         command
@@ -71,7 +71,7 @@ fn full_standard_output_is_an_error() {
     }
 }
 
-/// A closed standard output means that the output is not wanted: the run is performed.
+/// If the user closes standard output, no output is wanted, so the run is performed as usual.
 #[test]
 fn closed_standard_output_is_no_error() {
     for interface in INTERFACES {
@@ -98,7 +98,7 @@ fn unwritable_standard_error_is_no_error() {
         performed(interface, |command| redirected(&command, "2>&-")).code(0);
         performed(interface, |command| redirected(&command, "<&- >&- 2>&-")).code(0);
     }
-    // An error that cannot be printed is not a reason to panic, either.
+    // Even if an error cannot be printed, the program must not panic.
     for redirections in ["2>&-", ">&- 2>&-", "2>/dev/full"] {
         let test_dir = TestDir::new();
         for interface in INTERFACES {
@@ -110,9 +110,9 @@ fn unwritable_standard_error_is_no_error() {
     }
 }
 
-/// The reader closes its end during the run.
+/// The reader of standard output closes the pipe during the run.
 #[test]
-fn reader_that_leaves_during_the_run_is_an_error() {
+fn standard_output_closed_by_its_reader_during_the_run_is_an_error() {
     for interface in [Prompt(Buffered), Prompt(Raw), Run(Posix)] {
         let test_dir = TestDir::in_memory();
         let location = test_dir.directory("location");
@@ -146,9 +146,9 @@ fn clean_removes_files_even_if_its_output_cannot_be_written() {
     before.assert_kept(&location, &ended);
 }
 
-/// An output file that cannot be written is found before the run.
+/// If an output file cannot be opened, the run is refused before it starts.
 #[test]
-fn unwritable_output_file_is_found_before_the_run() {
+fn unwritable_output_file_refuses_the_run() {
     let test_dir = TestDir::new();
     let location = test_dir.directory("location");
     create_user_files(&location);
@@ -173,11 +173,11 @@ fn unwritable_output_file_is_found_before_the_run() {
             .shows("--output")
             .assert(ended.output.is_empty(), "it reports");
     }
-    // /dev/full reports the error only on writing.
+    // /dev/full can be opened, and reports the error only when it is written.
     attempt(Path::new("/dev/full"))
         .code(1)
         .shows("cannot write the report to /dev/full");
-    // An existing file of the user can be overwritten completely.
+    // With --force, the report replaces all contents of an existing file.
     let report = test_dir.path().join("report");
     write(&report, &"an older report\n".repeat(10_000), 0o600);
     attempt(&report).code(0);
@@ -185,8 +185,8 @@ fn unwritable_output_file_is_found_before_the_run() {
     assert!(text.contains(" transactions/s ") && !text.contains("older"));
 }
 
-/// If lines of `--live` cannot be written, this is reported once, after the run. A reader may close
-/// its end.
+/// If lines of `--live` cannot be written, one message after the run reports that. A reader that
+/// closes its pipe is no error.
 #[test]
 fn unwritable_live_lines_exit_with_status_1() {
     let test_dir = TestDir::in_memory();
@@ -219,7 +219,8 @@ fn unwritable_live_lines_exit_with_status_1() {
     assert_eq!(crate::support::names(&location).unwrap(), [] as [&str; 0]);
 }
 
-/// A refused run leaves its output file unchanged: an old file, a missing one, or a link.
+/// A refused run does not change its output file: neither an existing file nor a link, and it
+/// creates no missing file.
 #[test]
 fn refused_run_leaves_its_output_file_unchanged() {
     let test_dir = TestDir::new();
@@ -238,9 +239,10 @@ fn refused_run_leaves_its_output_file_unchanged() {
     }
 }
 
-/// A reader that closes the pipe has read enough, as in `postmark schema | head -1`.
+/// A reader that closes the pipe has read enough, as in `postmark schema | head -1`, so this is no
+/// error.
 #[test]
-fn commands_without_lasting_output_end_quietly_on_a_closed_pipe() {
+fn printing_commands_exit_with_0_on_a_closed_pipe() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     for words in [

@@ -1,7 +1,7 @@
-//! A file system that is unmounted lazily during a run, or a location that is moved or covered by a
-//! mount. The run ends as failed and reports that. The files that are at its path afterwards stay
-//! unchanged, whatever their names and times are. The run's own files are removed from the original
-//! directory.
+//! During a run, its file system is unmounted lazily, or its location is moved or covered by a
+//! mount. The run then fails and reports why. Files that are at the path of the location afterwards
+//! stay unchanged, even if their names and times resemble those of the run. The files of the run
+//! are removed from the original directory.
 
 use std::path::Path;
 use std::process::{self, Command};
@@ -17,7 +17,8 @@ use crate::support::{
     is_root,
 };
 
-/// Performs a run whose file system is unmounted in a phase, and checks all results.
+/// Performs a run and unmounts its file system in a phase. Checks the report, the exit status and
+/// the files.
 fn goes_away(
     interface: Interface,
     phase: Phase,
@@ -32,7 +33,7 @@ fn goes_away(
     )
 }
 
-/// Performs a run started by `begin`, whose file system is unmounted.
+/// Like `goes_away`, for a run that `begin` starts.
 fn goes_away_from(
     begin: impl Fn(&Work, &TestDir) -> Running,
     phase: Phase,
@@ -77,22 +78,22 @@ fn goes_away_in(phase: Phase) {
 }
 
 #[test]
-fn in_prepare() {
+fn run_fails_if_unmounted_in_prepare() {
     goes_away_in(Phase::Prepare);
 }
 
 #[test]
-fn in_transactions() {
+fn run_fails_if_unmounted_in_transactions() {
     goes_away_in(Phase::Transactions);
 }
 
 #[test]
-fn in_delete() {
+fn run_fails_if_unmounted_in_delete() {
     goes_away_in(Phase::Delete);
 }
 
-/// The run notices the change late, and continues until then: it neither creates nor uses files at
-/// the path.
+/// Here the run notices late that its file system was unmounted, and continues until then. It must
+/// neither create nor use files in the directory below the mount point.
 #[test]
 fn no_files_are_created_in_the_uncovered_directory() {
     if !FileSystem::Ext4.is_available() {
@@ -115,7 +116,8 @@ fn no_files_are_created_in_the_uncovered_directory() {
     }
 }
 
-/// The command, in which `poll` returns only some time after an event.
+/// Wraps the command in strace, which delays each return of `poll`. So the program notices the
+/// unmount late.
 fn late_to_hear(command: &Command) -> Command {
     let mut late = Command::new("strace");
     late.args([
@@ -163,7 +165,7 @@ fn no_subdirectories_are_created_in_the_uncovered_directory() {
     beneath.assert_kept(&location, &ended);
 }
 
-/// Another directory is mounted over the location.
+/// During the run, another directory is mounted over the location.
 #[test]
 fn directory_mounted_over_the_location_is_unchanged() {
     if !is_root() {
@@ -188,7 +190,8 @@ fn directory_mounted_over_the_location_is_unchanged() {
     }
 }
 
-/// The location is moved, and another directory gets its path. This needs no root.
+/// During the run, the location is moved away, and another directory is moved to its path. No root
+/// rights are necessary for this.
 #[test]
 fn directory_that_replaces_the_location_is_unchanged() {
     for interface in INTERFACES {
@@ -211,8 +214,8 @@ fn directory_that_replaces_the_location_is_unchanged() {
     }
 }
 
-/// As above, but the new directory is newer than the run and older than the last check of the
-/// location.
+/// During the run, the location is replaced by another directory. The other directory is newer than
+/// the run, but older than the last check of the location.
 #[test]
 fn newer_directory_that_replaces_the_location_is_unchanged() {
     let test_dir = TestDir::in_memory();
@@ -225,7 +228,7 @@ fn newer_directory_that_replaces_the_location_is_unchanged() {
     let other = test_dir.directory("other");
     create_user_files_with_our_names(&other);
     let others = Snapshot::of(&other);
-    // The next check happens at the barrier between the phases.
+    // The location is checked next at the barrier between the phases.
     Prompt(Raw).wait_for(&mut running, &work, Phase::Transactions);
     std::fs::rename(&location, test_dir.path().join("away")).unwrap();
     std::fs::rename(&other, &location).unwrap();
@@ -234,8 +237,8 @@ fn newer_directory_that_replaces_the_location_is_unchanged() {
     others.assert_kept(&location, &ended);
 }
 
-/// The covered directory contains all names of the pool, which is the worst case. None of them is
-/// used.
+/// As the worst case, the directory below the mount point contains all names of the pool. None of
+/// these files may be used.
 #[test]
 fn files_with_all_names_of_the_pool_are_unchanged() {
     if !FileSystem::Tmpfs.is_available() {
@@ -246,7 +249,7 @@ fn files_with_all_names_of_the_pool_are_unchanged() {
         (Prompt(Raw), Phase::Delete),
         (Prompt(Stdio), Phase::Prepare),
     ] {
-        // Tens of thousands of files, created one after the other.
+        // In memory, because the test creates tens of thousands of files one after the other.
         let test_dir = TestDir::in_memory();
         let location = test_dir.directory("location");
         let work = Work::long_on_disk(&location, phase);
@@ -266,8 +269,9 @@ fn files_with_all_names_of_the_pool_are_unchanged() {
     }
 }
 
-/// Recent files of the user, with the run's names, owner and mode, get to the run's path by moving
-/// directories. An earlier version removed them as "made beneath the mount point".
+/// By moving directories, the path of the run gets new files of the user with names, owner and mode
+/// of the run. An earlier version removed such files, because it took them for files created below
+/// the mount point.
 #[test]
 fn recent_files_that_replace_the_location_stay() {
     for interface in INTERFACES {
@@ -280,7 +284,7 @@ fn recent_files_that_replace_the_location_stay() {
             let away = test_dir.path().join("mail.old");
             std::fs::rename(&location, &away).unwrap();
             std::fs::create_dir(&location).unwrap();
-            // The name of a run directory is reused, too.
+            // The other directory also contains a directory with the name of the run directory.
             let mut places = vec![location.clone()];
             for own in own_directories(&away) {
                 let place = location.join(own.file_name().unwrap());

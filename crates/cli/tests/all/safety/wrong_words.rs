@@ -131,7 +131,7 @@ const WRONG_OPTIONS: &str = "
 const OF_LIBRARIES: &str =
     "float literal,invalid digit,cannot parse,target type,f64,i64,u64,u32,untagged,variant of";
 
-/// Options with numbers.
+/// Options whose values contain numbers.
 const OPTIONS: &str = "
     files transactions for warm-up rate round sweep slo size read-block write-block subdirs
     bias-read bias-create seed contents dedup mix append-size range-size size-max popularity
@@ -139,10 +139,10 @@ const OPTIONS: &str = "
     stall-timeout weight
 ";
 
-/// For every option with a number, the message contains its name, the value and the expected form,
-/// for every invalid value.
+/// For an invalid value of such an option, the message contains the option, the value and the
+/// expected form.
 #[test]
-fn numbers() {
+fn invalid_numbers_are_refused_with_the_expected_form() {
     let place = Place::new();
     for option in OPTIONS.split_whitespace() {
         for value in "junk,,1x,--,1..2..3,0x10,184467440737095516160x".split(',') {
@@ -160,7 +160,7 @@ fn numbers() {
                 "what is expected is not told",
             );
         }
-        // These values have a wrong type for all options.
+        // These values have a type that no option accepts.
         for value in ["[\"x\"]", "\"x\"", "1979-05-27"] {
             place.configure(&format!("{option} = {value}\n"));
             let ended = place.say("run --config ../config.toml");
@@ -176,11 +176,11 @@ fn numbers() {
 }
 
 #[test]
-fn options() {
+fn invalid_options_are_refused() {
     Place::new().refuses_all(WRONG_OPTIONS);
 }
 
-/// Options of other programs, and typing errors.
+/// Options of other programs and mistyped commands, with the suggestion in the error message.
 const MISTAKES: &str = "
     plna | did you mean 'postmark plan'?
     plna --files 3 | did you mean 'postmark plan'?
@@ -219,10 +219,10 @@ const WRONG_FILES: &str = r#"
 "#;
 
 #[test]
-fn configuration_files() {
+fn invalid_configuration_files_are_refused() {
     let place = Place::new();
     place.refuses_all_files(WRONG_FILES, "config.toml");
-    // A configuration file that is not UTF-8, and a valid one.
+    // One configuration file is not UTF-8, and one is valid.
     std::fs::write(
         place.test_dir.path().join("config.toml"),
         b"files = 1\xff\n",
@@ -234,8 +234,8 @@ fn configuration_files() {
     place.say(words).code(0);
 }
 
-/// Invalid values at the prompt have no effect and the session continues, as in the original. The
-/// exit status does not report them.
+/// The prompt ignores an invalid value and continues, as the original does. The exit status does
+/// not report the invalid value.
 #[test]
 fn invalid_values_at_the_prompt_have_no_effect() {
     let place = Place::new();

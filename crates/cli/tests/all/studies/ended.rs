@@ -1,4 +1,4 @@
-//! Studies that are continued after being killed or interrupted.
+//! Studies that are killed or interrupted, and then continued.
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -7,7 +7,7 @@ use testkit::{Random, number_of};
 
 use super::{LITTLE, Lab, until_measured};
 
-/// Random numbers from a seed, which is printed.
+/// Random numbers for the times of the kills, from a seed that is printed.
 fn moments() -> Random {
     let now = SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)
@@ -32,10 +32,10 @@ fn study_continues_after_three_kills() {
     for kill in 0..3 {
         let began = Instant::now();
         let mut running = lab.start(words);
-        // Before its first run, a study cannot be continued.
+        // A study can be continued only after its first run is archived.
         until_measured(&mut running, ", run ");
         let one = began.elapsed();
-        // About the time of a quarter of the runs.
+        // Waits for about the time of a quarter of the runs.
         std::thread::sleep(
             one.min(Duration::from_secs(1))
                 .mul_f64(moments.unit() * 3.0),
@@ -44,7 +44,7 @@ fn study_continues_after_three_kills() {
         ended.signal(Signal::KILL.as_raw());
         println!("kill {kill}: {} runs are there", lab.complete().len());
         words = "study --resume";
-        // A study can be continued with or without cleaning up first.
+        // A study can be continued whether or not `clean` has removed its file systems.
         if kill == 1 {
             let cleaned = lab.cleans();
             lab.is_clean(&[], &cleaned);
@@ -55,7 +55,7 @@ fn study_continues_after_three_kills() {
     lab.is_complete(2, 12);
     let cleaned = lab.cleans();
     lab.is_clean(&[], &cleaned);
-    // The study is complete: no run is repeated.
+    // The study is complete, so `--resume` performs no further run.
     let before = lab.listed().len();
     let again = lab.shows("study --resume");
     again.code(0);

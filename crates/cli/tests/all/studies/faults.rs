@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::{LITTLE, Lab, until_measured};
 use crate::support::{Volume, is_root, names};
 
-/// Fills the file system.
+/// Fills the file system with files, so that no block is free.
 fn fill(directory: &Path) {
     for (name, bytes) in [("fill-large", 1 << 20), ("fill-small", 4096)] {
         use std::io::Write as _;
@@ -24,7 +24,7 @@ fn make_room(directory: &Path) {
 }
 
 #[test]
-fn a_full_target_stops_a_study_until_there_is_room() {
+fn full_target_stops_a_study_that_later_continues() {
     let Some(lab) = Lab::rooted() else { return };
     let volume = Volume::in_memory(&lab.path("b"), "size=24m");
     let mut running = lab.start(&format!("study {LITTLE} --blocks 4 --target a --target b"));
@@ -34,7 +34,7 @@ fn a_full_target_stops_a_study_until_there_is_room() {
     ended.ends("1 | the study stopped | space | continues this study");
     let left = names(&lab.path("b")).unwrap();
     assert_eq!(left, ["fill-large", "fill-small"], "{ended}");
-    // The disk is still full: the study stops once more, and loses no run.
+    // The disk is still full, so the continued study stops as well, and loses no run.
     let before = lab.complete().len();
     lab.row("study --resume | 1 | continues this study");
     make_room(&lab.path("b"));
@@ -46,7 +46,7 @@ fn a_full_target_stops_a_study_until_there_is_room() {
 }
 
 #[test]
-fn a_full_archive_stops_a_study_until_there_is_room() {
+fn full_archive_stops_a_study_that_later_continues() {
     if !is_root() {
         return;
     }
@@ -68,11 +68,11 @@ fn a_full_archive_stops_a_study_until_there_is_room() {
 }
 
 #[test]
-fn a_full_directory_of_images_stops_a_study_until_there_is_room() {
+fn full_image_directory_stops_a_study_that_later_continues() {
     let Some(lab) = Lab::rooted() else { return };
     let images = lab.path("images");
     let volume = Volume::in_memory(&images, "size=80m");
-    // Copies of aged pools are stored beside the image.
+    // The study stores copies of aged pools beside the image, which fill the directory.
     let words = format!(
         "study {LITTLE} --blocks 2 --no-twin --axis age=1,2,3 --target {}",
         lab.made("ext4", "32MiB")
@@ -92,7 +92,7 @@ fn a_full_directory_of_images_stops_a_study_until_there_is_room() {
     lab.is_clean(&[&volume], &ended);
 }
 
-/// The space suffices for each image alone, but not for both.
+/// The free space suffices for each of the two images, but not for both.
 #[test]
 fn images_without_space_for_all_are_refused_in_advance() {
     let Some(lab) = Lab::rooted() else { return };
@@ -110,11 +110,13 @@ fn images_without_space_for_all_are_refused_in_advance() {
     .code(0);
 }
 
-/// The directory below the mount point is on another file system, which must not be measured.
+/// After the unmount, the path leads to a directory on another file system, which must not be
+/// measured.
 #[test]
-fn a_mount_that_disappears_stops_a_study_until_it_is_back() {
+fn unmounted_target_stops_a_study_that_later_continues() {
     let Some(lab) = Lab::rooted() else { return };
-    // The wait for a quiet machine is longer than a run, so the unmount happens during a wait.
+    // The wait for a quiet machine takes longer than a run, so the file system is unmounted during
+    // such a wait.
     let words = format!("study {LITTLE} --blocks 3 --target a --target b").replace("0s", "600ms");
     let mut volume = Volume::in_memory(&lab.path("b"), "size=24m");
     let mut running = lab.start(&words);

@@ -1,4 +1,4 @@
-//! Scratch file systems, when a user, a program or a signal interferes.
+//! Studies with scratch file systems, while a user, a program or a signal interferes with these.
 
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
@@ -13,12 +13,12 @@ use super::{LITTLE, Lab};
 use crate::support::test_dir::set_mode;
 use crate::support::{Running, names};
 
-/// A study that stays on its first target for a while.
+/// A study that uses its first target for a long time.
 const LONG: &str =
     "study --set files=50 --set for=60s --set no-overhead=true --quiet-time 0s --blocks 1";
 
 impl Lab {
-    /// Directory of the scratch file system.
+    /// The directory of the scratch file system, if it exists.
     fn made_directory(&self) -> Option<PathBuf> {
         let names = names(&self.path("images")).unwrap();
         let made = names
@@ -27,8 +27,8 @@ impl Lab {
         made.map(|name| self.path("images").join(name))
     }
 
-    /// Asserts that the directory of images contains only these names, and nothing is mounted or
-    /// attached.
+    /// Asserts that the directory `images` contains only these names, and that no file system is
+    /// mounted and no loop device attached there.
     fn has_only(&self, expected: &[&str]) {
         let mut left = names(&self.path("images")).unwrap();
         left.sort();
@@ -40,7 +40,7 @@ impl Lab {
     }
 }
 
-/// A process whose working directory is in a directory, killed at the end of the test.
+/// A process whose working directory keeps a file system busy. It is killed when the test ends.
 struct Busy(Child);
 
 impl Busy {
@@ -88,7 +88,8 @@ fn files_in_an_exchanged_scratch_directory_survive() {
             Some(Signal::KILL) => {
                 running.kill();
                 let began = Instant::now();
-                // A child process of the study may hold the lock for a moment.
+                // A child process of the killed study may hold the lock of the directory for a
+                // moment.
                 let clean = || lab.shows(&format!("clean {}", old.display()));
                 let mut ended = clean();
                 while ended.output.contains("in use by its maker")
@@ -104,10 +105,11 @@ fn files_in_an_exchanged_scratch_directory_survive() {
             Some(signal) => {
                 running.send(signal);
                 let ended = running.finish();
-                // The run may have found that its target is gone before the signal.
+                // The run may have failed because of the exchanged directory before the signal
+                // arrived.
                 assert!(matches!(ended.status.code(), Some(1 | 143)), "{ended}");
             }
-            // The run finds that its target is gone.
+            // The run fails because its target is gone.
             None => {
                 running.finish().code(1);
             }
@@ -157,7 +159,7 @@ fn clean_leaves_and_names_user_files_in_a_scratch_directory() {
     lab.has_only(&[]);
 }
 
-/// A PATH with a mkfs that reports its start and then hangs.
+/// A value of PATH with an mkfs that reports its start and then hangs.
 fn hanging_mkfs(lab: &Lab) -> String {
     let bin = lab.test_dir.directory("bin");
     let program = bin.join("mkfs.ext4");
@@ -199,7 +201,8 @@ fn signal_ends_a_hanging_mkfs_and_the_study_cleans_up() {
 fn files_left_by_a_second_signal_are_named() {
     let Some(lab) = Lab::rooted() else { return };
     let path = hanging_mkfs(&lab);
-    // This mkfs ignores the first signal, so the second one arrives while the study waits for it.
+    // This mkfs ignores the first signal, so the second signal arrives while the study still waits
+    // for mkfs.
     let program = lab.path("bin/mkfs.ext4");
     let text = fs::read_to_string(&program).unwrap();
     fs::write(
@@ -221,7 +224,7 @@ fn files_left_by_a_second_signal_are_named() {
     });
     assert!(is_told, "{}", running.finish());
     let Some(made) = lab.made_directory() else {
-        // On a slow machine the first signal may have removed everything.
+        // On a slow machine, the study may have removed everything after the first signal.
         running.finish().code(143);
         return;
     };
@@ -231,7 +234,7 @@ fn files_left_by_a_second_signal_are_named() {
         "'postmark clean {}' removes the rest",
         made.display()
     ));
-    // The remaining mkfs holds the lock until it ends.
+    // The mkfs process still runs, and holds the lock until it ends.
     let process = fs::read_dir("/proc").unwrap().flatten().find(|process| {
         let held = fs::read_link(process.path().join("fd/0"));
         held.is_ok_and(|held| held == made.join(".postmark-made.json"))
@@ -299,7 +302,8 @@ fn images_may_be_in_a_directory_whose_path_is_not_utf_8() {
     let study = lab.command(&format!(
         "study {LITTLE} --no-twin --blocks 1 --target {target} --target b"
     ));
-    // In a separate mount namespace, because programs of other tests read the mount table as UTF-8.
+    // The study runs in its own mount namespace, because programs of other tests read the mount
+    // table as UTF-8.
     let mut command = Running::command(std::path::Path::new("unshare"));
     command
         .arg("--mount")

@@ -1,4 +1,4 @@
-//! Studies that are refused before anything is created: invalid study files, missing programs,
+//! Studies that are refused before they create anything: invalid study files, missing programs,
 //! missing rights.
 
 use std::fs;
@@ -15,8 +15,8 @@ use crate::support::{Ended, Running};
 const WORKLOAD: &str = "[[workload]]\nfiles = 50\nfor = \"50ms\"\n";
 const PLACES: &str = "targets = [\"/A\", \"/B\"]\n";
 
-/// Contents of a study file after the targets of [`PLACES`], and texts of the error message: line,
-/// reason and remedy.
+/// Lines that follow [`PLACES`] in a study file, and what the error message contains: line, reason
+/// and remedy.
 const WRONG: &str = r#"
     colour = 1\n[[workload]]\n | line 2 | unknown field `colour` | expected one of `name`
     [[workload]]\ncolour = 1\n | line 3 | colour: runs have no such option
@@ -45,7 +45,7 @@ const WRONG: &str = r#"
     \n | | there is no workload | add a [[workload]]
 "#;
 
-/// Targets in study files that are otherwise valid.
+/// Invalid targets in study files that are otherwise valid.
 const WRONG_TARGETS: &str = r#"
     "make:ext4?size=1MiB" | invalid size of 1048576 bytes for ext4 | expected 16777216 to
     "make:ext4?size=9000000000GiB" | invalid size | expected 16777216 to
@@ -60,7 +60,8 @@ const WRONG_TARGETS: &str = r#"
 "#;
 
 impl Lab {
-    /// Performs a study whose file has this text. "/A" and "/B" stand for the test's directories.
+    /// Performs a study whose file has this text, in which "/A" and "/B" stand for directories of
+    /// the test.
     fn study(&self, text: &str) -> Ended {
         let text = ["A", "B"].into_iter().fold(text.to_owned(), |text, name| {
             let directory = self.path(&name.to_lowercase());
@@ -73,7 +74,7 @@ impl Lab {
         self.shows("study study.toml")
     }
 
-    /// Asserts that the study is refused with one line and creates nothing.
+    /// Asserts that the study is refused with a message of one line, and creates nothing.
     fn is_refused(&self, ended: &Ended) {
         ended.code(2);
         ended.assert(ended.output.is_empty(), "something was shown");
@@ -88,7 +89,7 @@ impl Lab {
 }
 
 #[test]
-fn wrong_study_files_are_refused_by_line_reason_and_remedy() {
+fn message_about_an_invalid_study_file_has_line_reason_and_remedy() {
     let lab = Lab::new();
     for [rest, line, reason, remedy] in table(WRONG) {
         let ended = lab.study(&format!("{PLACES}{}", rest.replace("\\n", "\n")));
@@ -113,7 +114,7 @@ fn wrong_study_files_are_refused_by_line_reason_and_remedy() {
 }
 
 #[test]
-fn wrong_targets_are_refused_by_line_reason_and_remedy() {
+fn message_about_an_invalid_target_has_line_reason_and_remedy() {
     let Some(lab) = Lab::rooted() else { return };
     for [target, reason, remedy] in table(WRONG_TARGETS) {
         let other = lab.path("b").display().to_string();
@@ -161,7 +162,7 @@ fn invalid_study_options_are_refused() {
 #[test]
 fn refused_study_leaves_the_archive_unchanged() {
     let lab = Lab::new();
-    // The same directory under two names can be compared.
+    // A study may compare a directory with itself, under another name.
     lab.answer(&format!(
         "study {LITTLE} --blocks 1 --target a --target again=a"
     ));
@@ -172,7 +173,7 @@ fn refused_study_leaves_the_archive_unchanged() {
     assert!(before == fs::read(&lab.archive).unwrap());
 }
 
-/// In a mount namespace in which the program is hidden, so that other tests still find it.
+/// The study runs in a mount namespace that hides mkfs, so that other tests still find the program.
 #[test]
 fn missing_mkfs_is_reported_before_anything_is_created() {
     let Some(lab) = Lab::rooted() else { return };

@@ -1,4 +1,4 @@
-//! The results of a study, and commands that use them.
+//! The results of studies, and the commands that read these results.
 
 use std::process::{Command, Stdio};
 
@@ -17,7 +17,7 @@ fn study_results_can_be_compared_and_gated() {
     )));
     told.begins_with("Study pair: 2 cells, 5 blocks of 3 runs");
     told.shows("Comparison with old").shows("5 blocks");
-    // All commands show the same numbers.
+    // All commands print the same table.
     let table = told.split("Comparison with old").last().unwrap();
     for words in ["compare last", "compare pair", "study --resume"] {
         let again = one_line(&lab.answer(words));
@@ -32,7 +32,8 @@ fn study_results_can_be_compared_and_gated() {
     assert_eq!(csv.lines().count(), 2, "{csv}");
     let markdown = lab.answer("study --resume --format markdown");
     markdown.shows("| new | transactions |");
-    // A limit that always holds, and one whose result depends on the machine's noise.
+    // The first requirement is always met. Whether the second is met depends on the A/A noise of
+    // the machine.
     lab.gates("transactions >= 0.0001")
         .code(0)
         .shows("Gate passed");
@@ -48,7 +49,7 @@ fn study_results_can_be_compared_and_gated() {
     lab.is_clean(&[], &told);
 }
 
-/// A configuration that waits before each transaction is much slower than the noise.
+/// A configuration with think time is slower by far more than the A/A noise.
 #[test]
 fn gate_on_a_slower_configuration_fails() {
     let lab = Lab::new();
@@ -66,7 +67,7 @@ fn gate_on_a_slower_configuration_fails() {
 }
 
 #[test]
-fn a_gate_on_too_few_blocks_is_undecided() {
+fn gate_on_too_few_blocks_is_undecided() {
     let lab = Lab::new();
     lab.answer(&format!(
         "study {LITTLE} --blocks 2 --target old=a --target new=b"
@@ -101,10 +102,10 @@ fn number_of_blocks_with_until_cannot_change() {
     lab.answer("study --resume");
 }
 
-/// The workload or, if it does not set it, the target determines how full the file system is. 0
-/// leaves it empty.
+/// The fill level of a file system is set by the workload. If the workload does not set it, the
+/// target does. A level of 0 leaves the file system empty.
 #[test]
-fn fill_level_comes_from_workload_or_target() {
+fn fill_level_is_set_by_the_workload_or_the_target() {
     if !is_root() {
         eprintln!("skipped: it needs root");
         return;
@@ -130,7 +131,7 @@ fn fill_level_comes_from_workload_or_target() {
         let found: Vec<f64> = runs
             .map(|(part, _)| part.made.unwrap().fullness_percent.unwrap_or(0.0))
             .collect();
-        // Approximately, because a file system is filled in blocks.
+        // The level is only approximate, because a file system is filled in blocks.
         let is_so = |found: &&f64| (**found - percent).abs() < 2.0;
         assert_eq!(found.iter().filter(is_so).count(), 2, "{cell}: {found:?}");
     }
@@ -150,7 +151,7 @@ fn separately_measured_configurations_are_joined() {
             lab.answer(&words("kernels", side, block, ""));
         }
     }
-    // An existing block is not measured a second time.
+    // A block that the archive already contains is not measured a second time.
     let again = lab.shows(&words("kernels", "new", 5, ""));
     again.code(0).does_not_show("run 1 of");
     let runs = lab.complete();
@@ -170,14 +171,14 @@ fn separately_measured_configurations_are_joined() {
         "{again}"
     );
     assert!(one_line(&lab.answer("compare last")).contains("not interleaved"));
-    // Another design with the same tag is refused.
+    // A study with the same tag but another design is refused.
     let ended = lab.shows(&words("kernels", "new", 6, " --set subdirs=3"));
     ended.code(2).shows("another design").shows("--tag");
     assert_eq!(lab.complete().len(), 10);
     lab.is_clean(&[], &again);
 }
 
-/// Output on a terminal of 60 columns.
+/// The output of a command on a terminal with 60 columns.
 fn on_terminal(lab: &Lab, words: &str) -> String {
     let archive = lab.archive.display();
     let command = format!(
@@ -198,8 +199,8 @@ fn on_terminal(lab: &Lab, words: &str) -> String {
     text
 }
 
-/// Width of a line on a terminal: without control sequences (ECMA-48), after the last carriage
-/// return.
+/// The width of a line as a terminal displays it: without control sequences (ECMA-48), and only
+/// after the last carriage return.
 fn columns(line: &str) -> usize {
     let mut shown = 0;
     let mut characters = line.trim_end_matches('\r').chars();
@@ -219,7 +220,7 @@ fn columns(line: &str) -> usize {
 }
 
 #[test]
-fn progress_fits_terminals_and_logs_a_line_for_each_run() {
+fn progress_fits_the_terminal_and_a_log_has_one_line_for_each_run() {
     let lab = Lab::new();
     let words = format!("study {LITTLE} --blocks 2 --target old=a --target new=b");
     let text = on_terminal(&lab, &words);
@@ -238,7 +239,8 @@ fn progress_fits_terminals_and_logs_a_line_for_each_run() {
         let begin = format!("block {} of 2, run {} of 3, ", place / 3 + 1, place % 3 + 1);
         ended.assert(line.starts_with(&begin), &begin);
     }
-    // On a loaded machine a short run may complete no transaction.
+    // On a busy machine, a short run may complete no transaction, so not every line contains a
+    // rate.
     ended.assert(
         lines.iter().any(|line| line.contains(" transactions/s")),
         "no rates",

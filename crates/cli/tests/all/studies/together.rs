@@ -1,4 +1,4 @@
-//! Two studies at the same time, and one study in two processes.
+//! Two studies at the same time, and a study that two processes try to perform.
 
 use rustix::process::Signal;
 
@@ -25,7 +25,7 @@ fn simultaneous_studies_are_separate() {
     lab.is_clean(&[], &"two studies");
 }
 
-/// A running study is refused both during a run and between two runs.
+/// A second process cannot continue a study in progress, neither during a run nor between two runs.
 #[test]
 fn running_study_is_not_continued_by_another_process() {
     let lab = Lab::new();

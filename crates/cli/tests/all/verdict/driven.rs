@@ -1,4 +1,5 @@
-//! Runs on a virtual clock. Each operation takes a time that is a function of its number.
+//! Verdicts of runs on a virtual clock. A function of the number of an operation determines how
+//! long the operation takes.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,7 +18,7 @@ use workload::{Mix, Workload};
 use super::has;
 
 const MS: u64 = 1_000_000;
-/// Operations before the transactions.
+/// Number of operations before the transactions phase.
 const FILES: u64 = 10;
 
 fn request(transactions: u64) -> RunSpec {
@@ -46,7 +47,7 @@ fn perform<C: Clock + Clone + 'static>(
     testkit::run(request, &engine, &clock, &mut NoEvents)
 }
 
-/// The verdict of a closed loop.
+/// Performs a closed loop, and returns its verdict.
 fn closed(transactions: u64, takes_ns: fn(u64) -> u64) -> Verdict {
     verdict(&perform(
         &request(transactions),
@@ -55,7 +56,7 @@ fn closed(transactions: u64, takes_ns: fn(u64) -> u64) -> Verdict {
     ))
 }
 
-/// The verdict of an open loop.
+/// Performs an open loop, and returns its verdict.
 fn open(
     transactions: u64,
     rate: f64,
@@ -75,12 +76,13 @@ fn open(
     verdict(&perform(&asked, Virtual::default(), takes_ns))
 }
 
-/// The verdict of a complete run, without the rules about other load: the real time is too short
-/// for them.
+/// The verdict of a complete run. Rules about other load are left out, because the real duration is
+/// too short for them.
 fn verdict(record: &Record) -> Verdict {
     assert_eq!(record.actual.outcome, Outcome::Complete);
     let mut record = record.clone();
-    // The kernel's counters are not read on the virtual clock, so the program would seem to pause.
+    // On the virtual clock no kernel counters are read. Without this change, the rules would report
+    // that the program was stopped.
     record
         .actual
         .phases
@@ -103,7 +105,7 @@ fn thirty_steady_seconds_are_valid() {
     let Fact::Known(Steadiness::Change(change)) = verdict.seen.steadiness else {
         panic!("{verdict:?}");
     };
-    // An operation that completes exactly at the end of a second belongs to the next one.
+    // An operation that completes exactly when a second ends is counted in the next second.
     assert_eq!(change.window, 30);
     assert!((change.average - 1_000.0).abs() < 0.1, "{change:?}");
 }
@@ -124,8 +126,8 @@ fn run_that_slows_down_is_not_steady() {
     }
 }
 
-/// A run with SNIA's steady-state rule, with at most eight rounds of a second. The rounds use the
-/// real clock.
+/// Performs a run that ends by SNIA's steady-state rule, after at most eight rounds of a second.
+/// The rounds use the real clock.
 fn until_steady(takes_ns: fn(u64) -> u64) -> Verdict {
     let asked = RunSpec {
         drive: Drive {
@@ -143,7 +145,8 @@ fn until_steady(takes_ns: fn(u64) -> u64) -> Verdict {
 
 #[test]
 fn steady_state_that_is_not_reached_is_invalid() {
-    /// Latency rises from 1 ms; after eight seconds a third of the rate is left.
+    /// Latency rises from 1 ms without limit: after eight seconds, only a third of the rate is
+    /// left.
     fn ever_slower(number: u64) -> u64 {
         MS + MS / 2_000 * number
     }
@@ -196,7 +199,8 @@ fn short_runs_are_doubtful_or_invalid() {
 #[test]
 fn growing_queue_means_rate_not_reached() {
     for arrivals in [ArrivalProcess::Constant, ArrivalProcess::Poisson] {
-        // 1,000 per second are possible. Poisson arrivals with this seed cause no reason.
+        // At 1 ms per operation, 1,000 operations per second are possible. With this seed, Poisson
+        // arrivals at 900 per second build up no long queue.
         let kept_up = open(20_000, 900.0, arrivals, a_millisecond);
         assert!(
             !has!(kept_up, Reason::RateNotReached(_)),

@@ -1,4 +1,5 @@
-//! Runs with failures or corruption on the simulated engine, and a pool that runs empty.
+//! Verdicts of runs in which operations fail or data is corrupted on the simulated engine, and of
+//! runs whose pool becomes empty.
 
 use std::path::PathBuf;
 
@@ -16,7 +17,7 @@ use crate::support::TestDir;
 
 const EIO: i32 = 5;
 
-/// Performs a run that checks only the names at the end.
+/// Performs a run whose final check reads only the names of files.
 fn run(weights: &str, on_error: OnError, engine: &Simulated) -> Record {
     let mix = Mix {
         files: 50,
@@ -34,7 +35,7 @@ fn run(weights: &str, on_error: OnError, engine: &Simulated) -> Record {
     simulate(&request, engine)
 }
 
-/// Two system calls of the transactions fail.
+/// An engine on which two system calls of the transactions phase fail.
 fn failing() -> Simulated {
     let engine = Simulated::new(Code::Posix, 7_000);
     engine
@@ -43,7 +44,7 @@ fn failing() -> Simulated {
 }
 
 #[test]
-fn errors_that_are_allowed_are_doubtful() {
+fn run_with_allowed_errors_is_doubtful() {
     let record = run("stat=1,read=2", OnError::Count(2), &failing());
     assert_eq!(record.actual.outcome, Outcome::Complete);
     let verdict = Verdict::of(&record);
@@ -60,7 +61,7 @@ fn errors_that_are_allowed_are_doubtful() {
 }
 
 #[test]
-fn errors_past_the_limit_are_invalid() {
+fn run_with_more_errors_than_allowed_is_invalid() {
     for allowed in [OnError::Stop, OnError::Count(1), OnError::Percent(0.1)] {
         let verdict = Verdict::of(&run("stat=1,read=2", allowed, &failing()));
         assert_eq!(verdict.level, Level::Invalid, "{allowed}");
@@ -87,8 +88,8 @@ fn errors_past_the_limit_are_invalid() {
 }
 
 #[test]
-fn lost_name_is_invalid_even_if_errors_are_allowed() {
-    // One of the last creations of the preparation, whose file only the final check reads.
+fn run_with_a_lost_file_name_is_invalid_even_if_errors_are_allowed() {
+    // Searches a creation late in the preparation phase, whose file only the final check reads.
     let found = (0..50).find_map(|nth| {
         let engine = Simulated::new(Code::Posix, 7_000).corrupt_at(nth, Corruption::LoseName);
         let record = run("create=1", OnError::Count(100), &engine);
@@ -108,7 +109,7 @@ fn lost_name_is_invalid_even_if_errors_are_allowed() {
 }
 
 #[test]
-fn empty_pool_is_invalid() {
+fn run_with_an_empty_pool_is_invalid() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     for work in ["--bias-create 0", "--mix delete=1,read=1"] {

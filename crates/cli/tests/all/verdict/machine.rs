@@ -1,4 +1,5 @@
-//! Processor time used by other programs and by the program itself.
+//! Verdicts that depend on processor time: that of other programs, and the overhead of this
+//! program.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -33,7 +34,7 @@ impl Drop for Busy {
 }
 
 #[test]
-fn load_of_other_programs_is_doubtful() {
+fn run_beside_busy_programs_is_doubtful() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     let processors = std::thread::available_parallelism().unwrap().get();
@@ -43,13 +44,13 @@ fn load_of_other_programs_is_doubtful() {
     };
     ran.is_complete().is(Level::Doubtful);
     let verdict = &ran.summary.verdict;
-    // About half of the processor time; other tests may run as well.
+    // The busy programs use about half of the processor time. Other tests may run at the same time.
     let told = has!(verdict, Reason::OtherLoad(OtherLoad { fraction,
         busiest }) if *fraction > 0.2 && !busiest.is_empty());
     ran.assert(told, format_args!("{verdict:#?}"));
 }
 
-/// Share of all processor time used by other programs, including the target's FUSE server.
+/// Share of the processor time that other programs used, including the FUSE server of the target.
 fn all_others(record: &Record) -> f64 {
     *record
         .during
@@ -93,7 +94,7 @@ fn other_load_excludes_the_fuse_server() {
         (&*server.name, server.pid) == ("bindfs", served.server()),
         format_args!("{server:?}"),
     );
-    // The remaining processor time is the server's.
+    // The server used the difference between this share and the share of other load.
     let own = *verdict.seen.fuse_servers_fraction.known().unwrap();
     let others = *verdict.seen.others_fraction.known().unwrap();
     let all = all_others(&ran.record);
@@ -105,7 +106,7 @@ fn other_load_excludes_the_fuse_server() {
     ran.assert(text.contains("bindfs (process "), &text);
 }
 
-/// The server runs in this process, together with other tests.
+/// Here the FUSE server runs in the process of this test, which also runs other tests.
 #[test]
 fn fuse_server_of_the_target_is_not_other_load() {
     let possible = faultfs::is_possible();
@@ -139,7 +140,7 @@ fn fuse_server_of_the_target_is_not_other_load() {
 }
 
 #[test]
-fn other_load_is_not_judged_in_very_short_runs() {
+fn other_load_is_no_reason_in_very_short_runs() {
     let test_dir = TestDir::in_memory();
     let ran = Run::new(
         &test_dir.directory("location"),
@@ -159,7 +160,7 @@ fn other_load_is_not_judged_in_very_short_runs() {
     );
 }
 
-/// Mean time of a worker for an operation of the transactions, in nanoseconds.
+/// Mean time that a worker needs for an operation of the transactions phase, in nanoseconds.
 fn ns_per_operation(record: &Record) -> f64 {
     let phase = record.actual.phase(Phase::Transactions).unwrap();
     let ns: u64 = phase
@@ -171,9 +172,10 @@ fn ns_per_operation(record: &Record) -> f64 {
     ns as f64 / operations as f64
 }
 
-/// stat in memory is nearly as fast as the program can call it.
+/// On a file system in memory, stat is nearly as fast as the program can call it, so the overhead
+/// is a large share.
 #[test]
-fn overhead_on_a_fast_target_is_measured_and_judged() {
+fn large_overhead_on_a_fast_target_is_a_reason() {
     const WORK: &str =
         "--mix stat=1 --files 1000 --transactions 200000 --popularity zipf:0.99 --names hashed:64";
     let test_dir = TestDir::in_memory();
@@ -181,7 +183,7 @@ fn overhead_on_a_fast_target_is_measured_and_judged() {
     let ran = Run::new(&location, WORK).perform();
     // The overhead that the program measures after the run.
     let own = ran.record.actual.overhead.known().unwrap();
-    // The time is limited: a busy machine performs fewer.
+    // The time for measuring the overhead is limited, so a busy machine performs fewer operations.
     assert!(own.operations >= 10_000, "{own:?}");
     let verdict = Verdict::of(&ran.record);
     let fraction = *verdict.seen.overhead_fraction.known().unwrap();
@@ -190,8 +192,8 @@ fn overhead_on_a_fast_target_is_measured_and_judged() {
         (fraction - (own.ns_per_operation / all_ns).min(1.0)).abs() < 1e-9,
         "{fraction}: {own:?} of {all_ns} ns"
     );
-    // The overhead depends on the machine, and the rule uses nothing else. So the same run is
-    // reported with an overhead of 20 %, and not with 5 %.
+    // The measured overhead differs between machines, so it is replaced in the record. At 20 % the
+    // rule must report it, at 5 % it must not.
     for (part, reported) in [(0.2, true), (0.05, false)] {
         let mut record = ran.record.clone();
         let mut own = own.clone();
@@ -204,7 +206,7 @@ fn overhead_on_a_fast_target_is_measured_and_judged() {
             "{part}: {verdict:#?}"
         );
     }
-    // With the engine `null` there is nothing but overhead, which is not a reason.
+    // With the engine `null`, the whole time is overhead, so the overhead is no reason.
     let null = Run::new(&location, WORK).and("--storage null").perform();
     let verdict = Verdict::of(&null.record);
     assert_eq!(null.record.actual.overhead, Fact::NotApplicable);

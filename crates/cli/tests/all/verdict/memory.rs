@@ -1,4 +1,5 @@
-//! Page cache and memory instead of a device, and devices instead of the page cache.
+//! Verdicts of runs that should read from a device but read from memory or the page cache, and the
+//! reverse.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,11 +15,11 @@ use crate::support::interface::own_directories;
 use crate::support::{FileSystem, TestDir, is_root};
 
 const POOL: &str = "--mix read=1 --files 200 --size 16KiB";
-/// Each file is read 20 times on average.
+/// 4,000 reads of 200 files: on average, each file is read 20 times.
 const AGAIN_AND_AGAIN: &str = "--transactions 4000";
 
 #[test]
-fn durability_in_memory_is_invalid() {
+fn durable_run_in_memory_is_invalid() {
     let test_dir = TestDir::in_memory();
     let Some(location) = in_memory(&test_dir) else {
         return;
@@ -36,9 +37,10 @@ fn durability_in_memory_is_invalid() {
     without.is(Level::Doubtful);
 }
 
-/// A file system on an image in memory syncs to memory, which does not survive a crash.
+/// On a file system whose image is in memory, a sync writes to memory, which does not survive a
+/// crash.
 #[test]
-fn durability_on_an_image_in_memory_is_doubtful() {
+fn durable_run_on_an_image_in_memory_is_doubtful() {
     let test_dir = TestDir::in_memory();
     if in_memory(&test_dir).is_none() || !FileSystem::Ext4.is_available() {
         return;
@@ -64,9 +66,9 @@ fn durability_on_an_image_in_memory_is_doubtful() {
     );
 }
 
-/// There is no device to read from.
+/// A cold cache was requested, but a file system in memory has no device to read from.
 #[test]
-fn a_cold_cache_in_memory_is_invalid() {
+fn run_with_cold_cache_in_memory_is_invalid() {
     let test_dir = TestDir::in_memory();
     let Some(location) = in_memory(&test_dir) else {
         return;
@@ -85,9 +87,10 @@ fn a_cold_cache_in_memory_is_invalid() {
     );
 }
 
-/// A pool that fits in the page cache is read from the device once.
+/// If the pool fits in the page cache, each file is read from the device only once. All further
+/// reads come from the cache.
 #[test]
-fn cold_cache_that_can_hold_the_pool_is_doubtful() {
+fn run_with_a_cold_cache_larger_than_the_pool_is_doubtful() {
     if !is_root() {
         return;
     }
@@ -110,7 +113,8 @@ fn cold_cache_that_can_hold_the_pool_is_doubtful() {
         let small = has!(verdict, Reason::ReadsFromMemory(told) if told.device_bytes > 0);
         ran.assert(small, format_args!("{verdict:#?}"));
     }
-    // If each file is read once, it comes from the device, although it would fit in the cache.
+    // If the run reads each file only once, all reads come from the device, although the pool would
+    // fit in the cache.
     let once = Run::new(&mounted.at, POOL)
         .and("--transactions 200 --popularity shuffled --cache cold-data")
         .perform();
@@ -122,10 +126,12 @@ fn cold_cache_that_can_hold_the_pool_is_doubtful() {
     once.assert(!from_memory, format_args!("{verdict:#?}"));
 }
 
-/// Reported memory below a target: the loop device, and the bytes read by the devices below it.
+/// What the report states about memory below a target: the loop device, and the bytes read from the
+/// devices below it.
 type Beneath = (Option<String>, Option<u64>);
 
-/// Performs direct reads. Returns the run, the reported memory below the target, and the report.
+/// Performs a run with direct reads. Returns the run, what it states about memory below the target,
+/// and the report.
 fn direct(at: &Path) -> (Ran, Option<Beneath>, String) {
     let ran = Run::new(at, POOL)
         .and("--transactions 1000 --direct")
@@ -153,7 +159,8 @@ fn direct(at: &Path) -> (Ran, Option<Beneath>, String) {
     (ran, found, text)
 }
 
-/// The image is in the page cache of the underlying file system.
+/// Direct reads from the loop device are served by the page cache of the file system that contains
+/// its image.
 #[test]
 fn caching_loop_device_serves_direct_reads_from_memory() {
     if !is_root() || !FileSystem::Ext4.is_available() || !crate::evidence::is_on_a_disk() {
@@ -181,7 +188,7 @@ fn caching_loop_device_serves_direct_reads_from_memory() {
     )
     .assert(!text.contains("0.0 % from"), &text)
     .assert(text.contains("a loop device caches"), &text);
-    // The rule does not apply to a run that does not require the device.
+    // Without `--direct`, a run does not require reads from the device, so there is no reason.
     let as_is = Run::new(&at, POOL).and("--transactions 1000").perform();
     let is_told = has!(as_is.summary.verdict, Reason::MemoryBeneath(_));
     as_is.assert(!is_told, "it asks for nothing");
@@ -190,7 +197,7 @@ fn caching_loop_device_serves_direct_reads_from_memory() {
     let reads = ran.summary.reads.as_ref().unwrap();
     let past = match reads.fetched_from.known() {
         Some(_) => found.is_none() && reads.fraction.is_some_and(|fraction| fraction >= 0.99),
-        // The file system of the image does not support direct I/O.
+        // The file system that contains the image does not support direct I/O.
         None => found.is_some(),
     };
     ran.assert(past, format_args!("{found:?} {reads:?}"));
@@ -212,7 +219,7 @@ fn image_in_memory_serves_direct_reads_from_memory() {
         .assert(text.contains("100.0 % from"), &text);
 }
 
-/// Drops a run's files from the page cache repeatedly, until told to stop.
+/// Drops the files of the run from the page cache again and again, until `is_over` is set.
 fn evict(location: &Path, is_over: &AtomicBool) {
     while !is_over.load(Ordering::Relaxed) {
         for own in own_directories(location) {
@@ -226,7 +233,7 @@ fn evict(location: &Path, is_over: &AtomicBool) {
 }
 
 #[test]
-fn warm_cache_emptied_during_the_run_is_doubtful() {
+fn run_whose_warm_cache_is_emptied_is_doubtful() {
     let Some(mounted) = mounted::ext4() else {
         return;
     };
@@ -239,7 +246,8 @@ fn warm_cache_emptied_during_the_run_is_doubtful() {
         is_over.store(true, Ordering::Relaxed);
         crate::runs::Ran::of(ended, crate::support::names(&mounted.at).unwrap())
     });
-    // If most reads come from the device, the rate may not be reached.
+    // Most reads then come from the device, so the verdict may also report that the rate was not
+    // reached.
     let verdict = &ran.summary.verdict;
     ran.assert(
         has!(verdict, Reason::ReadsFromDevice(_)),

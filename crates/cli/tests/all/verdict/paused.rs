@@ -1,4 +1,4 @@
-//! A program that was stopped for a while, and the end of a run during think time.
+//! Runs whose program is stopped for a while, and runs that end during think time.
 
 use std::time::{Duration, Instant};
 
@@ -9,16 +9,17 @@ use crate::support::interface::{has_ended, postmark};
 use crate::support::{Running, TestDir};
 
 #[test]
-fn stopped_program_reports_pauses() {
+fn run_of_a_stopped_program_reports_the_pause() {
     stopped(&[], 1, Duration::from_millis(2_500));
 }
 
 #[test]
-fn short_stops_are_reported_without_a_series() {
+fn short_pauses_are_reported_without_a_series() {
     stopped(&["--no-series"], 4, Duration::from_millis(400));
 }
 
-/// Stops a run several times, for more than 10 % of its duration in total.
+/// Stops the program several times during a run, in total for more than 10 % of its duration.
+/// Asserts that the verdict reports the pauses.
 fn stopped(options: &[&str], times: u32, stop: Duration) {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");

@@ -1,4 +1,5 @@
-//! A verdict from the user's view: the top of the report, standard error, and the exit status.
+//! How a user learns the verdict: from the top of the report, from standard error, and from the
+//! exit status.
 
 use record::Outcome;
 use rustix::process::Signal;
@@ -12,7 +13,7 @@ use crate::support::interface::{has_ended, program};
 use crate::support::running::in_shell;
 use crate::support::{Ended, Running, TestDir, names};
 
-/// Performs a run with a text report.
+/// Performs a run, and prints its text report.
 fn say(test_dir: &TestDir, words: &str) -> Ended {
     let location = test_dir.directory("location");
     let mut command = Running::command(program());
@@ -22,11 +23,11 @@ fn say(test_dir: &TestDir, words: &str) -> Ended {
     Running::run_to_end(command, &location)
 }
 
-/// A rate that no machine reaches.
+/// Options with an offered rate that no machine reaches.
 const TOO_FAST: &str = "--storage null --mix stat=1 --files 100 --rate 1000000000 --for 300ms";
-/// Too short for a VALID verdict.
+/// Options of a run that is too short for a VALID verdict.
 const LITTLE: &str = "--files 200 --transactions 500";
-/// So short that the verdict is INVALID.
+/// Options of a run that is so short that its verdict is INVALID.
 const NEXT_TO_NOTHING: &str = "--files 20 --transactions 20";
 
 #[test]
@@ -71,7 +72,7 @@ fn strict_changes_only_the_exit_status_of_invalid_runs() {
             say(&test_dir, &format!("{words} --strict --format {format}")).code(strict);
         }
     }
-    // The classic formats do not contain a verdict, on either stream.
+    // With a classic format, the verdict is neither in the report nor on standard error.
     let classic = say(
         &test_dir,
         &format!("{NEXT_TO_NOTHING} --strict --format terse"),
@@ -84,7 +85,7 @@ fn strict_changes_only_the_exit_status_of_invalid_runs() {
 }
 
 #[test]
-fn invalid_is_reported_in_one_line_if_the_report_goes_to_a_file() {
+fn invalid_verdict_is_printed_in_one_line_if_the_report_goes_to_a_file() {
     let test_dir = TestDir::in_memory();
     let report = test_dir.path().join("report");
     let to_file = |words: &str| {
@@ -140,7 +141,7 @@ fn strict_keeps_the_exit_status_of_an_interrupted_run() {
     ran.assert(told, format_args!("{verdict:#?}"));
 }
 
-/// Limits files to 16 blocks of the shell, 8 KiB or 16 KiB.
+/// A script that limits files to 16 blocks of the shell, which are 8 KiB or 16 KiB.
 const SMALL_FILES: &str = "trap '' XFSZ; ulimit -f 16; exec \"$0\" \"$@\"";
 const LARGE_FILES: &str =
     "--mix create=1,delete=1,read=1 --files 200 --transactions 2000 --size 1KiB..8500 --strict";
@@ -171,7 +172,7 @@ fn failed_run_keeps_its_exit_status_and_allowed_errors_are_doubtful() {
 }
 
 #[test]
-fn preparation_is_judged_if_there_are_no_transactions() {
+fn verdict_covers_the_preparation_if_there_are_no_transactions() {
     let test_dir = TestDir::in_memory();
     let ended = say(&test_dir, "--files 500 --transactions 0");
     ended
@@ -180,14 +181,14 @@ fn preparation_is_judged_if_there_are_no_transactions() {
         .does_not_show("The transactions were measured");
 }
 
-/// Writing the log lowers the rates, so they are not a measurement.
+/// Writing the acknowledgement log lowers the measured rates, so the verdict is DOUBTFUL.
 #[test]
-fn ack_log_is_doubtful() {
+fn run_with_an_ack_log_is_doubtful() {
     let test_dir = TestDir::in_memory();
     let Some(location) = in_memory(&test_dir) else {
         return;
     };
-    // The log is on another file system.
+    // The log is on another file system than the target.
     let beside = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let ran = Run::new(
         &location,
