@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn growth_of_a_count_is_unavailable_if_it_went_backwards_or_is_missing() {
+    fn growth_of_a_decreased_or_missing_count_is_unavailable() {
         let root = tempfile::tempdir().unwrap();
         let proc = root.path().join("proc/self");
         std::fs::create_dir_all(&proc).unwrap();

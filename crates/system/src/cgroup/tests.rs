@@ -1,4 +1,5 @@
-//! Control groups on fixture trees: version 1, 2, hybrid, none, containers.
+//! Control groups on fixture trees: version 1, version 2, both versions, no control groups, and
+//! containers.
 
 use super::*;
 use crate::sources::tests::Tree;
@@ -23,7 +24,7 @@ fn read(tree: &Tree) -> Cgroup {
 }
 
 #[test]
-fn v1_takes_the_smallest_over_the_ancestors() {
+fn smallest_limit_of_group_and_ancestors_is_used_in_v1() {
     let tree = tree(
         V1,
         V1_MEMBER,
@@ -48,7 +49,7 @@ fn v1_takes_the_smallest_over_the_ancestors() {
 }
 
 #[test]
-fn v1_without_limits_is_not_applicable() {
+fn missing_limits_are_not_applicable_in_v1() {
     let tree = tree(
         V1,
         V1_MEMBER,
@@ -71,7 +72,7 @@ fn v1_without_limits_is_not_applicable() {
 }
 
 #[test]
-fn v1_includes_limits_of_invisible_ancestors() {
+fn limits_of_invisible_ancestors_are_included_in_v1() {
     let tree = tree(
         V1,
         V1_MEMBER,
@@ -87,7 +88,7 @@ fn v1_includes_limits_of_invisible_ancestors() {
 }
 
 #[test]
-fn a_v1_container_without_its_path_falls_back_to_the_mounts_root() {
+fn root_of_the_mount_is_used_in_a_v1_container_without_the_path() {
     let mountinfo = "30 23 0:30 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n";
     let files = [("/sys/fs/cgroup/memory/memory.limit_in_bytes", "536870912\n")];
     for membership in [
@@ -101,7 +102,7 @@ fn a_v1_container_without_its_path_falls_back_to_the_mounts_root() {
 }
 
 #[test]
-fn v2_takes_the_smallest_over_the_ancestors() {
+fn smallest_limit_of_group_and_ancestors_is_used_in_v2() {
     let tree = tree(
         V2,
         "0::/user.slice/run.scope\n",
@@ -125,7 +126,7 @@ fn v2_takes_the_smallest_over_the_ancestors() {
 }
 
 #[test]
-fn v2_high_mark_is_a_limit() {
+fn memory_high_is_a_limit_in_v2() {
     let files = [
         ("/sys/fs/cgroup/a/memory.max", "8192\n"),
         ("/sys/fs/cgroup/a/memory.high", "max\n"),
@@ -136,14 +137,14 @@ fn v2_high_mark_is_a_limit() {
         read(&tree(V2, "0::/a/b\n", &files)).memory_limit_bytes,
         Fact::Known(4096)
     );
-    // A high mark above the limit has no effect.
+    // `memory.high` above `memory.max` has no effect.
     let tree = tree(V2, "0::/a/b\n", &files[..3]);
     tree.file("/sys/fs/cgroup/a/b/memory.high", "16384\n");
     assert_eq!(read(&tree).memory_limit_bytes, Fact::Known(8192));
 }
 
 #[test]
-fn v2_without_limits_is_not_applicable_and_zero_is_a_limit() {
+fn missing_limits_are_not_applicable_and_0_is_a_limit_in_v2() {
     let root = [("/sys/fs/cgroup/cgroup.procs", "1\n")];
     let cgroup = read(&tree(V2, "0::/\n", &root));
     assert_eq!(cgroup.memory_limit_bytes, Fact::NotApplicable);
@@ -154,10 +155,10 @@ fn v2_without_limits_is_not_applicable_and_zero_is_a_limit() {
 }
 
 #[test]
-fn a_v2_path_outside_of_the_namespace_falls_back_to_the_mounts_root() {
+fn root_of_the_mount_is_used_for_a_v2_path_outside_of_the_namespace() {
     let files = [
         ("/sys/fs/cgroup/memory.max", "1000\n"),
-        // The group that `..` out of the mount would lead to.
+        // The group to which `..` would lead, outside of the mount.
         ("/sys/fs/sibling/memory.max", "7\n"),
     ];
     for membership in ["0::/../sibling\n", "0::/not/there\n"] {
@@ -167,7 +168,7 @@ fn a_v2_path_outside_of_the_namespace_falls_back_to_the_mounts_root() {
 }
 
 #[test]
-fn hybrid_uses_the_hierarchy_of_the_controller() {
+fn limits_are_read_from_the_hierarchy_that_contains_the_controller() {
     let mountinfo = "\
 30 23 0:30 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw
 31 23 0:31 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu
@@ -191,7 +192,7 @@ fn hybrid_uses_the_hierarchy_of_the_controller() {
 }
 
 #[test]
-fn hybrid_reads_memory_limit_from_version_1() {
+fn memory_limit_is_read_from_v1_if_v1_contains_the_memory_controller() {
     let mountinfo = "\
 30 23 0:30 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw
 31 23 0:31 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory
@@ -218,7 +219,7 @@ fn hybrid_reads_memory_limit_from_version_1() {
 }
 
 #[test]
-fn missing_cgroup_is_not_applicable_and_hidden_one_unavailable() {
+fn missing_cgroup_is_not_applicable_and_hidden_cgroup_is_unavailable() {
     let proc = "22 27 0:21 / /proc rw - proc proc rw\n";
     let none = Tree::new(&[("/proc/self/mountinfo", proc)]);
     assert_eq!(Cgroup::read(&none.sources), Fact::NotApplicable);

@@ -1,4 +1,4 @@
-//! Clocks with given readings, and those of this machine.
+//! Clocks with given readings, and the clocks of this machine.
 
 use super::*;
 use crate::sources::tests::Tree;
@@ -6,8 +6,8 @@ use crate::sources::tests::Tree;
 const SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 const SECOND: i128 = 1_000_000_000;
 
-/// Clocks with this monotonic time, suspended time, and wall time at boot. The reading takes 100
-/// ns.
+/// Creates clocks from the monotonic time, the suspended time, and the wall time at boot, all in
+/// nanoseconds. The reading takes 100 ns.
 fn clocks(monotonic: i128, suspended: i128, booted: i128) -> Clocks {
     let boot = monotonic + suspended;
     let mut clocks = Clocks::of([monotonic - 50, boot, boot + booted, monotonic + 50]);
@@ -16,7 +16,7 @@ fn clocks(monotonic: i128, suspended: i128, booted: i128) -> Clocks {
 }
 
 #[test]
-fn offsets_refer_to_the_middle_of_the_reading() {
+fn differences_of_clocks_refer_to_the_middle_of_the_reading() {
     let clocks = Clocks::of([1_000, 1_600, 9_000, 1_101]);
     assert_eq!(clocks.monotonic_ns, 1_050);
     assert_eq!(clocks.boot_minus_monotonic_ns, 550);
@@ -25,7 +25,7 @@ fn offsets_refer_to_the_middle_of_the_reading() {
 }
 
 #[test]
-fn unchanged_clocks_report_zero() {
+fn clocks_without_suspension_and_step_report_zero() {
     let before = clocks(10 * SECOND, 3 * SECOND, 1_700_000_000 * SECOND);
     let after = clocks(12 * SECOND, 3 * SECOND, 1_700_000_000 * SECOND);
     let difference = after.since(&before);
@@ -39,7 +39,7 @@ fn unchanged_clocks_report_zero() {
 }
 
 #[test]
-fn a_suspension_is_no_step_and_a_step_is_no_suspension() {
+fn suspensions_and_steps_of_the_wall_clock_are_distinguished() {
     let before = clocks(10 * SECOND, 3 * SECOND, 100 * SECOND);
     let slept = clocks(11 * SECOND, 63 * SECOND, 100 * SECOND).since(&before);
     assert_eq!(slept.suspended_ns, 60_000_000_000);
@@ -56,7 +56,7 @@ fn a_suspension_is_no_step_and_a_step_is_no_suspension() {
 }
 
 #[test]
-fn changes_within_the_uncertainty_are_zero() {
+fn suspensions_and_steps_within_the_uncertainty_are_zero() {
     let before = clocks(10 * SECOND, 0, 0);
     let jitter = clocks(11 * SECOND, 100, -100).since(&before);
     assert_eq!((jitter.suspended_ns, jitter.wall_clock_stepped_ns), (0, 0));
@@ -67,7 +67,7 @@ fn changes_within_the_uncertainty_are_zero() {
 }
 
 #[test]
-fn extreme_times_saturate() {
+fn extreme_clock_times_saturate() {
     let far = Clocks::of([
         i128::from(i64::MAX),
         i128::MAX / 4,
@@ -88,7 +88,7 @@ fn extreme_times_saturate() {
 }
 
 #[test]
-fn change_of_clock_source_has_both_names() {
+fn change_of_clock_source_contains_both_names() {
     let tree = Tree::new(&[(SOURCE, "tsc\n")]);
     let before = Clocks::read(&tree.sources);
     tree.file(SOURCE, "hpet\n");

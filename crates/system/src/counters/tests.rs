@@ -1,4 +1,4 @@
-//! Whole snapshots: of fixture trees, and of this process on this machine.
+//! Whole snapshots of all counters: on fixture trees, and of this process on this machine.
 
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
@@ -59,7 +59,8 @@ fn vda() -> Fact<WatchedDevices> {
     })
 }
 
-/// Two snapshots of fixtures, except getrusage, which is that of this process.
+/// Two snapshots of fixture trees. Only getrusage(2), which cannot be redirected, returns the
+/// values of this process.
 fn snapshots() -> [Counters; 2] {
     let tree = Tree::new(&EARLY);
     let before = Counters::read(&tree.sources, &vda());
@@ -81,13 +82,13 @@ fn used(cpu_ns: u64) -> ProcessTimes {
     }
 }
 
-/// The share of all processors' time that this process used.
+/// Returns the time of this process as a share of the time of all processors.
 fn own_fraction(difference: &CountersDifference) -> Fact<f64> {
     difference.share_of_total(|_, process| Fact::Known(process.cpu_ns()))
 }
 
 #[test]
-fn snapshot_reads_all_subjects() {
+fn snapshot_contains_all_counters() {
     let [before, _] = snapshots();
     assert_eq!(before.resident_bytes, Fact::Known(800 * 1024));
     let process = before.process.known().unwrap();
@@ -114,7 +115,7 @@ fn snapshot_reads_all_subjects() {
 }
 
 #[test]
-fn difference_subtracts_counters_and_keeps_states() {
+fn difference_of_snapshots_subtracts_counters_and_keeps_states() {
     let [before, after] = snapshots();
     let difference = after.since(&before);
     assert_eq!(difference.resident_bytes, Fact::Known(700 * 1024));
@@ -169,7 +170,7 @@ fn snapshot_and_difference_survive_json() {
 }
 
 #[test]
-fn each_missing_file_is_named() {
+fn reason_of_a_missing_counter_contains_its_file() {
     let [mut before, after] = snapshots();
     let nothing = Counters::read(&Tree::new(&[]).sources, &Fact::NotApplicable);
     let system = &nothing.system;
@@ -208,7 +209,7 @@ fn each_missing_file_is_named() {
 }
 
 #[test]
-fn invalid_files_give_no_number_and_no_panic() {
+fn invalid_kernel_files_cause_no_number_and_no_panic() {
     let long = "9".repeat(100_000);
     for spoilt in [
         "",
@@ -276,7 +277,7 @@ fn counters_that_went_backwards_are_unavailable() {
 
 #[test]
 fn others_fraction_excludes_this_process() {
-    // Busy 600 ms of 1000: 400 in user mode, 200 in the kernel.
+    // The machine is busy for 600 of 1000 ms: 400 ms in user mode, 200 ms in the kernel.
     let [before, after] = snapshots();
     let mut difference = after.since(&before);
     difference.process = Fact::Known(used(250_000_000));
@@ -309,7 +310,7 @@ fn others_fraction_excludes_this_process() {
 }
 
 #[test]
-fn unknown_devices_stay_unknown() {
+fn difference_of_unavailable_devices_is_unavailable() {
     let tree = Tree::new(&EARLY);
     let unknown = Fact::Unavailable("layers".into());
     let counters = Counters::read(&tree.sources, &unknown);
@@ -320,7 +321,7 @@ fn unknown_devices_stay_unknown() {
 }
 
 #[test]
-fn missing_counter_falls_back_to_the_earlier_reading() {
+fn missing_counter_is_replaced_by_that_of_the_earlier_snapshot() {
     let [before, after] = snapshots();
     let nothing = Counters::read(&Tree::new(&[]).sources, &vda());
     assert!(nothing.devices.known().unwrap()[0].counters.why().is_some());
@@ -344,7 +345,7 @@ fn missing_counter_falls_back_to_the_earlier_reading() {
     assert_eq!(gone.or_earlier(&before).devices, before.devices);
 }
 
-/// Named threads that wait until they are dropped.
+/// Named threads that wait until this value is dropped.
 struct Waiting {
     threads: Vec<std::thread::JoinHandle<()>>,
 }
@@ -370,7 +371,7 @@ impl Drop for Waiting {
     }
 }
 
-/// Keeps a processor busy until the thread has used this time.
+/// Keeps a processor busy until the calling thread has used the processor time `time`.
 fn work(time: Duration) {
     use rustix::time::{ClockId, clock_gettime};
     let used = || Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap();
@@ -381,7 +382,7 @@ fn work(time: Duration) {
 }
 
 #[test]
-fn real_process_is_measured() {
+fn times_of_a_busy_thread_on_this_machine_are_measured() {
     let sources = Sources::default();
     let directory = tempfile::tempdir().unwrap();
     let target = Target::read(&sources, directory.path());
@@ -432,7 +433,7 @@ fn real_process_is_measured() {
     };
     assert!(fractions.iter().all(within), "{fractions:?}");
     assert!(*own_fraction(&difference).known().unwrap() > 0.0);
-    // If the device is known, so are its counters.
+    // If the device of the target is known, its counters are known.
     for device in difference.devices.known().into_iter().flatten() {
         assert!(
             device
@@ -446,7 +447,7 @@ fn real_process_is_measured() {
 }
 
 #[test]
-fn a_reading_with_64_threads_is_cheap() {
+fn reading_of_64_threads_takes_less_than_10_milliseconds() {
     let sources = Sources::default();
     let _waiting = Waiting::new(64);
     let reading = || {
@@ -456,7 +457,7 @@ fn a_reading_with_64_threads_is_cheap() {
     };
     let readings: Vec<(Duration, Counters)> = (0..30).map(|_| reading()).collect();
     let least = readings.iter().map(|(took, _)| *took).min().unwrap();
-    // Usually below a millisecond; the bound allows for a busy machine.
+    // A reading usually takes less than a millisecond; the limit allows for a busy machine.
     assert!(least < Duration::from_millis(10), "{least:?}");
     let threads = readings[0].1.threads.known().unwrap();
     assert!(threads.each.len() > 64);

@@ -9,7 +9,7 @@ fn number(major: u32, minor: u32) -> DeviceNumber {
     DeviceNumber { major, minor }
 }
 
-/// Adds a disk in `/sys/devices/NAME`, with the links that the kernel makes.
+/// Adds a disk in `/sys/devices/NAME`, with the symbolic links that the kernel creates for it.
 fn add(tree: &Tree, name: &str, device: &str, attributes: &[(&str, &str)]) {
     let directory = format!("/sys/devices/{name}");
     let last = name.rsplit('/').next().unwrap();
@@ -44,7 +44,7 @@ fn read(tree: &Tree, device: DeviceNumber) -> Device {
 }
 
 #[test]
-fn a_partition_has_its_disks_properties() {
+fn partition_has_the_properties_of_its_disk() {
     let tree = Tree::new(&[]);
     add_nvme(&tree);
     let expected = Device {
@@ -71,7 +71,7 @@ fn a_partition_has_its_disks_properties() {
 }
 
 #[test]
-fn a_mapper_device_names_its_members() {
+fn device_mapper_device_lists_its_members() {
     let tree = Tree::new(&[]);
     add_nvme(&tree);
     let mapped = [("dm/name", "vault\n"), ("queue/discard_max_bytes", "0\n")];
@@ -98,7 +98,7 @@ fn unreadable_member_makes_members_unavailable() {
 }
 
 #[test]
-fn cycle_of_devices_ends() {
+fn reading_of_a_cycle_of_devices_ends() {
     let tree = Tree::new(&[]);
     add(&tree, "dm-0", "253:0", &[("size", "8\n")]);
     tree.link("/sys/devices/dm-0/slaves/dm-0", "/sys/devices/dm-0");
@@ -106,7 +106,7 @@ fn cycle_of_devices_ends() {
 }
 
 #[test]
-fn a_source_is_found_by_name_mapper_name_and_link() {
+fn device_of_a_source_is_found_by_name_mapper_name_and_link() {
     let tree = Tree::new(&[("/dev/nvme0n1p2", "")]);
     add_nvme(&tree);
     add(&tree, "dm-3", "253:3", &[("dm/name", "vg-home\n")]);
@@ -123,7 +123,7 @@ fn a_source_is_found_by_name_mapper_name_and_link() {
 }
 
 #[test]
-fn kind_is_derived_from_the_name() {
+fn kind_of_a_device_is_derived_from_its_name() {
     let kinds = [
         ("loop7", DeviceKind::Loop),
         ("vda1", DeviceKind::Virtio),

@@ -1,10 +1,11 @@
-//! Options as kernels show them, and devices on fixture trees of sysfs.
+//! Mount options in the format of kernels, and devices on fixture trees of sysfs.
 
 use super::*;
 use crate::mount::MountTable;
 use crate::sources::tests::Tree;
 
-/// A target on a mount of this type with these options. Its other fields do not matter.
+/// A target on a mount with a device, a file system type and options. All other fields are
+/// irrelevant.
 fn target(tree: &Tree, device: &str, kind: &str, options: &str) -> Target {
     let line = format!("40 1 {device} / /mnt rw,noatime - {kind} /dev/sda1 {options}\n");
     let mount = MountTable::parse(&line).unwrap().mounts[0].clone();
@@ -24,7 +25,7 @@ fn facts(tree: &Tree, device: &str, kind: &str, options: &str) -> DurabilityFact
     DurabilityFacts::of(&tree.sources, &target(tree, device, kind, options))
 }
 
-/// Adds a disk in `/sys/devices/NAME` with these files.
+/// Adds a disk in `/sys/devices/NAME`. `files` contains names and texts of its files.
 fn add(tree: &Tree, name: &str, number: &str, files: &[(&str, &str)]) {
     let directory = format!("/sys/devices/{name}");
     let last = name.rsplit('/').next().unwrap();
@@ -58,7 +59,7 @@ fn disks() -> Tree {
 #[test]
 fn ext4_defaults_are_read_from_its_list_of_options() {
     let tree = disks();
-    // As Linux 6.1 shows it for a mount without options.
+    // The list of options on Linux 6.1 for a mount without options.
     tree.file(
         "/proc/fs/ext4/sda1/options",
         "rw\ndelalloc\nbarrier\ndata=ordered\ncommit=5\n",
@@ -112,7 +113,7 @@ fn missing_ext4_files_are_unavailable() {
 }
 
 #[test]
-fn barriers_follow_from_the_options() {
+fn barriers_are_derived_from_mount_options() {
     let tree = disks();
     let barriers = |kind: &str, options: &str| facts(&tree, "8:1", kind, options).barriers;
     for (kind, options, expected) in [
@@ -277,7 +278,7 @@ fn external_journal_is_found() {
 }
 
 #[test]
-fn flush_answer_depends_on_the_kind_of_device() {
+fn flush_answer_is_derived_from_the_kind_of_device() {
     let tree = Tree::new(&[("/sys/class/iscsi_session/session1/state", "LOGGED_IN\n")]);
     let answers = |name: &str, number: &str, files: &[(&str, &str)]| {
         add(&tree, name, number, files);
@@ -349,7 +350,7 @@ fn missing_device_attributes_are_unavailable() {
 }
 
 #[test]
-fn facts_of_the_real_root_are_known() {
+fn durability_facts_of_the_real_root_are_known() {
     let sources = Sources::default();
     let facts = DurabilityFacts::of(&sources, &Target::read(&sources, std::path::Path::new("/")));
     assert!(facts.synchronous.is_known());

@@ -1,4 +1,4 @@
-//! The host on a fixture tree, on an empty one, and on this machine.
+//! Facts of the host on a fixture tree, on an empty tree, and on this machine.
 
 use super::*;
 use crate::sources::tests::Tree;
@@ -33,7 +33,7 @@ fn fixture() -> Tree {
 }
 
 #[test]
-fn a_fixture_machine_is_read() {
+fn facts_of_a_host_are_read_from_a_fixture_tree() {
     let host = Host::read(&fixture().sources);
     assert_eq!(
         host.operating_system,
@@ -72,7 +72,7 @@ fn emulation_is_reported_only_if_certain() {
         Fact::Known(true)
     );
     assert_eq!(emulated(&[("/proc/cpuinfo", real)]), Fact::Known(false));
-    // Each of the two alone is no proof.
+    // The processor's name alone does not prove emulation, and neither does the vendor alone.
     assert!(emulated(&[("/proc/cpuinfo", tcg)]).why().is_some());
     assert!(
         emulated(&[("/proc/cpuinfo", guest), (VENDOR, "QEMU\n")])
@@ -104,7 +104,7 @@ fn cache_limit_is_the_smaller_of_memory_and_cgroup() {
 }
 
 #[test]
-fn missing_files_give_reasons() {
+fn facts_without_files_are_unavailable() {
     let host = Host::read(&Tree::new(&[]).sources);
     let missing = [
         host.operating_system.why(),
@@ -126,7 +126,7 @@ fn missing_files_give_reasons() {
 }
 
 #[test]
-fn malformed_files_are_unavailable() {
+fn facts_from_malformed_files_are_unavailable() {
     let tree = fixture();
     tree.file(MEMINFO, "MemTotal: many kB\nSwapTotal: 5\n");
     tree.file(LOADAVG, "0.50 x 2.00\n");
@@ -139,7 +139,7 @@ fn malformed_files_are_unavailable() {
 }
 
 #[test]
-fn pretty_name_is_unquoted() {
+fn quotes_of_the_operating_systems_name_are_removed() {
     let name = |text: &str| pretty_name(text);
     assert_eq!(name("PRETTY_NAME=Plain\n").as_deref(), Some("Plain"));
     assert_eq!(name("PRETTY_NAME='a b\\c'\n").as_deref(), Some("a b\\c"));
@@ -148,7 +148,7 @@ fn pretty_name_is_unquoted() {
 }
 
 #[test]
-fn host_survives_json() {
+fn facts_of_a_host_survive_json() {
     let host = Host::read(&fixture().sources);
     let json = serde_json::to_string(&host).unwrap();
     assert_eq!(serde_json::from_str::<Host>(&json).unwrap(), host);

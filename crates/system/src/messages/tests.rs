@@ -1,5 +1,5 @@
-//! Captures of kernels' files (`tests/captures`, with their sources), and
-//! targets on fixture trees.
+//! Tests on files copied from real kernels (`tests/captures`, where their origin is stated), and on
+//! targets in fixture trees.
 
 use super::*;
 use crate::class::Class;
@@ -47,7 +47,7 @@ fn disk(name: &str) -> WatchedCounter {
     counter(MessageCounter::IscsiSession, "iscsi", name)
 }
 
-/// All captures, each with each of its counters.
+/// All copied files, once for each counter that the file contains.
 fn all() -> Vec<(WatchedCounter, &'static str)> {
     let mut all: Vec<_> = ["/A", "/B", "/C", "/D"]
         .map(|at| (nfs(at), NFS_TELEGRAF))

@@ -1,4 +1,4 @@
-//! Routes as a kernel shows them (Linux 6.1), and interfaces on fixture trees.
+//! Routing tables in the format of Linux 6.1, and interfaces on fixture trees.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::mount::MountTable;
 use crate::sources::tests::Tree;
 
-/// The gateway is 203.0.113.1; 192.0.2.0/24 is rejected.
+/// A routing table whose gateway is 203.0.113.1. Packets to 192.0.2.0/24 are rejected.
 const ROUTES: &str = "\
 Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT
 eth0\t00000000\t017100CB\t0003\t0\t0\t100\t00000000\t0\t0\t0
@@ -42,7 +42,7 @@ fn interface(tree: &Tree, address: &str) -> Fact<String> {
 }
 
 #[test]
-fn longest_prefix_wins_then_least_metric() {
+fn route_with_longest_prefix_then_lowest_metric_is_used() {
     let tree = tree();
     let is = |name: &str| Fact::Known(name.to_owned());
     assert_eq!(interface(&tree, "203.0.113.7"), is("eth1"));
@@ -70,7 +70,7 @@ fn longest_prefix_wins_then_least_metric() {
     );
 }
 
-/// A target on the mount of this line of mountinfo. Its other fields do not matter.
+/// A target on the mount that a line of mountinfo describes. All other fields are irrelevant.
 fn target(tree: &Tree, line: &str) -> Target {
     let mount = MountTable::parse(line).unwrap().mounts[0].clone();
     Target {
@@ -125,7 +125,7 @@ fn interfaces_to_servers_of_targets_are_found() {
 }
 
 #[test]
-fn server_address_of_an_iscsi_disk_is_found() {
+fn interface_to_the_server_of_an_iscsi_disk_is_found() {
     let tree = tree();
     tree.file("/sys/class/iscsi_session/session3/state", "LOGGED_IN\n");
     tree.file(
@@ -153,7 +153,7 @@ fn server_address_of_an_iscsi_disk_is_found() {
 }
 
 #[test]
-fn traffic_and_utilization_are_computed() {
+fn traffic_and_utilization_of_an_interface_are_computed() {
     let tree = tree();
     let read = || InterfaceReading::read(&tree.sources, "eth1");
     let before = read();
@@ -195,7 +195,7 @@ fn traffic_and_utilization_are_computed() {
 }
 
 #[test]
-fn own_addresses_use_loopback() {
+fn addresses_of_this_machine_are_reached_through_loopback() {
     let sources = Sources::default();
     assert_eq!(
         interface_to(&sources, "127.0.0.1".parse().unwrap()),
@@ -209,7 +209,7 @@ fn own_addresses_use_loopback() {
 
 proptest! {
     #[test]
-    fn any_table_is_read_or_rejected(text in "[ -~\\n\\t]{0,300}", v4 in any::<u32>(),
+    fn random_routing_tables_cause_no_panic(text in "[ -~\\n\\t]{0,300}", v4 in any::<u32>(),
         v6 in any::<u128>()) {
         let table = format!("{ROUTES}{text}\n{ROUTES_V6}");
         let tree = Tree::new(&[("/proc/net/route", &table), ("/proc/net/ipv6_route", &table)]);

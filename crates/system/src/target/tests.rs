@@ -1,5 +1,5 @@
-//! Targets whose table of mounts and devices is a fixture, and those of this machine. Mount ids of
-//! fixtures are larger than those that a kernel assigns.
+//! Targets whose table of mounts and devices is a fixture, and targets on this machine. Mount ids
+//! of fixtures are larger than the ids that a kernel assigns.
 
 use super::*;
 use crate::DeviceKind;
@@ -10,8 +10,8 @@ fn mount_line(id: u32, device: &str, at: &Path, kind: &str, source: &str) -> Str
     format!("4000000{id:03} 1 {device} / {at} rw,noatime - {kind} {source} rw\n")
 }
 
-/// A tree whose directory `data` is a mount of this type, and whose directory `images` is a mount
-/// of ext4 on `/dev/vda`.
+/// Creates a tree with two mounts: the directory `data`, on `device` with file system type `kind`,
+/// and the directory `images`, with ext4 on `/dev/vda`.
 fn tree(device: &str, kind: &str, source: &str) -> Tree {
     let tree = Tree::new(&[
         ("/data/keep", ""),
@@ -38,7 +38,7 @@ fn line_without_fill(mut target: Target) -> String {
 }
 
 #[test]
-fn a_loop_device_is_followed_to_the_physical_one() {
+fn devices_of_a_target_include_the_disk_below_a_loop_device() {
     let tree = tree("7:0", "xfs", "/dev/loop0");
     let image = tree
         .directory
@@ -67,8 +67,8 @@ fn a_loop_device_is_followed_to_the_physical_one() {
         line_without_fill(target.clone()),
         format!("xfs on /dev/loop0 (loop over {image} on ext4 /dev/vda)")
     );
-    // A fraction with few digits, because serde_json reads long ones inexactly unless its feature
-    // `float_roundtrip` is on.
+    // A fraction with few digits is used, because serde_json reads long fractions inexactly without
+    // its feature `float_roundtrip`.
     let target = Target {
         fill_fraction: Fact::Known(0.25),
         ..target
@@ -78,7 +78,7 @@ fn a_loop_device_is_followed_to_the_physical_one() {
 }
 
 #[test]
-fn btrfs_finds_its_device_by_the_source() {
+fn device_of_btrfs_is_found_by_the_source_of_the_mount() {
     let target = read(&tree("0:45", "btrfs", "/dev/vda"));
     assert_eq!(target.class, Fact::Known(Class::Block));
     assert_eq!(target.device.known().unwrap().name, "vda");
@@ -86,7 +86,7 @@ fn btrfs_finds_its_device_by_the_source() {
 }
 
 #[test]
-fn memory_and_network_have_no_device() {
+fn file_systems_in_memory_and_on_the_network_have_no_device() {
     let memory = read(&tree("0:45", "tmpfs", "tmpfs"));
     assert_eq!(memory.class, Fact::Known(Class::Memory));
     assert_eq!(memory.device, Fact::NotApplicable);
@@ -98,7 +98,7 @@ fn memory_and_network_have_no_device() {
 }
 
 #[test]
-fn counts_reads_depends_on_the_file_system_type() {
+fn reads_are_counted_except_for_fuse_and_some_network_file_systems() {
     for (kind, source, is_counted) in [
         ("ext4", "/dev/vda", true),
         ("tmpfs", "tmpfs", true),
@@ -123,7 +123,7 @@ fn counts_reads_depends_on_the_file_system_type() {
 }
 
 #[test]
-fn hidden_device_is_unavailable_with_a_reason() {
+fn device_that_the_file_system_hides_is_unavailable() {
     let overlay = read(&tree("0:45", "overlay", "overlay"));
     assert_eq!(overlay.class, Fact::Known(Class::Overlay));
     assert!(overlay.device.why().unwrap().contains("upperdir"));
@@ -137,7 +137,7 @@ fn hidden_device_is_unavailable_with_a_reason() {
 }
 
 #[test]
-fn missing_path_makes_all_facts_unavailable() {
+fn facts_of_a_missing_target_are_unavailable() {
     let target = Target::read(&Sources::default(), Path::new("/no/such/place"));
     assert!(target.canonical_path.why().is_some());
     assert!(target.mount.why().unwrap().contains("/no/such/place"));
@@ -157,7 +157,7 @@ fn space_is_known_without_a_table_of_mounts() {
 }
 
 #[test]
-fn one_line_names_a_read_only_target() {
+fn one_line_states_that_a_target_is_read_only() {
     let mut target = read(&tree("0:45", "tmpfs", "tmpfs"));
     target.read_only = Fact::Known(true);
     target.fill_fraction = Fact::Known(0.204);
@@ -165,7 +165,7 @@ fn one_line_names_a_read_only_target() {
 }
 
 #[test]
-fn facts_of_the_real_root_are_known() {
+fn target_facts_of_the_real_root_are_known() {
     let target = Target::read(&Sources::default(), Path::new("/"));
     assert_eq!(target.canonical_path, Fact::Known("/".into()));
     assert_eq!(
@@ -177,7 +177,7 @@ fn facts_of_the_real_root_are_known() {
 }
 
 #[test]
-fn proc_has_no_space_and_no_device() {
+fn procfs_has_no_space_and_no_device() {
     let target = Target::read(&Sources::default(), Path::new("/proc"));
     assert_eq!(target.class, Fact::Known(Class::Other));
     assert!(!target.device.is_known());

@@ -1,11 +1,12 @@
-//! Checks the parsers of message counters: an earlier and a later text, separated by a byte 0, are
-//! read for every counter in the captures, and their difference is taken. `messages.rs` runs it on
-//! the captures, and the fuzz target `messages` on generated texts.
+//! Checks the parsers of message counters. The input consists of an earlier and a later text,
+//! separated by a byte 0. For each counter, both texts are parsed, and the readings are subtracted.
+//! `messages.rs` runs this check on texts of real kernels, and the fuzz target `messages` on
+//! generated texts.
 
 use system::MessageCounter::{IscsiSession, NfsClient, NfsServer, SmbClient};
 use system::{MessagesReading, WatchedCounter};
 
-/// Panics if a reading or a difference is inconsistent.
+/// Panics if a reading, or the difference of two readings, is inconsistent.
 pub fn count(bytes: &[u8]) {
     let mut parts = bytes
         .splitn(2, |byte| *byte == 0)
@@ -31,7 +32,7 @@ pub fn count(bytes: &[u8]) {
         };
         let (before, after) = (watched.parse(&earlier), watched.parse(&later));
         let grown = after.since(std::slice::from_ref(&before));
-        // A difference counts no more than its later reading.
+        // The growth of a count is at most the count in the later reading.
         if let (Some(grown), Some(all)) = (grown.requests().known(), after.requests().known()) {
             assert!(grown <= all);
         }

@@ -1,4 +1,5 @@
-//! Captures: whole, in pairs, and with changes. The fuzz target starts from the same files.
+//! Tests the parsers on files copied from real kernels: unchanged, in pairs, and with changes. The
+//! fuzz target `messages` starts from the same files.
 
 use std::path::Path;
 
@@ -20,7 +21,7 @@ fn captures() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn captures_and_their_pairs_are_consistent() {
+fn readings_of_real_files_and_of_pairs_are_consistent() {
     let captures = captures();
     for earlier in &captures {
         count(earlier);
@@ -79,7 +80,7 @@ fn changed(text: &[u8], changes: &[(prop::sample::Index, Change)]) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn changed_captures_are_read_or_rejected(
+    fn readings_of_changed_files_are_consistent(
         index in any::<prop::sample::Index>(),
         earlier in prop::collection::vec((any::<prop::sample::Index>(), change()), 0..4),
         later in prop::collection::vec((any::<prop::sample::Index>(), change()), 1..8),
@@ -90,7 +91,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_read_or_rejected(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn readings_of_random_bytes_are_consistent(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         count(&bytes);
     }
 }

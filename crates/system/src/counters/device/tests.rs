@@ -1,4 +1,4 @@
-//! Texts of `stat`: of old and new kernels, invalid ones, and those of two moments.
+//! Texts of the file `stat`: of old and new kernels, invalid texts, and texts of two moments.
 
 use super::*;
 use crate::sources::tests::Tree;
@@ -10,14 +10,14 @@ fn parse(text: &str) -> DeviceCounters {
     DeviceCounters::parse(text, "stat", FlushCount::Counted).unwrap()
 }
 
-/// Counters of a `stat` with these first numbers; the rest of its 17 numbers are 0.
+/// Counters of a `stat` that begins with the numbers `first`; all further numbers, up to 17, are 0.
 fn stat(first: &[u64]) -> DeviceCounters {
     let numbers = (0..17).map(|index| first.get(index).copied().unwrap_or(0).to_string());
     parse(&numbers.collect::<Vec<_>>().join(" "))
 }
 
 #[test]
-fn all_columns_of_a_new_kernel_are_read() {
+fn all_columns_of_stat_are_read_on_new_kernels() {
     let expected = DeviceCounters {
         reads: Fact::Known(1_796_262),
         reads_merged: Fact::Known(14_169),
@@ -46,7 +46,7 @@ fn all_columns_of_a_new_kernel_are_read() {
 }
 
 #[test]
-fn old_kernels_lack_discards_and_flushes() {
+fn discards_and_flushes_are_unavailable_on_old_kernels() {
     let eleven = parse("1 2 3 4 5 6 7 8 9 10 11");
     assert_eq!(eleven.queued_ms, Fact::Known(11));
     assert!(
@@ -87,7 +87,7 @@ fn old_kernels_lack_discards_and_flushes() {
 }
 
 #[test]
-fn flushes_that_the_kernel_does_not_count_are_not_0() {
+fn flushes_that_the_kernel_does_not_count_are_unavailable() {
     let of = |flushes| DeviceCounters::parse(NEW, "stat", flushes).unwrap();
     let partition = of(FlushCount::OfTheDisk);
     assert!(partition.flushes.why().unwrap().contains("whole disk"));
@@ -97,7 +97,7 @@ fn flushes_that_the_kernel_does_not_count_are_not_0() {
 }
 
 #[test]
-fn invalid_text_is_rejected() {
+fn invalid_stat_is_rejected() {
     let spoilt = [
         "",
         "0 0 0 0",
@@ -129,7 +129,7 @@ fn invalid_text_is_rejected() {
 }
 
 #[test]
-fn difference_subtracts_counters_and_keeps_states() {
+fn difference_of_device_counters_keeps_operations_in_flight() {
     let earlier = stat(&[
         10, 1, 100, 50, 20, 2, 200, 60, 4, 70, 110, 1, 0, 8, 1, 30, 9,
     ]);
@@ -141,7 +141,7 @@ fn difference_subtracts_counters_and_keeps_states() {
 }
 
 #[test]
-fn difference_of_a_32_bit_time_survives_a_wrap() {
+fn difference_of_a_32_bit_time_is_correct_across_a_wrap() {
     let end = u64::from(u32::MAX);
     let earlier = stat(&[
         10,
@@ -208,7 +208,7 @@ fn counter_that_went_backwards_is_unavailable() {
 }
 
 #[test]
-fn devices_are_matched_by_name() {
+fn device_counters_are_subtracted_from_those_with_the_same_name() {
     let reading = |name: &str, counters| DeviceReading {
         name: name.to_owned(),
         role: DeviceRole::Target,

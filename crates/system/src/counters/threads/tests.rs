@@ -40,13 +40,13 @@ fn one(schedstat: &str) -> ThreadTimes {
     read(&tree).each.remove(0)
 }
 
-/// The processor time of `STAT`: 150 ticks.
+/// The processor time in the text `STAT`: 150 ticks.
 fn by_ticks() -> Fact<u64> {
     Fact::Known(150 * NANOSECONDS_PER_SECOND / rustix::param::clock_ticks_per_second())
 }
 
 #[test]
-fn threads_have_name_and_times() {
+fn names_and_times_of_threads_are_read() {
     let tree = Tree::new(&[(&format!("{TASK}/x/comm"), "no thread")]);
     add(&tree, 11, "200 30 4\n");
     add(&tree, 7, "700 5 1\n");
@@ -64,7 +64,8 @@ fn threads_have_name_and_times() {
     assert_eq!(read(&tree), expected);
 }
 
-/// The status is read first, and reports 3 threads.
+/// The status of the process is read before the list of threads, and reports 3 threads; the list
+/// has 4.
 #[test]
 fn thread_that_starts_during_the_reading_is_counted() {
     let tree = Tree::new(&[]);
@@ -73,7 +74,7 @@ fn thread_that_starts_during_the_reading_is_counted() {
 }
 
 #[test]
-fn without_schedstat_ticks_are_used() {
+fn thread_time_in_ticks_is_used_without_schedstat() {
     let tree = Tree::new(&[]);
     tree.file(&format!("{TASK}/7/stat"), STAT);
     let thread = read(&tree).each.remove(0);
@@ -96,7 +97,7 @@ fn without_schedstat_ticks_are_used() {
 }
 
 #[test]
-fn invalid_files_give_no_number_and_no_panic() {
+fn invalid_schedstat_causes_no_number_and_no_panic() {
     for spoilt in [
         "",
         "\0",
@@ -146,7 +147,7 @@ fn invalid_files_give_no_number_and_no_panic() {
 }
 
 #[test]
-fn name_may_be_any_bytes() {
+fn name_of_a_thread_may_contain_any_bytes() {
     let tree = Tree::new(&[]);
     add(&tree, 7, "1 1 1");
     std::fs::write(tree.sources.path(&format!("{TASK}/7/comm")), b"a\xff)\n\n").unwrap();
@@ -154,7 +155,7 @@ fn name_may_be_any_bytes() {
 }
 
 #[test]
-fn a_thread_that_has_ended_is_left_out() {
+fn thread_that_ended_before_it_was_read_is_omitted() {
     let tree = Tree::new(&[]);
     add(&tree, 7, "700 5 1\n");
     std::fs::create_dir_all(tree.sources.path(&format!("{TASK}/8"))).unwrap();
@@ -163,7 +164,7 @@ fn a_thread_that_has_ended_is_left_out() {
 }
 
 #[test]
-fn rest_is_time_of_ended_threads_and_never_negative() {
+fn rest_is_the_time_of_ended_threads_and_never_negative() {
     let tree = Tree::new(&[]);
     add(&tree, 7, "700 5 1\n");
     add(&tree, 8, "100 5 1\n");
@@ -191,7 +192,7 @@ fn rest_is_time_of_ended_threads_and_never_negative() {
 }
 
 #[test]
-fn time_that_went_backwards_is_unavailable() {
+fn growth_of_a_decreased_thread_time_is_unavailable() {
     let tree = Tree::new(&[]);
     add(&tree, 7, "700 5 1\n");
     let before = read(&tree);
@@ -209,7 +210,7 @@ fn time_that_went_backwards_is_unavailable() {
 }
 
 #[test]
-fn threads_beyond_the_limit_are_in_the_rest() {
+fn time_of_threads_beyond_the_limit_is_in_the_rest() {
     let tree = Tree::new(&[]);
     for tid in 0..THREADS_MAX as u32 + 9 {
         add(&tree, tid, "10 1 1\n");
@@ -218,7 +219,8 @@ fn threads_beyond_the_limit_are_in_the_rest() {
     assert_eq!(before.each.len(), THREADS_MAX);
     assert!(before.each.is_sorted_by_key(|thread| thread.tid));
     assert_eq!(before.rest_cpu_ns, Fact::Known(2_000 - 1_280));
-    // One thread ends, and another one takes its place in the list: its growth is unknown.
+    // One thread ends, and thread 9999, which was beyond the limit, is now listed. The growth of
+    // its time is unknown.
     let mut later = before.clone();
     later.each.remove(0);
     let mut late = later.each[0].clone();
@@ -234,7 +236,7 @@ fn threads_beyond_the_limit_are_in_the_rest() {
         "{last:?}"
     );
     assert_eq!(difference.rest_cpu_ns, Fact::Known(30));
-    // The same if a thread within the limit ended during the reading.
+    // The growth is also unknown if a thread within the limit ended during the earlier reading.
     let mut short = before.clone();
     short.each.pop();
     short.count = Fact::Known(THREADS_MAX as u64 + 9);
@@ -243,7 +245,7 @@ fn threads_beyond_the_limit_are_in_the_rest() {
 }
 
 #[test]
-fn unreadable_files_are_unavailable() {
+fn threads_without_readable_files_are_unavailable() {
     let tree = Tree::new(&[]);
     let status = Fact::Known(String::new());
     let none = Threads::read(&tree.sources, &process(1, 1), &status);

@@ -1,11 +1,11 @@
-//! Chains of devices on fixture trees of sysfs, and targets that have none.
+//! Chains of devices on fixture trees of sysfs, and targets without devices.
 
 use super::*;
 use crate::device_number::DeviceNumber;
 use crate::mount::MountTable;
 use crate::sources::tests::Tree;
 
-/// Adds a disk in `/sys/devices/NAME`, with the links that the kernel makes.
+/// Adds a disk in `/sys/devices/NAME`, with the symbolic links that the kernel creates for it.
 fn add(tree: &Tree, name: &str, number: &str, files: &[(&str, &str)]) {
     let directory = format!("/sys/devices/{name}");
     let last = name.rsplit('/').next().unwrap();
@@ -21,7 +21,7 @@ fn device(tree: &Tree, number: &str, table: &Fact<MountTable>) -> Fact<Device> {
     Device::read(&tree.sources, table, DeviceNumber::parse(number).unwrap())
 }
 
-/// A target on this device. Its other fields are those of the tree's directory.
+/// A target on the device `device`. All other fields are those of the tree's directory.
 fn target(tree: &Tree, device: Fact<Device>) -> Target {
     let mut target = Target::read(&tree.sources, tree.directory.path());
     target.device = device;
@@ -36,7 +36,8 @@ fn watched(name: &str, role: DeviceRole, flushes: FlushCount) -> WatchedDevice {
     }
 }
 
-/// A tree with `/dev/vda`, a partition of it, and a loop device over a file on the partition.
+/// A tree with the disk `/dev/vda`, its partition `vda2`, and a loop device over a file on this
+/// partition.
 fn tree() -> (Tree, Fact<MountTable>) {
     let tree = Tree::new(&[("/images/disk.img", "")]);
     add(&tree, "vda", "254:0", &[("mq/0/cpu_list", "0")]);
@@ -61,7 +62,7 @@ fn tree() -> (Tree, Fact<MountTable>) {
 }
 
 #[test]
-fn a_loop_device_leads_to_the_partition_and_its_disk() {
+fn partition_and_disk_below_a_loop_device_are_watched() {
     let (tree, table) = tree();
     let target = target(&tree, device(&tree, "7:0", &table));
     let found = WatchedDevices::of(&tree.sources, [&target, &target])
@@ -85,7 +86,7 @@ fn a_loop_device_leads_to_the_partition_and_its_disk() {
 }
 
 #[test]
-fn a_stacked_device_leads_to_its_members_once() {
+fn members_of_a_stacked_device_are_watched_once() {
     let (tree, table) = tree();
     add(&tree, "md0", "9:0", &[]);
     tree.link("/sys/devices/md0/slaves/loop0", "/sys/devices/loop0");
@@ -110,7 +111,7 @@ fn a_stacked_device_leads_to_its_members_once() {
 }
 
 #[test]
-fn unknown_lower_devices_are_listed_as_unseen() {
+fn unknown_devices_below_a_target_are_listed_as_unseen() {
     let (tree, table) = tree();
     add(&tree, "loop1", "7:1", &[]);
     add(&tree, "md1", "9:1", &[("slaves/sdz/dev", "8:99\n")]);
@@ -139,7 +140,7 @@ fn unknown_lower_devices_are_listed_as_unseen() {
 }
 
 #[test]
-fn loop_over_network_is_unseen_and_over_memory_is_complete() {
+fn loop_device_over_a_network_file_system_is_listed_as_unseen() {
     for (kind, unseen) in [("tmpfs", 0), ("nfs4", 1)] {
         let (tree, _) = tree();
         let images = tree.directory.path().canonicalize().unwrap().join("images");
@@ -159,7 +160,7 @@ fn loop_over_network_is_unseen_and_over_memory_is_complete() {
 }
 
 #[test]
-fn targets_without_a_device_have_no_counters() {
+fn targets_without_a_device_have_no_watched_devices() {
     let tree = Tree::new(&[]);
     let memory = target(&tree, Fact::NotApplicable);
     let layers = target(&tree, Fact::Unavailable("layers".into()));
@@ -170,7 +171,7 @@ fn targets_without_a_device_have_no_counters() {
 }
 
 #[test]
-fn number_of_devices_is_limited() {
+fn number_of_watched_devices_is_limited() {
     let tree = Tree::new(&[]);
     add(&tree, "md0", "9:0", &[]);
     for index in 0..DEVICES_MAX + 5 {

@@ -1,4 +1,4 @@
-//! Captures of kernels' files, checked number by number.
+//! Files copied from real kernels, whose numbers are compared with the readings.
 
 use super::*;
 
@@ -23,15 +23,15 @@ fn nfs_clients_of_old_and_new_kernels_are_read() {
         Fact::Known(1),
         "sent twice"
     );
-    // Nine columns, and lines that describe the server.
+    // The newest kernel writes nine columns, and lines that describe the server.
     let newest = nfs("/D").parse(NFS_TELEGRAF);
     assert_eq!(newest.requests(), Fact::Known(19));
     assert_eq!(
         kind(&newest, "RECLAIM_COMPLETE").execution_ms,
         Fact::Known(107)
     );
-    // Indented by four spaces instead of a tab, and followed by another mount without an empty
-    // line.
+    // This section is indented by four spaces instead of a tab, and the next mount follows without
+    // an empty line.
     let oldest = nfs("/A").parse(NFS_TELEGRAF);
     let kinds = requests_by_kind(&oldest);
     assert_eq!(
@@ -48,7 +48,7 @@ fn nfs_clients_of_old_and_new_kernels_are_read() {
 }
 
 #[test]
-fn impossible_numbers_are_unavailable_and_others_known() {
+fn impossible_numbers_are_unavailable_and_all_others_are_known() {
     let reading = nfs("/mnt/nfs/test").parse(NFS_PROCFS);
     let access = kind(&reading, "ACCESS");
     assert_eq!(access.requests, 2_927_395_007);
@@ -107,13 +107,13 @@ fn nfs_servers_of_three_kernels_are_read() {
     );
 }
 
-/// Client and server on one machine, which count independently.
+/// The files are from one machine, whose NFS client and NFS server count independently.
 #[test]
-fn client_and_server_count_the_same() {
+fn nfs_client_and_nfs_server_count_the_same_calls() {
     let (client, server) = (nfs("/mnt/n3").parse(NFS_OWN), nfsd("nfs3").parse(NFSD_OWN));
     let of = |reading: &MessagesReading| -> Vec<(String, u64)> {
         let kinds = requests_by_kind(reading).into_iter();
-        // The program that mounts also pings the server (NULL).
+        // mount.nfs(8) also sends NULL calls to the server.
         let kinds = kinds.filter(|(kind, _)| *kind != "NULL");
         kinds
             .map(|(kind, count)| (kind.to_owned(), count))
@@ -207,7 +207,7 @@ fn shares_of_smb_1_2_and_3_are_read() {
 }
 
 #[test]
-fn sessions_of_one_share_are_summed() {
+fn counts_of_all_sessions_of_a_share_are_added() {
     let section = "1) \\\\s\\x\nBytes read: 1  Bytes written: 2\nReads: 5 total 0 \
                    failed\nOplockBreaks: 0 sent 0 failed\n";
     let reading = smb("//s/x").parse(&format!("{section}\n{section}"));
@@ -233,7 +233,7 @@ fn commands_of_an_iscsi_disk_are_read() {
 }
 
 #[test]
-fn escaped_and_covered_mount_points_are_found() {
+fn escaped_and_covered_mount_points_are_found_in_mountstats() {
     let of = |source: &str, count: u32| {
         format!(
             "device {source} mounted on /mnt/a\\040b with fstype nfs \

@@ -1,11 +1,12 @@
-//! Truncated and invalid files, files of other kernels, and counters that go backwards: never a
-//! panic, and never an invented number.
+//! Truncated and invalid files, files of other kernels, and counters that go backwards. No test may
+//! cause a panic, or a number that the file does not contain.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Kinds that the reading of a part of a file contains and that of the whole file does not.
+/// Returns the kinds of messages that are in the reading of a truncated file, but not in that of
+/// the whole file.
 fn invented(part: &MessagesReading, whole: &MessagesReading) -> Vec<MessageKind> {
     let kinds = part.kinds.known().cloned().unwrap_or_default();
     let whole = whole.kinds.known().unwrap();
@@ -16,7 +17,7 @@ fn invented(part: &MessagesReading, whole: &MessagesReading) -> Vec<MessageKind>
 }
 
 #[test]
-fn truncated_file_is_not_taken_for_a_complete_one() {
+fn truncated_file_is_unavailable_or_has_the_numbers_of_the_whole_file() {
     for (watched, text) in all() {
         let whole = watched.parse(text);
         assert!(whole.kinds.is_known(), "{whole:?}");
@@ -54,7 +55,7 @@ fn lines_and_fields_of_newer_kernels_are_ignored() {
 }
 
 #[test]
-fn missing_parts_have_a_reason() {
+fn missing_parts_of_a_file_are_unavailable() {
     let why =
         |watched: WatchedCounter, text: &str| watched.parse(text).kinds.why().unwrap().to_owned();
     assert!(why(nfs("/E"), NFS_TELEGRAF).contains("/E: no NFS is mounted there"));
@@ -83,7 +84,7 @@ fn missing_parts_have_a_reason() {
     );
 }
 
-/// A reading with these kinds.
+/// Creates a reading. Each kind is given by name, requests and retransmissions.
 fn reading(age_s: u64, kinds: &[(&str, u64, u64)]) -> MessagesReading {
     let kinds = kinds
         .iter()
@@ -99,7 +100,7 @@ fn reading(age_s: u64, kinds: &[(&str, u64, u64)]) -> MessagesReading {
 }
 
 #[test]
-fn difference_contains_only_kinds_that_occurred() {
+fn difference_contains_only_kinds_of_messages_that_occurred() {
     let before = reading(5, &[("CREATE", 10, 1), ("LOOKUP", 7, 0)]);
     let after = reading(9, &[("CREATE", 12, 4), ("LOOKUP", 7, 0), ("READ", 3, 0)]);
     let difference = after.since(&[reading(1, &[]).clone_of("/other"), before.clone()]);
@@ -128,7 +129,7 @@ impl MessagesReading {
 }
 
 #[test]
-fn counters_that_went_backwards_are_unavailable() {
+fn growth_of_decreased_message_counters_is_unavailable() {
     let before = reading(5, &[("CREATE", 10, 1)]);
     let why = |after: MessagesReading| {
         after
@@ -193,7 +194,7 @@ fn operations_in_compounds_are_subtracted() {
 }
 
 #[test]
-fn readings_survive_json() {
+fn message_readings_survive_json() {
     for (watched, text) in all() {
         let reading = watched.parse(text);
         let json = serde_json::to_string(&reading).unwrap();
@@ -211,7 +212,7 @@ fn readings_survive_json() {
 
 proptest! {
     #[test]
-    fn huge_numbers_are_read_or_rejected(numbers in prop::collection::vec(any::<u128>(), 8)) {
+    fn numbers_beyond_64_bits_make_a_reading_unavailable(numbers in prop::collection::vec(any::<u128>(), 8)) {
         let words: Vec<String> = numbers.iter().map(u128::to_string).collect();
         let line = words.join(" ");
         let text = format!("device x:/ mounted on /mnt with fstype nfs \

@@ -1,11 +1,11 @@
-//! Finding the counters that belong to targets, and reading them on fixture trees.
+//! Finding and reading the message counters of targets on fixture trees.
 
 use super::*;
 use crate::device_number::DeviceNumber;
 use crate::mount::MountTable;
 use crate::sources::tests::Tree;
 
-/// A target on the mount of this line of mountinfo. Its other fields do not matter.
+/// A target on the mount that a line of mountinfo describes. All other fields are irrelevant.
 fn target(tree: &Tree, line: &str) -> Target {
     let table = MountTable::parse(line).unwrap();
     let mount = table.mounts[0].clone();
@@ -38,7 +38,7 @@ fn list(fact: &Fact<WatchedMessages>) -> Vec<WatchedCounter> {
 }
 
 #[test]
-fn nfs_and_smb_mounts_are_found_once() {
+fn counters_of_nfs_and_smb_mounts_are_watched_once() {
     let tree = Tree::new(&[]);
     let lines = [
         &nfs_line("/D", "0:45", "vers=4.2,addr=203.0.113.7"),
@@ -58,7 +58,8 @@ fn nfs_and_smb_mounts_are_found_once() {
     );
     assert_eq!(list(&found), expected);
     assert!(found.known().unwrap().unseen.is_empty());
-    // Each counter is read from its file. If the file is missing, that is the reason.
+    // Each counter is read from its file. If the file is missing, the counter is unavailable, and
+    // the reason contains the file.
     tree.file("/proc/self/mountstats", NFS_TELEGRAF);
     let readings = found.known().unwrap().read(&tree.sources);
     assert_eq!(readings[0].requests(), Fact::Known(19));
@@ -73,7 +74,7 @@ fn nfs_and_smb_mounts_are_found_once() {
 }
 
 #[test]
-fn targets_without_servers_or_with_unknown_ones() {
+fn targets_without_a_known_message_counter_are_reported() {
     let tree = Tree::new(&[]);
     assert_eq!(
         watched(&tree, &["40 1 0:45 / /t rw - tmpfs t rw\n"]),
@@ -92,7 +93,7 @@ fn targets_without_servers_or_with_unknown_ones() {
         WatchedMessages::of(&tree.sources, [&lost]).why(),
         Some("masked")
     );
-    // A target with a known mount, besides one without.
+    // Two targets: the mount of one is known, the mount of the other is not.
     let known = target(&tree, &nfs_line("/D", "0:45", "vers=4.2"));
     let found = WatchedMessages::of(&tree.sources, [&lost, &known]);
     assert_eq!(found.known().unwrap().unseen, ["masked"]);
@@ -100,7 +101,7 @@ fn targets_without_servers_or_with_unknown_ones() {
 }
 
 #[test]
-fn local_nfs_server_is_watched() {
+fn counters_of_a_local_nfs_server_are_watched() {
     let of = |nfsd: &str, line: &str, exports: &str| {
         let tree = Tree::new(&[("/proc/net/rpc/nfsd", nfsd), ("/var/lib/nfs/etab", exports)]);
         let found = watched(&tree, &[line]);
@@ -149,7 +150,7 @@ fn local_nfs_server_is_watched() {
     assert_eq!(of(NFSD[2], local, "#/srv/data\t*(rw,sync)\n"), [""; 0]);
 }
 
-/// Adds a SCSI disk whose device is where the kernel puts it in sysfs.
+/// Adds a SCSI disk, with its device below its host as in sysfs.
 fn add_disk(tree: &Tree, host: &str, name: &str, number: &str, count: &str) {
     let device = format!("/sys/devices/platform/{host}/target2:0:0/2:0:0:1");
     tree.file(&format!("{device}/iorequest_cnt"), count);
@@ -169,7 +170,7 @@ fn add_disk(tree: &Tree, host: &str, name: &str, number: &str, count: &str) {
 }
 
 #[test]
-fn loop_device_over_nfs_watches_its_server() {
+fn nfs_mount_below_a_loop_device_is_watched() {
     let tree = Tree::new(&[
         ("/mnt/disk.img", ""),
         ("/sys/devices/loop0/loop/offset", "0\n"),
@@ -196,7 +197,7 @@ fn loop_device_over_nfs_watches_its_server() {
 }
 
 #[test]
-fn iscsi_disk_is_found_below_a_partition() {
+fn iscsi_disk_of_a_partition_is_watched() {
     let tree = Tree::new(&[("/sys/class/iscsi_session/session3/state", "LOGGED_IN\n")]);
     add_disk(&tree, "host2/session3", "sda", "8:1", "0x1a2b\n");
     add_disk(&tree, "host4/port-0:0", "sdb", "8:17", "0x3\n");
@@ -231,7 +232,7 @@ fn iscsi_disk_is_found_below_a_partition() {
 }
 
 #[test]
-fn network_disk_without_counter_has_a_reason() {
+fn network_disk_without_message_counter_is_unavailable() {
     let tree = Tree::new(&[("/sys/devices/nbd0/size", "8\n")]);
     tree.link("/sys/dev/block/43:0", "/sys/devices/nbd0");
     let found = watched(&tree, &["40 1 43:0 / /mnt rw - ext4 /dev/nbd0 rw\n"]);
@@ -245,7 +246,7 @@ fn network_disk_without_counter_has_a_reason() {
 }
 
 #[test]
-fn reading_this_machine_does_not_panic() {
+fn reading_message_counters_of_this_machine_causes_no_panic() {
     let sources = Sources::default();
     let target = Target::read(&sources, std::path::Path::new("/"));
     let found = WatchedMessages::of(&sources, [&target]);
