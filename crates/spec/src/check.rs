@@ -1,5 +1,5 @@
-//! Contradictions within a run spec. Contradictions between options are found when the options are
-//! resolved.
+//! Detects contradictions within a run spec. Contradictions between options are detected when the
+//! options are resolved.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ use crate::settings::{Cache, Place, directory};
 use crate::sweep::Climb;
 
 impl RunSpec {
-    /// Checks the spec for contradictions.
+    /// Checks whether parts of the spec contradict each other.
     ///
     /// # Errors
     /// Returns the first contradiction.
@@ -47,7 +47,7 @@ impl RunSpec {
         Ok(())
     }
 
-    /// Checks the numbers of workers or ranks of a load sweep.
+    /// Checks the numbers of workers or of ranks in a load sweep.
     fn check_counts(&self, climb: &Climb) -> Result<(), ConfigError> {
         match climb {
             Climb::Rates(_) | Climb::OfClosedLoop(_) => Ok(()),
@@ -134,7 +134,8 @@ impl RunSpec {
             })
     }
 
-    /// Checks that the run can be shown in one of the original's formats, or with `--live`.
+    /// Checks whether a run can be reported in a format of the original PostMark, and whether it
+    /// can be shown with `--live`.
     ///
     /// # Errors
     /// Returns the first contradiction.
@@ -168,10 +169,11 @@ impl RunSpec {
         Err(ConfigError::new(text))
     }
 
-    /// Maximum number of time-series entries of a sweep: one for each second, load level and kind
-    /// of operation.
+    /// Returns the maximum number of time-series entries of a sweep: one for each second, load
+    /// level and kind of operation.
     fn sweep_slices(&self, climb: &Climb) -> u64 {
-        // Adds the closed loop, and the levels that narrow down the saturation rate and the SLO.
+        // In addition to the listed load levels, a sweep measures the closed loop. Further levels
+        // narrow down the saturation rate and the SLO.
         let sweep_steps = 1 + climb.sweep_steps() + 2 * BISECTIONS_MAX;
         let measured = match self.drive.stop {
             Stop::After(time) => time,
@@ -212,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn sweeps_of_ranks_and_workers_fit_the_ranks() {
+    fn sweep_of_ranks_or_workers_must_fit_the_ranks() {
         let swept = |text: &str, ranks: u32, neighbour: u32| {
             asked(EngineName::POSIX, &["/mnt"], |spec| {
                 let workers = Workers::Private { workers: ranks };
@@ -297,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn url_target_selects_its_engine_and_keeps_depth() {
+    fn url_target_selects_its_engine_and_keeps_queue_depth() {
         let options = crate::Options {
             target: vec![crate::TargetOption {
                 path: "nfs://server/export".into(),
@@ -325,7 +327,7 @@ mod tests {
         let spec = resolved(&options).unwrap();
         assert_eq!((spec.engine.name(), spec.depth), ("nfs", 8));
         assert!(!spec.sync_phases, "no kernel writes anything back");
-        // The spec's own options resolve to the same spec.
+        // The options of the spec resolve to the same spec.
         assert_eq!(resolved(&spec.to_options()).unwrap(), spec);
         let text = serde_json::to_string(&spec).unwrap();
         assert!(text.contains("\"depth\":8"), "{text}");

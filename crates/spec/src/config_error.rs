@@ -5,7 +5,7 @@ use std::fmt::Display;
 use engine::DurabilityError;
 use workload::WorkloadError;
 
-/// A contradiction in the requested run, found before anything is created.
+/// A contradiction in the description of a run, detected before the run creates anything.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct ConfigError {
@@ -21,7 +21,8 @@ impl ConfigError {
         }
     }
 
-    /// An error about a number that may come from any source: option, file, preset or earlier run.
+    /// Returns an error about a number that may come from an option, a file, a preset or an earlier
+    /// run.
     pub(crate) fn of_number(text: impl Display) -> Self {
         Self {
             text: text.to_string(),
@@ -29,12 +30,13 @@ impl ConfigError {
         }
     }
 
-    /// An error about the value of an option.
+    /// Returns an error about the value of an option.
     pub(crate) fn invalid(value: impl Display, option: &str, why: impl Display) -> Self {
         Self::new(format!("invalid value '{value}' for {option}: {why}"))
     }
 
-    /// Whether the error is about a number that may come from any source.
+    /// Whether the error is about a number that may come from an option, a file, a preset or an
+    /// earlier run.
     pub fn is_of_numbers(&self) -> bool {
         self.is_of_numbers
     }

@@ -1,9 +1,11 @@
-//! Parses TOML from untrusted sources. The memory is in proportion to the text.
+//! Parses TOML from untrusted sources. The memory for parsing is proportional to the length of the
+//! text.
 
 use serde::de::{DeserializeOwned, Error as _};
 
 /// Maximum number of keys, values, brackets and lines in a file. A file with 16,384 locations, each
-/// with three lines and a blank line, has fewer. The parser takes up to 1 kB for each.
+/// with three lines and a blank line, has fewer. The parser needs up to 1 kB of memory for each of
+/// these parts.
 const PARTS_MAX: usize = 1 << 18;
 
 /// Parses a TOML text.
@@ -20,7 +22,7 @@ pub fn read_toml<T: DeserializeOwned>(text: &str) -> Result<T, toml::de::Error> 
     toml::from_str(text)
 }
 
-/// Counts the parts of a text: separators outside of strings and comments, strings, and words.
+/// Counts the parts of a TOML text: separators outside of strings and comments, strings, and words.
 fn parts(text: &str) -> usize {
     let mut rest = text.as_bytes();
     let mut parts = 0;
@@ -51,8 +53,8 @@ fn line_end(text: &[u8]) -> usize {
         .unwrap_or(text.len())
 }
 
-/// Returns where the string ends that `text` begins with. A single-line string ends with its line
-/// at the latest.
+/// Returns the end of the string at the start of `text`. A single-line string ends at the end of
+/// its line, even without a closing quote.
 fn string_end(text: &[u8], quote: u8) -> usize {
     let is_long = text.starts_with(&[quote; 3]);
     let quotes = if is_long { 3 } else { 1 };
@@ -93,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn largest_allowed_run_is_parsed() {
+    fn largest_allowed_configuration_is_parsed() {
         let bins: Vec<String> = (0..65_536_u64)
             .map(|bin| format!("{bin}KiB..{}KiB=10", bin + 1))
             .collect();
@@ -111,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_parts_are_refused_before_they_are_parsed() {
+    fn text_with_too_many_parts_is_refused_before_parsing() {
         for part in [
             "a.b.c.d=1\n",
             "a={a={a=1}}\n",

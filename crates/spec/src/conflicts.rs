@@ -1,7 +1,7 @@
-//! Conflicts between options: one row each, with its message.
+//! Conflicts between options. The table has one row for each conflict, with its message.
 //!
-//! In a message, `{}` is the given option, `{*}` is that option with its value, and `{name}` is
-//! another option with its value.
+//! In a message, `{}` is the given option, `{*}` is that option with its value, and `{name}` is the
+//! option `name` with its value.
 
 use workload::Workload;
 use workload::mix::Think;
@@ -14,15 +14,15 @@ use crate::settings::{Cache, Place};
 use crate::sizes::SizesOption;
 use crate::sweep::Climb;
 
-/// One row: the options of which one must be given (if empty, the row always applies), a further
-/// condition, and the message.
+/// One conflict: its options, a further condition, and the message. The conflict applies if one of
+/// the options is given (or always, if there are none) and the condition is true.
 pub(crate) struct Conflict(
     &'static [&'static str],
     fn(&Options, &RunSpec) -> bool,
     &'static str,
 );
 
-/// Finds the first conflict among the given options.
+/// Returns the first conflict that applies to the given options as an error.
 pub(crate) fn find(
     conflicts: &[Conflict],
     options: &Options,
@@ -82,7 +82,8 @@ fn climbs(options: &Options, is_one: fn(&Climb) -> bool) -> bool {
     options.sweep.as_ref().is_some_and(|sweep| is_one(&sweep.0))
 }
 
-/// Conflicts between options of one source. An option of another source overrides them instead.
+/// Conflicts between options of the same source, such as the command line. Options of different
+/// sources do not conflict, because one source overrides the other.
 pub(crate) const SOURCE: &[Conflict] = &[
     Conflict(
         &["working-set"],
@@ -100,7 +101,8 @@ pub(crate) const SOURCE: &[Conflict] = &[
 const REQUIRES_FILE_SYSTEM: &str =
     "{} requires a file system, and {storage} uses none (use --storage posix)";
 
-/// Conflicts between all given options, and with the workload to which they are applied.
+/// Conflicts between the given options of all sources, and conflicts with the workload to which
+/// these options are applied.
 pub(crate) const GIVEN: &[Conflict] = &[
     Conflict(
         &["working-set"],
@@ -239,7 +241,7 @@ pub(crate) const GIVEN: &[Conflict] = &[
     ),
 ];
 
-/// Conflicts in a complete spec. The options are those that resolve to it.
+/// Conflicts in a complete spec. The checked options are those that resolve to the spec.
 pub(crate) const COMPLETE: &[Conflict] = &[
     Conflict(
         &["cache"],

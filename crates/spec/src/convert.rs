@@ -1,5 +1,5 @@
-//! Conversions that the option table defines: from options to a run spec and back, and from a run
-//! spec to the settings in reports.
+//! Conversions that the option table defines: from options to a run spec, from a run spec to
+//! options, and from a run spec to the settings in reports.
 
 use std::fmt::Display;
 use std::path::PathBuf;
@@ -27,12 +27,13 @@ use crate::table::option_table;
 use crate::values::{Bytes, Count, PerSecond, ThinkOption, Time, WorkerSeedsName, WorkingSet};
 use crate::work::{self, workers};
 
-/// Declares the conversions from the getters, setters and report texts in the table.
+/// Declares the conversions from the functions and report texts in the option table.
 macro_rules! convert {
     ($($group:literal { $($(#[$meta:meta])* $name:ident: $of:ty => $get:expr, $set:expr
         $(, shows $order:literal => $shows:expr)? $(, ($scope:ident))?;)* })*) => {
         impl RunSpec {
-            /// Returns options that resolve to this spec. Switches that are off are left out.
+            /// Returns options that resolve to this spec. Options without a value are omitted if
+            /// they are off.
             pub fn to_options(&self) -> Options {
                 Options {
                     $($($name: get(self, $get),)*)*
@@ -40,7 +41,7 @@ macro_rules! convert {
                 }
             }
 
-            /// Describes the settings that differ from the original's, for reports.
+            /// Describes the settings that differ from those of the original PostMark, for reports.
             pub fn settings(&self) -> Vec<String> {
                 let mut all: Vec<(u32, Option<String>)> =
                     vec![$($($(($order, get(self, $shows)),)?)*)*];
@@ -78,7 +79,7 @@ fn set<T, R: Done>(
     row(draft, value).done()
 }
 
-/// Result of a setter: `()` if no value can be wrong.
+/// Result of a function that sets an option; `()` if all values are valid.
 trait Done {
     fn done(self) -> Result<(), ConfigError>;
 }
@@ -107,12 +108,12 @@ fn sweep<T>(spec: &RunSpec, get: impl FnOnce(&Sweep) -> Option<T>) -> Option<T> 
     spec.drive.sweep.as_ref().and_then(get)
 }
 
-/// A switch; `None` if it is off.
+/// Value of an option that is either on or off; `None` if it is off.
 fn flag(is_on: bool) -> Option<bool> {
     is_on.then_some(true)
 }
 
-/// A count; `None` if it is the default.
+/// Value of an option that is a number; `None` if it is at most the default.
 fn above(count: u32, default: u32) -> Option<Count> {
     (count > default).then_some(Count(count.into()))
 }
@@ -125,8 +126,8 @@ fn unless<T: PartialEq + Display>(default: &T, value: &T, what: &str) -> Option<
     (value != default).then(|| format!("{what} {value}"))
 }
 
-/// The targets. Empty for the working directory, because a configuration file may be used in
-/// another one.
+/// Returns the targets as options. If the only target is the working directory, returns none,
+/// because a configuration file may be used in another directory.
 fn targets(spec: &RunSpec) -> Vec<TargetOption> {
     let weights = spec.workload.location_weights();
     let is_anywhere = |target: &PathBuf| target.as_os_str().is_empty();

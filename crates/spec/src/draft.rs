@@ -1,4 +1,4 @@
-//! A run spec while options are applied to it, one after the other.
+//! A run spec to which options are being applied, one after the other.
 
 use workload::contents::ContentSpec;
 use workload::sizes::Sizes;
@@ -9,29 +9,30 @@ use crate::options::Options;
 use crate::run_spec::RunSpec;
 use crate::sizes::{Read, SizesOption, resolve_sizes};
 
-/// An incomplete run spec.
+/// A run spec to which not all options have been applied.
 pub(crate) struct Draft<'a> {
-    /// The result of the preset, the defaults, and the options applied until now.
+    /// The spec of the preset or the defaults, after the options that were already applied.
     pub spec: RunSpec,
     pub options: &'a Options,
-    /// Whether the workload is a preset's mix. Its append sizes do not follow the file sizes.
+    /// Whether the workload is the mix of a preset. In such a mix, append sizes do not follow from
+    /// the file sizes.
     pub is_preset_mix: bool,
-    /// Reads the file of a histogram.
+    /// Reads a histogram from a file.
     pub read: &'a Read<'a>,
 }
 
 impl Draft<'_> {
-    /// Applies `change` to a classic workload; a mix stays unchanged.
+    /// Applies `change` to a classic workload. A mix remains unchanged.
     pub fn classic(&mut self, change: impl FnOnce(&mut Classic)) {
         self.either(change, |_| ());
     }
 
-    /// Applies `change` to a mix; a classic workload stays unchanged.
+    /// Applies `change` to a mix. A classic workload remains unchanged.
     pub fn mix(&mut self, change: impl FnOnce(&mut Mix)) {
         self.either(|_| (), change);
     }
 
-    /// Applies the function for the kind of workload, classic or mix.
+    /// Applies one of two functions, depending on whether the workload is classic or a mix.
     pub fn either<T>(
         &mut self,
         classic: impl FnOnce(&mut Classic) -> T,
@@ -43,13 +44,13 @@ impl Draft<'_> {
         }
     }
 
-    /// Contents of files; inserts the default if none are set.
+    /// Returns the contents of files. If no contents are set, first sets the default.
     pub fn contents(&mut self) -> &mut ContentSpec {
         let contents = &mut self.spec.workload.contents;
         contents.get_or_insert_with(ContentSpec::default)
     }
 
-    /// Sets one of the classic biases, in tenths.
+    /// Sets a bias of the classic workload, in tenths.
     pub fn set_bias(
         &mut self,
         tenths: i64,
@@ -60,7 +61,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Resolves sizes and applies them to a mix. Errors name `option`.
+    /// Resolves file sizes and applies them to a mix. Errors contain the name `option`.
     pub fn set_sizes(
         &mut self,
         option: &str,

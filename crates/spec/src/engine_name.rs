@@ -1,4 +1,4 @@
-//! The name of an I/O engine of the registry.
+//! The name of an I/O engine in the registry of engines.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,11 +10,11 @@ use engine::EngineFacts;
 use engines::registry::{self, ROWS};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// An I/O engine of the registry. Dereferences to its facts.
+/// An I/O engine in the registry of engines. It dereferences to the properties of the engine.
 #[derive(Clone, Copy)]
 pub struct EngineName(&'static EngineFacts);
 
-/// All engines, in the registry's order.
+/// All engines, in the order of the registry.
 static ALL: [EngineName; ROWS.len()] = {
     let mut all = [EngineName::STDIO; ROWS.len()];
     let mut index = 0;
@@ -25,7 +25,7 @@ static ALL: [EngineName; ROWS.len()] = {
     all
 };
 
-/// The names of all engines, in the registry's order.
+/// The names of all engines, in the order of the registry.
 static NAMES: [&str; ROWS.len()] = {
     let mut names = [""; ROWS.len()];
     let mut index = 0;
@@ -37,20 +37,20 @@ static NAMES: [&str; ROWS.len()] = {
 };
 
 impl EngineName {
-    /// The default of the classic workload.
+    /// The default engine of the classic workload.
     pub const STDIO: Self = Self(&engines::stdio::FACTS);
-    /// The engine of the classic workload with buffering turned off.
+    /// The engine of the classic workload if buffering is turned off.
     pub const RAW: Self = Self(&engines::raw::FACTS);
-    /// The default of mixes.
+    /// The default engine of mixes.
     pub const POSIX: Self = Self(&engines::posix::FACTS);
-    /// Performs no operations; measures the overhead of the program.
+    /// The engine that performs no operations. It is used to measure the overhead of the program.
     pub const NULL: Self = Self(&engines::null::FACTS);
 
     pub fn from_name(name: &str) -> Option<Self> {
         registry::named(name).map(|row| Self(row.facts))
     }
 
-    /// The engine of the first target that is a URL; `None` if all are directories.
+    /// Returns the engine of the first target that is a URL; `None` if all targets are directories.
     pub fn of_urls<T: AsRef<std::path::Path>>(targets: &[T]) -> Option<Self> {
         let row = targets
             .iter()
@@ -58,14 +58,14 @@ impl EngineName {
         Some(Self(row.facts))
     }
 
-    /// The names of the engines that can keep several operations of a worker in flight.
+    /// Returns the names of all engines that support several operations of one worker in flight.
     pub(crate) fn with_depth() -> String {
         let deep = ALL.iter().filter(|engine| engine.depth_max > 1);
         let names: Vec<&str> = deep.map(|engine| engine.0.name).collect();
         names.join(" or ")
     }
 
-    /// The name as options accept it.
+    /// The name of the engine in options.
     pub fn name(self) -> &'static str {
         self.0.name
     }

@@ -1,6 +1,6 @@
-//! Additions to the command line that the option table does not contain: switches without a value,
-//! and the defaults in help. The defaults come from two runs that no option changes: a classic one
-//! and a mix.
+//! Additions to the command line that are not in the option table: options without a value, and the
+//! defaults in help texts. The defaults are taken from two run specs to which no option was
+//! applied: a classic workload and a mix.
 
 use std::any::TypeId;
 use std::collections::BTreeMap;
@@ -12,11 +12,11 @@ use crate::config_error::ConfigError;
 use crate::options::Options;
 use crate::resolve::{Asked, Invocation, resolve};
 
-/// Marks the place of the default in an option's help.
+/// The text in an option's help that is replaced by the default.
 const PLACE: &str = "[default: _";
 
-/// Lets boolean options be given without a value, as in `--verify`, and inserts all defaults into
-/// the help.
+/// Allows boolean options without a value, such as `--verify`, and inserts all defaults into help
+/// texts.
 pub fn with_help(command: Command) -> Command {
     let defaults = Defaults::new();
     command
@@ -36,7 +36,7 @@ fn as_switch(option: Arg) -> Arg {
     option.default_missing_value("true")
 }
 
-/// The defaults by option name, for the classic workload and for mixes.
+/// The defaults of the classic workload and of mixes, by option name.
 struct Defaults {
     classic: BTreeMap<String, String>,
     mix: BTreeMap<String, String>,
@@ -54,7 +54,7 @@ impl Defaults {
         }
     }
 
-    /// Inserts the default into the option's help.
+    /// Inserts the default of an option into its help.
     fn in_help(&self, option: Arg) -> Arg {
         let with = |help: &StyledStr| {
             let (help, name) = (help.to_string(), option.get_long()?);
@@ -84,7 +84,7 @@ impl Defaults {
     }
 }
 
-/// Resolves `options` and returns all options of the resulting run.
+/// Resolves `options` and returns all options of the resulting run spec.
 fn unchanged(options: Options) -> BTreeMap<String, String> {
     let asked = Asked {
         options,
@@ -120,7 +120,8 @@ mod tests {
         Options::from_arg_matches(of_run).unwrap()
     }
 
-    /// Options whose help states the default in words, and the options that each one requires.
+    /// Options whose help contains a fixed text as default. For each of them, other options that it
+    /// requires.
     const BESIDE: &[(&str, &str)] = &[
         ("align", "--mix read=1"),
         ("arrivals", "--rate 1000"),
@@ -137,7 +138,7 @@ mod tests {
     ];
 
     #[test]
-    fn giving_the_default_shown_in_help_changes_nothing() {
+    fn default_in_help_equals_the_actual_default() {
         let command = run();
         let run = command.find_subcommand("run").unwrap();
         let mut given = 0;
@@ -151,7 +152,8 @@ mod tests {
             let (_, value) = default.split_once(": ").unwrap();
             let value = value.split([',', ';', ']', ' ']).next().unwrap();
             let beside = BESIDE.iter().find(|(of, _)| *of == name);
-            // Defaults that are taken from a resolved spec are correct by construction.
+            // Other defaults are inserted from a resolved spec, so they are correct by
+            // construction.
             let Some((_, beside)) = beside else { continue };
             let with = format!("{beside} --{name} {value}");
             assert_eq!(

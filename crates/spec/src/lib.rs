@@ -1,10 +1,10 @@
-//! The run spec: the complete, typed description of one run, on which all other crates rely.
+//! The run spec: the complete, typed description of one run. All other crates use it.
 //!
-//! [`resolve`] turns options and configuration files ([`Options`]) into a [`RunSpec`], and
-//! [`RunSpec::to_options`] turns a run spec back into equivalent options. The runner performs the
-//! run spec, and the record contains it. A run that cannot be performed is a [`ConfigError`]. This
-//! crate finds the errors that follow from the description; the crates that inspect the machine or
-//! the target find the others.
+//! [`resolve`] converts options and configuration files ([`Options`]) into a [`RunSpec`].
+//! [`RunSpec::to_options`] converts a run spec back into equivalent options. The runner performs
+//! the run spec, and the record contains it. A run that cannot be performed is reported as a
+//! [`ConfigError`]. This crate detects errors that follow from the description alone. Crates that
+//! inspect the machine or the target detect all other errors.
 
 mod check;
 mod config_error;

@@ -4,11 +4,11 @@ use engines::registry::ROWS;
 
 use std::time::Duration;
 
-/// Maximum number of locations. Each one is inspected before the run, is kept open during the run,
-/// and is read back with the record.
+/// Maximum number of locations. Each location is inspected before the run and kept open during the
+/// run. It is also a part of the record, which must be read back.
 pub const LOCATIONS_MAX: usize = 16_384;
-/// Maximum number of operations in flight per worker: the largest depth of all engines. The
-/// worker's status has a line for each.
+/// Maximum number of operations in flight per worker, which is the largest depth of all engines.
+/// The worker's status file has a line for each operation in flight.
 pub const DEPTH_MAX: u32 = {
     let mut most = 1;
     let mut index = 0;
@@ -21,17 +21,19 @@ pub const DEPTH_MAX: u32 = {
     }
     most
 };
-/// Maximum number of ranks. Each rank has at least one worker.
+/// Maximum number of ranks. It equals the maximum number of workers, because each rank has at least
+/// one worker.
 pub const RANKS_MAX: u32 = workload::Workload::WORKERS_MAX;
-/// With direct I/O, sizes and blocks must be multiples of this.
+/// Unit of direct I/O: sizes and blocks must be multiples of this number of bytes.
 pub(crate) const DIRECT_BYTES: u64 = 4096;
 /// Minimum measurement time of a load level.
 pub(crate) const SWEEP_STEP_MIN: Duration = Duration::from_secs(10);
-/// Maximum number of load levels that narrow down a limit (the saturation rate or the SLO).
+/// Maximum number of load levels that narrow down one limit, which is the saturation rate or the
+/// SLO.
 pub const BISECTIONS_MAX: usize = 6;
-/// Maximum number of load levels that the user may list. The closed loop and the levels that narrow
-/// down a limit are not counted.
+/// Maximum number of load levels that the user may list. The closed loop, and the levels that
+/// narrow down a limit, are not counted.
 pub const SWEEP_STEPS_MAX: usize = 64;
 /// Maximum number of time-series entries of a sweep, over all load levels and kinds of operations.
-/// A longer record could not be read back.
+/// A record with more entries could not be read back.
 pub const SWEEP_SLICES_MAX: u64 = 100_000;

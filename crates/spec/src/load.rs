@@ -1,4 +1,5 @@
-//! The load of a run: what ends the transactions, when they are due, and the load sweep.
+//! The load of a run: the condition that ends the transactions, their due times, and the load
+//! sweep.
 
 use std::time::Duration;
 
@@ -27,7 +28,7 @@ pub struct Drive {
 }
 
 impl Drive {
-    /// The options that set a load other than the original's.
+    /// Returns the options that set a load which the original PostMark does not support.
     pub(crate) fn options(&self) -> Vec<&'static str> {
         let stop = match self.stop {
             Stop::Transactions => None,
@@ -36,7 +37,7 @@ impl Drive {
         };
         let is_rate = matches!(self.pace, Pace::Open { .. });
         let others = [
-            // A sweep has a warm-up of its own.
+            // Every sweep has a warm-up, so `--warm-up` is listed only without a sweep.
             (!self.warm_up.is_zero() && self.sweep.is_none()).then_some("--warm-up"),
             is_rate.then_some("--rate"),
             stop,
@@ -53,7 +54,7 @@ impl Drive {
         }
     }
 
-    /// The arrival process of a sweep or an open loop; `None` for a closed loop.
+    /// The arrival process of a load sweep or an open loop; `None` for a closed loop.
     pub fn arrivals(&self) -> Option<ArrivalProcess> {
         match (&self.sweep, self.pace) {
             (Some(sweep), _) => Some(sweep.arrivals),
@@ -67,7 +68,7 @@ impl Drive {
         u32::from(!self.warm_up.is_zero())
     }
 
-    /// The requested steady state; `None` if something else ends the transactions.
+    /// The steady state that the run must reach; `None` if something else ends the transactions.
     pub fn steady(&self) -> Option<&SteadyAsked> {
         match &self.stop {
             Stop::Steady(asked) => Some(asked),
@@ -80,16 +81,16 @@ impl Drive {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stop {
-    /// The number of transactions of the workload.
+    /// The transactions end after the workload's number of transactions.
     #[default]
     Transactions,
-    /// This time in nanoseconds after the warm-up, or the workload's number of transactions if that
-    /// is reached earlier.
+    /// The transactions end after this time in nanoseconds, which starts after the warm-up, or
+    /// earlier at the workload's number of transactions.
     #[serde(rename = "after_ns", with = "ns")]
     #[schemars(with = "u64")]
     After(Duration),
-    /// A steady state or the maximum number of rounds, or the workload's number of transactions if
-    /// that is reached earlier.
+    /// The transactions end when a steady state or the maximum number of rounds is reached, or
+    /// earlier at the workload's number of transactions.
     Steady(SteadyAsked),
 }
 
@@ -97,7 +98,7 @@ pub enum Stop {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pace {
-    /// Closed loop: a worker issues its next transaction when its last one is done.
+    /// Closed loop: a worker issues its next transaction when its previous one is done.
     #[default]
     Closed,
     /// Open loop: transactions are due at this rate, for all workers together, whether or not
@@ -113,21 +114,22 @@ pub enum Pace {
 /// A load sweep: a sequence of load levels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sweep {
-    /// What varies between load levels. One run can sweep rates on one pool. A sweep that needs a
-    /// pool for each level consists of several runs.
+    /// What varies between load levels. A sweep of rates can use one pool and one run. A sweep with
+    /// a new pool for each level consists of several runs.
     pub climb: Climb,
-    /// The arrival process of load levels with a rate.
+    /// The arrival process of load levels with an offered rate.
     pub arrivals: ArrivalProcess,
     /// Whether each load level has a new pool.
     pub fresh: bool,
-    /// SLO: 99 % of the operations must be faster than this, in nanoseconds; null without an SLO.
+    /// SLO: 99 % of the operations must be faster than this time in nanoseconds; null without an
+    /// SLO.
     pub slo_p99_ns: Option<u64>,
 }
 
-/// Request to run until the rate is steady.
+/// A request to run until the rate is steady.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SteadyAsked {
-    /// The rule that judges the rounds.
+    /// The rule that decides from the rounds whether the rate is steady.
     pub rule: SteadyRule,
     /// Length of a round, in nanoseconds.
     pub round_ns: u64,

@@ -1,4 +1,4 @@
-//! Conversion of options to the load of a run, and back.
+//! Conversion of options to the load of a run, and of a load to options.
 
 use std::time::Duration;
 
@@ -19,16 +19,16 @@ use crate::values::{Count, PerSecond, Time};
 
 /// Default warm-up of a load level.
 const SWEEP_STEP_WARM_UP: Duration = Duration::from_secs(2);
-/// Default length of a round.
+/// Default length of a steady-state round.
 const ROUND: Duration = Duration::from_secs(10);
-/// Default maximum number of rounds: after this many, SNIA's specification lets a test end without
-/// a steady state.
+/// Default maximum number of steady-state rounds. After this number, SNIA's specification allows a
+/// test to end without a steady state.
 const ROUNDS_MAX: u32 = 25;
 
-/// Largest number of rounds that a user may request.
+/// Largest maximum number of rounds that a user may request.
 const ROUNDS_LIMIT: u32 = 1_000;
 
-/// Whether something other than a number of transactions ends the run.
+/// Whether an option other than the number of transactions ends the run.
 pub(crate) fn ends_otherwise(options: &Options) -> bool {
     options.run_for.is_some() || options.steady.is_some() || options.sweep.is_some()
 }
@@ -74,7 +74,7 @@ pub(crate) fn set_steady(draft: &mut Draft<'_>, rule: SteadyRule) -> Result<(), 
     Ok(())
 }
 
-/// Refuses rounds that are too short for their rule.
+/// Refuses rounds that are too short for the steady-state rule.
 fn check_round(rule: SteadyRule, round: Duration) -> Result<(), ConfigError> {
     if round < Duration::from_secs(1) {
         return Err(ConfigError::invalid(
@@ -83,8 +83,8 @@ fn check_round(rule: SteadyRule, round: Duration) -> Result<(), ConfigError> {
             "expected at least 1s (the rates of shorter rounds are mostly chance)",
         ));
     }
-    // The slope uses the whole seconds within the window's rounds. Each round may lose one at its
-    // border.
+    // The slope is computed from the whole seconds within the rounds of the window. Each round may
+    // lose one second at its border.
     let round_min = Duration::from_secs(BATCHES.div_ceil(WINDOW_ROUNDS) as u64 + 1);
     if rule == SteadyRule::Slope && round < round_min {
         return Err(ConfigError::new(format!(
@@ -97,7 +97,8 @@ fn check_round(rule: SteadyRule, round: Duration) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Resolves the rounds of `--steady`, and refuses too few or too many of them.
+/// Resolves the length and the maximum number of steady-state rounds. Refuses a number of rounds
+/// that is too low or too high.
 fn rounds(
     rule: SteadyRule,
     round: Option<Duration>,
@@ -146,8 +147,8 @@ fn rounds(
     })
 }
 
-/// Checks the load levels of a sweep. Parsed options are already valid, but a record may contain
-/// any numbers.
+/// Checks the load levels of a sweep. The command line accepts only valid load levels, but a record
+/// may contain any numbers.
 pub(crate) fn check_sweep(options: &Options) -> Result<(), ConfigError> {
     let checked = options
         .sweep
@@ -186,7 +187,7 @@ pub(crate) fn set_sweep(draft: &mut Draft<'_>, said: SweepOption) -> Result<(), 
     Ok(())
 }
 
-/// The number of transactions; `None` if only another rule ends the run.
+/// Returns the number of transactions as an option; `None` if only another condition ends the run.
 pub(crate) fn transactions(spec: &RunSpec) -> Option<Count> {
     let is_ended = spec.drive.stop != Stop::Transactions || spec.drive.sweep.is_some();
     let transactions = spec.workload.transactions();
@@ -201,13 +202,14 @@ pub(crate) fn run_for(drive: &Drive) -> Option<Time> {
     }
 }
 
-/// The warm-up. A sweep includes one of 0 s, because its default is not 0 s.
+/// Returns the warm-up as an option; `None` if it is the default. For a sweep, 0 s is returned,
+/// because the default of a sweep is not 0 s.
 pub(crate) fn warm_up(drive: &Drive) -> Option<Time> {
     let is_needed = !drive.warm_up.is_zero() || drive.sweep.is_some();
     is_needed.then(|| Time::of(drive.warm_up))
 }
 
-/// The arrival process; `None` if transactions have no due times.
+/// Returns the arrival process as an option; `None` if transactions have no due times.
 pub(crate) fn arrivals(drive: &Drive) -> Option<ArrivalProcess> {
     let is_of_counts = |sweep: &Sweep| sweep.climb.is_of_counts();
     match drive.sweep.as_ref().is_some_and(is_of_counts) {

@@ -1,4 +1,4 @@
-//! Notes about options with effects that a user may not expect, in one list, with their messages.
+//! Notes about effects of options that a user may not expect, and the message of each note.
 
 use std::fmt;
 
@@ -14,33 +14,35 @@ use crate::values::ThinkOption;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "note", rename_all = "kebab-case")]
 pub enum Note {
-    /// The pool is shared, so the classic pairs became a mix.
+    /// The pool is shared, so the pairs of operations of the classic workload became a mix.
     PairsBecameMix {
-        /// Weights of the mix.
+        /// Weights of the resulting mix.
         weights: Weights,
     },
-    /// Transactions are issued at a rate, so the preset's think time is ignored.
+    /// Transactions are issued at an offered rate, so the think time of the preset is ignored.
     ThinkGivesWay {
-        /// Think time of the preset.
+        /// Think time of the preset, which is ignored.
         think: Think,
         /// Offered rate, in transactions/s; null for a load sweep.
         per_second: Option<f64>,
     },
-    /// The workload differs from that of the run that `--like` names.
+    /// The workload differs from that of the earlier run that the option `--like` names.
     OtherWork {
-        /// Version of the generators that drew the operations of that run; null if this run uses
-        /// the same version.
+        /// Version of the generators that drew the operations of the earlier run; null if this run
+        /// uses the same version.
         generators: Option<u32>,
     },
-    /// The run that `--like` names kept an acknowledgement log, and this one keeps none.
+    /// The earlier run that the option `--like` names wrote an acknowledgement log, and this run
+    /// writes none.
     NoAckLog,
-    /// The run that `--like` names drew its operations before it began, and this one does not.
+    /// The earlier run that the option `--like` names drew its operations before it started. This
+    /// run draws them while it runs.
     NotPrepared,
     /// The archive is written to a file system or device that the run measures.
     ArchiveOnTarget {
         /// Path of the archive.
         archive: String,
-        /// What the archive and the target share: their file system or a device.
+        /// The shared part: the file system or a device.
         shared: String,
     },
 }

@@ -30,7 +30,7 @@ use crate::values::{
 pub struct TargetOption {
     /// A directory, or the URL of a server.
     pub path: PathBuf,
-    /// Its share of the files, relative to the weights of the other targets.
+    /// Share of the files on this target, relative to the weights of the other targets.
     #[serde(default = "one")]
     pub weight: u32,
 }
@@ -39,14 +39,14 @@ fn one() -> u32 {
     1
 }
 
-/// Expands to the option's name if the option has this scope.
+/// Expands to the name of an option if the option is marked with this scope.
 macro_rules! options_scope {
     (alone $name:ident) => {
         long_name(stringify!($name))
     };
 }
 
-/// Declares [`Options`] from the names, types, attributes and groups of the table.
+/// Declares [`Options`] from the names, types, attributes and groups in the option table.
 macro_rules! declare {
     ($($group:literal { $($(#[$meta:meta])* $name:ident: $of:ty => $get:expr, $set:expr
         $(, shows $order:literal => $shows:expr)? $(, ($scope:ident))?;)* })*) => {
@@ -67,7 +67,7 @@ macro_rules! declare {
         }
 
         impl Options {
-            /// Returns these options, completed by those of `under`.
+            /// Returns these options. Options that are missing are taken from `under`.
             #[must_use]
             pub fn over(self, under: Self) -> Self {
                 Self {
@@ -76,14 +76,15 @@ macro_rules! declare {
                 }
             }
 
-            /// The names of the options that a study sets itself.
+            /// Returns the names of the options that a study sets for its runs, so that users of a
+            /// study cannot give them.
             #[must_use]
             pub fn of_runs_alone() -> Vec<String> {
                 vec![$($($(options_scope!($scope $name),)?)*)*]
             }
 
-            /// The given options by name, with their values as text: empty for switches. Switches
-            /// that are off are left out.
+            /// Returns the given options by name, with their values as text. The text is empty for
+            /// options without a value. Such options are omitted if they are off.
             pub(crate) fn given(&self) -> BTreeMap<String, String> {
                 let all = [$($(
                     self.$name.as_ref().map(|value| (long_name(stringify!($name)), text(value))),
@@ -97,11 +98,11 @@ macro_rules! declare {
 
 option_table!(declare);
 
-/// The name of an option as the user types it, without hyphens in front.
+/// Returns the name of an option on the command line, without the leading hyphens.
 fn long_name(field: &str) -> String {
     match field {
         "run_for" => "for".to_owned(),
-        // The command line has called the engine "storage" from the start.
+        // The option for the engine has been called `--storage` since the first version.
         "engine" => "storage".to_owned(),
         field => field.replace('_', "-"),
     }
@@ -115,7 +116,7 @@ fn text(value: &impl Serialize) -> String {
     }
 }
 
-/// The help of `--mix`, with the names of all operations.
+/// Returns the help of `--mix`, which lists the names of all operations.
 fn mix_help() -> String {
     format!(
         "Weights of operations, instead of the classic pairs, like \

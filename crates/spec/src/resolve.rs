@@ -1,7 +1,8 @@
 //! Resolves layers of options into a complete run spec.
 //!
-//! The command line overrides the configuration file (or an earlier run, which takes its place).
-//! The file overrides the preset, and the preset overrides the original's defaults.
+//! The command line overrides the configuration file, or the earlier run that is used instead of a
+//! file. The file overrides the preset, and the preset overrides the defaults of the original
+//! PostMark.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -26,32 +27,33 @@ use crate::work::{self, workers};
 
 /// The layers of options that describe a run.
 pub struct Asked<'a> {
-    /// Options of the command line.
+    /// Options on the command line.
     pub options: Options,
-    /// Options of the configuration file or the earlier run.
+    /// Options of the configuration file, or of the earlier run that is used instead.
     pub file: Options,
     pub preset: Option<&'a Preset>,
-    /// Weights of the earlier run's locations. Weights belong to the workload, paths do not.
+    /// Weights of the earlier run's locations. Weights belong to the workload, so they are taken
+    /// over; paths are not.
     pub weights: &'a [u32],
-    /// Name of the earlier run's preset.
+    /// Name of the preset that the earlier run used.
     pub earlier_preset: Option<String>,
-    /// Settings of the command that are not options of the table.
+    /// Settings of the command that are not in the option table.
     pub invocation: Invocation,
-    /// Reads the file of a histogram.
+    /// Reads a histogram from a file.
     pub read: &'a Read<'a>,
 }
 
-/// Settings of the command that performs a run, beside the options of the table.
+/// Settings of the command that performs a run. They are not in the option table.
 #[derive(Clone, Debug, Default)]
 pub struct Invocation {
-    /// The command's arguments.
+    /// The arguments of the command as given.
     pub command_line: Vec<String>,
-    /// Whether the report has one of the original's formats. Without another limit, the original's
-    /// number of transactions then ends the run.
+    /// Whether the report has a format of the original PostMark. In this case, and without another
+    /// limit, the original PostMark's number of transactions ends the run.
     pub has_classic_format: bool,
-    /// Whether the run may start on a target without enough free space.
+    /// Whether the run may start although the target does not have enough free space.
     pub skips_room_check: bool,
-    /// Whether root keeps its rights although other users could replace the target.
+    /// Whether the run keeps root rights on a target that other users could replace.
     pub trusts_others: bool,
 }
 
@@ -59,15 +61,15 @@ pub struct Invocation {
 pub struct Resolved {
     /// The complete run spec.
     pub spec: RunSpec,
-    /// Whether an option or the file sets the engine. Otherwise it follows from targets or
-    /// workload.
+    /// Whether an option or the file sets the engine. Otherwise the engine follows from the targets
+    /// or the workload.
     pub engine_is_given: bool,
-    /// Effects that the user may not expect.
+    /// Effects of options that the user may not expect.
     pub notes: Vec<Note>,
 }
 
-/// Resolves layers of options into a complete spec, and checks it. `size` returns the workload with
-/// the number of files that a working set needs.
+/// Resolves layers of options into a complete spec, and checks the spec. For a working set, `size`
+/// returns the workload with the required number of files.
 ///
 /// # Errors
 /// Returns the first contradiction, or the error of `size`.
@@ -89,7 +91,7 @@ pub fn resolve<E: From<ConfigError>>(
     })
 }
 
-/// Resolves the spec. A working set does not yet change the number of files.
+/// Resolves the spec without the working set, which later changes the number of files.
 fn unsized_spec(
     asked: &Asked<'_>,
     notes: &mut Vec<Note>,
@@ -121,7 +123,7 @@ fn unsized_spec(
     work::finish(&mut draft, weights, notes)?;
     let mut spec = draft.spec;
     spec.workload.validate()?;
-    // A workload that options have changed does not keep the preset's name.
+    // If options change the workload of a preset, the spec does not contain the name of the preset.
     let is_preset = |preset: &&Preset| preset.is_of(&spec.workload);
     let preset = asked.preset.filter(is_preset);
     spec.preset = match preset {
@@ -135,14 +137,14 @@ fn unsized_spec(
     spec.sync_phases &= spec.engine.uses_page_cache();
     spec.series &= spec.latencies;
     if asked.invocation.has_classic_format {
-        // The original's whole seconds would include syncs and checks, and its reports cannot show
-        // the overhead.
+        // Syncs and checks would be included in the whole-second times of the original PostMark.
+        // Reports in its format cannot contain the overhead.
         (spec.sync_phases, spec.check, spec.overhead) = (false, false, false);
     }
     Ok((spec, options))
 }
 
-/// The spec to which options are applied.
+/// Returns the spec to which options are applied.
 fn base(
     asked: &Asked<'_>,
     workload: Workload,
@@ -169,10 +171,12 @@ fn base(
     })
 }
 
-/// Merges the options over those of the file, and sets what ends the run.
+/// Merges the options of the command line over those of the file, and determines the condition that
+/// ends the run.
 fn merged(asked: &Asked<'_>) -> Result<Options, ConfigError> {
     let (given, mut under) = (asked.options.clone(), asked.file.clone());
-    // Each of these two options overrides the other one in the file.
+    // `--working-set` and `--files` both set the number of files, so one on the command line
+    // overrides the other in the file.
     if given.working_set.is_some() {
         under.files = None;
     }
@@ -193,7 +197,7 @@ fn merged(asked: &Asked<'_>) -> Result<Options, ConfigError> {
     Ok(options)
 }
 
-/// The targets; the working directory if none is given.
+/// Returns the targets. If no target is given, returns the working directory.
 fn locations(asked: &Asked<'_>, options: &Options) -> Result<Vec<TargetOption>, ConfigError> {
     let mut locations = options.target.clone();
     if locations.len() > LOCATIONS_MAX {
@@ -202,7 +206,8 @@ fn locations(asked: &Asked<'_>, options: &Options) -> Result<Vec<TargetOption>, 
             locations.len()
         )));
     }
-    // An empty path is probably an unset variable, not a request to write here.
+    // An empty path probably comes from an unset shell variable. It is not a request to use the
+    // working directory.
     if locations
         .iter()
         .any(|location| location.path.as_os_str().is_empty())

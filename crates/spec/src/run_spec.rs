@@ -31,10 +31,10 @@ fn is_one(number: &u32) -> bool {
 pub struct RunSpec {
     /// The command-line arguments as given.
     pub command_line: Vec<String>,
-    /// The preset whose workload this is, of any size and length; null without a preset, or if
-    /// options changed its operations.
+    /// The preset that defines the workload, regardless of its size and length; null without a
+    /// preset, or if options changed the operations of the preset.
     pub preset: Option<String>,
-    /// The complete, resolved workload. Its workers are those of all ranks.
+    /// The complete, resolved workload. It includes the workers of all ranks.
     pub workload: Workload,
     /// Number of ranks: processes that a launcher started as one job, and that perform the run
     /// together; left out if 1. The workers are divided equally: the first rank has the first
@@ -42,13 +42,13 @@ pub struct RunSpec {
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1))]
     pub ranks: u32,
-    /// Distance in ranks by which pools move on after the preparation. Each rank works on the pool
-    /// that the rank so much further created, and removes that pool. Left out if each rank keeps
-    /// its own.
+    /// Number of ranks by which pools are shifted after the preparation. Each rank then uses and
+    /// removes the pool that was created by the rank this many places further. Left out if each
+    /// rank keeps its own pool.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub neighbour: u32,
-    /// The targets as given, one for each of the workload's weights; an empty one is the working
-    /// directory.
+    /// The targets as given, one for each location weight of the workload. An empty target is the
+    /// working directory.
     #[serde(with = "lossy")]
     #[schemars(with = "Vec<String>")]
     pub targets: Vec<PathBuf>,
@@ -67,7 +67,7 @@ pub struct RunSpec {
     pub durability: Durability,
     /// Whether file contents bypass the page cache (direct I/O).
     pub direct: bool,
-    /// State of the page cache before the transactions, and how it is reached.
+    /// State of the page cache before the transactions, and how the run reaches this state.
     pub cache: Cache,
     /// The load: warm-up, pace, stop rule and load sweep.
     pub drive: Drive,
@@ -75,17 +75,17 @@ pub struct RunSpec {
     #[serde(serialize_with = "as_text")]
     #[schemars(with = "String", extend("pattern" = "^(stop|[0-9]+|[0-9.]+%)$"))]
     pub on_error: OnError,
-    /// Time after which a worker is reported as stalled in one operation, in nanoseconds. After
-    /// five times this time, the run ends.
+    /// Time after which a worker is reported as stalled in one operation, in nanoseconds. The run
+    /// ends after five times this time.
     #[serde(rename = "stall_timeout_ns", with = "ns")]
     #[schemars(with = "u64")]
     pub stall_timeout: Duration,
     /// Whether each worker is pinned to a processor.
     pub pin: bool,
-    /// Whether the pool is kept for a later run, or is that of an earlier run.
+    /// Whether the pool is kept for a later run, and whether it is the pool of an earlier run.
     pub keeping: Keeping,
-    /// Path of the acknowledgement log; null if none is written. The rates include the time of
-    /// writing it.
+    /// Path of the acknowledgement log; null if none is written. The time for writing the log is
+    /// included in the measured rates.
     #[serde(with = "lossy_option")]
     #[schemars(with = "Option<String>")]
     pub ack_log: Option<PathBuf>,
@@ -105,17 +105,17 @@ pub struct RunSpec {
     /// null engine.
     pub overhead: bool,
     /// Whether the streams of private pools are drawn before the run begins, so that drawing takes
-    /// no time during it. For measurements of the program itself; takes about 80 bytes an
-    /// operation.
+    /// no time during the run. For measurements of the program itself; takes about 80 bytes of
+    /// memory per operation.
     pub prepared: bool,
     /// Whether a target without enough free space is refused.
     pub room_check: bool,
-    /// Whether root keeps its rights although other users could replace the target.
+    /// Whether the run keeps root rights on a target that other users could replace.
     pub trusts_others: bool,
 }
 
 impl RunSpec {
-    /// A run of a workload that does no more than the original.
+    /// Returns the spec of a run with only those features that the original PostMark has.
     pub fn classic(workload: Workload, targets: Vec<PathBuf>, place: Place) -> Self {
         Self {
             command_line: Vec::new(),
@@ -149,13 +149,13 @@ impl RunSpec {
         }
     }
 
-    /// The worker numbers of a rank.
+    /// Returns the numbers of the workers of a rank.
     pub fn workers_of(&self, rank: u32) -> Range<u32> {
         let each = self.workload.workers.count() / self.ranks.max(1);
         rank * each..(rank + 1) * each
     }
 
-    /// The same run with `each` workers for each rank, and private pools.
+    /// Returns the same run with `each` workers on each rank, all of them with private pools.
     #[must_use]
     pub fn of_workers(&self, each: u32) -> Self {
         let mut some = self.clone();
@@ -164,7 +164,7 @@ impl RunSpec {
         some
     }
 
-    /// The same run on this number of ranks, each with as many workers as before.
+    /// Returns the same run on `ranks` ranks. The number of workers on each rank remains the same.
     #[must_use]
     pub fn of_ranks(&self, ranks: u32) -> Self {
         let mut some = self.clone();
@@ -176,7 +176,7 @@ impl RunSpec {
         some
     }
 
-    /// The work of one rank, for a single process.
+    /// Returns the work of one rank, as the spec of a run with a single process.
     #[must_use]
     pub fn of_one_rank(&self) -> Self {
         Self {
@@ -185,21 +185,21 @@ impl RunSpec {
         }
     }
 
-    /// The worker whose pool this worker uses after the preparation.
+    /// Returns the worker that prepared the pool which this worker uses after the preparation.
     pub fn neighbour_of(&self, worker: u32) -> u32 {
         let all = self.workload.workers.count().max(1);
         (worker + self.neighbour * (all / self.ranks.max(1))) % all
     }
 
-    /// Whether, after the transactions, each rank checks operations that another rank has
+    /// Whether each rank, after the transactions, checks the operations that another rank
     /// acknowledged.
     pub fn checks_across(&self) -> bool {
         self.ranks > 1 && self.verify && self.check
     }
 
-    /// For a cross-rank check by `worker`: the worker whose pool it checks, and the worker that
-    /// worked on this pool. The pool is its own if another rank used it (`neighbour`), else that of
-    /// the next rank.
+    /// Returns the pool that `worker` checks in the cross-rank check: the worker that prepared it,
+    /// and the worker that last used it. With `neighbour`, this is the worker's own pool, because
+    /// another rank used it. Otherwise it is a pool of the next rank.
     pub fn checked_by(&self, worker: u32) -> (u32, u32) {
         let all = self.workload.workers.count().max(1);
         let each = all / self.ranks.max(1);
@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spec_survives_a_json_round_trip() {
+    fn json_round_trip_keeps_the_run_spec() {
         let mut spec = RunSpec::classic(
             workload::Classic::default().into(),
             vec!["/mnt/a".into()],
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn endless_work_has_null_transactions_and_survives_a_round_trip() {
+    fn endless_workload_has_null_transactions_in_json() {
         for workload in [
             Workload::from(workload::Classic::default()),
             workload::Mix::default().into(),
@@ -244,7 +244,8 @@ mod tests {
                 let text = serde_json::to_string(&asked).unwrap();
                 let field = |number: &str| format!("\"transactions\":{number},");
                 assert!(text.contains(&field(number)), "{text}");
-                // Older records contain the number itself.
+                // In older records, the number of transactions is not null but the number that
+                // means endless.
                 let before = text.replace(&field(number), &field(&transactions.to_string()));
                 for text in [text, before] {
                     assert_eq!(

@@ -1,4 +1,4 @@
-//! JSON schemas of types whose JSON form differs from their form in memory.
+//! JSON schemas of types whose JSON form differs from their Rust type.
 
 use std::borrow::Cow;
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Writes a value as the text that options accept.
+/// Serialises a value as the text form that options accept.
 pub(crate) fn as_text<S: serde::Serializer>(
     value: &impl fmt::Display,
     serializer: S,
@@ -10,7 +10,7 @@ pub(crate) fn as_text<S: serde::Serializer>(
     serializer.collect_str(value)
 }
 
-/// Durations as nanoseconds.
+/// Serialises durations as numbers of nanoseconds.
 pub(crate) mod ns {
     use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub(crate) mod ns {
     }
 }
 
-/// Paths as text; invalid UTF-8 is replaced.
+/// Serialises paths as text. Invalid UTF-8 is replaced.
 pub(crate) mod lossy {
     use std::path::PathBuf;
 
@@ -42,7 +42,7 @@ pub(crate) mod lossy {
     }
 }
 
-/// A path that may be missing, as text; invalid UTF-8 is replaced.
+/// Serialises an optional path as text. Invalid UTF-8 is replaced.
 pub(crate) mod lossy_option {
     use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! Settings of a run spec: where files are created, page cache, kept pools, errors and steady
-//! state.
+//! Settings in a run spec: the directory in which files are created, the page cache, kept pools,
+//! allowed errors and the steady state.
 
 use std::fmt;
 use std::path::Path;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use workload::WorkloadError;
 use workload::quantity;
 
-/// The directory of a target. An empty path is the working directory.
+/// Returns the directory of a target. An empty path means the working directory.
 pub fn directory(target: &Path) -> &Path {
     if target.as_os_str().is_empty() {
         Path::new(".")
@@ -24,11 +24,11 @@ pub fn directory(target: &Path) -> &Path {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Place {
-    /// In a directory of the run's own in each target.
+    /// In each target, in a new directory that belongs to the run.
     OwnDirectory,
-    /// In the targets themselves, like the original.
+    /// Directly in the targets, as in the original PostMark.
     Location,
-    /// Nowhere: the engine uses no file system.
+    /// Nowhere, because the engine uses no file system.
     Nowhere,
 }
 
@@ -77,21 +77,21 @@ pub struct Keeping {
     pub reuse: bool,
 }
 
-/// Number or share of errors that a run allows.
+/// Number or percentage of failed operations that a run allows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum OnError {
     /// The first error ends the run.
     #[default]
     Stop,
-    /// More errors than this end the run.
+    /// The run ends if more than this number of operations have failed.
     Count(u64),
-    /// A higher share of failed operations than this, in percent, ends the run. It is judged from
-    /// the hundredth operation on, and at the end.
+    /// The run ends if more than this percentage of operations have failed. The percentage is
+    /// checked from the hundredth operation on, and at the end.
     Percent(f64),
 }
 
 impl OnError {
-    /// Whether there are more errors than this number of operations allows.
+    /// Whether `errors` failed operations out of `operations` exceed the limit.
     pub fn is_exceeded(self, errors: u64, operations: u64) -> bool {
         match self {
             Self::Stop => errors > 0,
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn error_limits_are_stop_a_count_or_a_percentage() {
+    fn error_limit_is_stop_a_number_or_a_percentage() {
         for (text, on_error) in [
             ("stop", OnError::Stop),
             ("0", OnError::Count(0)),

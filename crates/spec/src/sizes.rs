@@ -1,4 +1,4 @@
-//! Sizes as options accept them, and the distributions to which they resolve.
+//! Sizes in the form that options accept, and the distributions to which they resolve.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,20 +15,21 @@ use crate::values::{from_text_or_integer, integer};
 /// Reads the text of a file that an option names.
 pub type Read<'a> = dyn Fn(&Path) -> io::Result<String> + 'a;
 
-/// Sizes as given. Their meaning depends on the workload.
+/// Sizes as the user gave them. The meaning of a range depends on the workload.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SizesOption {
-    /// One size, or two separated by `..`. Classic workloads and mixes treat them differently.
+    /// One size, or two sizes separated by `..`. Classic workloads exclude the upper bound, unless
+    /// both bounds are equal; mixes include it.
     Range {
         /// The first size.
         low: u64,
-        /// The second size, or the first one if it is the only one.
+        /// The second size. If only one size is given, it equals the first size.
         high: u64,
-        /// Whether two sizes are given.
+        /// Whether two sizes were given.
         is_range: bool,
     },
     Distribution(Sizes),
-    /// Path of a file that contains a histogram.
+    /// Path of a file with a histogram of sizes.
     HistogramIn(PathBuf),
 }
 
@@ -79,7 +80,7 @@ impl Serialize for SizesOption {
     }
 }
 
-/// Resolves sizes to a distribution. A histogram's file is read and becomes part of the workload.
+/// Resolves sizes to a distribution. The content of a histogram file becomes part of the workload.
 pub(crate) fn resolve_sizes(
     option: &str,
     said: &SizesOption,

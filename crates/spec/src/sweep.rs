@@ -1,4 +1,4 @@
-//! The load levels of a sweep, its SLO, and their texts.
+//! The load levels of a sweep, its SLO, and the text form of both.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,36 +10,37 @@ use workload::quantity::{self, duration_text};
 use crate::limits::SWEEP_STEPS_MAX;
 use crate::values::{PerSecond, as_text};
 
-/// The load levels of `auto`, as shares of the closed loop's rate.
+/// The load levels of `--sweep auto`, as fractions of the closed loop's rate.
 const AUTO: [f64; 7] = [0.1, 0.25, 0.5, 0.7, 0.85, 0.95, 1.05];
-/// Largest share of the closed loop's rate that a user may request. Higher rates are never
-/// sustained.
+/// Largest load level that a user may request, as a fraction of the closed loop's rate. Higher
+/// rates are never sustained.
 const SHARE_MAX: f64 = 10.0;
 
-/// What varies between load levels.
+/// What varies between the load levels of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Climb {
-    /// Offered rates in transactions/s, in this order.
+    /// Offered rates in transactions/s, in the order of the load levels.
     Rates(Vec<f64>),
-    /// Rates as shares of the closed loop's rate. The closed loop is the first load level.
+    /// Offered rates as shares of the closed loop's rate. The closed loop is measured as the first
+    /// load level.
     OfClosedLoop(Vec<f64>),
-    /// Numbers of workers of each rank in a closed loop, in this order.
+    /// Numbers of workers of each rank in a closed loop, in the order of the load levels.
     Workers(Vec<u32>),
-    /// Numbers of ranks in a closed loop, in this order: the first of the launched ranks, each with
-    /// its workers. The other ranks wait.
+    /// Numbers of ranks in a closed loop, in the order of the load levels. A level uses the first
+    /// of the launched ranks, each with its workers; the other ranks wait.
     Ranks(Vec<u32>),
 }
 
 impl Climb {
-    /// Whether the load levels are closed loops with different numbers of workers or ranks. Each
-    /// level then has its own pool and its own run.
+    /// Whether the load levels are closed loops with different numbers of workers or ranks. Each of
+    /// these load levels has its own pool and its own run.
     pub fn is_of_counts(&self) -> bool {
         matches!(self, Self::Workers(_) | Self::Ranks(_))
     }
 
-    /// Checks that there are load levels, that their numbers are valid and rise, and that there are
-    /// not too many.
+    /// Checks that there is at least one load level and not too many, and that the values of load
+    /// levels are valid and rise.
     pub(crate) fn check(&self) -> Result<(), InvalidSweep> {
         match self {
             Self::Rates(rates) => rising(
@@ -71,7 +72,7 @@ impl Climb {
     }
 }
 
-/// The load levels of a sweep as an option.
+/// A load sweep as the value of an option.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepOption(pub Climb);
 
@@ -191,7 +192,8 @@ impl fmt::Display for SweepOption {
     }
 }
 
-/// A share in percent, with as few digits as parse to the same share.
+/// Formats a fraction as a percentage, with as few digits as necessary for parsing it to the same
+/// fraction.
 fn percent(share: f64) -> String {
     const DIGITS_MAX: usize = 17;
     let percent = share * 100.0;
@@ -241,7 +243,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sweeps_are_rates_shares_workers_or_ranks() {
+    fn sweeps_parse_as_rates_fractions_workers_or_ranks() {
         for (text, climb) in [
             (
                 "1000, 2k,4000.5",
@@ -296,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn slos_are_latencies() {
+    fn slo_requires_a_p99_latency() {
         let slo: SloOption = "p99 < 10ms".parse().unwrap();
         assert_eq!(slo, SloOption(10_000_000));
         assert_eq!(slo.to_string(), "p99<10ms");

@@ -1,15 +1,16 @@
-//! The table of options: one row each, with everything about an option except its use.
+//! The option table. Each row contains everything about one option except its use.
 //!
-//! A row consists of the help (the doc comment), attributes for the command line and for
-//! configuration files, the name and the type. Then follow two functions: one returns the option's
-//! value from a spec, the other applies a value to the draft of a spec. After `shows` follows the
-//! text for reports; its number determines the order.
+//! A row begins with the help (the doc comment), attributes for the command line and for
+//! configuration files, the name and the type. Two functions follow: one returns the option's value
+//! from a spec, and the other applies a value to the draft of a spec. The text for reports follows
+//! after `shows`; the number after `shows` determines its order in reports.
 //!
-//! `(alone)` marks an option that a study sets itself. If the help contains `[default: _`, the
-//! value comes from a run that no option changes (`help.rs`). Options are applied in the order of
-//! the table. An option whose setter does nothing is read by the setter of a related option.
+//! `(alone)` marks an option that a study sets for its runs. If the help contains `[default: _`,
+//! the default is inserted from a run spec to which no option was applied (`help.rs`). Options are
+//! applied in the order of the table. If the second function of an option does nothing, the
+//! function of a related option reads its value.
 
-/// Passes the table to a macro.
+/// Passes the option table to a macro.
 macro_rules! option_table {
     ($then:ident) => { $then! {
 "Workload" {

@@ -42,7 +42,7 @@ impl From<WorkerSeeds> for WorkerSeedsName {
     }
 }
 
-/// Implements `Deserialize` for a value that is a string or, in TOML, an integer.
+/// Implements `Deserialize` for a value that is a string, or an integer in TOML.
 macro_rules! from_text_or_integer {
     ($name:ident, $expected:literal, $from_integer:expr) => {
         impl<'de> serde::Deserialize<'de> for $name {
@@ -91,7 +91,7 @@ macro_rules! as_text {
     };
 }
 
-/// Accepts a string, and otherwise reports that one in quotes is expected.
+/// Accepts a string. For any other type, the error states that a string in quotes is expected.
 pub(crate) struct InQuotes;
 
 impl serde::de::Visitor<'_> for InQuotes {
@@ -106,8 +106,8 @@ impl serde::de::Visitor<'_> for InQuotes {
     }
 }
 
-/// Declares parsers of a number without a unit. Their errors state what is expected in our words
-/// instead of a library's.
+/// Declares parsers of a number without a unit. Their errors contain our own text instead of the
+/// text of a library.
 macro_rules! plain_number {
     ($(#[$doc:meta])* $name:ident, $in_file:ident, $of:ty, $expected:literal) => {
         $(#[$doc])*
@@ -139,16 +139,16 @@ macro_rules! plain_number {
 }
 
 plain_number!(
-    /// A ratio or a factor.
+    /// Parses a ratio or a factor.
     real, real_in_file, f64, "a number, like 4 or 1.5"
 );
 plain_number!(
-    /// A chance in tenths, or -1.
+    /// Parses a chance in tenths from 0 to 10, or -1.
     bias, bias_in_file, i64, "a whole number from 0 to 10, or -1"
 );
 pub(crate) use {as_text, from_text_or_integer};
 
-/// Declares a number that may be written with a unit, or in TOML as an integer.
+/// Declares a type for a number that may be written with a unit, or as an integer in TOML.
 macro_rules! quantity {
     ($(#[$doc:meta])* $name:ident, $parse:path) => {
         $(#[$doc])*
@@ -216,7 +216,7 @@ impl fmt::Display for WorkingSet {
 }
 
 impl WorkingSet {
-    /// The number of bytes, if the page cache has `cache_bytes`.
+    /// Returns the number of bytes, for a page cache of `cache_bytes` bytes.
     pub fn bytes(self, cache_bytes: u64) -> u64 {
         match self {
             Self::OfCache(factor) => (factor * cache_bytes as f64).ceil() as u64,
@@ -227,7 +227,7 @@ impl WorkingSet {
 
 as_text!(WorkingSet);
 
-/// Think time before each operation.
+/// Think time before each operation, as the value of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThinkOption(pub Think);
 
@@ -267,7 +267,7 @@ impl fmt::Display for ThinkOption {
 
 as_text!(ThinkOption);
 
-/// A rate per second.
+/// Number of transactions a second, as the value of an option.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PerSecond(pub f64);
 
@@ -307,7 +307,7 @@ impl<'de> Deserialize<'de> for PerSecond {
     }
 }
 
-/// A duration in nanoseconds.
+/// A duration in nanoseconds, as the value of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Time(pub u64);
 
@@ -320,7 +320,7 @@ impl FromStr for Time {
 }
 
 impl Time {
-    /// Converts a duration. One that exceeds `u64` nanoseconds becomes the maximum.
+    /// Converts a duration to nanoseconds. If the result exceeds `u64`, it is the largest `u64`.
     pub fn of(time: Duration) -> Self {
         Self(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
     }
@@ -344,7 +344,7 @@ from_text_or_integer!(
     OnError::Count
 );
 
-/// Writes a number as an integer, or as text if it exceeds TOML's integers.
+/// Serialises a number as an integer, or as text if it exceeds the range of TOML's integers.
 pub(crate) fn integer<S: Serializer>(number: u64, serializer: S) -> Result<S::Ok, S::Error> {
     match i64::try_from(number) {
         Ok(number) => serializer.serialize_i64(number),
@@ -352,14 +352,14 @@ pub(crate) fn integer<S: Serializer>(number: u64, serializer: S) -> Result<S::Ok
     }
 }
 
-/// Writes a number, without a decimal point if it is whole.
+/// Serialises a number. A whole number has no decimal point.
 pub(crate) fn real_to_file<S: Serializer>(
     number: &Option<f64>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     match *number {
         None => serializer.serialize_none(),
-        // Above this, `f64` is close to its limit for exact whole numbers.
+        // From 1e15 on, an `f64` may not represent every whole number exactly.
         Some(number) if number.fract() == 0.0 && number.abs() < 1e15 => {
             serializer.serialize_i64(number as i64)
         }

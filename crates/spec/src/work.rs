@@ -1,4 +1,5 @@
-//! The workload: its base before options are applied, their effects, and what follows from them.
+//! The workload of a run spec: the workload before options are applied, the effects of options, and
+//! values that are derived from them.
 
 mod mix;
 pub(crate) mod workers;
@@ -16,9 +17,9 @@ use crate::run_spec::RunSpec;
 use crate::sizes::SizesOption;
 use crate::values::{Bytes, Count};
 
-/// The workload to which options are applied: the preset's or the default, classic or a mix. For a
-/// shared pool, the classic pairs become a mix. Their biases are then applied here, because a mix
-/// has none.
+/// Returns the workload to which options are applied: that of the preset or the default, either
+/// classic or a mix. For a shared pool, the pairs of a classic workload become a mix. In this case
+/// the bias options are applied here, because a mix has no biases.
 pub(crate) fn base(
     options: &mut Options,
     preset: Option<&Workload>,
@@ -76,7 +77,7 @@ fn mix_of_pairs(
     Ok(mix)
 }
 
-/// Sets what follows from the options, and the weights of the locations.
+/// Sets the weights of the locations, and all values of the workload that are derived from options.
 pub(crate) fn finish(
     draft: &mut Draft<'_>,
     location_weights: Vec<u32>,
@@ -87,7 +88,8 @@ pub(crate) fn finish(
     match &mut workload.work {
         Work::Classic(classic) => {
             classic.weights = location_weights;
-            // `None` means the edition's own text, which is the default.
+            // The default contents are stored as `None`, which means the text of the classic
+            // edition.
             workload.contents = workload
                 .contents
                 .filter(|contents| *contents != ContentSpec::default());
@@ -98,8 +100,8 @@ pub(crate) fn finish(
             let per_second = options.rate.map(|rate| rate.0);
             let has_due_times = options.sweep.is_some() || per_second.is_some();
             if has_due_times && mix.think != Think::None {
-                // Options that contradict each other are refused, but a preset's think time is
-                // ignored.
+                // Options that contradict each other are refused. A preset's think time is not an
+                // option, so it is ignored with a note.
                 notes.push(Note::ThinkGivesWay {
                     think: mix.think,
                     per_second: per_second.filter(|_| options.sweep.is_none()),
@@ -122,8 +124,8 @@ pub(crate) fn sizes(spec: &RunSpec) -> SizesOption {
     }
 }
 
-/// Sets the sizes of new files. In a mix, the append sizes and the maximum size follow them. In a
-/// preset's mix, only the maximum size follows, and it only grows.
+/// Sets the sizes of new files. In a mix, the append sizes and the maximum size are derived from
+/// them. In the mix of a preset, only the maximum size is derived, and it is never reduced.
 pub(crate) fn set_sizes(draft: &mut Draft<'_>, said: SizesOption) -> Result<(), ConfigError> {
     if let (Work::Classic(classic), SizesOption::Range { low, high, .. }) =
         (&mut draft.spec.workload.work, &said)

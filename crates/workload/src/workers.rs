@@ -1,4 +1,4 @@
-//! The workers of a workload: their number, and the pool and role of each.
+//! The workers of a workload: their number, their roles, and their pools.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,13 +12,13 @@ pub enum Workers {
         /// The number of workers.
         workers: u32,
     },
-    /// All workers share one pool, or each of several pools is shared by a group of workers.
+    /// Workers share pools: all workers share one pool, or groups of workers share one pool each.
     Shared {
         /// The number of workers per pool that change files.
         writers: u32,
         /// The number of workers per pool that only read.
         readers: u32,
-        /// The number of pools, each with its writers and readers; absent if it is 1.
+        /// The number of pools, each of which has the given writers and readers; absent if it is 1.
         #[serde(
             rename = "shared_pools",
             default = "one",
@@ -45,14 +45,14 @@ fn is_one(number: &u32) -> bool {
 pub enum Role {
     /// A worker with a private pool, which performs all operations.
     Worker,
-    /// A worker of a shared pool that changes files.
+    /// A worker of a shared pool that creates, changes and deletes files.
     Writer,
     /// A worker of a shared pool that only reads.
     Reader,
 }
 
 impl Role {
-    /// The role's name in reports.
+    /// The name of the role in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Worker => "worker",
@@ -66,7 +66,7 @@ impl Workers {
     /// One worker with a private pool.
     pub const ONE: Self = Self::Private { workers: 1 };
 
-    /// Returns the number of workers in all pools.
+    /// Returns the total number of workers of all pools.
     pub fn count(self) -> u32 {
         match self {
             Self::Private { workers } => workers,
@@ -91,13 +91,13 @@ impl Workers {
         }
     }
 
-    /// Returns the number of a worker's pool, or `None` if there is only one pool. With several
-    /// pools, each uses its own directory and different contents.
+    /// Returns the number of a worker's pool; `None` if there is only one pool. Each of several
+    /// pools has its own directory and different contents.
     pub fn pool_of(self, worker: u32) -> Option<u32> {
         (self.pools() > 1).then(|| worker / self.of_a_pool().max(1))
     }
 
-    /// Returns a worker's number within its pool.
+    /// Returns a worker's number within the group of workers of its pool.
     pub fn within_pool(self, worker: u32) -> u32 {
         worker % self.of_a_pool().max(1)
     }
@@ -121,9 +121,9 @@ impl Workers {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkerSeeds {
-    /// All workers use the same seed, like several processes of the original PostMark.
+    /// All workers use the same seed, as separate processes of the original PostMark do.
     Same,
-    /// Each worker uses the seed plus its number.
+    /// Each worker uses the sum of the seed and its own number.
     #[default]
     Offset,
 }

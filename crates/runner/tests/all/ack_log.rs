@@ -1,5 +1,5 @@
-//! Runs with an acknowledgement log on real directories: after a kill, all acknowledged files
-//! exist, and every loss that a test causes is reported.
+//! Runs with an acknowledgement log on real directories. After a kill, all acknowledged files must
+//! exist, and every loss that a test causes must be reported.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -24,10 +24,10 @@ use workload::layout::Shape;
 use workload::{Action, Classic, Mix, Weights, Workers, Workload};
 
 const ACK_LOGS: &str = "/dev/shm";
-/// The child process is killed when its log reaches this size.
+/// Size of the acknowledgement log at which the child process is killed.
 const KILLED_AT_BYTES: u64 = 400_000;
 
-/// A directory for files and one for logs, on different file systems.
+/// A directory for files and a directory for acknowledgement logs, on different file systems.
 struct Places {
     files: tempfile::TempDir,
     ack_logs: tempfile::TempDir,
@@ -75,7 +75,7 @@ fn mix(transactions: u64) -> Mix {
     }
 }
 
-/// Returns a workload by its name in the tests.
+/// Returns the workload with this name: `private`, `shared`, `classic` or `one`.
 fn workload(name: &str, transactions: u64) -> Workload {
     let workers = match name {
         "private" => private(3),
@@ -119,7 +119,7 @@ fn verify_now(path: &Path, ack_log: &Path) -> Result<Verified, VerifyError> {
     rundir::verify_log(&KernelNamespace::default(), path, ack_log)
 }
 
-/// Not a test by itself: the run that other tests kill.
+/// Not a test by itself: it performs the run that other tests start in a child process and kill.
 #[test]
 fn child() {
     let Some(words) = std::env::var_os(CHILD) else {
@@ -143,7 +143,7 @@ fn child() {
     panic!("it ended: {ended:?}");
 }
 
-/// Kills a run during its work.
+/// Starts a run in a child process and kills it while it works.
 fn kill_run(places: &Places, name: &str) {
     let words = format!(
         "{name}|none|{}|{}",
@@ -169,10 +169,10 @@ fn kill_run(places: &Places, name: &str) {
     crate::heartbeats::remove_after_test(&child.id().to_string());
 }
 
-/// The operations in an acknowledgement log.
+/// The operations that an acknowledgement log contains.
 struct Said {
     done: Vec<[String; 3]>,
-    /// Paths of operations that were not acknowledged.
+    /// Paths of operations that were started and not acknowledged.
     in_flight: HashSet<String>,
 }
 
@@ -181,7 +181,7 @@ impl Said {
         let text = fs::read_to_string(ack_log).unwrap();
         let mut begun = std::collections::HashMap::new();
         let mut done = Vec::new();
-        // The last line may be incomplete.
+        // The last line may be incomplete, because the process was killed while it wrote the line.
         let lines = text
             .split_inclusive('\n')
             .filter(|line| line.ends_with('\n'));
@@ -200,8 +200,8 @@ impl Said {
         Self { done, in_flight }
     }
 
-    /// Finds the last operation of this action whose paths no later operation changed and no
-    /// operation in flight changes.
+    /// Returns the last operation of this action whose paths were not changed afterwards: neither
+    /// by a later operation, nor by an operation in flight.
     fn last(&self, action: &str) -> [String; 3] {
         let is_last = |at: &usize| {
             let [_, path, second] = &self.done[*at];
@@ -254,8 +254,8 @@ fn killed_run_loses_no_acknowledged_operation() {
         assert_eq!(verified.contents_checked, name != "classic");
         assert_eq!(verified.policy, "none");
         assert_eq!(verified.directories.len(), 1);
-        // Verification accepts the run's own directory as well, and another directory to which all
-        // of it was moved.
+        // Verification accepts not only the location, but also the run's directory, and another
+        // directory to which the whole run directory was moved.
         let own = run_directory(places.files.path());
         assert_eq!(
             verify_now(&own, &places.ack_log()).unwrap().lost,
@@ -276,7 +276,8 @@ fn killed_run_loses_no_acknowledged_operation() {
     }
 }
 
-/// Damages the result of an operation with two names. Returns the name that is then wrong.
+/// Damages the result of an operation, whose first and second path are given. Returns the path that
+/// is now wrong.
 type Spoil = fn(&Path, &Path) -> PathBuf;
 
 fn remove(path: &Path, _: &Path) -> PathBuf {
@@ -333,7 +334,7 @@ const SPOILINGS: [(&str, LossKind, Spoil); 11] = [
 ];
 
 #[test]
-fn every_loss_is_reported() {
+fn every_loss_in_a_killed_run_is_reported() {
     let Some(places) = Places::new() else { return };
     kill_run(&places, "one");
     let said = Said::read(&places.ack_log());
@@ -352,7 +353,8 @@ fn every_loss_is_reported() {
         .iter()
         .map(|loss| (loss.what.name().to_owned(), loss.kind, loss.path.clone()))
         .collect();
-    // A damaged file is also damaged under its links.
+    // A damaged file is also reported under the names of its links, which the expected losses do
+    // not contain.
     found.retain(|(_, _, path)| {
         !path.ends_with(".l") || expected.iter().any(|(_, _, known)| known == path)
     });
@@ -375,7 +377,7 @@ fn every_loss_is_reported() {
 }
 
 #[test]
-fn losses_in_a_removed_tree_are_counted() {
+fn losses_in_a_removed_directory_tree_are_counted() {
     let Some(places) = Places::new() else { return };
     kill_run(&places, "private");
     let own = run_directory(places.files.path());
@@ -389,7 +391,7 @@ fn losses_in_a_removed_tree_are_counted() {
 }
 
 #[test]
-fn log_with_torn_end_is_accepted_and_damaged_log_is_rejected() {
+fn log_with_torn_end_is_accepted_and_damaged_log_is_refused() {
     let Some(places) = Places::new() else { return };
     kill_run(&places, "shared");
     let ack_log = fs::read(places.ack_log()).unwrap();
@@ -423,7 +425,7 @@ fn log_with_torn_end_is_accepted_and_damaged_log_is_rejected() {
 }
 
 #[test]
-fn completed_run_loses_nothing() {
+fn completed_run_loses_no_acknowledged_operation() {
     for name in ["one", "private", "shared", "classic"] {
         let Some(places) = Places::new() else { return };
         let asked = RunSpec {
@@ -460,7 +462,7 @@ fn completed_run_loses_nothing() {
 }
 
 #[test]
-fn stopped_run_removes_its_files_and_loses_nothing() {
+fn stopped_run_removes_its_files_and_reports_no_loss() {
     for name in ["one", "shared"] {
         let Some(places) = Places::new() else { return };
         let signal = Arc::new(AtomicUsize::new(0));
@@ -510,10 +512,10 @@ fn log_on_target_file_system_or_existing_path_is_refused() {
     assert_eq!(fs::read(places.ack_log()).unwrap(), b"mine");
 }
 
-/// The original PostMark creates files in the user's own directory, which may be mounted at another
-/// path later.
+/// The classic place of files is the user's own directory. It may be mounted at another path when
+/// the log is verified.
 #[test]
-fn moved_location_is_verified_at_its_new_path() {
+fn moved_target_is_verified_at_its_new_path() {
     let Some(places) = Places::new() else { return };
     let here = places.files.path().join("here");
     fs::create_dir(&here).unwrap();
@@ -533,7 +535,7 @@ fn moved_location_is_verified_at_its_new_path() {
         verified.directories[0].as_deref().map(OsStr::new),
         Some(there.canonicalize().unwrap().as_os_str())
     );
-    // A deleted file exists again.
+    // The test creates a file that the run had deleted.
     let said = Said::read(&places.ack_log());
     let [_, path, _] = said.last("delete");
     fs::create_dir_all(there.join(&path).parent().unwrap()).unwrap();

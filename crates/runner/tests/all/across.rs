@@ -1,5 +1,5 @@
-//! A worker of another rank checks the operations that a worker acknowledged. Late visibility is
-//! reported with its delay.
+//! Each worker checks the operations that a worker of another rank acknowledged. If they become
+//! visible late, the delay is reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -23,7 +23,8 @@ use workload::{Phase, Work, Workers};
 use crate::directory;
 use crate::ranks::{Handles, is_empty, perform_on, perform_told, request};
 
-/// A spec with many actions, in which names end with every digit.
+/// Returns a spec in which many different actions occur. There are enough files for names that end
+/// with every digit.
 fn asked(at: &Path, ranks: u32, weights: &str) -> RunSpec {
     let mut asked = request(at, 2 * ranks, ranks, 400);
     asked.verify = true;
@@ -36,14 +37,16 @@ fn asked(at: &Path, ranks: u32, weights: &str) -> RunSpec {
 
 const CHURN: &str = "create=2,delete=2,append=2,replace=1,rename=1,symlink=1";
 
-/// A client that sees the operations of others late. For names that end with 7, it returns wrong
-/// results for the time `lasts` after its first access. Either existence or contents are wrong.
+/// An engine in which operations of other workers become visible late, as on a network client. For
+/// names that end with 7, it returns wrong results during the time `lasts` after its first access.
+/// Either the existence or the contents are wrong.
 #[derive(Clone)]
 struct Late {
     lasts: Duration,
     contents: bool,
     looks: Arc<Mutex<BTreeMap<PathBuf, Instant>>>,
-    /// Threads with a session. The first session of a thread is for its own pool.
+    /// Threads that have opened a session. The first session of a thread is for the worker's own
+    /// pool and returns correct results.
     threads: Arc<Mutex<BTreeSet<String>>>,
 }
 
@@ -73,7 +76,7 @@ impl Late {
 struct LateSession {
     inner: Box<dyn Session>,
     late: Option<Late>,
-    /// Wrong contents for the last read; `None` for correct ones.
+    /// Wrong contents for the last read; `None` for correct contents.
     old: Option<Vec<u8>>,
 }
 
@@ -173,7 +176,7 @@ fn acknowledged_operations_are_checked_by_another_rank() {
         let across = record.actual.check_across.unwrap();
         assert_eq!((own.wrong, across.wrong), (0, 0), "{case}");
         match shared {
-            // The check covers all existing names, and removed ones.
+            // The check covers all existing names, and removed names in addition.
             false => assert!(
                 across.names > own.names + 6 * 50,
                 "{case}: {own:?} {across:?}"
@@ -190,7 +193,7 @@ fn acknowledged_operations_are_checked_by_another_rank() {
 }
 
 #[test]
-fn late_visibility_for_neighbour_is_reported_with_delay() {
+fn late_visibility_in_neighbour_pool_is_reported_with_delay() {
     let at = directory();
     let late = Duration::from_millis(30);
     let asked = |_| {
@@ -206,7 +209,7 @@ fn late_visibility_for_neighbour_is_reported_with_delay() {
     let record = first(perform_on(&engine, &SystemClock, 2, asked, |_, _| ()));
     assert_eq!(record.actual.outcome, Outcome::Complete);
     let stale = record.actual.stale.unwrap();
-    // The names 7, 17, 27, 37, 47 and 57 in each of the four pools.
+    // Each of the four pools has the six names 7, 17, 27, 37, 47 and 57.
     assert_eq!(stale.count, 24, "{stale:?}");
     assert!(stale.longest_ns as u128 >= late.as_nanos(), "{stale:?}");
     stale.assert(stale.path.ends_with('7') && stale.what.contains("No such file"));
@@ -247,7 +250,7 @@ fn late_visibility_of_transactions_is_reported_with_delay() {
     }
 }
 
-/// A clock that runs a thousand times as fast as the machine's.
+/// A clock that advances a thousand times as fast as the machine's clock.
 #[derive(Clone)]
 struct Hasty(Instant, u64);
 
@@ -266,7 +269,7 @@ impl Clock for Hasty {
 }
 
 #[test]
-fn operations_that_never_become_visible_are_errors() {
+fn operations_that_never_become_visible_are_reported_as_errors() {
     let at = directory();
     let never = Late::new(Duration::from_secs(3_600), false);
     let hasty = Hasty(Instant::now(), SystemClock.now_ns());
@@ -307,7 +310,7 @@ fn operations_that_never_become_visible_are_errors() {
     assert!(is_empty(at.path()));
 }
 
-/// An engine in which some deletions and renames fail without an effect.
+/// An engine in which some deletions and renames fail and change nothing.
 #[derive(Clone)]
 struct Refuses;
 
@@ -359,7 +362,7 @@ impl Session for RefusesSession {
 }
 
 #[test]
-fn other_ranks_skip_files_with_unknown_state() {
+fn files_with_unknown_state_are_not_checked_by_another_rank() {
     for (neighbour, shared) in [(0, false), (1, false), (0, true), (1, true)] {
         let at = directory();
         let asked = |_| {
@@ -426,7 +429,7 @@ fn small_shared_pools_are_checked_by_another_rank() {
 }
 
 #[test]
-fn signal_at_any_barrier_ends_run_on_all_ranks_and_removes_files() {
+fn signal_at_any_barrier_ends_all_ranks_and_removes_files() {
     let is_then = [
         |event: &Event| matches!(event, Event::PhaseStarted(Stage::Take, _)),
         |event: &Event| matches!(event, Event::PhaseEnded(Stage::Take, ..)),
@@ -439,7 +442,7 @@ fn signal_at_any_barrier_ends_run_on_all_ranks_and_removes_files() {
         |event: &Event| matches!(event, Event::PhaseEnded(Stage::Check, ..)),
         |event: &Event| matches!(event, Event::PhaseStarted(Stage::CheckAcross, _)),
         |event: &Event| matches!(event, Event::PhaseEnded(Stage::CheckAcross, ..)),
-        // The other ranks wait to remove the directories.
+        // At this event, the other ranks wait at the barrier before removing the directories.
         |event: &Event| matches!(event, Event::PhaseEnded(Stage::Phase(Phase::Delete), ..)),
     ];
     for (place, is_then) in is_then.iter().enumerate() {

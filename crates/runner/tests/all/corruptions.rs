@@ -1,6 +1,6 @@
 //! An engine that corrupts data: it flips a byte, loses an append, returns old contents, or loses
-//! or duplicates a name. Every corruption must be detected and reported, wherever it occurs in a
-//! run.
+//! or duplicates a name. Every corruption must be detected and reported, at whichever operation of
+//! a run it happens.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ use testkit::{
 use workload::layout::Shape;
 use workload::{Mix, Workers};
 
-/// A mix that rarely removes a corrupted file before it is read.
+/// Returns a mix in which most corrupted files are read before they are removed.
 fn mix(weights: &str, seed: u64, shape: Shape) -> Mix {
     Mix {
         files: 12,
@@ -45,7 +45,7 @@ fn run(mix: Mix, workers: Workers, engine: &Simulated) -> Record {
     simulate(&request, engine)
 }
 
-/// The error that ended the run: operation, path and message.
+/// Returns the error that ended the run: operation, path and message.
 fn error(record: &Record) -> (String, String, String) {
     record
         .actual
@@ -60,14 +60,14 @@ fn error(record: &Record) -> (String, String, String) {
     )
 }
 
-/// Parts of the messages with which each corruption may be reported.
+/// Returns texts of which at least one must be in the message that reports the corruption.
 fn names(corruption: Corruption) -> &'static [&'static str] {
     match corruption {
         Corruption::FlipByte => &["wrong contents"],
         Corruption::LoseAppend => &["the file ended after", "bytes instead of"],
-        // Fewer than four zeros are reported as wrong bytes.
+        // If fewer than four bytes are zero, they are reported as wrong bytes.
         Corruption::ZeroAppend => &["zeros", "is 0x00 instead of"],
-        // The old contents may have another size.
+        // If the old contents have another size, the end of the file is reported.
         Corruption::OldVersion => &["old contents", "the file ended after"],
         Corruption::LoseName => &["No such file", "missing"],
         Corruption::DoubleName => &["not to be there"],
@@ -101,11 +101,11 @@ fn is_found(
         "{}",
         told
     );
-    // For a listing, the error's path is the directory and the message contains the name.
+    // The error of a listing has the directory as its path, and the message contains the name.
     let struck = engine.corrupted_paths().remove(0);
     let (directory, name) = struck.rsplit_once('/').unwrap();
-    // Other workers may move names in a shared pool meanwhile, so that the message omits some of
-    // the differing names.
+    // Other workers of a shared pool may change names during the listing. The message then contains
+    // only some of the differing names.
     let among_more = matches!(workers, Workers::Shared { .. }) && text.contains(" more");
     let in_text = text.contains(&format!("'{name}'")) || among_more;
     let is_named = path == struck || (path.trim_end_matches('/') == directory && in_text);
@@ -139,11 +139,13 @@ proptest! {
     }
 }
 
-/// Each kind of corruption occurs, so that the property test covers it.
+/// Checks that every kind of corruption actually happens, so that the property test above covers
+/// it.
 #[test]
-fn every_kind_of_corruption_occurs() {
+fn every_kind_of_corruption_happens() {
     for corruption in ALL {
-        // In a shared pool, timing decides which files are read after the corruption.
+        // In a shared pool, timing determines which files are read after the corruption, so fewer
+        // corruptions are detected.
         let shared = shared(2, 2);
         for (workers, tries, least) in [(Workers::ONE, 10, 5), (shared, 30, 1)] {
             let struck = (0..tries)

@@ -1,6 +1,6 @@
-//! Several operations in flight on the simulated engine. Each is performed at a random time between
-//! submission and completion, and they complete in random order. Results, counts and remaining
-//! files must equal those at depth 1.
+//! Several operations in flight on the simulated engine. The engine performs each operation at a
+//! random time between its submission and its completion, and operations complete in random order.
+//! Results, counts and remaining files must equal those at depth 1.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -42,8 +42,8 @@ fn shapes() -> impl Strategy<Value = Shape> {
     prop_oneof![Just(Shape::Flat), Just(Shape::Subdirectories(3))]
 }
 
-/// Few files, so that operations conflict; a random subset of actions, so that they conflict in all
-/// ways.
+/// Returns mixes with few files, so that operations conflict. The actions are a random subset, so
+/// that all kinds of conflicts happen.
 fn mixes() -> impl Strategy<Value = Mix> {
     let weights = prop::collection::vec(0_u32..4, Action::asked_for().count());
     (
@@ -129,7 +129,7 @@ fn meters(record: &Record, phase: Phase) -> BTreeMap<Action, &Meter> {
         .collect()
 }
 
-/// Contents of the files in the run's directory by path within it.
+/// Returns the contents of all files in the run's directory, by path relative to that directory.
 fn kept(engine: &Simulated) -> BTreeMap<String, Vec<u8>> {
     let files = engine.files().into_keys();
     let inside = files.filter_map(|path| {
@@ -198,7 +198,7 @@ proptest! {
         ..ProptestConfig::default() })]
 
     #[test]
-    fn private_pools_perform_the_planned_operations(workload in private(), depth in depths(),
+    fn private_pools_at_depth_perform_planned_operations(workload in private(), depth in depths(),
         seed in any::<u64>()) {
         let engine = engine(depth, seed);
         let record = run(&request(&workload), &engine);
@@ -223,7 +223,7 @@ proptest! {
     }
 
     #[test]
-    fn shared_pools_account_for_all_intents(workload in shared(), depth in depths(),
+    fn shared_pools_at_depth_account_for_all_intents(workload in shared(), depth in depths(),
         seed in any::<u64>()) {
         let engine = engine(depth, seed);
         let record = run(&request(&workload), &engine);
@@ -235,7 +235,7 @@ proptest! {
     }
 
     #[test]
-    fn final_pool_does_not_depend_on_depth(workload in private(), depth in depths(),
+    fn final_pool_is_the_same_at_any_depth(workload in private(), depth in depths(),
         seed in any::<u64>()) {
         let request = RunSpec {
             keeping: keeping(true, false),
@@ -245,7 +245,7 @@ proptest! {
         assert_complete(&run(&request, &one), &one);
         assert_complete(&run(&request, &several), &several);
         assert_eq!(kept(&several), kept(&one));
-        // The pool can be reused.
+        // The pool that was kept at this depth can be reused by a run at depth 1.
         let again = RunSpec {
             keeping: keeping(true, true),
             ..request
@@ -269,7 +269,7 @@ proptest! {
         };
         let whole = engine(1, 0);
         let of_whole = run(&request, &whole);
-        // Far enough apart that no operation meets two faults.
+        // The faults are so far apart that no operation encounters two of them.
         let first = whole.calls() / 10;
         let faulty = at.iter().fold(engine(depth, seed), |engine, at| {
             engine.fault_at(first + 40 * at, Fault::Error(EIO))
@@ -323,7 +323,7 @@ proptest! {
     }
 
     #[test]
-    fn power_cut_at_any_call_loses_no_acknowledged_operation_and_is_cleaned(
+    fn power_cut_loses_no_acknowledged_operation(
         workload in prop_oneof![private(), shared()],
         depth in depths(),
         seed in any::<u64>(),
@@ -347,14 +347,15 @@ proptest! {
             }
         }
         let namespace: Arc<dyn Namespace> = Arc::new(engine.clone());
-        // A run that did not start has no manifest.
+        // The error is ignored: a run that did not start has no manifest, so there is nothing to
+        // clean.
         let _ = rundir::clean(&namespace, Path::new(AT));
         assert_eq!(kept(&engine), BTreeMap::new());
         assert_eq!(engine.meetings(), Vec::<String>::new());
     }
 }
 
-/// The engine's clock, which sends a signal at a given time.
+/// The clock of the simulated engine, which also sends a signal at a given time.
 #[derive(Clone)]
 struct StopsAt {
     engine: Simulated,
@@ -396,8 +397,8 @@ fn offered_rate_is_achieved_with_operations_in_flight() {
         let phase = transactions(&record);
         let segment = phase.measured().next().unwrap();
         let took_ns = segment.ended_ns - segment.began_ns;
-        // The last transaction is due after as many periods as there are others, and may wait for
-        // its completion.
+        // The last transaction is due after 1,999 periods, one for each transaction before it. It
+        // may also wait for its completion.
         assert!(
             (1_999_000..2_020_000).contains(&took_ns),
             "depth {depth}: {took_ns}"
@@ -414,7 +415,7 @@ fn offered_rate_is_achieved_with_operations_in_flight() {
 }
 
 #[test]
-fn due_transactions_that_did_not_start_are_counted() {
+fn overdue_transactions_that_did_not_start_are_counted() {
     for depth in [1, 8, 64] {
         let engine = engine(depth, 3);
         let clock = StopsAt {
@@ -423,7 +424,7 @@ fn due_transactions_that_did_not_start_are_counted() {
             signal: Arc::default(),
         };
         let mut control = || Control::stopped_by(Arc::clone(&clock.signal));
-        // More transactions arrive than can be performed.
+        // Transactions become due faster than the engine can perform them.
         let record =
             runner::run(&open_loop(2), &engine, &clock, &mut control, &mut NoEvents).unwrap();
         assert_eq!(record.actual.outcome, Outcome::Interrupted { signal: 2 });
@@ -441,7 +442,7 @@ fn due_transactions_that_did_not_start_are_counted() {
 }
 
 #[test]
-fn operations_on_one_file_are_serialized_and_their_waits_counted() {
+fn operations_on_one_file_are_serialized_and_waits_counted() {
     let mix = weighted(1, 100, "read=1");
     let request = request(&of_mix(mix, Workers::ONE));
     for depth in [1, 8, 64] {
@@ -456,8 +457,8 @@ fn operations_on_one_file_are_serialized_and_their_waits_counted() {
         let (count, longest_ns) = waits.fold((0, None), |(count, longest), wait| {
             (count + wait.count(), longest.max(wait.max_ns()))
         });
-        // The first operation waits for none. At depth 1 no intent is drawn while an operation is
-        // in flight.
+        // The first operation waits for no other one. At depth 1, no intent waits, because none is
+        // drawn while an operation is in flight.
         assert_eq!(count, if depth == 1 { 0 } else { 99 });
         assert_eq!(longest_ns > Some(0), depth > 1);
     }

@@ -1,6 +1,7 @@
-//! Load control of transactions. On a virtual clock: recorded latencies equal the given ones,
-//! queueing appears in response times but not in service times, and intervals add up to the total.
-//! On the machine's clock: a time limit after a warm-up.
+//! Load control of transactions. The tests on a virtual clock check three things: recorded
+//! latencies equal the latencies of the engine; queueing is included in response times but not in
+//! service times; the counts of intervals add up to the total. One test on the machine's clock
+//! checks a time limit after a warm-up.
 
 use std::time::Duration;
 
@@ -57,7 +58,7 @@ fn stats(record: &Record) -> &OperationRecord {
         .unwrap()
 }
 
-/// Latency of an operation by its number: from 300 ns to 30 s, mostly short.
+/// Latency of the operation with number `number`: between 300 ns and 30 s, mostly short.
 fn spread(number: u64) -> u64 {
     let unit = (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as f64 / (1_u64 << 24) as f64;
     (300.0 * 10_f64.powf(8.0 * unit.powi(6))) as u64
@@ -69,7 +70,7 @@ fn known_latencies_are_recorded_within_error_bound() {
     let record = run(COUNT, Pace::Closed, spread);
     let meter = &stats(&record).meter;
     assert_eq!(meter.service, None, "in a closed loop it is the latency");
-    // The first operations prepared the pool.
+    // The first `FILES` operations prepared the pool, so their latencies belong to another phase.
     let mut known: Vec<u64> = (FILES..FILES + COUNT).map(spread).collect();
     known.sort_unstable();
     assert_eq!(meter.latency.max_ns(), known.last().copied());
@@ -88,7 +89,7 @@ fn known_latencies_are_recorded_within_error_bound() {
     let phase = transactions(&record);
     let total = phase.slices.totals().into_values().next().unwrap();
     assert_eq!(total.operations, COUNT, "the slices are of the whole");
-    // Histograms of intervals have coarser buckets.
+    // Percentiles of intervals are less exact, because their histograms have coarser buckets.
     let exact = meter.latency.percentile(99.0).unwrap();
     assert_eq!(
         (total.latency.count(), total.latency.max_ns()),
@@ -133,14 +134,14 @@ fn stall_delays_all_due_operations_but_only_one_service_time() {
             service.percentile(99.9).unwrap() < 1_010,
             "one operation took long"
         );
-        // Every operation that was due in this half second waited for its end.
+        // The stall lasts half a second. All operations that were due in this time completed late.
         let late = (0..=5_000).rev().find(|rank| {
             let percent = 100.0 - f64::from(*rank) / 50.0;
             percent > 0.0 && meter.latency.percentile(percent).unwrap() > 1_100
         });
         let late = late.unwrap();
         assert!((low..=high).contains(&late), "{arrivals}: {late} were late");
-        // Their delays are evenly distributed over the half second.
+        // The delays of late operations are evenly distributed over the half second.
         let middle = meter
             .latency
             .percentile(100.0 - f64::from(late) / 100.0)
@@ -161,7 +162,7 @@ fn offered_rate_is_achieved_by_fast_engine() {
     };
     let record = run(30_001, pace, |_| 1_000);
     let segment = transactions(&record).measured().next().unwrap();
-    // The last transaction is due at three seconds.
+    // The last transaction is due three seconds after the start.
     assert_eq!(segment.ended_ns - segment.began_ns, 3_000_001_000);
     assert_eq!(
         stats(&record).meter.latency.max_ns(),
@@ -188,7 +189,7 @@ impl Events for Told {
 }
 
 #[test]
-fn time_limit_ends_transactions_and_warm_up_is_counted_separately() {
+fn time_limit_ends_transactions_and_warm_up_is_a_separate_segment() {
     let drive = Drive {
         warm_up: Duration::from_millis(700),
         stop: Stop::After(Duration::from_millis(1_500)),
@@ -244,7 +245,7 @@ fn time_limit_ends_transactions_and_warm_up_is_counted_separately() {
             "{first} of {}",
             measured.transactions
         );
-        // Both the events and the record include the seconds of the warm-up.
+        // The events and the record also include the seconds of the warm-up.
         let all = warm_up.transactions + measured.transactions;
         let of_seconds = |seconds: &[Second]| -> u64 {
             let of_phase = seconds

@@ -1,8 +1,9 @@
-//! Every kind of fault at every call of a small run, on the simulated engine. Counts must be
-//! correct, nothing may panic, and latencies must equal the number of calls times their cost.
+//! Every kind of fault at every call of a small run, on the simulated engine. In each case, counts
+//! must be correct, the run must not panic, and every latency must equal the number of calls times
+//! their cost.
 //!
-//! Three sources must be consistent: the record, the simulated engine's own counts, and the
-//! workload's stream up to the position that the run reached.
+//! Three sources must be consistent: the record, the counts of the simulated engine itself, and the
+//! stream of the workload up to the position that the run reached.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,9 +18,9 @@ use workload::{Action, Classic, ClassicStream, Phase, Planner, Stream as _};
 const EIO: i32 = 5;
 const EINTR: i32 = 4;
 const ENOSPC: i32 = 28;
-/// Duration of every call.
+/// Duration of every call of the simulated engine, in nanoseconds.
 const COST_NS: u64 = 7;
-/// Every kind of fault of a call.
+/// Every kind of fault that a call can have.
 const FAULTS: [Fault; 5] = [
     Fault::Error(EIO),
     Fault::Error(ENOSPC),
@@ -51,10 +52,10 @@ fn run(workload: &Classic, engine: &Simulated) -> Record {
     simulate(&request, engine)
 }
 
-/// Counts by phase and action: operations and bytes.
+/// Number of operations and bytes, by phase and action.
 type Counts = BTreeMap<(Phase, Action), (u64, u64)>;
 
-/// Progress of a run: completed operations and their transactions and skips.
+/// Progress of a run by phase: completed operations, transactions, and skipped operations.
 #[derive(Debug, Default, PartialEq)]
 struct Course {
     counts: Counts,
@@ -63,7 +64,7 @@ struct Course {
 }
 
 impl Course {
-    /// The progress according to the record.
+    /// Returns the progress that the record contains.
     fn recorded(record: &Record) -> Self {
         let mut course = Self::default();
         for phase in &record.actual.phases {
@@ -81,15 +82,15 @@ impl Course {
         course
     }
 
-    /// The progress according to the stream after this number of operations, and the next
-    /// operation.
+    /// Returns the progress that the stream implies after `operations` operations, and the phase
+    /// and action of the next operation.
     fn meant(workload: &Classic, operations: u64) -> (Self, Option<(Phase, Action)>) {
         let mut stream = ClassicStream::new(workload).unwrap();
         let mut course = Self::default();
         let mut left = operations;
         for phase in Phase::ALL {
             course.note(phase, 0, 0);
-            // A pair of operations counts as one transaction when the first of them is performed.
+            // A pair of operations counts as one transaction when its first operation is performed.
             let mut is_counted = phase != Phase::Transactions;
             while let Some(intent) = stream.next(phase) {
                 if intent.action == Action::Nothing {
@@ -142,8 +143,8 @@ fn meters(record: &Record) -> impl Iterator<Item = &Meter> {
         .map(|operation| &operation.meter)
 }
 
-/// Asserts what holds for every run, even after a failure: record, engine, stream and clock are
-/// consistent.
+/// Asserts that record, engine, stream and clock are consistent. They must be, even if the run
+/// failed.
 fn assert_consistent(workload: &Classic, engine: &Simulated, record: &Record, what: &str) {
     let course = Course::recorded(record);
     let truth = engine.truth();
@@ -157,7 +158,8 @@ fn assert_consistent(workload: &Classic, engine: &Simulated, record: &Record, wh
             "{what}: another operation failed than the one whose turn it was"
         );
     }
-    // The failed operation may have moved some bytes and created its file.
+    // The failed operation may have read or written some bytes and created its file. The engine has
+    // counted them.
     let of_failed = |names: [Action; 2]| {
         let moved = failed.filter(|error| names.iter().any(|name| name.name() == error.operation));
         moved.map_or(0, |error| *error.moved_bytes.known().unwrap())
@@ -203,8 +205,8 @@ fn assert_consistent(workload: &Classic, engine: &Simulated, record: &Record, wh
     assert_times_match_clock(engine, record, what);
 }
 
-/// Asserts that phases follow each other without a gap and take as long as their calls, and that
-/// every completed operation has a latency.
+/// Asserts that phases follow each other without a gap and last as long as their calls. Also
+/// asserts that a latency is recorded for every completed operation.
 fn assert_times_match_clock(engine: &Simulated, record: &Record, what: &str) {
     let phases = &record.actual.phases;
     let mut elapsed_ns = 0;
@@ -241,7 +243,8 @@ fn assert_times_match_clock(engine: &Simulated, record: &Record, what: &str) {
         first_ns + elapsed_ns <= all_ns,
         "{what}: more time than there was"
     );
-    // Interrupted removals of directories are retried outside of all phases.
+    // Removals of directories happen outside of all phases. An interrupted removal is retried,
+    // which takes one more call.
     let of_faults = engine
         .struck()
         .iter()
@@ -273,17 +276,17 @@ fn assert_times_match_clock(engine: &Simulated, record: &Record, what: &str) {
 /// The expected outcome of a run with a fault.
 #[derive(Debug, PartialEq)]
 enum Expected {
-    /// The run assert_completes, with this many calls more than without the fault.
+    /// The run completes, and needs this many calls more than a run without the fault.
     Survives(u64),
-    /// The run assert_fails with this error number, or without one.
+    /// The run fails. Contains the error number, if the error has one.
     Fails(Option<i32>),
 }
 
 fn expected(fault: Fault, struck: Struck) -> Expected {
     let moves = struck.asked_bytes > 0;
     match fault {
-        // An interrupted `close` has closed the file, but it is unknown whether its contents were
-        // written.
+        // An interrupted `close` has closed the file, but whether its contents were written is
+        // unknown. Such a call is not retried.
         Fault::Error(EINTR) if struck.step != Step::Close => Expected::Survives(1),
         Fault::Error(errno) => Expected::Fails(Some(errno)),
         Fault::Short => Expected::Survives(u64::from(struck.asked_bytes > 1)),
@@ -341,7 +344,8 @@ fn assert_fails(record: &Record, struck: Struck, errno: Option<i32>, what: &str)
         assert!(why.contains(word.as_str()), "{what}: '{why}' says {word}");
     }
     assert!(error.first_path.starts_with("/simulated/0/"), "{what}");
-    // Subdirectories are removed after the whole stream.
+    // A failed removal of a directory leaves the stream complete, because subdirectories are
+    // removed after all operations of the stream.
     let is_at_the_end = error.step == Step::RemoveDirectory.name();
     assert_eq!(
         record.actual.stream_hash.is_known(),
@@ -360,7 +364,7 @@ fn assert_fails(record: &Record, struck: Struck, errno: Option<i32>, what: &str)
     }
 }
 
-/// Tests every fault at every call of a run.
+/// Performs one run for every kind of fault at every call.
 fn every_fault_at_every_call(code: Code, workload: &Classic) {
     let whole = Simulated::new(code, COST_NS);
     let record = run(workload, &whole);
@@ -393,27 +397,27 @@ fn every_fault_at_every_call(code: Code, workload: &Classic) {
 }
 
 #[test]
-fn every_fault_with_raw_calls() {
+fn every_fault_is_handled_with_raw_calls() {
     every_fault_at_every_call(Code::Raw, &workload(1));
 }
 
 #[test]
-fn every_fault_with_raw_calls_in_subdirectories() {
+fn every_fault_is_handled_with_raw_calls_in_subdirectories() {
     every_fault_at_every_call(Code::Raw, &workload(3));
 }
 
 #[test]
-fn every_fault_with_posix_calls() {
+fn every_fault_is_handled_with_posix_calls() {
     every_fault_at_every_call(Code::Posix, &workload(1));
 }
 
 #[test]
-fn every_fault_with_posix_calls_in_subdirectories() {
+fn every_fault_is_handled_with_posix_calls_in_subdirectories() {
     every_fault_at_every_call(Code::Posix, &workload(3));
 }
 
-/// With recoverable faults at many calls of one run, the result equals that of a run without
-/// faults.
+/// One run has recoverable faults at many of its calls. Its result must equal the result of a run
+/// without faults.
 #[test]
 fn recoverable_faults_do_not_change_the_result() {
     for code in [Code::Raw, Code::Posix] {
@@ -434,7 +438,7 @@ fn recoverable_faults_do_not_change_the_result() {
     }
 }
 
-/// A call that is interrupted repeatedly assert_fails eventually.
+/// A call that is interrupted each time it is retried fails after a limited number of retries.
 #[test]
 fn endless_interruptions_fail_the_run() {
     for first in [0, 1, 2, 50] {
@@ -451,7 +455,8 @@ fn endless_interruptions_fail_the_run() {
     }
 }
 
-/// With several locations, the error contains the path in the location that failed.
+/// In a run with several locations, an error must contain the path in the location whose operation
+/// failed.
 #[test]
 fn errors_name_the_location_that_failed() {
     let workload = Classic {
@@ -481,17 +486,18 @@ fn errors_name_the_location_that_failed() {
     assert!(paths[0] > 20 && paths[1] > paths[0], "{paths:?}");
 }
 
-/// With files of one size, all operations of a kind take the same time: that of their calls.
+/// All files have the same size, so all operations of a kind take the same time: the time of their
+/// calls.
 #[test]
-fn latencies_equal_number_of_calls_times_cost() {
+fn latencies_equal_number_of_calls_times_their_cost() {
     const SIZE: u64 = 20;
     let workload = Classic {
         size_low_bytes: SIZE,
         size_high_bytes: SIZE,
         ..workload(1)
     };
-    // Blocks and a remainder. For an empty remainder `raw` makes a call as well, like the original
-    // PostMark.
+    // Number of calls for all blocks of a file and its remainder. Like the original PostMark, `raw`
+    // makes a call for the remainder even if it is empty.
     let blocks = |code, block: u64| match code {
         Code::Raw => SIZE / block + 1,
         Code::Posix => SIZE.div_ceil(block),

@@ -1,5 +1,5 @@
-//! Pools that are kept after their run: checked, reused, and refused if they differ from their
-//! manifest.
+//! Pools that are kept after their run. They are checked and reused, and refused if they differ
+//! from their manifest.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -212,7 +212,7 @@ fn damaged_kept_pool_fails_the_run_and_is_not_changed() {
 }
 
 #[test]
-fn reuse_without_a_matching_pool_is_refused() {
+fn reuse_without_matching_pool_is_refused() {
     let at = directory();
     let refused = |workload, reuse| {
         perform(&request(workload, at.path(), false, reuse))
@@ -231,7 +231,7 @@ fn reuse_without_a_matching_pool_is_refused() {
 }
 
 #[test]
-fn clean_removes_kept_pool_only_by_its_path() {
+fn clean_removes_kept_pool_only_if_its_path_is_given() {
     let at = directory();
     complete(&request(classic(2), at.path(), true, false));
     let own = entries(at.path())[0].clone();

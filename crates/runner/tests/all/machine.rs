@@ -1,5 +1,5 @@
-//! Kernel counters during a run. Intervals must add up to counts taken outside of the runner, even
-//! if the reading thread was delayed. Without intervals no counters are read.
+//! Kernel counters during a run. The counts of all intervals must agree with counts that the tests
+//! read themselves, even if the reading thread was delayed. Without intervals no counters are read.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -36,14 +36,15 @@ fn count() -> Counters {
     Counters::read(&Sources::default(), &Fact::NotApplicable)
 }
 
-/// Reads counters by itself during the transactions, at every event. May delay the thread that
-/// sends events.
+/// An event sink that reads the counters itself at every event of the transactions. It can also
+/// delay the thread that sends events.
 #[derive(Default)]
 struct Counting {
     first: Option<Counters>,
     last: Option<Counters>,
     seconds: Vec<Second>,
-    /// How long it delays the thread at the first progress event of the transactions.
+    /// Duration for which the sink delays the thread at the first progress event of the
+    /// transactions.
     keeps: Option<Duration>,
     kept: Option<Duration>,
 }
@@ -98,7 +99,7 @@ fn sum(counts: &Counts) -> u64 {
     counts.sum(&(0..counts.each().len())).unwrap()
 }
 
-/// Columns of the process and the machine that never decrease.
+/// Sums of counters of the process and the machine that never decrease.
 fn growing(machine: &MachineOverTime) -> [u64; 5] {
     [
         sum(&machine.process.user_ns) + sum(&machine.process.system_ns),
@@ -128,8 +129,8 @@ fn growth(later: &Counters, earlier: &Counters) -> [u64; 5] {
     ]
 }
 
-/// Asserts that the intervals cover the whole phase without gaps, and that their counts are between
-/// those taken inside and outside of it.
+/// Asserts that the intervals cover the whole phase without gaps. Their total counts must lie
+/// between the counts read within the phase and the counts read outside of it.
 fn assert_intervals_add_up(record: &Record, counting: &Counting, [before, after]: [&Counters; 2]) {
     let (phase, machine) = transactions(record);
     let segment = phase.measured().next().unwrap();
@@ -146,7 +147,7 @@ fn assert_intervals_add_up(record: &Record, counting: &Counting, [before, after]
     let within =
         (0..5).all(|column| inner[column] <= slices[column] && slices[column] <= outer[column]);
     assert!(within, "{inner:?} <= {slices:?} <= {outer:?}");
-    // The sum of all phases does not exceed the count for the whole run.
+    // The total of all phases does not exceed the count for the whole run.
     let machines: Vec<_> = record
         .actual
         .phases
@@ -162,13 +163,13 @@ fn assert_intervals_add_up(record: &Record, counting: &Counting, [before, after]
             <= outer[column]
     });
     assert!(all, "{outer:?}");
-    // The workers were busy during the phase.
+    // The threads of all workers used processor time during the phase.
     let threads = machine.threads.known().unwrap();
     let workers = threads.iter().filter(|thread| thread.is_worker());
-    // Worker threads of another test, which has ended, may be included.
+    // Tests share a process, so worker threads of a test that has just ended may be included.
     let busy = workers.filter(|thread| thread.cpu_ns.sum(&(0..machine.len())) > Some(0));
     assert!(busy.count() >= WORKERS as usize, "{threads:?}");
-    // The events contain the same intervals, each once.
+    // The events contain the same intervals as the record, each of them once.
     let told = counting
         .seconds
         .iter()
@@ -193,7 +194,7 @@ fn intervals_contain_counts_of_the_phase() {
         let after = count();
         assert_intervals_add_up(&record, &counting, [&before, &after]);
         let (_, machine) = transactions(&record);
-        // Two whole seconds and a part of one, or more if the end was late.
+        // The phase has two whole seconds and a part of a third one. If it ended late, it has more.
         machine
             .index
             .assert(machine.index.starts_with(&[0, 1]) && machine.len() >= 3);
@@ -203,7 +204,8 @@ fn intervals_contain_counts_of_the_phase() {
             Some(&(whole / 1_000_000_000)),
             "the last one is cut short"
         );
-        // tmpfs and similar file systems have no device. This must not be reported as 0.
+        // tmpfs and similar file systems have no device, so device counters must be not available
+        // rather than 0.
         assert_eq!(
             machine.devices.is_known(),
             record.during.counted.devices.is_known()
@@ -226,7 +228,7 @@ fn intervals_contain_counts_of_the_phase() {
 }
 
 #[test]
-fn delayed_reading_makes_a_long_interval_without_losing_counts() {
+fn delayed_reading_yields_a_long_interval_without_losing_counts() {
     let at = tempfile::tempdir().unwrap();
     let before = count();
     let mut counting = Counting {
@@ -249,7 +251,7 @@ fn delayed_reading_makes_a_long_interval_without_losing_counts() {
         "the first second has no reading of its own: {:?}",
         machine.index
     );
-    // The workers continued meanwhile, so every second contains operations.
+    // The workers continued during the delay, so every second contains operations.
     let seconds: Vec<u64> = phase
         .slices
         .iter()

@@ -1,4 +1,4 @@
-//! Tests of the crate's public interface: one program with a module for each suite.
+//! Tests of the crate's public interface. They are one program, with a module for each subject.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
 
@@ -22,8 +22,8 @@ mod stalled;
 mod steady;
 mod told;
 
-/// A temporary directory, on tmpfs if available: ext4 without a journal takes long to allocate a
-/// new file after many deletions.
+/// Returns a new temporary directory. It is on tmpfs if available, because ext4 without a journal
+/// takes long to allocate a file after many deletions.
 fn directory() -> tempfile::TempDir {
     let memory = std::path::Path::new("/dev/shm");
     let place = if memory.is_dir() {

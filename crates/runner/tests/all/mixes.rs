@@ -1,5 +1,5 @@
-//! Mixes of every operation on the simulated engine, in private pools and in a shared one. Nothing
-//! fails, every read and listing returns the expected result, and no files remain.
+//! Mixes of all operations on the simulated engine, in private pools and in a shared pool. No
+//! operation fails, every read and listing returns the expected result, and no files remain.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ use workload::layout::Shape;
 use workload::sizes::Sizes;
 use workload::{Action, Mix, Phase, Planner, Weights, Workers, Workload};
 
-/// All operations that a mix can contain.
+/// Returns equal weights for all operations that a mix can contain.
 fn all_operations() -> Weights {
     Action::operations()
         .filter(|action| action.is_asked_for())
@@ -84,7 +84,7 @@ fn assert_complete(record: &Record, engine: &Simulated, what: &str) {
 }
 
 #[test]
-fn private_pools_perform_the_planned_operations() {
+fn private_pools_perform_planned_operations() {
     for code in [Code::Raw, Code::Posix] {
         for (shape, workers) in [
             (Shape::Flat, 1),
@@ -155,8 +155,8 @@ fn workers_of_a_shared_pool_do_not_conflict() {
 
 #[test]
 fn shared_pool_works_on_a_real_file_system() {
-    // Not on tmpfs: with Linux 6.18, its listings repeat some names and omit others while files are
-    // renamed over them.
+    // The directory is not on tmpfs. With Linux 6.18, listings on tmpfs repeat some names and omit
+    // others while files are renamed over existing ones.
     let at = tempfile::tempdir().unwrap();
     let mix = Mix {
         files: 100,

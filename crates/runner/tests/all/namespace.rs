@@ -1,5 +1,5 @@
-//! Runs in a namespace that the kernel does not provide: prepare, power cut, clean, keep, reuse,
-//! and verification of the log.
+//! Runs in a namespace that is not a file system of the kernel. They prepare pools, lose power, are
+//! cleaned, keep and reuse pools, and verify the acknowledgement log.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -65,7 +65,7 @@ fn run(request: &RunSpec, engine: &Simulated) -> Result<Record, Refused> {
     )
 }
 
-/// Cuts the power halfway through a run, then restores it.
+/// Performs half of a run, cuts the power of the simulated machine, and restores it.
 fn cut_power_midway(request: &RunSpec, engine: Simulated) -> Simulated {
     let whole = self::engine();
     run(
@@ -109,7 +109,7 @@ fn own_directory(engine: &Simulated) -> PathBuf {
     Path::new(AT).join(&own[0])
 }
 
-/// Creates a file that does not belong to the run.
+/// Creates a file that does not belong to a run.
 fn put(engine: &Simulated, directory: &Path, name: &str) {
     let directory = Namespace::open(engine, directory).unwrap();
     directory.draft(name).unwrap().write(b"mine").unwrap();
@@ -171,14 +171,15 @@ fn clean_keeps_foreign_files_in_the_run_directory() {
     }
 }
 
-/// Next to a user's files, a name of the run's form does not prove ownership.
+/// In a directory with a user's own files, a name in the form of the run's names does not prove
+/// that the run created the file.
 #[test]
 fn clean_keeps_unrecognised_files_next_to_user_files() {
     let known = cut_power_midway(&request(Place::Location), engine());
     let cleaned = clean(&known, Path::new(AT));
     let done = removed(&cleaned);
-    // A partly written file cannot be recognised and may belong to another program, so it and the
-    // manifest remain.
+    // A partly written file cannot be recognised and may belong to another program. Therefore this
+    // file and the manifest remain.
     assert!(
         done.files > 20 && known.files().len() <= 3,
         "{done:?} {:?}",
@@ -228,7 +229,7 @@ fn pool_is_kept_and_reused() {
 }
 
 #[test]
-fn clean_does_not_touch_active_run() {
+fn clean_does_not_change_an_active_run() {
     let engine = engine();
     let request = RunSpec {
         keeping: keeping(true, false),
@@ -265,7 +266,8 @@ fn acknowledgement_log_is_verified_in_any_namespace() {
         verified.acknowledged.creations > 20 && verified.checked > 20 && verified.contents_checked
     );
 
-    // Removes a file that was acknowledged and that no operation in flight concerned.
+    // The test removes a file whose creation was acknowledged and that no operation in flight
+    // affected.
     let lost = engine.files().into_keys().find(|name| {
         let name = name.rsplit('/').next().unwrap();
         name.bytes().all(|byte| byte.is_ascii_digit())

@@ -1,5 +1,5 @@
-//! The program's own overhead in a run: reported after runs on a file system, plausible, and
-//! without effect on the run.
+//! The overhead of the program itself. It must be reported after runs on a file system, be
+//! plausible, and not affect the run.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -74,14 +74,14 @@ fn overhead(record: &Record) -> &Overhead {
     own.unwrap_or_else(|| panic!("{:?}", record.actual.overhead))
 }
 
-/// Asserts that the overhead is reported for the performed work and that the summary relates it to
-/// the duration of the run.
+/// Asserts that the overhead is reported for the performed work. The summary must state it in
+/// relation to the duration of the run.
 fn assert_plausible(record: &Record, workers: u32) {
     let own = overhead(record);
     assert_eq!(own.files, 300);
     assert!(own.workers >= 1 && own.workers <= workers, "{own:?}");
-    // The mix skips an append if it draws a file that is too large: about one transaction in seven
-    // here.
+    // The limit is below the 2,000 transactions of a worker, because the mix skips appends to files
+    // that are too large: about one transaction in seven.
     own.assert(own.transactions >= u64::from(own.workers) * 1_600);
     assert!(own.operations > own.transactions / 2, "{own:?}");
     own.assert(own.ns_per_operation > 1.0 && own.ns_per_operation < 50_000.0);
@@ -113,7 +113,8 @@ fn overhead_is_reported_for_all_kinds_of_workloads() {
     }
 }
 
-/// Neither arrival times, think times nor a time limit count as overhead.
+/// The waits for arrival times, for think times and for a time limit must not be included in the
+/// overhead.
 #[test]
 fn waiting_times_are_not_overhead() {
     let directory = directory();
@@ -148,7 +149,7 @@ fn waiting_times_are_not_overhead() {
 }
 
 #[test]
-fn overhead_is_not_applicable_if_disabled_or_nothing_was_done() {
+fn overhead_is_not_applicable_if_disabled_or_run_did_nothing() {
     let directory = directory();
     let asked = request(classic(1), directory.path());
     let not_asked = RunSpec {
@@ -172,12 +173,13 @@ fn overhead_is_not_applicable_if_disabled_or_nothing_was_done() {
     assert_eq!(record.actual.overhead, Fact::NotApplicable);
 }
 
-/// Sends a signal after the last file was deleted, when the run is complete.
+/// An event sink that sends a signal after the last file was deleted. At this time the run is
+/// complete, and the overhead is being measured.
 struct SignalAfterwards {
     signal: Arc<AtomicUsize>,
     delay: Duration,
     sent: Option<Instant>,
-    /// Events after the deletion.
+    /// Events that were sent after the deletion.
     told: Vec<Event>,
 }
 
@@ -201,9 +203,10 @@ impl Events for SignalAfterwards {
 }
 
 #[test]
-fn signal_ends_overhead_measurement_and_run_stays_complete() {
+fn signal_ends_overhead_measurement_of_a_complete_run() {
     let directory = directory();
-    // Contents that take so long to generate that the measurement does not complete.
+    // Contents that take long to generate, so that the measurement is still in progress when the
+    // signal arrives.
     let large = Mix {
         files: 4,
         transactions: 3,

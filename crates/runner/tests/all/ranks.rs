@@ -1,5 +1,5 @@
-//! Runs of several ranks, each a thread here, must have the same results as one process with all of
-//! their workers.
+//! Runs of several ranks. Each rank is a thread of the test. The results must equal those of one
+//! process with the same total number of workers.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -29,10 +29,10 @@ use workload::{Classic, Role, Work, Workers, Workload};
 
 use crate::{directory, heartbeats};
 
-/// A rank that sends nothing for this time counts as lost.
+/// Time after which a rank that sends nothing counts as lost.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// Passes the handles of one rank to the runner.
+/// Supplies the ranks and the stop handle of one rank to the runner.
 struct Rank(Ranks, Control);
 
 impl TakeControl for Rank {
@@ -73,7 +73,8 @@ pub fn request(at: &Path, workers: u32, ranks: u32, transactions: u64) -> RunSpe
     }
 }
 
-/// Records when the transactions are in progress, and passes every event to the test.
+/// An event sink that records whether the transactions are in progress, and passes every event to
+/// the test.
 struct Begun<'a> {
     rank: u32,
     begun: &'a AtomicBool,
@@ -81,7 +82,7 @@ struct Begun<'a> {
     told: &'a Told<'a>,
 }
 
-/// The test's reaction to an event of a rank.
+/// A function that the test calls for each event of a rank.
 pub type Told<'a> = dyn Fn(u32, &Event, &Handles) + Sync + 'a;
 
 impl Events for Begun<'_> {
@@ -96,7 +97,8 @@ impl Events for Begun<'_> {
     }
 }
 
-/// A rank that on request stops sending and receiving, like a stopped process.
+/// The communicator of a rank that stops sending and receiving on request, as if its process were
+/// stopped.
 struct Freezes(in_process::InProcess, Arc<AtomicBool>);
 
 impl Communicator for Freezes {
@@ -128,15 +130,15 @@ impl Communicator for Freezes {
     }
 }
 
-/// Handles with which a test can disturb a rank during its transactions.
+/// Handles with which a test can interrupt or freeze a rank during its transactions.
 #[derive(Default)]
 pub struct Handles {
     pub signal: Arc<AtomicUsize>,
     frozen: Arc<AtomicBool>,
 }
 
-/// Performs a run and returns the result of each rank. `meanwhile` is called once a rank's
-/// transactions are in progress.
+/// Performs a run and returns the result of each rank. Once the transactions of a rank are in
+/// progress, `meanwhile` is called.
 fn perform(
     ranks: u32,
     request: impl Fn(u32) -> RunSpec + Sync,
@@ -145,7 +147,7 @@ fn perform(
     perform_on(&Posix, &SystemClock, ranks, request, meanwhile)
 }
 
-/// As [`perform`], on another engine and clock.
+/// Like [`perform`], with another engine and clock.
 pub fn perform_on<S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     engine: &S,
     clock: &C,
@@ -156,7 +158,7 @@ pub fn perform_on<S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     perform_told(engine, clock, ranks, request, &meanwhile, &|_, _, _| ())
 }
 
-/// As [`perform_on`], with a reaction to events.
+/// Like [`perform_on`], and also calls `told` for each event.
 pub fn perform_told<S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     engine: &S,
     clock: &C,
@@ -208,7 +210,7 @@ pub fn perform_told<S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     })
 }
 
-/// The workers' files with their contents, by path in the run's directory.
+/// Returns the workers' files with their contents, by path relative to the run's directory.
 fn tree(at: &Path) -> BTreeMap<String, Vec<u8>> {
     fn walk(top: &Path, at: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
         for entry in std::fs::read_dir(at).unwrap() {
@@ -238,7 +240,7 @@ pub fn is_empty(at: &Path) -> bool {
 }
 
 #[test]
-fn results_do_not_depend_on_number_of_ranks() {
+fn results_are_the_same_for_any_number_of_ranks() {
     let mut seen = Vec::new();
     for ranks in [1, 2, 4, 8] {
         let at = directory();
@@ -266,7 +268,8 @@ fn results_do_not_depend_on_number_of_ranks() {
                 "all ranks have the record of all"
             );
         }
-        // Only a run that deletes its pool performs its whole stream.
+        // The hash of the stream exists only if the pool is deleted, because only then the run
+        // performs its whole stream.
         let emptied = directory();
         let whole = perform(ranks, |_| request(emptied.path(), 8, ranks, 500), |_, _| ());
         let Record {
@@ -280,7 +283,7 @@ fn results_do_not_depend_on_number_of_ranks() {
         seen.push((fingerprint, actual.stream_hash, tree(at.path())));
         assert_eq!(seen[0].2.len(), seen.last().unwrap().2.len());
         assert!(seen[0] == *seen.last().unwrap(), "{ranks} ranks");
-        // Other ranks reuse the pool and remove it.
+        // Two ranks reuse the pool that another number of ranks prepared, and remove it.
         let reused = |_| RunSpec {
             keeping: keeping(false, true),
             ..request(at.path(), 8, 2, 300)
@@ -294,11 +297,12 @@ fn results_do_not_depend_on_number_of_ranks() {
 }
 
 #[test]
-fn refusal_by_one_rank_refuses_run_on_all_ranks() {
+fn refusal_by_one_rank_refuses_the_run_on_all_ranks() {
     let at = directory();
     let other = directory();
     let missing = at.path().join("missing");
-    // In one case a rank does not find the target; in the other it has different options.
+    // In the first case one rank does not find the target. In the second case one rank has
+    // different options.
     let cases: [(&Path, u64, &str); 2] = [
         (&missing, 100, "missing"),
         (at.path(), 101, "other options than rank 0"),
@@ -323,8 +327,8 @@ fn refusal_by_one_rank_refuses_run_on_all_ranks() {
 }
 
 #[test]
-fn stop_of_any_rank_ends_run_on_all_ranks_and_removes_files() {
-    // In the last case all ranks receive the signal, as from a terminal or launcher.
+fn stop_of_any_rank_ends_all_ranks_and_removes_files() {
+    // In the last case all ranks receive the signal, as if a terminal or a launcher had sent it.
     for (stopped, workers) in [(Some(0), 6), (Some(2), 6), (None, 3)] {
         let at = directory();
         let began = Instant::now();
@@ -403,7 +407,7 @@ fn all_ranks_start_phases_together() {
     assert_eq!(first, [0, 1, 2, 3]);
     for rank in &cluster.ranks {
         let offset = rank.clock.end.known().unwrap();
-        // All ranks use one clock here.
+        // All ranks are threads with the same clock, so the offset must be 0 within its error.
         offset.assert(offset.offset_ns.unsigned_abs() <= offset.error_ns);
     }
 }
@@ -450,7 +454,7 @@ fn neighbour_pools_are_used_and_removed() {
 }
 
 #[test]
-fn lost_rank_ends_run_and_keeps_files() {
+fn lost_rank_ends_the_run_and_its_files_remain() {
     let at = directory();
     let frozen_at = std::sync::Mutex::new(None);
     let endless = |_| request(at.path(), 4, 4, Workload::ENDLESS);
@@ -468,7 +472,7 @@ fn lost_rank_ends_run_and_keeps_files() {
             panic!("rank {rank}: {:?}", record.actual.outcome);
         };
         assert!(rank == 2 || why.contains("rank 2"), "rank {rank}: {why}");
-        // The record contains this rank's own results.
+        // If a rank is lost, the record of each rank contains only that rank's own results.
         assert_eq!(record.actual.phases[0].workers.len(), 1);
         assert_eq!(record.cluster.unwrap().ranks[0].rank as usize, rank);
         if rank == 0 {
@@ -486,7 +490,7 @@ fn lost_rank_ends_run_and_keeps_files() {
 }
 
 #[test]
-fn steady_state_rule_uses_rates_of_all_ranks() {
+fn steady_state_rule_uses_the_rates_of_all_ranks() {
     let at = directory();
     let asked = |_| {
         let mut asked = request(at.path(), 2, 2, Workload::ENDLESS);
@@ -504,7 +508,7 @@ fn steady_state_rule_uses_rates_of_all_ranks() {
     assert_eq!(all.steady, transactions(&records[1]).steady);
     let found = all.steady.as_ref().unwrap();
     assert!((5..=6).contains(&found.rounds.len()), "{found:?}");
-    // The rates of rounds include both ranks.
+    // The rates of rounds must include both ranks, so they agree with the rate of all transactions.
     let measured: f64 = found.rounds[found.rounds.len() - 5..].iter().sum::<f64>() / 5.0;
     let whole = all.transactions() as f64 * 1e9 / all.measured_ns() as f64;
     assert!(
@@ -557,7 +561,7 @@ fn workers_of_each_rank_share_a_pool() {
     assert!(is_empty(at.path()));
 }
 
-/// Uses processor time.
+/// Uses processor time, which observers must count.
 fn spin(time: Duration) {
     let began = Instant::now();
     while began.elapsed() < time {
@@ -565,8 +569,9 @@ fn spin(time: Duration) {
     }
 }
 
-/// Performs a run with as many observers as performing ranks, and returns the record of each rank.
-/// `meanwhile` is called on each rank.
+/// Performs a run with as many observers as performing ranks. Returns the record of each rank.
+/// `meanwhile` is called on each rank: before the run on performing ranks, and during the run on
+/// observers.
 fn observed(
     performing: u32,
     asked: &RunSpec,
@@ -650,7 +655,7 @@ fn observers_count_activity_during_the_run() {
     assert_eq!(first.cluster, second.cluster, "all have the same");
     let cluster = first.cluster.as_ref().unwrap();
     assert_eq!((cluster.launched, cluster.ranks.len()), (PERFORMING, 2));
-    // Both observers run on one machine, which is counted once.
+    // Both observers run on the same machine, which must be counted only once.
     let [observer] = &cluster.observers[..] else {
         panic!("{:?}", cluster.observers);
     };
@@ -678,7 +683,7 @@ fn observers_count_activity_during_the_run() {
 fn observers_end_if_the_run_is_refused() {
     let at = directory();
     let at = at.path();
-    // The run uses more ranks than exist.
+    // The run requires more ranks than were launched.
     let asked = request(at, 6, 3, 100);
     std::thread::scope(|scope| {
         for communicator in in_process::ranks(3) {

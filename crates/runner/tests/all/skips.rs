@@ -1,5 +1,5 @@
-//! Skipped operations: excluded from rates, counted by reason. Workers that can perform no
-//! operation end the run.
+//! Skipped operations. They are excluded from rates and counted by reason. The transactions end if
+//! workers can perform no operation.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ use workload::{Action, Classic, Mix, Skipped, Weights, Workers, Workload};
 
 const MIB: u64 = 1 << 20;
 
-/// A mix whose files are created with their maximum size.
+/// Returns a mix whose files are created with their maximum size.
 fn full(weights: Weights) -> Mix {
     Mix {
         files: 50,
@@ -63,7 +63,8 @@ fn transactions(record: &Record) -> &PhaseRecord {
     record.actual.transactions().next().unwrap()
 }
 
-/// Asserts that issued transactions are the sum of completed, failed and skipped ones.
+/// Asserts that the number of issued transactions is the sum of completed, failed and skipped
+/// transactions.
 fn assert_counts_add_up(record: &Record) {
     let phase = transactions(record);
     let (completed, failed) = phase.tried();
@@ -77,7 +78,7 @@ fn assert_counts_add_up(record: &Record) {
 }
 
 #[test]
-fn rates_do_not_count_skipped_operations() {
+fn rates_exclude_skipped_operations() {
     let mix = full(
         Weights::default()
             .with(Action::Read, 1)
@@ -98,7 +99,7 @@ fn rates_do_not_count_skipped_operations() {
 }
 
 #[test]
-fn run_ends_if_writers_have_only_full_files() {
+fn run_ends_if_all_files_are_full_for_writers() {
     let began = Instant::now();
     let record = timed(full(Weights::default().with(Action::Append, 1)), private(2));
     began
@@ -118,7 +119,7 @@ fn run_ends_if_writers_have_only_full_files() {
 }
 
 #[test]
-fn run_of_shared_pool_ends_if_its_writers_have_only_full_files() {
+fn run_of_shared_pool_ends_if_all_files_are_full_for_writers() {
     let began = Instant::now();
     let mix = full(
         Weights::default()
@@ -156,8 +157,8 @@ fn run_ends_if_writers_empty_the_pool_of_readers() {
 
 #[test]
 fn run_continues_if_some_operations_are_possible() {
-    // One operation in two thousand can be performed. So there are more consecutive skips than the
-    // number at which the pool is checked.
+    // Only one operation in two thousand can be performed. Therefore the number of consecutive
+    // skips often reaches the limit at which the pool is checked for possible operations.
     let weights = Weights::default()
         .with(Action::Read, 1)
         .with(Action::Append, 2_000);
@@ -173,8 +174,8 @@ fn run_continues_if_some_operations_are_possible() {
 }
 
 #[test]
-fn run_ends_when_all_files_are_full() {
-    // Popular files are full long before the last one.
+fn run_ends_once_all_files_are_full() {
+    // Popular files reach their maximum size long before the least popular file.
     let mix = Mix {
         size_max_bytes: 1_200,
         popularity: "zipf:1.2".parse().unwrap(),
@@ -182,7 +183,7 @@ fn run_ends_when_all_files_are_full() {
     };
     let record = timed(mix, Workers::Private { workers: 1 });
     assert_eq!(record.actual.end, Fact::Known(End::NothingPossible));
-    // Each file takes twenty appends of 10 bytes.
+    // Each file grows by twenty appends of 10 bytes until it is full.
     assert_eq!(transactions(&record).transactions(), 50 * 20);
     assert_counts_add_up(&record);
 }
@@ -201,10 +202,10 @@ fn classic(bias_read: i64, bias_create: i64) -> Workload {
 }
 
 #[test]
-fn pair_counts_if_one_half_was_performed() {
+fn pair_counts_if_one_operation_was_performed() {
     for depth in [1, 8] {
-        // Only appends to files that soon reach their maximum size; each transaction also creates
-        // or deletes.
+        // The transactions only append, and files soon reach their maximum size. The second
+        // operation of each transaction creates or deletes a file.
         let record = run(&request(classic(0, 5), Stop::Transactions), depth);
         let phase = transactions(&record);
         let (completed, failed) = phase.tried();
@@ -215,14 +216,15 @@ fn pair_counts_if_one_half_was_performed() {
             .skipped()
             .assert(phase.skipped().at_maximum_size > 300);
         assert_eq!(completed + phase.skipped().total(), 6_000);
-        // Without the other half, a transaction with a skipped append performs nothing.
+        // The second operation is disabled, so a transaction whose append is skipped performs no
+        // operation and does not count.
         let record = run(&request(classic(0, -1), Stop::Transactions), depth);
         let phase = transactions(&record);
         assert_eq!(phase.issued(), 3_000);
         assert_eq!(phase.transactions(), phase.tried().0, "depth {depth}");
         assert_eq!(phase.transactions() + phase.skipped().total(), 3_000);
         assert!(phase.skipped().at_maximum_size > 300);
-        // A half that is disabled does not count as skipped.
+        // A disabled operation of a pair does not count as skipped.
         let record = run(&request(classic(5, -1), Stop::Transactions), depth);
         let phase = transactions(&record);
         let appends_at_maximum = phase.skipped();
@@ -239,8 +241,9 @@ fn pair_counts_if_one_half_was_performed() {
 }
 
 #[test]
-fn classic_run_processes_all_transactions() {
-    // Nothing can be performed, but the original PostMark processes all transactions.
+fn classic_run_without_operations_processes_all_transactions() {
+    // Both operations of each pair are disabled. The original PostMark nevertheless processes all
+    // transactions.
     let record = run(&request(classic(-1, -1), Stop::Transactions), 1);
     assert_eq!(record.actual.end, Fact::Known(End::Complete));
     assert_eq!(transactions(&record).issued(), 3_000);
@@ -278,8 +281,8 @@ fn run_ends_when_all_files_have_unknown_state() {
         simulate(&prepared, &engine);
         engine.calls()
     };
-    // The call that opens a file for an append fails, once for each file. In the other run, the
-    // same calls delete the files.
+    // In the first run, the call that opens a file for an append fails, once for each file. In the
+    // run without transactions, calls with these numbers delete the files.
     let faults = (calls - 50)..calls;
     let engine = faults.fold(Simulated::new(Code::Posix, 5), |engine, call| {
         engine.fault_at(call, Fault::Error(rustix::io::Errno::IO.raw_os_error()))

@@ -1,5 +1,5 @@
-//! An engine whose operations take a known time on the machine's clock. Tests of `campaign` use it,
-//! too.
+//! An engine whose operations take a known time on the machine's clock. Tests of the crate
+//! `campaign` also use this engine.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use runner::{Drive, Place, RunSpec};
 use testkit::runs::{by, weighted};
 use workload::{Workers, Workload};
 
-/// Performs nothing, and sleeps for a time that depends on the operation's number.
+/// Performs no operation, but sleeps for a time that is a function of the operation's number.
 #[derive(Clone)]
 pub struct Sleepy(pub fn(u64) -> Duration);
 
@@ -32,7 +32,7 @@ impl Engine for Sleepy {
 
 impl Session for SleepySession {
     fn submit(&mut self, _: Ticket, operation: &Operation<'_>, _: &mut dyn Steps) -> Submitted {
-        // The pool is prepared without delay.
+        // Creations and deletions do not sleep, so that the pool is prepared quickly.
         if !matches!(
             operation,
             Operation::Create { .. } | Operation::Delete { .. }
@@ -54,8 +54,8 @@ pub fn request(drive: Drive, workers: Workers) -> RunSpec {
     }
 }
 
-/// Two milliseconds: at most 500 operations a second for each worker. It achieves somewhat fewer,
-/// because it wakes up late.
+/// Every operation takes two milliseconds, so a worker performs at most 500 operations a second.
+/// The achieved rate is slightly lower, because threads wake up late.
 pub fn two_milliseconds(_: u64) -> Duration {
     Duration::from_millis(2)
 }

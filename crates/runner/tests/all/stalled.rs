@@ -1,5 +1,5 @@
-//! A worker that does not return from a call of the engine is reported, and the record is still
-//! written.
+//! A worker that does not return from a call of the engine. The run must report the worker and
+//! still write the record.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -27,14 +27,15 @@ enum At {
     Open,
 }
 
-/// An engine that performs nothing and hangs once.
+/// An engine that performs no operations and hangs in one call.
 #[derive(Clone)]
 struct Hanging {
     operations: Arc<AtomicU64>,
     has_hung: Arc<AtomicBool>,
     at: At,
     lasts: Duration,
-    /// If this is more than 1, other operations complete while one hangs.
+    /// Number of operations in flight. If it is more than 1, other operations complete while one
+    /// hangs.
     depth: usize,
 }
 
@@ -161,7 +162,7 @@ fn run_at_depth(depth: usize, at: At, lasts: Duration) -> (record::Record, Told,
 }
 
 #[test]
-fn stalled_worker_that_returns_is_reported_and_run_completes() {
+fn stalled_worker_that_returns_is_reported_and_the_run_completes() {
     let (record, told, _) = run(At::Nth(2_500), Duration::from_millis(1_200));
     assert_eq!(record.actual.outcome, Outcome::Complete);
     let [stalled] = &record.actual.stalled[..] else {
@@ -206,7 +207,7 @@ fn stalled_operation_is_identified_among_several_in_flight() {
 }
 
 #[test]
-fn worker_that_never_returns_fails_run_with_record() {
+fn worker_that_never_returns_fails_the_run_with_a_record() {
     let (record, told, took) = run(At::Nth(2_500), Duration::from_secs(3_600));
     assert!(took < Duration::from_secs(30), "{took:?}");
     let Outcome::Failed { why } = &record.actual.outcome else {
@@ -221,7 +222,7 @@ fn worker_that_never_returns_fails_run_with_record() {
     );
     why.shows(&stalled.path);
     assert_eq!(told.0.len(), 1);
-    // The record contains the results of the other workers.
+    // The record still contains the results of the other workers.
     assert_eq!(record.actual.phases[0].workers.len(), 3);
     assert_eq!(record.actual.phases[1].workers.len(), 2);
     assert!(
@@ -232,7 +233,7 @@ fn worker_that_never_returns_fails_run_with_record() {
     );
 }
 
-/// Calls other than operations are reported as well.
+/// Calls that are not operations of the workload must also be reported.
 #[test]
 fn worker_that_hangs_outside_of_operations_is_reported() {
     for (at, operation, path) in [

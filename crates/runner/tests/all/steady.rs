@@ -1,4 +1,4 @@
-//! Steady-state rules, on the machine's clock and an engine with known latencies.
+//! Steady-state rules, tested on the machine's clock with an engine of known latencies.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ fn steady(rule: SteadyRule, rounds_max: u32, round: Duration) -> Drive {
     }
 }
 
-/// Becomes slower for 600 operations, from 0.2 to 5 ms; then constant.
+/// Latency that rises from 0.2 ms to 5 ms over the first 600 operations and is then constant.
 fn slows_down_at_first(number: u64) -> Duration {
     Duration::from_micros(200 + 8 * number.min(600))
 }
@@ -57,7 +57,8 @@ fn rounds_continue_until_five_are_steady() {
     );
     found.assert(found.rounds[0] > 1.5 * found.rounds[found.rounds.len() - 1]);
     let kinds: Vec<SegmentKind> = phase.segments.iter().map(|segment| segment.kind).collect();
-    // Rounds that cannot be in the final window are merged into one.
+    // One or two segments lie between the warm-up and the five rounds of the window, because
+    // earlier rounds are merged into one segment.
     let approach = kinds.len() - 6;
     assert!((1..=2).contains(&approach), "{kinds:?}");
     let of = |segments: std::ops::Range<usize>, kind| kinds[segments].iter().all(|of| *of == kind);
@@ -85,13 +86,13 @@ fn rounds_continue_until_five_are_steady() {
     assert!(of_phase.approach.is_some() && of_phase.warm_up.is_some());
 }
 
-/// Becomes slower without limit.
+/// Latency that rises without limit.
 fn slows_down_without_limit(number: u64) -> Duration {
     Duration::from_micros(200 + 20 * number)
 }
 
 #[test]
-fn run_that_never_becomes_steady_ends_with_last_round() {
+fn run_that_never_becomes_steady_ends_with_its_last_round() {
     let round = Duration::from_millis(300);
     let record = perform(
         &request(steady(SteadyRule::Snia, 7, round), Workers::ONE),
@@ -110,7 +111,7 @@ fn run_that_never_becomes_steady_ends_with_last_round() {
 }
 
 #[test]
-fn slope_rule_uses_seconds_of_the_window() {
+fn slope_rule_uses_the_seconds_of_the_window() {
     let round = Duration::from_secs(4);
     let drive = steady(SteadyRule::Slope, 6, round);
     let record = perform(
@@ -121,8 +122,8 @@ fn slope_rule_uses_seconds_of_the_window() {
     let found = transactions(&record).steady.clone().unwrap();
     assert!((20..=21).contains(&found.seconds.len()), "{found:?}");
     let slope = found.slope.unwrap();
-    // On a busy machine the seconds may be too correlated for a confidence interval. Then the
-    // result is not steady.
+    // On a busy machine the rates of the seconds may be too correlated for a confidence interval.
+    // In this case the result must be "not steady".
     let is_within = slope.interval.is_some_and(|(low, high)| {
         assert!(low < slope.drift && slope.drift < high, "{slope:?}");
         -0.1 <= low && high <= 0.1

@@ -1,4 +1,4 @@
-//! Partial records during a run: together they equal the final record.
+//! Partial records that are sent during a run. Merged, they must equal the final record.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,12 +12,12 @@ use testkit::{
 };
 use workload::{Mix, Workload};
 
-/// Stores events, and sleeps for a while at each partial record.
+/// An event sink that stores partial records and sleeps for a while at each of them.
 #[derive(Default)]
 struct Told {
     opened: Option<Record>,
     parts: Vec<Completed>,
-    /// Stages that have started and not ended.
+    /// Stages that have started and have not ended.
     under_way: Vec<Stage>,
     stages: usize,
 }
@@ -116,9 +116,9 @@ fn partial_records_equal_final_record() {
     assert_eq!(record.spec.preset.as_deref(), Some("none"));
 }
 
-/// Sending partial records takes time, which no phase or sync includes.
+/// Sending partial records takes time, which must not be included in the time of a phase or sync.
 #[test]
-fn sending_partial_records_is_outside_of_phases() {
+fn time_for_partial_records_is_outside_of_phases() {
     let place = tempfile::tempdir().unwrap();
     let (record, _) = run(&request(place.path(), Drive::default()));
     let mut spans: Vec<(u64, u64)> = Vec::new();
@@ -135,7 +135,8 @@ fn sending_partial_records_is_outside_of_phases() {
         .map(|phase| phase.segments[0].began_ns)
         .collect();
     for (number, began_ns) in phases.iter().enumerate().skip(1) {
-        // The previous phase is sent between its sync and this phase.
+        // The record of the previous phase is sent between the sync of that phase and the start of
+        // this phase.
         let synced_ns = record.actual.phases[number - 1]
             .sync
             .as_ref()

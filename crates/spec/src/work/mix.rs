@@ -1,4 +1,4 @@
-//! Mixes: the classic pairs as a mix, and what follows from options.
+//! Mixes: conversion of the classic pairs to a mix, and values that are derived from options.
 
 use workload::layout::Shape;
 use workload::sizes::{self, Sizes};
@@ -9,7 +9,7 @@ use crate::limits::DIRECT_BYTES;
 use crate::options::Options;
 use crate::values::Bytes;
 
-/// Converts the classic pairs to a mix.
+/// Converts the pairs of operations of a classic workload to a mix.
 pub(super) fn of_classic(classic: &Classic) -> Mix {
     let pair = |tenths: Option<u8>| {
         tenths.map_or((0, 0), |tenths| (u32::from(tenths), 10 - u32::from(tenths)))
@@ -51,9 +51,10 @@ pub(super) fn subdirectories(count: u32) -> Shape {
     }
 }
 
-/// Sets what follows from the options.
+/// Sets the values of a mix that are derived from options.
 pub(super) fn finish(options: &Options, mix: &mut Mix) -> Result<(), ConfigError> {
-    // Deliveries need a directory to write in and one to deliver to.
+    // A delivery writes a file in one directory and moves it to another, so it requires a maildir
+    // layout.
     mix.layout.maildir = mix.weights.get(Action::Deliver) > 0;
     if options.direct == Some(true) {
         align_for_direct(options, mix)?;
@@ -61,7 +62,7 @@ pub(super) fn finish(options: &Options, mix: &mut Mix) -> Result<(), ConfigError
     refuse_vain_appends(mix)
 }
 
-/// Makes the alignment and the blocks multiples of what direct I/O requires.
+/// Rounds the alignment and the block sizes up to multiples of the unit of direct I/O.
 fn align_for_direct(options: &Options, mix: &mut Mix) -> Result<(), ConfigError> {
     for (option, said) in [
         ("--align", options.align),
@@ -82,7 +83,7 @@ fn align_for_direct(options: &Options, mix: &mut Mix) -> Result<(), ConfigError>
     Ok(())
 }
 
-/// Refuses appends if the maximum size rules out all of them.
+/// Refuses a mix with appends if the maximum size of files prevents every append.
 fn refuse_vain_appends(mix: &Mix) -> Result<(), ConfigError> {
     let smallest = sizes::sampler::aligned(mix.sizes.low(), mix.align_bytes);
     let least = sizes::sampler::aligned(mix.append_sizes.low(), mix.align_bytes);

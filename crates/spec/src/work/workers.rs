@@ -1,4 +1,4 @@
-//! Workers and ranks: from options to a spec and back.
+//! Conversion of the options for workers and ranks to a spec, and of a spec to options.
 
 use workload::{Workers, Workload};
 
@@ -10,8 +10,8 @@ use crate::run_spec::RunSpec;
 use crate::sweep::Climb;
 use crate::values::Count;
 
-/// Resolves the workers of all ranks: options override the file, and the file overrides the preset.
-/// Each rank has the same number of workers.
+/// Resolves the number and pools of all ranks' workers. Options override the file, and the file
+/// overrides the preset. Each rank has the same number of workers.
 pub(crate) fn resolve(
     preset: Option<&Workload>,
     layers: [&Options; 2],
@@ -27,7 +27,7 @@ pub(crate) fn resolve(
             Some(workers) if workers <= Workload::WORKERS_MAX => Ok(Workers::Private { workers }),
             _ => Err(too_many(workers, ranks)),
         },
-        // Each rank has a pool, which its workers share.
+        // Each rank has its own pool, which the workers of the rank share.
         Workers::Shared {
             writers, readers, ..
         } if writers.saturating_add(readers) <= Workload::WORKERS_MAX / ranks => {
@@ -84,7 +84,7 @@ fn too_many(workers: u32, ranks: u32) -> ConfigError {
     ))
 }
 
-/// The number of ranks that perform the run.
+/// Returns the number of ranks that perform the run.
 pub(crate) fn ranks(options: &Options) -> Result<u32, ConfigError> {
     let Count(ranks) = options.ranks.unwrap_or(Count(1));
     let expected = format_args!("expected 1 to {RANKS_MAX}");
@@ -115,7 +115,8 @@ fn within(count: u64, least: u32, most: u32) -> Option<u32> {
     (least..=most).contains(&count).then_some(count)
 }
 
-/// The workers of each rank with private pools; `None` if a load sweep sets them.
+/// Returns the number of workers of each rank as an option, if pools are private. `None` if a load
+/// sweep sets the number.
 pub(crate) fn private(spec: &RunSpec) -> Option<Count> {
     let sweep = spec.drive.sweep.as_ref();
     let is_swept = sweep.is_some_and(|sweep| matches!(sweep.climb, Climb::Workers(_)));
@@ -127,7 +128,7 @@ pub(crate) fn private(spec: &RunSpec) -> Option<Count> {
     }
 }
 
-/// The writers and readers of each shared pool.
+/// Returns the number of writers and of readers of each shared pool as options.
 pub(crate) fn shared(spec: &RunSpec) -> Option<(Count, Count)> {
     match spec.workload.workers {
         Workers::Private { .. } => None,

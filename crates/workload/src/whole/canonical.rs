@@ -36,7 +36,7 @@ impl Workload {
             }
         }
         if self.workers.is_shared() {
-            // A shared pool is prepared like a worker's private pool.
+            // A shared pool before its first transaction equals a private pool of one worker.
             pool.workers = Workers::Private {
                 workers: self.workers.pools(),
             };
@@ -44,8 +44,8 @@ impl Workload {
         pool.canonical()
     }
 
-    /// Returns the workload without its number of transactions, in a fixed format. A used pool can
-    /// continue with any workload that has the same text.
+    /// Returns the workload without its number of transactions, as text in a fixed format. A used
+    /// pool can continue with any workload that has the same text.
     pub fn endless_canonical(&self) -> String {
         self.with_transactions(0).canonical()
     }
@@ -56,7 +56,7 @@ impl Workload {
         self.with_transactions(self.transactions().saturating_add(more))
     }
 
-    /// Returns the workload with another number of transactions for each worker.
+    /// Returns the same workload with `transactions` transactions for each worker.
     #[must_use]
     pub fn with_transactions(&self, transactions: u64) -> Self {
         let mut other = self.clone();
@@ -67,7 +67,7 @@ impl Workload {
         other
     }
 
-    /// Returns the workload with another number of files in each pool.
+    /// Returns the same workload with `files` files in each pool.
     #[must_use]
     pub fn with_files(&self, files: u64) -> Self {
         let mut other = self.clone();
@@ -78,8 +78,8 @@ impl Workload {
         other
     }
 
-    /// Returns all fields and their values in a fixed format. The fingerprint is computed from this
-    /// text.
+    /// Returns all fields and their values in a fixed format, from which the fingerprint is
+    /// computed.
     pub fn canonical(&self) -> String {
         let mut text = self
             .work

@@ -1,19 +1,21 @@
-//! Compares fingerprints with stored ones: the intents of a workload must never change. A
-//! difference is a defect, unless a new version of the generators makes earlier results
-//! incomparable on purpose.
+//! Compares fingerprints with stored ones, because the intents of a workload must never change. A
+//! different fingerprint is a defect, unless a new version of the generators is meant to make
+//! earlier results incomparable.
 
 use workload::presets::{self, Machine};
 use workload::{Planner, Workload, fingerprint};
 
 const GOLDEN: &str = include_str!("../fingerprints.golden");
 
-/// The machine for presets whose size depends on the machine. It must never change.
+/// The machine for presets whose size depends on the machine. This value must never change, because
+/// the stored fingerprints depend on it.
 const MACHINE: Machine = Machine {
     memory_bytes: 8 << 30,
     processors: 4,
 };
 
-/// The number of transactions of each worker in the stored hash, for presets that end by time.
+/// The number of transactions of each worker that the stored hash includes, for presets that end by
+/// time.
 const BEGINNING: u64 = 10_000;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Published sessions and tables, reproduced exactly from the streams.
+//! Published sessions and tables, which must be reproduced exactly from the streams.
 
 use workload::presets::{self, Machine};
 use workload::{Action, Classic, Edition, End, Phase, Plan, Planner, Workload};
@@ -14,8 +14,8 @@ fn plan(edition: Edition, files: u64, transactions: u64, subdirectories: u32) ->
     Planner::new(&workload).plan().unwrap()
 }
 
-/// Returns files created before transactions, created in transactions, read, appended, deleted in
-/// transactions, and deleted at the end.
+/// Returns numbers of files in this order: created before the transactions, created in the
+/// transactions, read, appended, deleted in the transactions, and deleted at the end.
 fn counts(plan: &Plan) -> [u64; 6] {
     [
         (Phase::Prepare, Action::Create),
@@ -29,7 +29,7 @@ fn counts(plan: &Plan) -> [u64; 6] {
 }
 
 #[test]
-fn the_session_of_the_paper_is_reproduced() {
+fn session_in_the_paper_is_reproduced() {
     let plan = plan(Edition::V1_0, 500, 500, 1);
     assert_eq!(counts(&plan), [500, 240, 237, 262, 260, 480]);
     assert_eq!(plan.bytes_read(), 1_337_821);
@@ -38,13 +38,13 @@ fn the_session_of_the_paper_is_reproduced() {
 }
 
 #[test]
-fn the_session_of_five_million_transactions_is_reproduced() {
+fn session_of_five_million_transactions_is_reproduced() {
     let plan = plan(Edition::V1_5, 9_999, 5_000_000, 1);
     assert_eq!(
         counts(&plan),
         [9_999, 2_500_497, 2_499_695, 2_472_080, 2_499_503, 10_993]
     );
-    // The published "16307.03 megabytes read" and "16302.64 megabytes written" are sums of 32-bit
+    // The published "16307.03 megabytes read" and "16302.64 megabytes written" are sums in 32-bit
     // floats, which lost digits.
     let megabytes = |bytes: f64| format!("{:.2}", bytes / (1024.0 * 1024.0));
     assert_eq!(megabytes(plan.classic_bytes_read), "16307.03");
@@ -75,7 +75,7 @@ fn read_to_written_ratios_of_published_tables_are_reproduced() {
 }
 
 #[test]
-fn the_massive_processes_perform_the_same_work() {
+fn massive_presets_perform_the_same_work_in_each_process() {
     for (name, files) in [("veritas-massive-1", 2_000), ("veritas-massive-2", 20_000)] {
         let massive = presets::find(name, &Machine::SMALL).unwrap().workload;
         let one = Workload::from(Classic {
