@@ -1,8 +1,8 @@
 //! Sequences of runs on top of the runner: load sweeps, calibration before a run, and studies with
 //! their environment. Also stores the records of all runs. Each kind of campaign has its own file.
 //!
-//! This crate itself prints nothing. The caller chooses I/O engines, clocks and signals. A [`Prepare`]
-//! turns a run spec into a run whose pool exists, and a [`User`] shows messages.
+//! This crate itself prints nothing. The caller chooses I/O engines, clocks and signals. A
+//! [`Prepare`] turns a run spec into a run whose pool exists, and a [`User`] shows messages.
 
 pub mod archive;
 pub mod calibration;

@@ -1,5 +1,5 @@
-//! A mounted scratch file system: making it, returning it to the same state for each run, and
-//! removing it.
+//! A mounted scratch file system: functions that make it, restore its state for each run, and
+//! remove it.
 
 use std::path::{Path, PathBuf};
 
@@ -21,16 +21,16 @@ use crate::stop::MakeStop;
 
 mod start;
 
-/// Stages of making a scratch file system. Each one is reported when it is reached.
+/// Stages of making a scratch file system. Each stage is reported when it is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MakeStage {
-    /// The manifest is on disk; nothing else exists yet.
+    /// The manifest is on disk, and no image or mount exists yet.
     Manifest,
-    /// The images are written.
+    /// All blocks of the images are written.
     Images,
-    /// The loop devices are set up.
+    /// The loop devices over the images are set up.
     LoopDevices,
-    /// mkfs has run.
+    /// mkfs has formatted the devices.
     Formatted,
     /// The file system is mounted.
     Mounted,
@@ -38,26 +38,27 @@ pub enum MakeStage {
     Ready,
 }
 
-/// Contents of the images when the file system is started.
+/// What the images contain when the file system is started.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Images {
-    /// Nothing to keep: mkfs formats them.
+    /// No file system to be preserved, so mkfs formats the images.
     New,
-    /// A file system, which is mounted unchanged.
+    /// A file system that is mounted unchanged.
     Formatted,
 }
 
-/// A mounted scratch file system. [`Made::remove`] or dropping it removes it.
+/// A mounted scratch file system. [`Made::remove`], or dropping the value, removes it.
 ///
 /// It belongs to the process that made it: `clean` does not remove it while that process, or a
-/// program that it started, is running. No method may be called while a run uses the target. If
-/// [`Made::remake`], [`Made::save`] or [`Made::restore`] fail, the file system may be unmounted. It
+/// program that the process started, is running. No method may be called while a run uses the
+/// target. If [`Made::remake`], [`Made::save`] or [`Made::restore`] fail, the file system may be
+/// unmounted; it can then be remade or removed.
 /// can then be remade or removed.
 #[derive(Debug)]
 pub struct Made {
     spec: MakeSpec,
     main: Owned,
-    /// The journal's directory, if it differs from that of the image.
+    /// The directory of the journal's image, if it is not the directory of the image.
     journal: Option<Owned>,
     stop: MakeStop,
     uuid: String,
@@ -67,19 +68,19 @@ pub struct Made {
 }
 
 impl Made {
-    /// Makes and mounts a file system. The manifest stores `name`, which the caller chooses.
+    /// Makes and mounts a file system. The caller chooses `name`, which is stored in the manifest.
     ///
-    /// Takes as long as writing the whole image and running mkfs.
+    /// This takes as long as writing the whole image and running mkfs.
     ///
     /// # Errors
-    /// Returns an error if a requirement is not met or a step fails. It names what could not be
-    /// removed.
+    /// Returns an error if a requirement is not met or a stage fails. The error lists everything
+    /// that could not be removed.
     pub fn make(spec: &MakeSpec, name: &str) -> Result<Self, MakeError> {
         Self::make_with(spec, name, MakeStop::default(), &mut |_, _| ())
     }
 
-    /// Like [`Made::make`], but a signal can end it, and `told` receives each stage and the
-    /// directory.
+    /// Works like [`Made::make`], but a signal can end it. `told` receives each stage and the
+    /// directory of the file system.
     pub fn make_with(
         spec: &MakeSpec,
         name: &str,
@@ -97,7 +98,8 @@ impl Made {
         }
     }
 
-    /// Creates the directories with their manifests.
+    /// Creates the directories of the file system and of its external journal, with their
+    /// manifests.
     fn begin(spec: &MakeSpec, name: &str, stop: MakeStop) -> Result<Self, MakeError> {
         let above = needs::usable(spec.kind, &spec.directory)?;
         let journal_above = match spec.journal_directory() {
@@ -140,7 +142,7 @@ impl Made {
         Ok(made)
     }
 
-    /// Creates the images, and starts the file system on them.
+    /// Creates the images, and starts the file system on these images.
     fn finish(&mut self, told: &mut dyn FnMut(MakeStage)) -> Result<(), MakeError> {
         told(MakeStage::Manifest);
         self.uuid = new_uuid()?;
@@ -161,8 +163,8 @@ impl Made {
         self.start(Images::New, told)
     }
 
-    /// The directory for targets. It is empty after [`Made::make`] and [`Made::remake`], and
-    /// belongs to the user. Filler is outside of it.
+    /// Returns the directory for targets of runs. It is empty after [`Made::make`] and
+    /// [`Made::remake`], and belongs to the user. Filler files are outside of it.
     pub fn directory(&self) -> PathBuf {
         self.main.directory.path().join(MOUNT).join("work")
     }
@@ -171,12 +173,12 @@ impl Made {
         &self.spec
     }
 
-    /// Facts about its creation and its current mount.
+    /// Returns facts about the creation of the file system and about its current mount.
     pub fn facts(&self) -> &MadeFacts {
         &self.facts
     }
 
-    /// Checks that the file system is mounted, and that no other mount covers it.
+    /// Checks that the file system is mounted, and that no other mount covers its mount point.
     pub fn check(&self) -> Result<(), MakeError> {
         self.is_in_place()?;
         mounts::own(&self.main, MOUNT)?;
@@ -185,7 +187,7 @@ impl Made {
         Ok(())
     }
 
-    /// Checks that runs find the file system by its path.
+    /// Checks that the path of the directory, which runs use, still leads to this file system.
     fn is_in_place(&self) -> Result<(), MakeError> {
         let directory = &self.main.directory;
         if directory.is_in_place() {
@@ -199,16 +201,17 @@ impl Made {
         )))
     }
 
-    /// Like [`Made::directory`], but valid even if the directory is moved.
+    /// Returns the same directory as [`Made::directory`], by a path that is valid even if the
+    /// directory is moved.
     fn target(&self) -> PathBuf {
         self.main.directory.at(MOUNT).join("work")
     }
 
-    /// Sets the fill level in percent of the usable space, or no filler, from the next
-    /// [`Made::remake`] on.
+    /// Sets the fill level as a percentage of the usable space, or no filler. It takes effect at
+    /// the next [`Made::remake`].
     ///
     /// # Errors
-    /// Returns an error if the percentage cannot be reached.
+    /// Returns an error if the percentage is not valid.
     pub fn set_fullness(&mut self, percent: Option<u8>) -> Result<(), MakeError> {
         let fullness_percent = percent;
         let spec = MakeSpec {
@@ -221,8 +224,8 @@ impl Made {
         Ok(())
     }
 
-    /// Formats and fills the file system, so that each run starts from the same state. This works
-    /// even if another process has unmounted it.
+    /// Formats and fills the file system, so that each run starts from the same state. Also works
+    /// if another process has unmounted the file system.
     ///
     /// # Errors
     /// Returns an error if the file system is in use, or if mkfs or mount fails.
@@ -232,12 +235,12 @@ impl Made {
     }
 
     /// Saves the state of the file system (files, filler and block layout) under a name, so that
-    /// later runs can start from it. Replaces an earlier state of this name. The file system is
-    /// unmounted and mounted again.
+    /// later runs can start from it. Replaces an earlier state with the same name. The file system
+    /// is unmounted for the copy, and then mounted.
     ///
     /// # Errors
-    /// Returns an error if the file system is in use, the name is invalid, the kind has no image,
-    /// or the file system below lacks space for the copy.
+    /// Returns an error if the file system is in use, if the name is invalid, if the file system
+    /// has no image, or if the file system below lacks space for the copy.
     pub fn save(&mut self, state: &str) -> Result<(), MakeError> {
         states::check_name(state)?;
         if !self.spec.kind.has_image() {
@@ -270,7 +273,7 @@ impl Made {
         states::check_name(state).is_ok() && self.main.has(&saved_image(state))
     }
 
-    /// Restores a saved state.
+    /// Restores the state that was saved under this name.
     ///
     /// # Errors
     /// Returns an error if the state does not exist, or if the file system is in use.
@@ -287,10 +290,11 @@ impl Made {
         self.start(Images::Formatted, &mut |_| ())
     }
 
-    /// Removes the file system: mounts, loop devices, images, saved states and manifests.
+    /// Removes the file system with its mounts, loop devices, images, saved states and manifests.
     ///
     /// # Errors
-    /// The error names what could not be removed, and why. `clean` can remove it later.
+    /// Returns an error that lists everything that could not be removed, and why. `clean` can
+    /// remove it later.
     pub fn remove(mut self) -> Result<MadeRemoved, MakeError> {
         self.remove_all().complete()
     }
@@ -300,7 +304,7 @@ impl Made {
         removal::remove(Some(&mut self.main), self.journal.as_mut())
     }
 
-    /// Removes what was made before the error.
+    /// Removes everything that was made before the error, and returns the error.
     fn removed_after(mut self, error: MakeError) -> MakeError {
         match self.remove_all().complete() {
             Ok(_) => error,
@@ -308,7 +312,7 @@ impl Made {
         }
     }
 
-    /// The image and then the journal's image, each with its directory.
+    /// Returns the image, and then the image of the journal, each with its directory.
     fn images(&self) -> Vec<(&Owned, &'static str)> {
         let image = self.spec.kind.has_image().then_some((&self.main, IMAGE));
         let journal = self.journal.as_ref().unwrap_or(&self.main);
@@ -322,7 +326,7 @@ impl Made {
         images.try_for_each(|(owned, image)| act(&owned.open_image(image)?))
     }
 
-    /// Unmounts the file system and detaches its loop devices.
+    /// Unmounts the file system and detaches its loop devices, which leaves the images unused.
     fn stop(&mut self) -> Result<(), MakeError> {
         for name in [MOUNT, BELOW] {
             mounts::unmount(&self.main, name)?;
@@ -333,7 +337,7 @@ impl Made {
         Ok(())
     }
 
-    /// The root of the file system that is filled; for an overlay, that of the ext4 below it.
+    /// Returns the root of the file system to be filled; for an overlay, this is the ext4 below.
     fn root(&self) -> PathBuf {
         match self.spec.kind {
             FileSystemKind::Overlay => self.main.directory.at(BELOW),
@@ -343,7 +347,8 @@ impl Made {
 }
 
 impl Drop for Made {
-    /// Removes the file system as a last resort. `clean` finds what cannot be removed here.
+    /// Removes the file system if [`Made::remove`] was not called. `clean` can later remove what
+    /// remains.
     fn drop(&mut self) {
         if !self.is_removed {
             self.remove_all();
@@ -351,9 +356,9 @@ impl Drop for Made {
     }
 }
 
-/// Creates and allocates an image.
+/// Creates an image and allocates its blocks.
 fn allocate(owned: &mut Owned, image: &str, bytes: u64, stop: &MakeStop) -> Result<(), MakeError> {
-    // Loop devices and file systems use blocks of at least 4 KiB.
+    // The size is rounded up, because loop devices and file systems use blocks of at least 4 KiB.
     let bytes = bytes.next_multiple_of(4096);
     blocks::allocate(&owned.create_image(image)?, bytes, stop)
 }

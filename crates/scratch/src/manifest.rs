@@ -1,13 +1,14 @@
-//! The manifest of a directory. It proves that this program made the files in the directory. Its
-//! lock shows that the maker is running.
+//! The manifest of a scratch file system's directory. It proves that this program made the files in
+//! the directory. Its lock shows that the maker is still running.
 //!
 //! The manifest is on disk before an image, a loop device or a mount is made, and it is removed
-//! last. Its first line describes the directory and its maker. Each other line announces a file
-//! that will be made, records the identity of one that was made, or records a removal. A file stays
+//! last. Its first line describes the directory and its maker. Each further line announces a file
+//! to be made, records the identity of a file that was made, or records a removal. A new file stays
 //! empty until its identity is on disk.
 //!
-//! A manifest is trusted only if it is a regular file with one link in the directory for which it
-//! was written. Both must belong to this user, and no other user may have write permission.
+//! A manifest is trusted only if it is a regular file with one link, in the directory for which it
+//! was written. The directory and the manifest must belong to this user, and no other user may have
+//! write permission.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -21,11 +22,11 @@ use serde::{Deserialize, Serialize};
 use crate::directory::{Facts, Identity, MANIFEST, MadeDirectory, facts_of};
 use crate::error::MakeError;
 
-/// The part of a scratch file system that a directory contains.
+/// The part of a scratch file system that is in a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Part {
-    /// The mounts and the image.
+    /// The mount points and the image of the file system.
     FileSystem,
     /// The image of the external journal.
     Journal,
@@ -35,40 +36,39 @@ pub(crate) enum Part {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Head {
-    /// Always [`FORMAT`].
     pub(crate) format: String,
-    /// The last part of the directory's name. Both directories of a scratch file system have the
-    /// same.
+    /// The last part of the directory's name, which is the same for both directories of a scratch
+    /// file system.
     pub(crate) id: String,
-    /// Process ID of the maker.
+    /// Process ID of the program that made the directory.
     pub(crate) process: u32,
-    /// The part in this directory.
     pub(crate) part: Part,
-    /// The name that the maker gave it.
+    /// The name that the maker chose for the file system.
     pub(crate) name: String,
-    /// The canonical text of its `MakeSpec`.
+    /// Canonical text of the file system's `MakeSpec`.
     pub(crate) spec: String,
-    /// Identity of the directory. A copy of the directory has another one and is not ours.
+    /// Identity of the directory. A copy of the directory has another identity, so it is not
+    /// trusted.
     pub(crate) directory: Option<Identity>,
-    /// Path of the directory with the other part.
+    /// Path of the directory that contains the other part; `None` if there is no other directory.
     pub(crate) other: Option<OsString>,
 }
 
-/// A further line of a manifest.
+/// A line of a manifest after the first one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Entry {
     /// An empty file or directory with this name will be made.
     Intended(String),
-    /// It was made, with this identity.
+    /// The file or directory was made, and has this identity.
     Made(String, Identity),
-    /// It was removed.
+    /// The file or directory was removed.
     Removed(String),
 }
 
 pub(crate) const FORMAT: &str = "postmark-made-2";
-/// The recorded files and directories by name. The identity is `None` if it is uncertain whether
-/// the name was made.
+/// The recorded files and directories, by name. The identity is `None` if the file may have been
+/// announced but not made.
 pub(crate) type Account = BTreeMap<String, Option<Identity>>;
 
 pub(crate) fn add(account: &mut Account, entry: Entry) {
@@ -79,7 +79,6 @@ pub(crate) fn add(account: &mut Account, entry: Entry) {
     }
 }
 
-/// A locked manifest and its contents.
 #[derive(Debug)]
 pub(crate) struct Manifest {
     pub(crate) head: Head,
@@ -88,7 +87,7 @@ pub(crate) struct Manifest {
 }
 
 impl Manifest {
-    /// Writes a manifest to a new directory, and syncs both.
+    /// Writes a manifest to a new directory, and syncs the file and the directory.
     pub(crate) fn create(directory: &MadeDirectory, mut head: Head) -> Result<Self, MakeError> {
         let error =
             |errno: Errno| MakeError::io("create the manifest", &directory.at(MANIFEST), errno);
@@ -107,7 +106,7 @@ impl Manifest {
             .write(directory, &manifest.head)
             .and_then(|()| directory.sync());
         if written.is_err() {
-            // The first error is reported.
+            // The error of the write is reported, not that of the removal.
             let _ = remove(directory, &manifest.file);
         }
         written.map(|()| manifest)
@@ -128,7 +127,7 @@ impl Manifest {
             let written = (&self.file)
                 .write_all(&text)
                 .and_then(|()| self.file.sync_all());
-            // An incomplete line would corrupt the next one.
+            // Removes an incomplete line, because the next line would be appended to it.
             written.or_else(|error| self.file.set_len(before).and(Err(error)))
         };
         write()
@@ -136,7 +135,7 @@ impl Manifest {
     }
 }
 
-/// Removes a manifest, if its name is still that of the open file.
+/// Removes a manifest if its name still belongs to the open file.
 pub(crate) fn remove(directory: &MadeDirectory, file: &File) -> Result<(), Errno> {
     let Some(there) = directory.facts_in(MANIFEST)? else {
         return Ok(());
@@ -147,11 +146,12 @@ pub(crate) fn remove(directory: &MadeDirectory, file: &File) -> Result<(), Errno
     rustix::fs::unlinkat(directory.held(), MANIFEST, AtFlags::empty())
 }
 
-/// Whether a file or directory is the one that was made under its name.
+/// Whether a file or directory is the one that was recorded under its name.
 pub(crate) fn is_ours(recorded: Option<Identity>, there: &Facts) -> bool {
     match recorded {
         Some(identity) => identity == there.identity,
-        // The maker was killed between making it and recording it, so it is still empty.
+        // The maker was killed after it had made the file and before it recorded the identity. The
+        // file is then still empty.
         None => {
             let is_empty = there.kind == FileType::Directory || there.bytes == 0;
             is_empty && there.owner == rustix::process::geteuid().as_raw()

@@ -1,21 +1,21 @@
-//! The command lines of mkfs.
+//! Generates the command lines of mkfs.
 //!
-//! Nothing is left for later initialisation, which would happen during a run (mke2fs(8):
-//! `lazy_itable_init`, `lazy_journal_init`). A file system keeps its identity when it is remade.
-//! All ext file systems use one hash seed, which determines the order of directory entries. So
-//! compared configurations start alike.
+//! The options switch off initialisation after mkfs, because it would happen during a run
+//! (mke2fs(8): `lazy_itable_init`, `lazy_journal_init`). A file system keeps its identity when it
+//! is remade. All ext file systems use one hash seed, because the seed determines the order of
+//! directory entries. Compared configurations therefore start alike.
 
 use std::ffi::OsString;
 
 use crate::kind::FileSystemKind;
 use crate::spec::MakeSpec;
 
-/// The hash seed of all ext file systems.
+/// The directory hash seed of all ext file systems.
 const HASH_SEED: &str = "9c4d8be1-6a39-4f0e-8f5d-2b7b1a6e3c50";
-/// Block size of an ext file system with an external journal. Both must use the same one.
+/// Block size of an ext file system with an external journal, which must have the same block size.
 const JOURNAL_BLOCK: &str = "4096";
 
-/// The devices and their identities.
+/// The devices to be formatted, and the identities that the file systems get.
 pub(crate) struct Devices<'a> {
     pub(crate) image: &'a str,
     pub(crate) journal: Option<&'a str>,
@@ -23,7 +23,7 @@ pub(crate) struct Devices<'a> {
     pub(crate) journal_uuid: &'a str,
 }
 
-/// The programs to run, with their arguments, in order.
+/// Returns the programs to be run, with their arguments, in order.
 pub(crate) fn commands(spec: &MakeSpec, devices: &Devices) -> Vec<(&'static str, Vec<OsString>)> {
     use FileSystemKind::{Btrfs, Ext2, Ext3, Ext4, F2fs, Nilfs2, Overlay, Tmpfs, Xfs};
 
@@ -48,7 +48,8 @@ pub(crate) fn commands(spec: &MakeSpec, devices: &Devices) -> Vec<(&'static str,
         }
         Nilfs2 => add(&mut words, &["-f", "-q"]),
     }
-    // Without this option mkfs discards, which would deallocate the image's blocks.
+    // Without this option, mkfs would discard the device, which deallocates the blocks of the
+    // image.
     if !spec.discard && matches!(kind, Xfs | Btrfs | Nilfs2) {
         words.push("-K".to_owned());
     }
@@ -67,13 +68,15 @@ fn add(words: &mut Vec<String>, more: &[&str]) {
     words.extend(more.iter().map(|word| (*word).to_owned()));
 }
 
-/// Adds the arguments of mke2fs. Returns those for the external journal, which is made first.
+/// Adds the arguments of mke2fs. Returns the arguments for the external journal, which must be made
+/// first.
 fn format_ext(
     spec: &MakeSpec,
     devices: &Devices,
     words: &mut Vec<String>,
 ) -> Option<Vec<OsString>> {
-    // A second -E would replace the first one, so the user's values are appended to ours.
+    // A second option -E would replace the first one, so the user's values are appended to those of
+    // this program.
     let (extended, others) = extended_options(&spec.mkfs_words);
     let discard = if spec.discard { "discard" } else { "nodiscard" };
     let mut own = format!("lazy_itable_init=0,lazy_journal_init=0,hash_seed={HASH_SEED},{discard}");
@@ -104,9 +107,9 @@ fn format_ext(
     of_journal
 }
 
-/// The mount options for the image.
+/// Returns the mount options for the file system on the image.
 pub(crate) fn mount_options(spec: &MakeSpec, journal: Option<&str>) -> Vec<String> {
-    // For an overlay, the user's options apply to the overlay itself, not to the ext4 below.
+    // For an overlay, the user's options apply to the overlay itself, not to the ext4 below it.
     let mut options = if spec.kind == FileSystemKind::Overlay {
         Vec::new()
     } else {
@@ -125,7 +128,7 @@ pub(crate) fn mount_options(spec: &MakeSpec, journal: Option<&str>) -> Vec<Strin
         && !has(&options, "discard")
         && !has(&options, "nodiscard")
     {
-        // These file systems discard by default if the device supports it.
+        // Btrfs and F2FS discard by default if the device supports it.
         options.push("nodiscard".into());
     }
     if let Some(journal) = journal {
@@ -139,7 +142,7 @@ pub(crate) fn mount_options(spec: &MakeSpec, journal: Option<&str>) -> Vec<Strin
     options
 }
 
-/// Separates the values of `-E` from the other words.
+/// Separates the values of the options `-E` from the other arguments.
 fn extended_options(words: &[String]) -> (Vec<String>, Vec<String>) {
     let (mut extended, mut others) = (Vec::new(), Vec::new());
     let mut words = words.iter().peekable();
@@ -153,7 +156,7 @@ fn extended_options(words: &[String]) -> (Vec<String>, Vec<String>) {
     (extended, others)
 }
 
-/// The block size that the user requests for an ext file system.
+/// Returns the block size that the user's arguments request for an ext file system.
 fn block_of(words: &[String]) -> Option<&str> {
     let at = words.iter().rposition(|word| word.starts_with("-b"))?;
     match words[at].strip_prefix("-b") {
@@ -187,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn extended_options_of_the_user_are_appended_to_ours() {
+    fn extended_options_of_the_user_follow_those_of_the_program() {
         assert_eq!(
             line("make:ext4?mkfs=-E stride=4 -I 256 -Eresize=8G", None),
             format!(
@@ -212,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn discard_is_off_unless_it_is_asked_for() {
+    fn discard_is_off_unless_requested() {
         assert_eq!(
             line("make:xfs", None),
             "mkfs.xfs -f -q -m uuid=U -K /dev/loop7"

@@ -1,6 +1,6 @@
-//! The mkfs options that a study may use: those that affect only the image.
+//! The mkfs options that a study may use: options that affect only the image.
 //!
-//! Options that are not listed here are refused. These include options that
+//! All other options are refused. Examples are options that
 //! - copy files into the file system (`mke2fs -d`, `mkfs.btrfs --rootdir`, `mkfs.xfs -p`),
 //! - read a list or settings from a file (`mke2fs -l`, `mkfs.xfs -c`),
 //! - write to a file (`mke2fs -z`), or
@@ -9,25 +9,26 @@
 use crate::invalid::InvalidMakeSpec;
 use crate::kind::FileSystemKind;
 
-/// The options of a program according to its manual.
+/// The allowed options of a program, according to its manual.
 struct Options {
-    /// Letters of options without a value, and of options with a value.
+    /// Letters of the short options: those without a value, and those with a value.
     short: (&'static str, &'static str),
-    /// Names of options without a value, and of options with a value.
+    /// Names of the long options: those without a value, and those with a value.
     long: (&'static str, &'static str),
 }
 
-/// mke2fs(8) of e2fsprogs 1.47.
+/// Options of mke2fs(8) of e2fsprogs 1.47.
 const EXT: Options = Options {
     short: ("DFKSVcjnqv", "CEGIJLMNORTUbegimorst"),
     long: ("", ""),
 };
-/// mkfs.xfs(8) of xfsprogs 6.1. Values that name a device or a file are refused by another check.
+/// Options of mkfs.xfs(8) of xfsprogs 6.1. `MakeSpec::check_words` refuses values that name a
+/// device or a file.
 const XFS: Options = Options {
     short: ("CKNVfq", "Lbdilmnrs"),
     long: ("", ""),
 };
-/// mkfs.btrfs(8) of btrfs-progs 6.2.
+/// Options of mkfs.btrfs(8) of btrfs-progs 6.2.
 const BTRFS: Options = Options {
     short: ("KMVfqv", "ALORUbdlmns"),
     long: (
@@ -36,18 +37,18 @@ const BTRFS: Options = Options {
          runtime-features sectorsize uuid",
     ),
 };
-/// mkfs.f2fs(8) of f2fs-tools 1.15.
+/// Options of mkfs.f2fs(8) of f2fs-tools 1.15.
 const F2FS: Options = Options {
     short: ("Vfhimqr", "CEORSTUadeglostwz"),
     long: ("", ""),
 };
-/// mkfs.nilfs2(8) of nilfs-tools 2.2.
+/// Options of mkfs.nilfs2(8) of nilfs-tools 2.2.
 const NILFS2: Options = Options {
     short: ("KVcfhnqv", "BLOPbm"),
     long: ("", ""),
 };
 
-/// Refuses words that are neither allowed options nor their values.
+/// Refuses words that are neither allowed options nor values of allowed options.
 pub(crate) fn check(kind: FileSystemKind, words: &[String]) -> Result<(), InvalidMakeSpec> {
     let options = match kind.on_image() {
         FileSystemKind::Tmpfs | FileSystemKind::Overlay => return Ok(()),
@@ -67,7 +68,7 @@ pub(crate) fn check(kind: FileSystemKind, words: &[String]) -> Result<(), Invali
             )
         })?;
         if has_value {
-            // mkfs itself reports a missing value.
+            // A missing value is not an error here, because mkfs itself reports it.
             words.next();
         }
     }
@@ -75,13 +76,14 @@ pub(crate) fn check(kind: FileSystemKind, words: &[String]) -> Result<(), Invali
 }
 
 impl Options {
-    /// Whether the next word is the value of this option; `None` if the option is not allowed.
+    /// Whether the next word is the value of this option. Returns `None` if the option is not
+    /// allowed.
     fn takes_value(&self, word: &str) -> Option<bool> {
         if let Some(long) = word.strip_prefix("--") {
             let (name, value) = long
                 .split_once('=')
                 .map_or((long, None), |(name, value)| (name, Some(value)));
-            // Abbreviated names are refused, because they could stand for options that are not
+            // Abbreviated names are refused, because they could match an option that is not
             // allowed.
             let has = |names: &str| names.split_whitespace().any(|known| known == name);
             return match value {
@@ -95,7 +97,7 @@ impl Options {
             .filter(|letters| !letters.is_empty())?;
         for (at, letter) in letters.char_indices() {
             if self.short.1.contains(letter) {
-                // The rest of the word is the value.
+                // The rest of the word is the value; without a rest, the next word is the value.
                 return Some(letters[at + letter.len_utf8()..].is_empty());
             }
             if !self.short.0.contains(letter) {

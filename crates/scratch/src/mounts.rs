@@ -1,4 +1,4 @@
-//! Mounting, unmounting, and distinguishing our mounts from others.
+//! Mounts and unmounts scratch file systems, and distinguishes their mounts from other mounts.
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -17,8 +17,8 @@ use crate::owned::{MadeLeft, Owned};
 use crate::stop::MakeStop;
 use crate::tool;
 
-/// Time limit for unmounting a busy mount. A process that is ending, or an indexer, can keep it
-/// busy for a moment.
+/// Time limit for unmounting a busy file system. A process that is ending, or an indexer, may keep
+/// it busy for a moment.
 const BUSY_LIMIT: Duration = Duration::from_secs(2);
 
 /// A mount to be made.
@@ -26,13 +26,13 @@ pub(crate) struct MountPlan<'a> {
     pub(crate) kind: &'a str,
     pub(crate) options: &'a [String],
     pub(crate) source: &'a str,
-    /// Name of the mount point in the directory.
+    /// Name of the mount point in the directory of the scratch file system.
     pub(crate) at: &'a str,
 }
 
-/// Mounts a file system; returns the command line. Paths are relative to the program's working
-/// directory and are not resolved to absolute ones. So another directory that takes the path of
-/// this one is not mounted over.
+/// Mounts a file system, and returns the command line. Paths are relative to mount's working
+/// directory and are not resolved to absolute paths. If another directory takes the path of this
+/// one, nothing is mounted on that directory.
 pub(crate) fn mount(plan: &MountPlan, owned: &Owned, stop: &MakeStop) -> Result<String, MakeError> {
     owned.check_directory(plan.at)?;
     let mut words: Vec<OsString> = vec!["-t".into(), plan.kind.into()];
@@ -53,7 +53,7 @@ pub(crate) fn mount(plan: &MountPlan, owned: &Owned, stop: &MakeStop) -> Result<
     Ok(tool::command_line("mount", &words))
 }
 
-/// All mounts that this process sees.
+/// Returns all mounts that this process sees.
 fn all() -> Result<MountTable, MakeError> {
     let why = match MountTable::read(&Sources::default()) {
         Fact::Known(table) => return Ok(table),
@@ -67,7 +67,7 @@ fn all() -> Result<MountTable, MakeError> {
     ))
 }
 
-/// The mount that covers a name in a directory; `None` if there is none.
+/// Returns the mount on a name in a directory; `None` if nothing is mounted there.
 fn on(directory: &MadeDirectory, name: &str) -> Result<Option<Mount>, MakeError> {
     let at = directory.at(name);
     let error = |answer| MakeError::io("look at", &at, answer);
@@ -87,7 +87,8 @@ fn on(directory: &MadeDirectory, name: &str) -> Result<Option<Mount>, MakeError>
     Ok((inner.mount_id != outer.mount_id).then_some(inner))
 }
 
-/// Returns `None` if this program made the mount in the directory, else a description of the mount.
+/// Returns a description of a mount that this program did not make; `None` for a mount of this
+/// program.
 fn foreign(mount: &Mount, owned: &Owned) -> Option<String> {
     let is_ours = match mount.file_system_type.as_str() {
         "tmpfs" | "overlay" => mount.source == owned.source(),
@@ -99,8 +100,8 @@ fn foreign(mount: &Mount, owned: &Owned) -> Option<String> {
     (!is_ours).then(|| format!("{} from {}", mount.file_system_type, mount.source))
 }
 
-/// Returns the mount that this program made in a directory of its own. Fails if it does not exist
-/// or another mount covers it.
+/// Returns the mount that this program made on a directory of its own. Fails if the mount does not
+/// exist or if another mount covers it.
 pub(crate) fn own(owned: &Owned, name: &str) -> Result<Mount, MakeError> {
     let at = owned.directory.at(name);
     let Some(mount) = on(&owned.directory, name)? else {
@@ -115,10 +116,10 @@ pub(crate) fn own(owned: &Owned, name: &str) -> Result<Mount, MakeError> {
     }
 }
 
-/// Unmounts the mounts that this program made on a directory of its own; returns their number.
+/// Unmounts all mounts that this program made on a directory of its own, and returns their number.
 ///
-/// For nilfs2 this runs umount(8): only its helper ends the cleaner, a process that works on the
-/// mount.
+/// For nilfs2, this runs umount(8), because only its helper ends the cleaner, a process that works
+/// on the mounted file system.
 pub(crate) fn unmount(owned: &Owned, name: &str) -> Result<usize, MakeError> {
     let at = owned.directory.at(name);
     let began = Instant::now();
@@ -138,7 +139,7 @@ pub(crate) fn unmount(owned: &Owned, name: &str) -> Result<usize, MakeError> {
         }
         match rustix::mount::unmount(&at, UnmountFlags::NOFOLLOW) {
             Ok(()) => count += 1,
-            // Another process has unmounted it already.
+            // Another process has already unmounted the file system.
             Err(Errno::INVAL) => {}
             Err(Errno::BUSY) if began.elapsed() < BUSY_LIMIT => {
                 std::thread::sleep(Duration::from_millis(20))
@@ -148,7 +149,8 @@ pub(crate) fn unmount(owned: &Owned, name: &str) -> Result<usize, MakeError> {
     }
 }
 
-/// Other mount points of a directory's file system, which another program has made or moved there.
+/// Returns the other mount points of a scratch file system, at which another program has mounted
+/// it.
 pub(crate) fn elsewhere(owned: &Owned, devices: &[OverImage]) -> Result<Vec<PathBuf>, MakeError> {
     let source = owned.source();
     let is_it = |mount: &Mount| match mount.file_system_type.as_str() {
@@ -159,7 +161,8 @@ pub(crate) fn elsewhere(owned: &Owned, devices: &[OverImage]) -> Result<Vec<Path
     Ok(mounts.map(|mount| mount.mount_point).collect())
 }
 
-/// Fails if another program has mounted something in the directory.
+/// Checks that no file system is mounted inside the directory; the remaining mount would be another
+/// program's.
 pub(crate) fn none_inside(directory: &MadeDirectory) -> Result<(), MadeLeft> {
     let path = directory.present();
     let left = |path: PathBuf, why: String| MadeLeft { path, why };

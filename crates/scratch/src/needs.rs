@@ -12,40 +12,41 @@ use crate::kind::FileSystemKind;
 use crate::spec::MakeSpec;
 use crate::tool;
 
-/// Space needed in a directory.
+/// Space that a scratch file system needs in a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoomNeed {
     /// The directory, with symbolic links resolved.
     pub directory: PathBuf,
-    /// Bytes that the file system needs there.
+    /// Bytes that the scratch file system needs in the directory.
     pub bytes: u64,
-    /// Bytes available there. Directories on the same file system share them.
+    /// Bytes available in the directory. Directories on the same file system share these bytes.
     pub available_bytes: u64,
-    /// Device number of the directory (`st_dev` of stat(2)). Directories with the same one share
-    /// their free space.
+    /// Device number of the directory (`st_dev` of stat(2)). Directories with the same device
+    /// number share their free space.
     pub device: u64,
-    /// Maximum number of bytes that each saved state needs there.
+    /// Maximum number of bytes that each saved state needs in the directory.
     pub state_bytes_max: u64,
 }
 
 /// Requirements of a scratch file system on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MakeNeeds {
-    /// Space by directory: that of the image, and that of the external journal if it differs.
+    /// Space by directory: that of the image, and that of the external journal if it is in another
+    /// directory.
     pub room: Vec<RoomNeed>,
-    /// Bytes of memory that a full tmpfs takes; 0 for other kinds.
+    /// Bytes of memory that a tmpfs occupies when it is full; 0 for other kinds.
     pub memory_bytes: u64,
 }
 
-/// Space for the directory, the manifest and bookkeeping besides the image.
+/// Space in bytes for the directory, the manifest and metadata, in addition to the image.
 const BESIDE_BYTES: u64 = 1 << 20;
 
 impl MakeSpec {
-    /// Checks whether the file system can be made here, without making anything. A kernel module
-    /// may be loaded.
+    /// Checks whether the file system can be made on this machine, without making anything. The
+    /// check may load a kernel module.
     ///
     /// # Errors
-    /// Returns the first requirement that is not met.
+    /// Returns the first requirement that is not met as an error.
     pub fn check(&self) -> Result<MakeNeeds, MakeError> {
         let kind = self.kind;
         if !rustix::process::geteuid().is_root() {
@@ -79,7 +80,8 @@ impl MakeSpec {
         })
     }
 
-    /// Determines the space. Image and journal may share it.
+    /// Determines the needed space of each directory. The image and the journal may be in the same
+    /// one.
     fn room(&self) -> Result<Vec<RoomNeed>, MakeError> {
         let kind = self.kind;
         let image_bytes = if kind.has_image() { self.size_bytes } else { 0 };
@@ -98,7 +100,7 @@ impl MakeSpec {
             let available_bytes =
                 match Space::read(&directory).and_then(|space| space.available_bytes) {
                     Fact::Known(bytes) => bytes,
-                    // A file system without a size limit.
+                    // The file system has no size limit.
                     Fact::NotApplicable => u64::MAX,
                     Fact::Unavailable(why) => return Err(refused(why)),
                 };
@@ -123,7 +125,7 @@ impl MakeSpec {
     }
 }
 
-/// The programs that are run, with their packages.
+/// Returns the programs that making this kind requires, each with its Debian package.
 pub(crate) fn programs(kind: FileSystemKind) -> Vec<(&'static str, &'static str)> {
     let mut programs = vec![("mount", "mount")];
     programs.extend(kind.mkfs());
@@ -160,7 +162,7 @@ fn has_loops(kind: FileSystemKind) -> Result<(), MakeError> {
     const CONTROL: &str = "/dev/loop-control";
     let may = || may(Path::new(CONTROL), Access::READ_OK | Access::WRITE_OK);
     if may().is_err() {
-        // The second check below reports a failure of this command.
+        // A failure of modprobe is ignored, because the second check reports its cause.
         drop(tool::run("modprobe", ["--", "loop"], None, tool::SHORT));
     }
     may().map_err(|answer| {
@@ -171,7 +173,7 @@ fn has_loops(kind: FileSystemKind) -> Result<(), MakeError> {
     })
 }
 
-/// Whether this user has this access to a file or directory.
+/// Whether this user may access a file or directory in this way.
 fn may(path: &Path, access: Access) -> rustix::io::Result<()> {
     rustix::fs::accessat(CWD, path, access, AtFlags::EACCESS)
 }
@@ -183,8 +185,8 @@ fn unusable(kind: FileSystemKind, directory: &Path, answer: &str) -> MakeError {
     ))
 }
 
-/// Resolves a directory for images. No other user may be able to replace it by another directory,
-/// because the program runs as root.
+/// Resolves the path of a directory for images. Fails if another user could replace the directory
+/// by another one, because this program runs as root.
 pub(crate) fn usable(kind: FileSystemKind, directory: &Path) -> Result<PathBuf, MakeError> {
     let refused = |answer: String| unusable(kind, directory, &answer);
     let real = std::fs::canonicalize(directory).map_err(|error| refused(error.to_string()))?;

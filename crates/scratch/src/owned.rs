@@ -1,5 +1,5 @@
-//! A directory with its locked manifest. Files are created and removed only by their name in the
-//! open directory, and only if they are recorded under that name.
+//! A directory with its locked manifest. Files in it are created and removed only by their name in
+//! the open directory, and only if the manifest records this name.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -15,23 +15,21 @@ use crate::manifest::{Entry, Head, Manifest, is_ours};
 use crate::stop::MakeStop;
 use crate::tool::Around;
 
-/// A directory with its locked manifest.
 #[derive(Debug)]
 pub(crate) struct Owned {
     pub(crate) directory: MadeDirectory,
     pub(crate) manifest: Manifest,
 }
 
-/// Something that could not be removed.
+/// A path that could not be removed, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MadeLeft {
     pub path: PathBuf,
-    /// The reason, in one line.
     pub why: String,
 }
 
 impl Owned {
-    /// Creates a directory with its manifest.
+    /// Creates a directory and its manifest.
     pub(crate) fn create(path: &std::path::Path, head: Head) -> Result<Self, MakeError> {
         let directory = MadeDirectory::create(path)?;
         match Manifest::create(&directory, head) {
@@ -40,19 +38,22 @@ impl Owned {
                 manifest,
             }),
             Err(error) => {
-                // The first error is reported. Files that another program has put there are kept.
+                // The error of the manifest is reported. The directory stays if another program has
+                // put files into it.
                 let _ = directory.remove();
                 Err(error)
             }
         }
     }
 
-    /// The source of mounts without a device (tmpfs, overlay), by which they are recognized.
+    /// Returns the source of mounts that have no device (tmpfs, overlay). The mounts are recognised
+    /// by this text.
     pub(crate) fn source(&self) -> String {
         format!("{PREFIX}{}", self.manifest.head.id)
     }
 
-    /// The environment in which programs run. With `stop`, a signal ends them.
+    /// Returns the environment in which programs run. If `stop` is given, a signal ends the
+    /// programs.
     pub(crate) fn around<'a>(&'a self, stop: Option<&'a MakeStop>) -> Around<'a> {
         Around {
             lock: &self.manifest.file,
@@ -65,14 +66,14 @@ impl Owned {
         self.manifest.account.contains_key(name)
     }
 
-    /// Creates a directory in it.
+    /// Creates a directory with this name inside the directory.
     pub(crate) fn create_directory(&mut self, name: &str) -> Result<(), MakeError> {
         self.create_with(name, |directory| {
             rustix::fs::mkdirat(directory.held(), name, Mode::from_raw_mode(0o755))
         })
     }
 
-    /// Creates an empty file in it.
+    /// Creates an empty file with this name inside the directory.
     pub(crate) fn create_image(&mut self, name: &str) -> Result<Image, MakeError> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(0o600);
@@ -94,7 +95,7 @@ impl Owned {
         let made = match create(&self.directory) {
             Ok(made) => made,
             Err(errno) => {
-                // The existing entry was not made here.
+                // The name exists already, and this program did not make the entry.
                 self.enter(Entry::Removed(name.to_owned()))?;
                 return Err(error(errno));
             }
@@ -109,7 +110,7 @@ impl Owned {
         self.manifest.add(&self.directory, entry)
     }
 
-    /// Opens a file that was made here.
+    /// Opens a file that the manifest records.
     pub(crate) fn open_image(&self, name: &str) -> Result<Image, MakeError> {
         let at = self.directory.at(name);
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -125,7 +126,7 @@ impl Owned {
         })
     }
 
-    /// Checks that a directory that was made here still exists.
+    /// Checks that a directory that the manifest records still exists.
     pub(crate) fn check_directory(&self, name: &str) -> Result<(), MakeError> {
         let at = self.directory.at(name);
         match self.directory.facts_in(name) {
@@ -141,12 +142,12 @@ impl Owned {
             .is_some_and(|recorded| is_ours(*recorded, there) && !self.directory.is_covered(there))
     }
 
-    /// Device and inode, as in stat(2), of a file that was made here, even if its name was removed
-    /// or changed.
+    /// Returns the device and inode of a file that the manifest records, as in stat(2), even if the
+    /// file was renamed or removed.
     pub(crate) fn device_and_inode(&self, name: &str) -> Option<(u64, u64)> {
         let identity = self.manifest.account.get(name).copied().flatten()?;
         let there = self.directory.facts_in(name).ok().flatten();
-        // An overlay reports different devices for files and directories.
+        // On an overlay, files and directories have different device numbers.
         let device = match there.filter(|there| self.is_ours(name, there)) {
             Some(there) => there.device,
             None => self.directory.facts().ok()?.device,
@@ -154,8 +155,8 @@ impl Owned {
         Some((device, identity.inode()))
     }
 
-    /// Removes what was made under a name; returns whether it existed. Anything that has replaced
-    /// it is kept.
+    /// Removes the file or directory recorded under this name, and returns whether it existed. An
+    /// entry that has replaced it is kept.
     pub(crate) fn remove(&mut self, name: &str) -> Result<bool, MadeLeft> {
         let left = |why: String| MadeLeft {
             path: shown(&self.directory.at(name)),
@@ -176,7 +177,7 @@ impl Owned {
         Ok(true)
     }
 
-    /// Removes what was made under a name, and records the removal.
+    /// Removes the file or directory recorded under this name, and records the removal.
     pub(crate) fn discard(&mut self, name: &str) -> Result<(), MakeError> {
         if !self.has(name) {
             return Ok(());
@@ -191,5 +192,5 @@ impl Owned {
     }
 }
 
-/// Why an entry with one of our names, or among our files, is kept.
+/// The reason why an entry is kept that another program has put into the directory.
 pub(crate) const NOT_OURS: &str = "was not made by this program (move it away, then clean again)";

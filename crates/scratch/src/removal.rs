@@ -1,6 +1,6 @@
-//! Removal of what a manifest records: mounts, loop devices, images, and the manifest last. The end
-//! of a study and the removal after a killed study use the same code. It works from open
-//! directories and by recorded identity. Files that are not recorded are kept and named, and the
+//! Removes everything that a manifest records: mounts, loop devices, images, and the manifest last.
+//! The same code runs at the end of a study and in `clean` after a killed study. It uses open
+//! directories and recorded identities. Files that are not recorded are kept and reported, and the
 //! manifest is then kept as well.
 
 use std::fs::File;
@@ -16,18 +16,18 @@ use crate::manifest;
 use crate::mounts;
 use crate::owned::{MadeLeft, NOT_OURS, Owned};
 
-/// Results of removing a scratch file system.
+/// The result of removing a scratch file system.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MadeRemoved {
     pub directory: PathBuf,
-    /// Number of mounts that were unmounted.
+    /// Number of mounts that were removed.
     pub mounts: usize,
     /// Number of loop devices that were detached.
     pub loop_devices: usize,
     /// Number of images and saved states that were removed.
     pub images: usize,
-    /// Paths, mounts and devices that could not be removed. If there are any, the manifest still
-    /// exists.
+    /// Paths, mounts and devices that could not be removed. If the list is not empty, the manifest
+    /// still exists.
     pub left: Vec<MadeLeft>,
 }
 
@@ -52,7 +52,7 @@ impl MadeRemoved {
         });
     }
 
-    /// Returns an error if something could not be removed.
+    /// Returns an error if any path, mount or device could not be removed.
     pub(crate) fn complete(self) -> Result<Self, MakeError> {
         if self.left.is_empty() {
             return Ok(self);
@@ -66,17 +66,17 @@ impl MadeRemoved {
     }
 }
 
-/// Removes a file system, and its journal's directory if it has its own.
+/// Removes a file system, and the directory of its journal if the journal has one of its own.
 pub(crate) fn remove(main: Option<&mut Owned>, journal: Option<&mut Owned>) -> MadeRemoved {
-    // The main manifest names the journal's directory, so it is removed last.
+    // The directory of the file system is removed last, because its manifest contains the path of
+    // the journal's directory.
     let mut owned: Vec<&mut Owned> = journal.into_iter().collect();
     let journals = owned.len();
     owned.extend(main);
     let present = owned.last().map(|owned| owned.directory.present());
     let mut removed = MadeRemoved::new(&present.unwrap_or_default());
     let devices = devices(&owned, &mut removed);
-    // Counted in advance, because the kernel detaches most of them when the file system is
-    // unmounted.
+    // The devices are counted before the unmount, because the kernel then detaches most of them.
     removed.loop_devices = devices.len();
     let is_free = owned[journals..]
         .iter()
@@ -100,7 +100,7 @@ pub(crate) fn remove(main: Option<&mut Owned>, journal: Option<&mut Owned>) -> M
     removed
 }
 
-/// The loop devices over images.
+/// Returns the loop devices over the images in these directories.
 fn devices(owned: &[&mut Owned], removed: &mut MadeRemoved) -> Vec<OverImage> {
     let mut devices = Vec::new();
     for owned in owned {
@@ -114,7 +114,7 @@ fn devices(owned: &[&mut Owned], removed: &mut MadeRemoved) -> Vec<OverImage> {
     devices
 }
 
-/// Unmounts the file system; returns whether no mount of it is left.
+/// Unmounts the file system, and returns whether none of its mounts remains.
 fn unmount(main: &Owned, devices: &[OverImage], removed: &mut MadeRemoved) -> bool {
     for name in [MOUNT, BELOW] {
         match mounts::unmount(main, name) {
@@ -151,7 +151,7 @@ fn release(owned: &Owned, removed: &mut MadeRemoved) -> bool {
     removed.left.is_empty()
 }
 
-/// Removes the files that were made, then the manifest and the directory.
+/// Removes the recorded files, then the manifest and the directory.
 fn remove_files(owned: &mut Owned, removed: &mut MadeRemoved) {
     if let Err(left) = mounts::none_inside(&owned.directory) {
         return removed.left.push(left);
@@ -187,7 +187,8 @@ fn remove_files(owned: &mut Owned, removed: &mut MadeRemoved) {
     }
 }
 
-/// Removes a directory with an incomplete manifest. Nothing else can have been made in it.
+/// Removes a directory with an incomplete or missing manifest, in which its maker made nothing
+/// else.
 pub(crate) fn remove_unfinished(directory: &MadeDirectory, lock: Option<&File>) -> MadeRemoved {
     let path = directory.path();
     let left = |why: String| MadeRemoved::left(path, why);

@@ -6,18 +6,19 @@ use crate::invalid::{InvalidMakeSpec, control_character, invalid_fullness};
 use crate::kind::FileSystemKind;
 use crate::mkfs_words;
 
-/// Default size: 2 GiB.
+/// Default size of the image or tmpfs: 2 GiB.
 pub const DEFAULT_SIZE_BYTES: u64 = 2 << 30;
-/// Default directory for images. Unlike `/tmp`, it is not in memory on common systems, and survives
-/// a restart, so that `clean` finds the images.
+/// Default directory for images. Unlike `/tmp`, it is on disk on common systems. Images in it
+/// survive a restart, so that `clean` finds them.
 pub const DEFAULT_DIRECTORY: &str = "/var/tmp";
-/// A larger size is more likely a typing error than a real disk.
+/// Maximum size of the image or tmpfs. A larger one is more likely a typing error than intended.
 const SIZE_BYTES_MAX: u64 = 16 << 40;
-/// Maximum size of an external journal. mke2fs(8) accepts larger ones, up to 10,240,000 blocks.
+/// Maximum size of an external journal in bytes. mke2fs(8) accepts up to 10,240,000 blocks, which
+/// can be more.
 const JOURNAL_BYTES_MAX: u64 = 2_000 << 20;
 
-/// Refused options of mount(8): they name a device or another file system, change what is mounted
-/// where, or make the target read-only.
+/// Options of mount(8) that are refused: they name a device or another file system, change what is
+/// mounted where, or make the target read-only.
 const MOUNT_OPTIONS_REFUSED: [(&str, &str); 14] = [
     ("bind", OTHER_MOUNT),
     ("rbind", OTHER_MOUNT),
@@ -39,45 +40,45 @@ const OWN_LOOP: &str = "the loop device is set up by the program (remove it)";
 const OTHER_DEVICE: &str =
     "it names a device, and only images are used (for an external journal use journal=SIZE)";
 
-/// A journal on its own image.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ExternalJournal {
-    /// The size of its image in bytes.
+    /// Size of the journal's image, in bytes.
     pub size_bytes: u64,
-    /// The directory of its image; `None` for the directory of the file system's image.
+    /// Directory of the journal's image; `None` for the directory of the file system's image.
     pub directory: Option<PathBuf>,
 }
 
 /// The description of a scratch file system.
 ///
-/// `FromStr` parses it from one word: `make:ext4?size=4GiB&mount=noatime,data=journal&mkfs=-I
+/// `FromStr` parses the description from one word:
+/// `make:ext4?size=4GiB&mount=noatime,data=journal&mkfs=-I
 /// 256&journal=128MiB&journal-in=/dir&in=/dir&discard&direct&fullness=50`. `Display` writes the
-/// canonical word, without defaults. In the word, `%26` stands for `&` and `%25` for `%`. After
-/// fields are changed, [`MakeSpec::validate`] must check them.
+/// canonical word, without default values. In the word, `%26` represents `&` and `%25` represents
+/// `%`. After fields are changed, [`MakeSpec::validate`] must check them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MakeSpec {
     pub kind: FileSystemKind,
-    /// Size in bytes of the image or the tmpfs.
+    /// Size of the image or the tmpfs, in bytes.
     pub size_bytes: u64,
     /// Additional arguments of mkfs, in order.
     pub mkfs_words: Vec<String>,
-    /// Mount options.
+    /// Additional options of mount, in order.
     pub mount_options: Vec<String>,
-    /// The directory of the image, as an absolute path.
+    /// Absolute path of the directory for the image.
     pub directory: PathBuf,
-    /// A journal on its own image, for ext3, ext4 and xfs.
+    /// The journal on its own image, which only ext3, ext4 and xfs support.
     pub journal: Option<ExternalJournal>,
-    /// Whether freed blocks of the image are deallocated at once, and mkfs discards (mount option
-    /// `discard`). The image is then no longer fully allocated.
+    /// Whether freed blocks of the image are deallocated at once (mount option `discard`), and mkfs
+    /// discards. If so, the image does not stay fully allocated.
     pub discard: bool,
-    /// Whether the loop device bypasses the page cache (direct I/O).
+    /// Whether the loop device bypasses the page cache of the file system below (direct I/O).
     pub direct: bool,
-    /// Fill level before a run, in percent of the usable space.
+    /// Fill level before a run, as a percentage of the usable space; `None` for no filler.
     pub fullness_percent: Option<u8>,
 }
 
 impl MakeSpec {
-    /// A file system of this kind with defaults.
+    /// Describes a file system of this kind with default values.
     pub fn new(kind: FileSystemKind) -> Self {
         Self {
             kind,
@@ -92,16 +93,16 @@ impl MakeSpec {
         }
     }
 
-    /// The directory of the journal's image; `None` without an external journal.
+    /// Returns the directory of the journal's image; `None` without an external journal.
     pub fn journal_directory(&self) -> Option<&Path> {
         let journal = self.journal.as_ref()?;
         Some(journal.directory.as_deref().unwrap_or(&self.directory))
     }
 
-    /// Checks the fields for contradictions. A parsed spec is valid.
+    /// Checks the fields for contradictions. A spec that was parsed from a word is always valid.
     ///
     /// # Errors
-    /// Returns the first contradiction.
+    /// Returns the first contradiction as an error.
     pub fn validate(&self) -> Result<(), InvalidMakeSpec> {
         let kind = self.kind.name();
         let min_bytes = self.kind.size_bytes_min();
@@ -171,8 +172,8 @@ impl MakeSpec {
         Ok(())
     }
 
-    /// Refuses words of the user that would make mkfs or mount use a device or a file that is not
-    /// ours.
+    /// Refuses words of the user that would make mkfs or mount use a device or a file that this
+    /// program did not make.
     fn check_words(&self) -> Result<(), InvalidMakeSpec> {
         for word in &self.mkfs_words {
             if word.contains(char::is_control) {

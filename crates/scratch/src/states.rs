@@ -1,4 +1,4 @@
-//! Saved states of a file system: copies of its images.
+//! Saves and restores the state of a file system, by copying its images.
 
 use crate::blocks;
 use crate::directory::saved;
@@ -6,8 +6,8 @@ use crate::error::MakeError;
 use crate::owned::Owned;
 use crate::stop::MakeStop;
 
-/// Copies an image of an unmounted file system, and replaces an earlier copy. After an error, no
-/// copy of this state is kept.
+/// Copies an image of an unmounted file system; the copy replaces an earlier one of this state.
+/// After an error, no copy of this state remains.
 pub(crate) fn save(
     owned: &mut Owned,
     image: &str,
@@ -20,13 +20,14 @@ pub(crate) fn save(
     let to = owned.create_image(&copy)?;
     let copied = blocks::copy(&from, &to, stop);
     if copied.is_err() {
-        // The first error is reported. Removing the file system removes the rest.
+        // The error of the copy is reported. If the removal fails, removing the file system also
+        // removes the incomplete copy.
         drop(owned.discard(&copy));
     }
     copied
 }
 
-/// Restores an image from its saved copy.
+/// Restores an image from the copy in a saved state.
 pub(crate) fn restore(
     owned: &Owned,
     image: &str,
@@ -38,7 +39,7 @@ pub(crate) fn restore(
     blocks::bring_back(&copy, &owned.open_image(image)?, is_sparse, stop)
 }
 
-/// Checks a state's name, which becomes part of file names.
+/// Checks the name of a state, which becomes a part of file names.
 pub(crate) fn check_name(state: &str) -> Result<(), MakeError> {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     if (1..=32).contains(&state.len()) && state.bytes().all(is_plain) {

@@ -1,11 +1,11 @@
-//! A signal that ends the making of a file system.
+//! Ends the making of a file system when a signal has arrived.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::MakeError;
 
-/// Number of the signal that ends the operation; 0 means none. The default never ends anything.
+/// Number of the signal that requests the end; 0 if none has arrived. The default value stays 0.
 #[derive(Clone, Debug, Default)]
 pub struct MakeStop(Arc<AtomicUsize>);
 

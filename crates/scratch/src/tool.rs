@@ -1,5 +1,5 @@
-//! Programs that make and mount file systems, run as child processes. They run without a shell, in
-//! the C locale, and with a time limit. Each runs in its own process group, so that Ctrl-C at the
+//! Runs the programs that make and mount file systems as child processes, without a shell, in the C
+//! locale, and with a time limit. Each program runs in its own process group, so that Ctrl-C at the
 //! terminal does not interrupt mkfs.
 
 use std::ffi::OsString;
@@ -22,17 +22,18 @@ pub(crate) const SHORT: Duration = Duration::from_secs(60);
 /// Time limit of a program that writes to a whole image.
 pub(crate) const LONG: Duration = Duration::from_secs(1_800);
 
-/// Maximum number of bytes kept of a program's output. The rest is read and dropped.
+/// Maximum number of bytes of a program's output that are kept. Further output is read and dropped.
 const OUTPUT_BYTES_MAX: u64 = 16 << 10;
-/// Interval at which a child process is polled.
+/// Interval at which the state of a child process is polled.
 const ASK_EACH: Duration = Duration::from_millis(2);
-/// Time to wait for a killed program. One that hangs in the kernel is abandoned after that.
+/// Maximum wait for the end of a killed program. A program that hangs in the kernel is then
+/// abandoned.
 const AFTER_KILL: Duration = Duration::from_secs(5);
-/// Time for a program to clean up after a signal.
+/// Time that a program gets to clean up after a signal, before it is killed.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Finds a program in the directories of PATH, or in the administrator's directories, which a
-/// user's PATH often lacks.
+/// Searches a program in the directories of PATH. Also searches the administrator's directories,
+/// which a user's PATH often lacks.
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let administrators = ["/usr/sbin", "/sbin"].map(PathBuf::from);
@@ -46,19 +47,20 @@ pub(crate) fn find(name: &str) -> Option<PathBuf> {
         })
 }
 
-/// The environment of a program, besides its arguments.
+/// The parts of a program's environment that the caller chooses.
 #[derive(Clone, Copy)]
 pub(crate) struct Around<'a> {
-    /// The locked manifest, which becomes the program's standard input, positioned at its end. The
-    /// lock is then held until the program ends, even if this process is killed before.
+    /// The locked manifest, which becomes the program's standard input. The program then holds the
+    /// lock until it ends, even if this process is killed earlier. The file is positioned at its
+    /// end.
     pub(crate) lock: &'a File,
-    /// The working directory. Relative names in the user's arguments refer to it.
+    /// The working directory of the program, to which relative names in its arguments refer.
     pub(crate) directory: &'a Path,
-    /// A signal that ends the program; `None` for removal, which a signal does not end.
+    /// The signal that ends the program; `None` for removals, which a signal must not end.
     pub(crate) stop: Option<&'a MakeStop>,
 }
 
-/// The command line as a user would type it.
+/// Formats a command line as a user would type it.
 pub(crate) fn command_line(name: &str, arguments: &[OsString]) -> String {
     let mut line = name.to_owned();
     for argument in arguments {
@@ -77,7 +79,7 @@ pub(crate) fn command_line(name: &str, arguments: &[OsString]) -> String {
     line
 }
 
-/// Runs a program until it ends; returns its standard output.
+/// Runs a program until it ends, and returns its standard output.
 ///
 /// # Errors
 /// Returns an error if the program cannot be started, fails, is killed, or exceeds the time limit.
@@ -112,8 +114,8 @@ pub(crate) fn run<A: Into<OsString>>(
     Ok(output)
 }
 
-/// The first line that a program prints for its version. Some programs print it to standard error,
-/// or fail.
+/// Returns the first line that a program prints for its version. Some programs print it to standard
+/// error, or exit with an error, so both are accepted.
 pub(crate) fn version(name: &str) -> Result<String, MakeError> {
     let arguments = [OsString::from("-V")];
     let (_, [output, errors]) = ended(name, &arguments, None, SHORT)?;
@@ -122,7 +124,7 @@ pub(crate) fn version(name: &str) -> Result<String, MakeError> {
     first.ok_or_else(|| MakeError::answer(&command_line(name, &arguments), ""))
 }
 
-/// Runs a program; returns its exit status, standard output and standard error.
+/// Runs a program, and returns its exit status, standard output and standard error.
 fn ended(
     name: &str,
     arguments: &[OsString],
@@ -141,8 +143,9 @@ fn ended(
     let mut child = Command::new(program)
         .args(arguments)
         .env("LC_ALL", "C")
-        // libblkid trusts its cache for a while without checking the device. mkfs.btrfs would then
-        // refuse an identity that the cache assigns to an earlier device of the image.
+        // Switches off the cache of libblkid, which is used for a while without checking the
+        // device. Because of an outdated entry, mkfs.btrfs would refuse an identity that an earlier
+        // device of the image had.
         .env("BLKID_FILE", "/dev/null")
         .current_dir(around.map_or(Path::new("/"), |around| around.directory))
         .stdin(stdin)
@@ -179,11 +182,11 @@ fn ended(
     ))
 }
 
-/// Reads a stream until it ends, in a thread, so that the pipe never fills up.
+/// Reads a stream until its end, in a separate thread, so that the pipe never fills up.
 fn reader(mut stream: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
     std::thread::spawn(move || {
         let mut kept = Vec::new();
-        // If reading fails, only the message lacks this part.
+        // If reading fails, only this part of the error message is missing.
         drop(
             stream
                 .by_ref()
@@ -195,8 +198,8 @@ fn reader(mut stream: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
     })
 }
 
-/// The text of a stream. A daemon that a program leaves behind may keep the stream open, so the
-/// wait is limited.
+/// Returns the text that was read from a stream. The wait is limited, because a daemon that the
+/// program started may keep the stream open.
 fn text(output: JoinHandle<Vec<u8>>) -> String {
     let began = Instant::now();
     while !output.is_finished() && began.elapsed() < Duration::from_secs(1) {
@@ -208,11 +211,11 @@ fn text(output: JoinHandle<Vec<u8>>) -> String {
     String::from_utf8_lossy(&output.join().unwrap_or_default()).into_owned()
 }
 
-/// Ends a program and its process group, with one signal after the other. If the program does not
-/// end in time, nothing more can be done.
+/// Ends a program and its process group with one signal after the other. A program that survives
+/// all signals is abandoned.
 fn end(child: &mut Child, signals: &[(Signal, Duration)]) {
     for (signal, patience) in signals {
-        // The child has not been reaped yet, so its process ID cannot belong to another process.
+        // The child was not reaped yet, so no other process can have its process ID.
         let _ = kill_process_group(Pid::from_child(child), *signal);
         if matches!(waited(child, *patience, &MakeStop::default()), Ok(Some(_))) {
             return;
@@ -220,7 +223,7 @@ fn end(child: &mut Child, signals: &[(Signal, Duration)]) {
     }
 }
 
-/// Waits for a program; `None` if it exceeds the limit or a signal arrives.
+/// Waits until a program ends. Returns `None` if the time limit is exceeded or a signal arrives.
 fn waited(
     child: &mut Child,
     limit: Duration,
@@ -238,7 +241,7 @@ fn waited(
     }
 }
 
-/// Joins several lines into one, for a message.
+/// Joins the lines of a text into one line, for a message.
 fn one_line(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let line = lines.collect::<Vec<_>>().join("; ");
@@ -263,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn error_describes_how_a_program_failed() {
+    fn error_contains_the_exit_status_and_output_of_the_program() {
         assert_eq!(run("echo", ["a", "b"], None, SHORT).unwrap(), "a b\n");
         assert_eq!(
             message(
@@ -289,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_ends_a_program_that_hangs_and_what_it_started() {
+    fn signal_ends_a_hanging_program_and_its_children() {
         let scene = tempfile::tempdir().unwrap();
         let lock = File::open("/dev/null").unwrap();
         for script in [

@@ -1,4 +1,4 @@
-//! Parsing and formatting of a [`MakeSpec`] as one word.
+//! Parses a [`MakeSpec`] from one word, and formats it as one.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -65,7 +65,7 @@ impl FromStr for MakeSpec {
     }
 }
 
-/// The values by key; empty for a key without a value.
+/// Returns the values by key. The value of a key without `=` is empty.
 fn given(pairs: &str) -> Result<BTreeMap<&str, String>, InvalidMakeSpec> {
     let mut given = BTreeMap::new();
     for pair in pairs.split('&').filter(|pair| !pair.is_empty()) {
@@ -129,7 +129,8 @@ impl fmt::Display for MakeSpec {
     }
 }
 
-/// Bytes in the largest unit of which they are a multiple, as [`quantity::bytes`] parses them.
+/// Formats a size in the largest unit that divides it, so that [`quantity::bytes`] can parse the
+/// text without a loss.
 fn size_text(bytes: u64) -> String {
     let units = [
         ("TiB", 1 << 40),

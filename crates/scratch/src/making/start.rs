@@ -1,4 +1,4 @@
-//! Starting a file system on its images: loop devices, mkfs, mounts and filler.
+//! Starts a file system on its images: sets up loop devices, runs mkfs, mounts, and adds filler.
 
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
@@ -30,7 +30,7 @@ impl Made {
             .collect();
     }
 
-    /// Sets up the loop devices, formats and mounts.
+    /// Sets up the loop devices, formats them if the images are new, and mounts the file system.
     pub(super) fn start(
         &mut self,
         images: Images,
@@ -64,7 +64,8 @@ impl Made {
                 None => Fact::NotApplicable,
             };
         }
-        // Writes everything to the images, and drops the images from the page cache.
+        // Writes all data to the images, and drops the images from the page cache, so that runs
+        // start alike.
         filler::sync(&root)?;
         self.each_image(blocks::written)?;
         self.facts.look(&self.main, &devices);
@@ -72,7 +73,7 @@ impl Made {
         Ok(())
     }
 
-    /// Sets up loop devices over the images: the file system's, then the journal's.
+    /// Sets up a loop device over each image: first the file system's, then the journal's.
     fn attach(&self) -> Result<Vec<Attached>, MakeError> {
         let images = self.images().into_iter();
         let attached =
@@ -133,7 +134,7 @@ impl Made {
                 if !layer.exists() {
                     make_directory(&layer, 0o755)?;
                 }
-                // The path is relative to the directory in which mount runs.
+                // The paths of the layers are relative to the directory in which mount runs.
                 options.push(format!("{option}={BELOW}/{name}"));
             }
             self.mount_one(kind, &options, &source, MOUNT)?;
