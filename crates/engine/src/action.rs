@@ -106,8 +106,8 @@ actions! {
     Append = 2, "append": Some(Kind::Append), on File, more_files None, comes_as [Append];
     /// Remove a file's name.
     Delete = 3, "delete": Some(Kind::Delete), on File, more_files Some(false), comes_as [Delete];
-    /// No operation. In the original's algorithm this half of a transaction has none, because the
-    /// file table is full or the file has its maximum size. In a mix, there was no suitable file.
+    /// No operation. In the original PostMark, a half of a transaction is omitted if the file table
+    /// is full or the file has its maximum size. In a mix, no file was suitable.
     Nothing = 4, "nothing": None, on File, more_files None, comes_as [];
     /// Read a range of a file.
     ReadRange = 5, "read-range": Some(Kind::ReadRange), on File, more_files None,
@@ -124,7 +124,7 @@ actions! {
         comes_as [SetAttributes];
     /// Rename a file.
     Rename = 10, "rename": Some(Kind::Rename), on File, more_files None, comes_as [Rename];
-    /// Write a new file and rename it over an existing one.
+    /// Write a new file and rename it over an existing file.
     Replace = 11, "replace": Some(Kind::Replace), on File, more_files None, comes_as [Replace];
     /// Deliver a new file as Maildir does: write it in `tmp`, rename it into `new`.
     Deliver = 12, "deliver": Some(Kind::Deliver), on File, more_files Some(true),
@@ -185,7 +185,7 @@ impl Action {
         words.join(", ")
     }
 
-    /// Returns the action with this name; `None` if a mix cannot name it.
+    /// Returns the action with this name; `None` if no action that a mix can name has the name.
     pub fn of_mix(name: &str) -> Option<Self> {
         Self::asked_for().find(|action| action.name() == name)
     }

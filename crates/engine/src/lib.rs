@@ -2,8 +2,8 @@
 //! makes no system calls and reads no clock.
 //!
 //! The worker loop submits whole operations to a [`Session`], each with a [`Ticket`], and receives
-//! their outcomes: at once from a synchronous session, later from one with several operations in
-//! flight.
+//! their outcomes: at once from a synchronous session, later from a session with several operations
+//! in flight.
 //!
 //! Rules for engines: an operation that completes with `Ok` was performed completely, and moved
 //! exactly the requested bytes. A failure names the `Step` at which the operation failed, the
@@ -119,7 +119,7 @@ pub trait Session {
     ) -> Submitted;
 
     /// Waits until an operation in flight completes, at most for `limit` unless `limit` is `None`.
-    /// Returns `None` if no operation is in flight, or if none completed in time.
+    /// Returns `None` if no operation is in flight, or if no operation completed in time.
     fn complete(
         &mut self,
         _limit: Option<Duration>,
@@ -142,8 +142,8 @@ pub trait Session {
         None
     }
 
-    /// Returns all names in a directory, to explain a wrong listing. This allocates memory, so it
-    /// is not measured. Other operations may be in flight.
+    /// Returns all names in a directory, to explain a wrong listing. This call allocates memory, so
+    /// its time is not measured. Other operations may be in flight.
     ///
     /// # Errors
     /// Returns an error if the directory cannot be read.

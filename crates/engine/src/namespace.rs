@@ -87,7 +87,7 @@ impl Facts {
 pub struct Entry<'a> {
     /// The name of the entry; never `.` or `..`.
     pub name: &'a [u8],
-    /// The inode number, if the listing includes it.
+    /// The inode number; `None` if the namespace's listings contain no inode numbers.
     pub number: Option<u64>,
 }
 
@@ -235,7 +235,8 @@ pub trait Directory: Debug + Send + Sync {
         None
     }
 
-    /// Returns this directory with the process's own rights; `None` if it already has them.
+    /// Returns this directory with the process's own rights; `None` if the directory is already
+    /// used with these rights.
     fn with_own_rights(&self) -> Option<Arc<dyn Directory>> {
         None
     }

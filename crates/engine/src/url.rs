@@ -214,7 +214,8 @@ impl Url {
         below
     }
 
-    /// Whether `other` denotes this directory or one below it, regardless of parameters.
+    /// Whether `other` denotes this directory or one of its subdirectories at any depth, regardless
+    /// of parameters.
     pub fn leads_to(&self, other: &Self) -> bool {
         let above = self.path.strip_suffix(b"/").unwrap_or(&self.path);
         let rest = other.path.strip_prefix(above);

@@ -168,7 +168,7 @@ mod tests {
             assert_eq!(before, after);
             assert_eq!(std::fs::read(&roots).unwrap(), b"precious");
         });
-        // The thread that started the others still has its own rights.
+        // The thread that started the new threads still has its own rights.
         assert_eq!(std::fs::read(&roots).unwrap(), b"precious");
     }
 }

@@ -1,5 +1,5 @@
-//! Buffers for reads, writes and directory listings. Sessions allocate them when they open and
-//! never afterwards.
+//! Buffers for reads, writes and directory listings. A session allocates its buffers when it is
+//! opened, and none afterwards.
 
 use std::ops::Range;
 

@@ -104,7 +104,7 @@ impl<S: System, T: Style> Calls<S, T> {
         Ok(())
     }
 
-    /// Opens a file, performs `work` on it, and closes it.
+    /// Opens a file, performs `work` on the file, and closes the file.
     #[inline]
     fn on_file(
         &mut self,

@@ -1,4 +1,4 @@
-//! The I/O engines, a module each, and their [`registry`].
+//! The I/O engines, a module for each engine, and the [`registry`] of the engines.
 //!
 //! This crate does not depend on workloads, prints nothing, and reads no clock; the simulated
 //! engine *advances* a virtual one.

@@ -75,7 +75,7 @@ impl Nfs {
     pub const TIMEOUT: Duration = Duration::from_secs(20);
 
     /// Creates an engine whose sessions keep up to `depth` operations in flight. Each target is the
-    /// text of a [`Url`](engine::Url); an invalid one is rejected when it is opened.
+    /// text of a [`Url`](engine::Url); an invalid URL is rejected when the target is opened.
     pub fn new(depth: usize, targets: &[PathBuf]) -> Self {
         Self::with_timeout(depth, targets, Self::TIMEOUT)
     }

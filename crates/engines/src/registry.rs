@@ -1,4 +1,4 @@
-//! The only list of I/O engines: the facts about each, and its constructor.
+//! The only list of I/O engines: the facts about each engine, and its constructor.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use engine::{Engine, EngineFacts, Targets, Url, UrlError};
 
 use crate::{nfs, null, posix, raw, stdio};
 
-/// Creates an engine with this queue depth for these targets.
+/// A function that creates an engine with a queue depth, for a list of targets.
 type Make = fn(usize, &[PathBuf]) -> Arc<dyn Engine>;
 
 /// An engine of the registry.

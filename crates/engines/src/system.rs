@@ -62,7 +62,7 @@ pub(crate) trait System {
     fn mkdir(&mut self, at: At<'_>, mode: libc::mode_t) -> Result<(), Errno>;
     fn rmdir(&mut self, at: At<'_>) -> Result<(), Errno>;
     fn sync(&mut self, file: c_int, contents_only: bool) -> Result<(), Errno>;
-    /// Opens a directory, syncs and closes it.
+    /// Opens a directory, syncs the directory, and closes it.
     fn sync_directory(&mut self, at: At<'_>) -> Result<(), Errno>;
     fn sync_file_system(&mut self, location: usize) -> Result<(), Errno>;
     /// Returns a file's size; a symbolic link is not followed.

@@ -7,7 +7,7 @@
 //! stalled, every call on the mount waits, as with a server that hangs. The kernel handles `flock`
 //! itself. Birth times, `O_TMPFILE` and `SYNCFS` are not supported, as on most servers.
 //!
-//! Mounting needs root and `/dev/fuse`; [`is_possible`] checks both.
+//! Mounting needs root and `/dev/fuse`; [`is_possible`] checks both requirements.
 
 mod files;
 mod gate;
@@ -99,7 +99,8 @@ impl Mounted {
         &self.point
     }
 
-    /// The delayed requests and the time slept for them since the file system was mounted.
+    /// The number of delayed requests, and the total time of delays, since the file system was
+    /// mounted.
     #[must_use]
     pub fn delayed(&self) -> Delayed {
         self.gate.delayed()
@@ -156,7 +157,7 @@ impl Mounted {
 impl Drop for Mounted {
     fn drop(&mut self) {
         // FORCE makes the kernel end the connection and all its requests first. DETACH unmounts
-        // although files are open; their descriptors become useless.
+        // although files are open; calls on the open descriptors fail afterwards.
         let unmounted =
             rustix::mount::unmount(&self.point, UnmountFlags::FORCE | UnmountFlags::DETACH);
         self.gate.end();

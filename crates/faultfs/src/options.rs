@@ -5,10 +5,10 @@ use std::time::Duration;
 /// The features of the file system; all are enabled by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Whether `RENAME_NOREPLACE` is supported; otherwise it fails with `EINVAL`, as on older
-    /// servers.
+    /// Whether `RENAME_NOREPLACE` is supported; otherwise a rename with this flag fails with
+    /// `EINVAL`, as on older servers.
     pub rename_noreplace: bool,
-    /// Whether hard links are supported; otherwise they fail with `EPERM`.
+    /// Whether hard links are supported; otherwise link(2) fails with `EPERM`.
     pub hard_links: bool,
     /// Requests that are delayed; none by default.
     pub delay: Option<Delay>,

@@ -9,14 +9,16 @@ use fuser::{Errno, INodeNo};
 /// The files that the kernel knows, with their names. Paths are composed for every request, because
 /// a directory on the path may have been renamed.
 pub(crate) struct Tree {
-    /// A path of the backing directory that is not hidden by a mount over it.
+    /// A path of the backing directory that remains valid if a file system is mounted over the
+    /// directory.
     root: PathBuf,
     known: HashMap<u64, Known>,
 }
 
 #[derive(Default)]
 struct Known {
-    /// The names by which the file was looked up: the directory's inode number and the name in it.
+    /// The names by which the file was looked up: the inode number of a directory, and the name in
+    /// that directory.
     names: Vec<(u64, OsString)>,
     /// Number of lookups that were reported to the kernel.
     lookups: u64,

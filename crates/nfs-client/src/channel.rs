@@ -165,9 +165,9 @@ impl Channel {
         Ok(())
     }
 
-    /// Sends the buffer followed by `tail` and `padding` without copying them first. Bytes that the
-    /// socket does not accept are buffered. After an error, all bytes are buffered, and the next
-    /// [`send`](Self::send) reports the error.
+    /// Sends the buffer followed by `tail` and `padding`, without copying `tail` and `padding` to
+    /// the buffer. Bytes that the socket does not accept are buffered. After an error, all bytes
+    /// are buffered, and the next [`send`](Self::send) reports the error.
     pub fn send_with(&mut self, tail: &[u8], padding: &[u8]) {
         let parts = [&self.out[self.sent..], tail, padding].map(IoSlice::new);
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;

@@ -132,7 +132,7 @@ impl FileAttributes {
         reader.optional(Self::read)
     }
 
-    /// Whether both attributes belong to the same file.
+    /// Whether these attributes and `other` belong to the same file.
     pub fn is_same_file(&self, other: &Self) -> bool {
         (self.file_system, self.number) == (other.file_system, other.number)
     }

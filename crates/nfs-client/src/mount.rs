@@ -10,7 +10,7 @@ pub(crate) const TRANSFER_BYTES_MAX: u32 = 1 << 20;
 /// The minimum size of a READ or WRITE, which a server must support.
 pub(crate) const TRANSFER_BYTES_MIN: u32 = 512;
 /// The size of a page of a listing. Larger pages gain little (a directory of 20,000 entries takes
-/// 57 pages), and servers shorten them.
+/// 57 pages), and servers shorten larger pages.
 pub(crate) const LISTING_BYTES: u32 = 64 << 10;
 
 /// The maximum number of bytes that a reply contains in addition to contents or entries.

@@ -152,7 +152,7 @@ impl<'a> Page<'a> {
         })
     }
 
-    /// Decodes the next entry; `None` after the last one of the page.
+    /// Decodes the next entry; `None` after the last entry of the page.
     #[inline]
     pub fn next_entry(&mut self) -> Result<Option<ListedEntry<'a>>, Garbled> {
         let is_plus = self.is_plus;

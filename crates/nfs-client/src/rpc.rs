@@ -35,7 +35,7 @@ pub struct Caller {
     pub groups: Vec<u32>,
 }
 
-/// The encoded header of calls to a program; each call copies it.
+/// The encoded header of calls to a program, which is copied to the start of each call.
 #[derive(Clone, Debug)]
 pub struct CallHead(Vec<u8>);
 

@@ -85,7 +85,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Encodes values and appends them to a buffer.
+/// Encodes values and appends the encoded bytes to a buffer.
 pub trait Writer {
     /// Appends an unsigned 32-bit number in big-endian order.
     fn put_u32(&mut self, value: u32);

@@ -1,7 +1,7 @@
 //! Ranks over MPI: the processes that mpirun or srun has started.
 //!
 //! A build without the feature `mpi` needs no MPI. The feature changes this crate and the command
-//! line only, so that builds with and without it share all other crates.
+//! line only, so that builds with and without the feature share all other crates.
 
 #[cfg(feature = "mpi")]
 mod over_mpi;

@@ -9,10 +9,10 @@
 //! message, MPI would send only the head and transfer the rest when the receiver accepts the
 //! message. If the sender was stopped in between, the receiver would block forever.
 //!
-//! Sent bytes remain in memory until the process ends. MPI reads them until they are transmitted,
-//! and its safe interface borrows buffers without returning them. Ranks send a few kilobytes at
-//! each barrier, and their records at the end. A part that is sent repeatedly, to another rank or
-//! as a sign of life, is stored once.
+//! Sent bytes remain in memory until the process ends. MPI reads the bytes until they are
+//! transmitted, and its safe interface borrows buffers without returning them. Ranks send a few
+//! kilobytes at each barrier, and their records at the end. A part that is sent repeatedly, to
+//! another rank or as a sign of life, is stored once.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};

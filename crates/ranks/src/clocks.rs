@@ -38,7 +38,7 @@ pub(crate) fn between(asked_ns: i64, answer_ns: i64, answered_ns: i64) -> ClockO
 pub struct ClockAxis {
     /// The offset at the start of the run.
     pub begin: ClockOffset,
-    /// The offset at the end of the run; the same as at the start if it was not measured.
+    /// The offset at the end of the run; equal to `begin` if it was not measured.
     pub end: ClockOffset,
 }
 

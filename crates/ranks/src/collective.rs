@@ -64,7 +64,7 @@ impl<M: Meet<Value: Send>> Begun for (M, Sender<Outcome<M::Value>>) {
 /// Merges the values of all ranks in the order of ranks, upwards in the tree, and returns the
 /// result to all ranks.
 pub(crate) struct Merge<T, M> {
-    /// The values merged up to now; `None` after they were sent to the parent.
+    /// The result of merging up to now; `None` after it was sent to the parent.
     sum: Option<T>,
     merge: M,
     /// Number of children whose values are merged.

@@ -172,8 +172,8 @@ impl Ranks {
     /// Connects the ranks with a run. `stopping` is called about 20 times a second while a run is
     /// open, and once when the run is closed; a reason that `stopping` returns is sent to all
     /// ranks. `stop` is called when another rank stops the run or any rank is lost. Both functions
-    /// are called by the communication thread and must not block. A later call replaces an earlier
-    /// one.
+    /// are called by the communication thread and must not block. A later call replaces the
+    /// functions of an earlier call.
     pub fn tie(
         &self,
         stopping: impl Fn() -> Option<StopReason> + Send + 'static,
@@ -244,8 +244,8 @@ impl Ranks {
     }
 
     /// Calls `tell` once, from the communication thread, as soon as a rank is lost. Other ranks
-    /// exit soon afterwards, and the launcher then ends this process. A later call replaces an
-    /// earlier one.
+    /// exit soon afterwards, and the launcher then ends this process. A later call replaces the
+    /// function of an earlier call.
     pub fn when_lost(&self, tell: impl FnOnce(&CommunicationError) + Send + 'static) {
         self.do_now(|together| together.when_lost(Box::new(tell)));
     }

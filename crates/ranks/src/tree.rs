@@ -10,7 +10,7 @@ pub(crate) fn parent(rank: u32) -> Option<u32> {
     (rank != 0).then(|| rank & (rank - 1))
 }
 
-/// Returns the children of a rank in their order, for this number of ranks.
+/// Returns the children of a rank in ascending order, in a tree of `ranks` ranks.
 pub(crate) fn children(rank: u32, ranks: u32) -> impl DoubleEndedIterator<Item = u32> {
     let bits = if rank == 0 {
         u32::BITS

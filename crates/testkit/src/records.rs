@@ -24,7 +24,7 @@ pub fn transactions(record: &Record) -> &PhaseRecord {
     phase(record, Phase::Transactions)
 }
 
-/// Returns the phases of a record, in their order.
+/// Returns the phases of a record, in the order of the run.
 pub fn phases(record: &Record) -> Vec<Phase> {
     let phases = record.actual.phases.iter();
     phases.map(|phase| phase.phase).collect()

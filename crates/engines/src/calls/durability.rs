@@ -41,7 +41,7 @@ pub(super) fn have_one_directory(a: Name<'_>, b: Name<'_>) -> bool {
 }
 
 impl<S: System, T: Style> Calls<S, T> {
-    /// Syncs an open file after a change if the policy requires it.
+    /// Syncs an open file after a change if the durability policy requires a sync.
     #[inline]
     pub(super) fn sync_file(
         &mut self,
@@ -57,7 +57,7 @@ impl<S: System, T: Style> Calls<S, T> {
     }
 
     /// Syncs the directory that contains `name` after the name was created, removed or changed, if
-    /// the policy requires it.
+    /// the durability policy requires a sync.
     #[inline]
     pub(crate) fn sync_directory_of(
         &mut self,

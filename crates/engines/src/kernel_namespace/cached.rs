@@ -14,7 +14,8 @@ const SYS_CACHESTAT: c_long = 451;
 /// Magic number of overlayfs (linux/magic.h).
 const OVERLAYFS_SUPER_MAGIC: rustix::fs::FsWord = 0x794c_7630;
 
-/// The range of a cachestat(2) query (linux/mman.h); length 0 extends it to the end of the file.
+/// The range of a cachestat(2) query (linux/mman.h); length 0 extends the range to the end of the
+/// file.
 #[repr(C)]
 struct CachestatRange {
     offset: u64,

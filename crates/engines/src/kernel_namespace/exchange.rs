@@ -26,7 +26,7 @@ const ON_THE_WAY: OFlags = OFlags::PATH
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
-/// Opens a directory and determines with whose rights it is used.
+/// Opens a directory and determines with whose rights the directory is used.
 pub(crate) fn open(path: &Path) -> Result<(OwnedFd, Access), Errno> {
     // For a user other than root, a replaced directory exposes nothing that the replacing user
     // could not affect anyway.

@@ -1,5 +1,5 @@
-//! Marks: files that claim a directory. They are open and locked, and get their final name when
-//! they are complete.
+//! Marks: files that claim a directory. A mark is open and locked, and gets its final name when its
+//! text is complete.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -19,7 +19,7 @@ pub(super) const CREATE: OFlags = OFlags::RDWR
     .union(OFlags::EXCL)
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
-/// The mode of new marks before the process's umask; a file system may choose another one.
+/// The mode of new marks before the process's umask; a file system may choose another mode.
 pub(super) const MARK_MODE: u32 = 0o666;
 
 /// An open mark, with the directory and the name by which it was opened.

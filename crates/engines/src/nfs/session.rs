@@ -85,7 +85,7 @@ impl NfsSession {
     }
 
     /// Writes a call to its connection's buffer if the connection exists; otherwise the call waits
-    /// for it.
+    /// for the connection.
     #[inline]
     fn transmit(&mut self, number: usize) {
         let flight = &mut self.flights[number];

@@ -59,7 +59,7 @@ impl NfsShared {
     }
 
     /// Returns the target that contains a URL's directory, and the rest of the URL's path. Mounts
-    /// the target if it was not used before.
+    /// the target on its first use.
     pub(crate) fn target(
         &self,
         url: &Url,

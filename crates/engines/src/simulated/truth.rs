@@ -20,7 +20,7 @@ pub struct Struck {
     /// The number of the call, counted from 0.
     pub call: u64,
     pub step: Step,
-    /// Number of bytes that the call was to move; 0 if it moves none.
+    /// Number of bytes that the call was to move; 0 for a call that moves no bytes.
     pub asked_bytes: usize,
 }
 

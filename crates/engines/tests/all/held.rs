@@ -165,7 +165,7 @@ fn renamed_directory_stays_in_use() {
     for_each_engine!(stays_in_its_directory());
 }
 
-/// A session is not opened if the path now denotes another directory than the expected one.
+/// A session is not opened if the path now denotes another directory than the expected directory.
 fn refuses_another_directory(engine: &impl Engine) {
     let temporary = tempfile::tempdir().unwrap();
     let facts = temporary.path().metadata().unwrap();

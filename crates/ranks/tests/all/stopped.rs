@@ -11,7 +11,7 @@ use ranks::{CommunicationError, Ranks};
 use crate::threads;
 
 const LIMIT: Duration = Duration::from_secs(20);
-/// The maximum time that a rank works if it is not informed of the stop.
+/// A rank that is not informed of the stop within this time fails the test.
 const LONG: Duration = Duration::from_secs(10);
 
 /// The program that runs on a rank: it can request a stop, and records whether another rank stopped
@@ -155,7 +155,8 @@ fn closing_before_a_barrier_ends_run_of_waiting_ranks() {
                     let outcome = sum(ranks);
                     let rank = ranks.rank();
                     match outcome {
-                        // The closing rank took part in the first of both operations.
+                        // The rank that closes the run took part in the first of the two
+                        // operations.
                         Ok(_) => (),
                         Err(CommunicationError::Stopped { rank: by }) => {
                             assert_eq!(by, closes, "rank {rank}")

@@ -24,7 +24,8 @@ pub(super) struct NfsDirectory {
     pub(super) handle: Handle,
 }
 
-/// A listing that takes longer fails, so a slow server cannot block it forever.
+/// The time limit of a listing, which fails after this time, so that a slow server cannot block the
+/// run forever.
 const LISTED_WITHIN: Duration = Duration::from_secs(60 * 60);
 
 /// A page of a listing: names with inode numbers.

@@ -1,4 +1,4 @@
-//! The connection of a namespace, and calls that several of its types make.
+//! The connection of a namespace, and calls that several types of the namespace make.
 
 use core::time::Duration;
 use std::sync::{Arc, Mutex, PoisonError};

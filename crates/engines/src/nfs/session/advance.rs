@@ -12,7 +12,7 @@ use super::place::Place;
 use crate::nfs::durable::Durable;
 use crate::nfs::verifiers::Verifiers;
 
-/// Limit of repeated requests for a page whose entries disappear while the server reads it.
+/// Limit of repeated requests for a page whose entries are removed while the server reads the page.
 const PAGES_AGAIN_MAX: u32 = 32;
 
 /// The parts of a session that an operation needs to process a reply.

@@ -20,7 +20,7 @@ pub(super) enum Stage {
     Lookup,
     /// LOOKUP of a created file, because the reply lacked its handle.
     LookupMade,
-    /// LOOKUP of a listed entry, because READDIRPLUS returned no attributes of it.
+    /// LOOKUP of a listed entry, because READDIRPLUS returned no attributes of the entry.
     LookupEntry,
     /// GETATTR, because a reply lacked the attributes.
     GetAttributes,
@@ -75,7 +75,7 @@ pub(super) struct NfsFlight {
     /// the offset of the next name.
     pub(super) entries: Vec<u8>,
     pub(super) entries_at: usize,
-    /// All names of a listing; `None` if only their number and digest are needed.
+    /// All names of a listing; `None` if only the number and the digest of the names are needed.
     pub(super) names: Option<Vec<Vec<u8>>>,
     /// The memory that `names` uses, in bytes.
     pub(super) names_bytes: usize,
@@ -92,8 +92,8 @@ pub(super) struct Call {
     pub(super) is_pending: bool,
     pub(super) xid: u32,
     pub(super) line: usize,
-    /// The end of the call in the stream of bytes written to its connection; `None` if it is not
-    /// written yet.
+    /// The end of the call in the stream of bytes written to its connection; `None` if the call is
+    /// not written yet.
     pub(super) end: Option<u64>,
     /// Whether the call was counted as sent.
     pub(super) is_counted: bool,

@@ -28,8 +28,8 @@ impl NfsSession {
         }
     }
 
-    /// Sends buffered calls, waits up to `limit` for replies and processes them. May return before
-    /// `limit` without a reply.
+    /// Sends buffered calls, waits up to `limit` for replies, and processes received replies. May
+    /// return before `limit` without a reply.
     #[inline]
     pub(super) fn wait(&mut self, limit: Option<Duration>, steps: &mut dyn Steps) {
         self.send_all();
@@ -154,9 +154,9 @@ impl NfsSession {
         }
     }
 
-    /// Handles a lost connection, or one on which the server sent an invalid reply. Calls that were
-    /// sent completely are marked, because the server may have executed them. An invalid reply
-    /// fails all operations that waited for a reply on the connection.
+    /// Handles a lost connection, or a connection on which the server sent an invalid reply. Calls
+    /// that were sent completely are marked, because the server may have executed them. An invalid
+    /// reply fails all operations that waited for a reply on the connection.
     #[cold]
     pub(super) fn break_line(&mut self, number: usize, broken: Broken) {
         let (error, is_garbled) = match broken {

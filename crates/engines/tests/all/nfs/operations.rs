@@ -517,7 +517,7 @@ pub fn in_flight<'a>(
     assert_eq!(outcomes, vec![Ok(()); count]);
 }
 
-/// Performs operations as `in_flight` does, but returns their outcomes in the order of the
+/// Performs operations as `in_flight` does, but returns the outcomes in the order of the
 /// operations.
 pub fn outcomes<'a>(
     session: &mut Box<dyn Session>,
