@@ -239,8 +239,8 @@ impl Made {
     /// is unmounted for the copy, and then mounted.
     ///
     /// # Errors
-    /// Returns an error if the file system is in use, if the name is invalid, if the file system
-    /// has no image, or if the file system below lacks space for the copy.
+    /// Returns an error if the file system is in use or has no image. Also returns an error if the
+    /// name is invalid, or if the file system below lacks space for the copy.
     pub fn save(&mut self, state: &str) -> Result<(), MakeError> {
         states::check_name(state)?;
         if !self.spec.kind.has_image() {

@@ -1,4 +1,4 @@
-//! Tests of the crate's public interface: one program with a module for each suite.
+//! Tests of the crate's public interface. All suites are modules of one test program.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
 
@@ -6,5 +6,5 @@ mod opening;
 mod pending;
 mod runs;
 
-// Shared by the suites.
+// Functions for the tests of all suites.
 mod support;

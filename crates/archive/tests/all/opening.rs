@@ -1,4 +1,4 @@
-//! Which files are opened, and that other files are not changed.
+//! Tests which files are opened as archives, and that other files are not changed.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Lines};
@@ -19,7 +19,7 @@ use crate::support::{
     ImportOne, PATIENCE, directory, file, head, open, open_with, open_within, parts, run,
 };
 
-/// Checks that opening fails with this message and changes no byte.
+/// Checks that opening the file fails with this message, and changes no byte of the file.
 fn is_refused(path: &Path, expected: &str) -> ArchiveError {
     let before = fs::read(path).unwrap();
     let names = |path: &Path| -> Vec<_> {
@@ -58,8 +58,8 @@ fn archive_is_created_with_its_directories() {
     assert_eq!(mode & 0o777, 0o700);
 }
 
-/// The archive itself, or a directory of its path, is a dangling link: this is reported, and
-/// nothing is created through it.
+/// The path of the archive, or a directory of the path, is a dangling link. Opening reports the
+/// link and creates nothing through it.
 #[test]
 fn dangling_link_is_reported() {
     let directory = directory();
@@ -89,7 +89,7 @@ fn dangling_link_is_reported() {
 }
 
 #[test]
-fn created_files_get_the_owner() {
+fn created_files_belong_to_the_requested_owner() {
     let directory = directory();
     let path = directory.path().join("a/b/archive.db");
     let facts = fs::metadata(directory.path()).unwrap();
@@ -129,7 +129,7 @@ fn created_files_get_the_owner() {
 }
 
 #[test]
-fn foreign_files_are_not_changed() {
+fn files_of_other_programs_are_refused_and_not_changed() {
     let directory = directory();
     let path = file(&directory);
     for (bytes, expected) in [
@@ -145,7 +145,7 @@ fn foreign_files_are_not_changed() {
         is_refused(&path, expected);
     }
     fs::remove_file(&path).unwrap();
-    // A database of another program.
+    // The file is an SQLite database of another program.
     let other = rusqlite::Connection::open(&path).unwrap();
     other
         .execute_batch("CREATE TABLE run (number INTEGER); PRAGMA user_version = 1")
@@ -159,7 +159,7 @@ fn foreign_files_are_not_changed() {
 }
 
 #[test]
-fn newer_archive_is_not_changed() {
+fn archive_of_a_newer_version_is_refused_and_not_changed() {
     let directory = directory();
     let path = file(&directory);
     open(&path).import(&run(1)).unwrap();
@@ -178,7 +178,7 @@ fn newer_archive_is_not_changed() {
 }
 
 #[test]
-fn truncated_archive_is_not_changed() {
+fn truncated_archive_is_refused_and_not_changed() {
     let directory = directory();
     let whole = file(&directory);
     let mut archive = open(&whole);
@@ -203,10 +203,10 @@ fn truncated_archive_is_not_changed() {
     }
 }
 
-/// After any flipped bit, reading returns an error or an archive as before; it never panics and
+/// After any flipped bit, reading returns an error or the unchanged archive. It never panics and
 /// never changes the file.
 #[test]
-fn flipped_bits_are_detected_and_nothing_is_changed() {
+fn flipped_bit_never_causes_a_panic_or_a_change() {
     let directory = directory();
     let whole = file(&directory);
     let mut archive = open(&whole);
@@ -221,7 +221,7 @@ fn flipped_bits_are_detected_and_nothing_is_changed() {
     let bytes = fs::read(&whole).unwrap();
     let path = directory.path().join("flipped.db");
     let (mut told, mut unseen) = (0, 0);
-    // The stride reaches all parts of pages.
+    // With this stride, bits in all parts of a page are flipped.
     for at in (0..bytes.len()).step_by(97) {
         let mut flipped = bytes.clone();
         flipped[at] ^= 1 << (at % 8);
@@ -249,7 +249,7 @@ fn flipped_bits_are_detected_and_nothing_is_changed() {
 }
 
 #[test]
-fn damaged_record_is_reported_and_others_are_read() {
+fn damaged_record_does_not_prevent_reading_other_runs() {
     let directory = directory();
     let path = file(&directory);
     let mut archive = open(&path);
@@ -268,7 +268,7 @@ fn damaged_record_is_reported_and_others_are_read() {
     assert_eq!(archive.list(&Filter::default()).unwrap().len(), 2);
 }
 
-/// Bytes 18 and 19 of the header are 2 with a write-ahead log.
+/// Whether the file uses a write-ahead log: bytes 18 and 19 of its header are then 2.
 fn has_log(path: &Path) -> bool {
     let bytes = fs::read(path).unwrap();
     assert_eq!(bytes[18], bytes[19]);
@@ -291,9 +291,10 @@ fn new_archive_has_the_requested_journal() {
     }
 }
 
-/// Another machine may have opened the file, and cannot access this machine's shared memory.
+/// Another machine may have opened the file. It cannot access the shared memory that a write-ahead
+/// log needs.
 #[test]
-fn rollback_journal_is_never_replaced_by_a_log() {
+fn rollback_journal_is_never_replaced_by_a_write_ahead_log() {
     let directory = directory();
     let path = file(&directory);
     begin_with(&path, JournalMode::Rollback, 1);
@@ -304,10 +305,10 @@ fn rollback_journal_is_never_replaced_by_a_log() {
     assert!(!has_log(&path));
 }
 
-/// For example, the archive was copied to a network file system after a process was killed,
-/// including its log.
+/// For example, a process was killed, and the archive was then copied to a network file system
+/// together with its write-ahead log.
 #[test]
-fn log_is_converted_without_shared_memory() {
+fn archive_with_write_ahead_log_is_converted_without_shared_memory() {
     let there = directory();
     let source = file(&there);
     let mut archive = open(&source);
@@ -316,7 +317,7 @@ fn log_is_converted_without_shared_memory() {
     let path = file(&directory);
     fs::copy(&source, &path).unwrap();
     fs::copy(beside(&source, "-wal"), beside(&path, "-wal")).unwrap();
-    // Makes the creation of shared memory fail.
+    // Makes the creation of the log's shared memory fail.
     symlink("nowhere", beside(&path, "-shm")).unwrap();
     let error = open_with(&path, JournalMode::WriteAhead, true).unwrap_err();
     assert!(error.kind == ArchiveErrorKind::NotWritable, "{error}");
@@ -327,9 +328,9 @@ fn log_is_converted_without_shared_memory() {
     assert_eq!(archive.list(&Filter::default()).unwrap().len(), 2);
 }
 
-/// Using the log would require memory that the other processes do not share.
+/// Using the write-ahead log of another process requires memory shared with that process.
 #[test]
-fn log_in_use_is_not_used_without_shared_memory() {
+fn archive_with_write_ahead_log_in_use_is_refused_without_shared_memory() {
     let directory = directory();
     let path = file(&directory);
     open(&path).import(&run(1)).unwrap();
@@ -349,8 +350,8 @@ fn log_in_use_is_not_used_without_shared_memory() {
     assert!(!has_log(&path));
 }
 
-/// Starts another process that performs a test, and waits for a line that ends with `words`.
-/// Returns the process and its further lines.
+/// Starts another process that executes a test function, and waits for a line that ends with
+/// `words`. Returns the process and its further lines of output.
 fn begun(path: &Path, test: &str, words: &str) -> (Child, Lines<BufReader<ChildStdout>>) {
     let mut child = another(path, test).stdin(Stdio::piped()).spawn().unwrap();
     let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -358,7 +359,7 @@ fn begun(path: &Path, test: &str, words: &str) -> (Child, Lines<BufReader<ChildS
     (child, said)
 }
 
-/// Only for other tests: keeps an archive open until the process is killed.
+/// Helper process of other tests, not a test: keeps an archive open until the process is killed.
 #[test]
 fn holds() {
     let Some(path) = std::env::var_os(ARCHIVE) else {
@@ -367,11 +368,11 @@ fn holds() {
     let archive = open(Path::new(&path));
     archive.check().unwrap();
     println!("\nholds it");
-    // Waits until the other process kills this one.
+    // Waits until the test kills this process.
     std::io::stdin().read_line(&mut String::new()).unwrap();
 }
 
-/// Creates an archive with one run.
+/// Creates an archive that contains one run.
 fn begin_with(path: &Path, journal: JournalMode, number: u64) {
     open_with(path, journal, true)
         .unwrap()
@@ -379,7 +380,7 @@ fn begin_with(path: &Path, journal: JournalMode, number: u64) {
         .unwrap();
 }
 
-/// The path with this suffix.
+/// Returns the path extended by a suffix.
 fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
@@ -387,7 +388,7 @@ fn beside(path: &Path, end: &str) -> PathBuf {
 }
 
 #[test]
-fn special_names_of_sqlite_are_file_names() {
+fn special_database_names_of_sqlite_are_treated_as_file_names() {
     let directory = directory();
     let foreign = directory.path().join("foreign.db");
     let other = rusqlite::Connection::open(&foreign).unwrap();
@@ -418,7 +419,7 @@ fn special_names_of_sqlite_are_file_names() {
     );
 }
 
-/// Only for other tests: writes to an archive whose path is relative.
+/// Helper process of another test, not a test: writes to an archive whose path is relative.
 #[test]
 fn writes_to_a_name() {
     let Some(path) = std::env::var_os(ARCHIVE) else {
@@ -427,9 +428,10 @@ fn writes_to_a_name() {
     open(Path::new(&path)).import(&run(1)).unwrap();
 }
 
-/// The journal of a killed process is beside the file, not beside the link.
+/// The journal of a killed process is beside the file, so it must be found even if the archive is
+/// opened by a link.
 #[test]
-fn journal_is_beside_the_file_and_not_beside_the_link() {
+fn journal_beside_the_linked_file_is_applied() {
     let directory = directory();
     let there = directory.path().join("there");
     fs::create_dir(&there).unwrap();
@@ -439,8 +441,8 @@ fn journal_is_beside_the_file_and_not_beside_the_link() {
     for number in 1..=3 {
         archive.import(&run(number)).unwrap();
     }
-    // A checkpoint has written only the first page, which contains the new length. The log contains
-    // all pages.
+    // State of the file during a checkpoint: only its first page was written, which contains the
+    // new length. The log contains all pages.
     let path = there.join("archive.db");
     fs::copy(beside(&source, "-wal"), beside(&path, "-wal")).unwrap();
     drop(archive);
@@ -454,15 +456,15 @@ fn journal_is_beside_the_file_and_not_beside_the_link() {
     assert_eq!(archive.record(3).unwrap(), run(3));
     assert!(!beside(&link, "-wal").exists());
     drop(archive);
-    // Without the log the file is truncated.
+    // Without the log, the file counts as truncated.
     fs::write(&path, &bytes[..whole as usize]).unwrap();
     is_refused(&path, "truncated");
 }
 
-/// A change removes its journal after its pages are written; a file seen in between must not be
-/// reported as damaged.
+/// A change writes pages, and removes its journal afterwards. A file that is read in between must
+/// not be reported as damaged.
 #[test]
-fn growing_file_is_not_reported_as_damaged() {
+fn growing_archive_is_not_reported_as_damaged() {
     let directory = directory();
     let path = file(&directory);
     begin_with(&path, JournalMode::Rollback, 0);
@@ -476,10 +478,10 @@ fn growing_file_is_not_reported_as_damaged() {
     assert!(archive.list(&Filter::default()).unwrap().len() > 1);
 }
 
-/// Waits for a process that holds the lock for long, and returns in time if it is not released.
-/// Uses locks, and no timing but the limit itself.
+/// Opening waits for a process that holds the lock for longer than the limit, and fails at the
+/// limit. The test depends on no other timing.
 #[test]
-fn locked_archive_is_waited_for_up_to_the_limit() {
+fn opening_waits_for_a_locked_archive_up_to_the_limit() {
     for journal in [JournalMode::WriteAhead, JournalMode::Rollback] {
         let directory = directory();
         let path = file(&directory);
@@ -498,7 +500,8 @@ fn locked_archive_is_waited_for_up_to_the_limit() {
     }
 }
 
-/// Only for other tests: keeps a change of an archive open until standard input ends.
+/// Helper process of other tests, not a test: holds a change of an archive open until its standard
+/// input ends.
 #[test]
 fn keeps() {
     let Some(path) = std::env::var_os(ARCHIVE) else {
@@ -511,7 +514,8 @@ fn keeps() {
     other.execute_batch("ROLLBACK").unwrap();
 }
 
-/// Only for other tests: adds runs to an archive with a rollback journal until standard input ends.
+/// Helper process of another test, not a test: adds runs to an archive with a rollback journal
+/// until its standard input ends.
 #[test]
 fn grows() {
     let Some(path) = std::env::var_os(ARCHIVE) else {
@@ -521,16 +525,16 @@ fn grows() {
     println!("\ngrows");
     let reading = std::thread::spawn(|| std::io::stdin().read_line(&mut String::new()).unwrap());
     let mut number = 0;
-    // Until the other process stops reading.
+    // Adds runs until the test closes standard input.
     while !reading.is_finished() {
         number += 1;
         archive.import(&run(number)).unwrap();
     }
 }
 
-/// As on a full or read-only file system: the files of a log cannot be created.
+/// The files of a write-ahead log cannot be created, as on a full or read-only file system.
 #[test]
-fn archive_is_read_if_no_log_can_be_created() {
+fn archive_is_readable_if_no_write_ahead_log_can_be_created() {
     let directory = directory();
     let path = directory.path().join("a 100% readable?.db");
     open(&path).import(&run(1)).unwrap();
@@ -550,16 +554,17 @@ fn archive_is_read_if_no_log_can_be_created() {
         assert!(error.to_string().contains("copy it"), "{error}");
     }
     assert!(fs::read(&path).unwrap() == before);
-    // If a log exists, it contains a part of the archive, so the archive is not read without it.
+    // An existing log may contain a part of the archive, so the archive is not read without the
+    // log.
     fs::write(beside(&path, "-wal"), [1]).unwrap();
     let error = open_with(&path, JournalMode::WriteAhead, false).unwrap_err();
     error.assert(error.to_string().contains("copy it, with its -wal"));
 }
 
-/// The run is refused before it begins, not after it has ended.
+/// A run for this archive is therefore refused before it begins, not after it has ended.
 #[test]
 fn read_only_archive_is_not_opened_for_writing() {
-    // Mode 0o666 allows writing to the file, but the directory does not allow creating a journal.
+    // With mode 0o666 the file is writable, but its directory is not, so no journal can be created.
     for (journal, mode) in [
         (JournalMode::WriteAhead, 0o444),
         (JournalMode::Rollback, 0o444),
@@ -574,11 +579,11 @@ fn read_only_archive_is_not_opened_for_writing() {
     }
 }
 
-/// Performs a test in a process that is not root's, with an archive that it cannot write.
+/// Executes a test function in a process that is not root's and cannot write to the archive.
 fn read_only(directory: &tempfile::TempDir, path: &Path, mode: u32, test: &str, with: &str) {
     let mut reads = another(path, test);
     if fs::metadata(directory.path()).unwrap().uid() == 0 {
-        // Root is always allowed to write.
+        // Root may write despite the modes, so the process runs as another user.
         let program = directory.path().join("program");
         fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
         reads = of_program(&program, path, test);
@@ -594,8 +599,8 @@ fn read_only(directory: &tempfile::TempDir, path: &Path, mode: u32, test: &str, 
     tests.shows("1 passed");
 }
 
-/// An archive of the first version, in a directory or a file that cannot be written, is read
-/// without being migrated.
+/// An archive of the first version, in a directory or file that is not writable, is read without a
+/// migration.
 #[test]
 fn older_read_only_archive_is_read_without_migration() {
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kept/v1.db");
@@ -613,7 +618,8 @@ fn older_read_only_archive_is_read_without_migration() {
     }
 }
 
-/// Only for other tests: reads an archive of the first version that it is not allowed to write.
+/// Helper process of another test, not a test: reads an archive of the first version to which it
+/// cannot write.
 #[test]
 fn reads_an_older_one_only() {
     let Some(path) = std::env::var_os(ARCHIVE) else {
@@ -634,7 +640,7 @@ fn reads_an_older_one_only() {
     }
 }
 
-/// Only for other tests: reads an archive that it is not allowed to write.
+/// Helper process of another test, not a test: reads an archive to which it cannot write.
 #[test]
 fn reads_only() {
     let (Some(path), Ok(with)) = (std::env::var_os(ARCHIVE), std::env::var(WITH)) else {
@@ -643,7 +649,7 @@ fn reads_only() {
     let (path, journal) = (Path::new(&path), journal(&with));
     let error = open_with(path, journal, true).unwrap_err();
     assert!(error.kind == ArchiveErrorKind::NotWritable, "{error}");
-    // This also reads a file with a log where no log can be created.
+    // Also reads a file with a write-ahead log in a directory in which no log can be created.
     let archive = open_with(path, JournalMode::Rollback, false).unwrap();
     assert_eq!(archive.record(1).unwrap(), run(1));
     drop(archive);
@@ -665,9 +671,9 @@ fn empty_file_becomes_an_archive_only_with_make() {
     assert_eq!(open(&path).list(&Filter::default()).unwrap().len(), 1);
 }
 
-/// A file of every released version is kept in the repository.
+/// The repository contains an archive file of every released version.
 #[test]
-fn kept_archives_of_every_version_are_read() {
+fn archives_of_every_released_version_are_readable() {
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kept");
     for version in 1..=archive::VERSION {
         let directory = directory();
@@ -697,10 +703,10 @@ fn kept_archives_of_every_version_are_read() {
     }
 }
 
-/// Creates the kept file of the newest version. This is done once, with `POSTMARK_WRITE_GOLDEN=1`,
-/// and never repeated.
+/// Creates the archive file of the newest version in the repository. This is done only once, with
+/// `POSTMARK_WRITE_GOLDEN=1`.
 #[test]
-fn newest_version_has_a_kept_file() {
+fn repository_contains_an_archive_of_the_newest_version() {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/kept/v{}.db", archive::VERSION));
     if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() && !path.exists() {

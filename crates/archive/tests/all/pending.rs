@@ -1,5 +1,5 @@
-//! Records that wait in files beside an archive: written completely, imported once, never lost, and
-//! not confused with files of other users.
+//! Records that wait in files beside an archive. They are written completely, imported once, never
+//! lost, and not confused with other users' files.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, chown, symlink};
@@ -20,7 +20,7 @@ fn count(archive: &Archive) -> usize {
     archive.list(&Filter::default()).unwrap().len()
 }
 
-/// The numbers of the imported records, and why others were left.
+/// Returns the numbers of the imported records, and the reasons why other files were left.
 fn take(archive: &mut Archive) -> (Vec<u64>, Vec<String>) {
     let mut numbers = Vec::new();
     let mut left = Vec::new();
@@ -36,7 +36,7 @@ fn take(archive: &mut Archive) -> (Vec<u64>, Vec<String>) {
     (numbers, left)
 }
 
-/// Names beside the archive, except those of its own files.
+/// Returns the names beside the archive, except those of the archive's own files.
 fn others(directory: &tempfile::TempDir) -> Vec<String> {
     let names = fs::read_dir(directory.path()).unwrap();
     let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -51,7 +51,7 @@ fn others(directory: &tempfile::TempDir) -> Vec<String> {
 fn waiting_records_are_imported_once_and_removed() {
     let directory = directory();
     let path = file(&directory);
-    // This also works before the archive exists.
+    // Records can be left beside the archive even before the archive exists.
     let left = leave_beside(&path, None, &run(1), &Remarks::default()).unwrap();
     let name = left.file_name().unwrap().to_str().unwrap();
     assert_eq!(name, format!("archive.db.pending-{}.json", run(1).id));
@@ -80,10 +80,10 @@ fn waiting_records_are_imported_once_and_removed() {
     assert_eq!(take(&mut archive), (vec![], vec![]));
 }
 
-/// A process that is killed after it has imported waiting records leaves their files: these are
-/// removed, and nothing is imported a second time.
+/// A process was killed after it had imported a waiting record and before it removed the file. The
+/// file is removed, and the record is not imported a second time.
 #[test]
-fn file_of_an_imported_record_is_only_removed() {
+fn waiting_file_of_an_archived_run_is_only_removed() {
     let directory = directory();
     let path = file(&directory);
     let mut archive = open(&path);
@@ -93,7 +93,7 @@ fn file_of_an_imported_record_is_only_removed() {
     assert_eq!((count(&archive), waiting(&path).len()), (1, 0));
 }
 
-/// The run was begun in the archive, but its end could not be written.
+/// The beginning of the run is in the archive, but its end could not be written to the archive.
 #[test]
 fn waiting_record_completes_an_unfinished_run() {
     let directory = directory();
@@ -116,7 +116,7 @@ fn waiting_record_completes_an_unfinished_run() {
 }
 
 #[test]
-fn foreign_or_damaged_files_are_left_and_do_not_block() {
+fn foreign_or_damaged_files_do_not_prevent_the_import_of_others() {
     let directory = directory();
     let path = file(&directory);
     let beside = |end: &str| -> PathBuf {
@@ -125,7 +125,7 @@ fn foreign_or_damaged_files_are_left_and_do_not_block() {
         name.into()
     };
     let text = verdict::to_json(&run(7));
-    // Files with other names are not read.
+    // Files whose names have another form are not read.
     for name in [
         ".pending-.json",
         ".pending-xyz.json",
@@ -143,7 +143,7 @@ fn foreign_or_damaged_files_are_left_and_do_not_block() {
     let elsewhere = directory.path().join("elsewhere.json");
     fs::write(&elsewhere, &text).unwrap();
     symlink(&elsewhere, of(5)).unwrap();
-    // The record of a run other than that in the name.
+    // The file contains the record of another run than its name.
     fs::write(of(6), &text).unwrap();
     let big = fs::File::create(of(8)).unwrap();
     big.set_len(record::read::BYTES_MAX as u64 + 1).unwrap();
@@ -162,7 +162,7 @@ fn foreign_or_damaged_files_are_left_and_do_not_block() {
         chown(of(10), Some(12_345), None).unwrap();
         expected += 1;
     }
-    // The archive contains another record with the same ID.
+    // The archive contains another record with the ID of this file.
     let mut archive = open(&path);
     let mut other = run(20);
     other.host.hostname.push_str("-of-another");
@@ -197,9 +197,10 @@ fn foreign_or_damaged_files_are_left_and_do_not_block() {
     assert_eq!(others(&directory).len() + 1, names.len());
 }
 
-/// The record of a run waits beside a locked archive until the lock is released.
+/// Another process has locked the archive, so the record of a run waits beside it until the lock is
+/// released.
 #[test]
-fn locked_archive_loses_no_record() {
+fn waiting_record_survives_a_locked_archive() {
     let directory = directory();
     let path = file(&directory);
     drop(open(&path));
@@ -212,7 +213,8 @@ fn locked_archive_loses_no_record() {
     )
     .unwrap();
     archive.wait_up_to(Duration::from_millis(50)).unwrap();
-    // A second connection of this process: SQLite distinguishes their locks.
+    // A second connection to the archive. SQLite keeps the locks of two connections apart, even in
+    // one process.
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let error = archive.take_waiting(&mut |_| ()).unwrap_err();
@@ -222,13 +224,14 @@ fn locked_archive_loses_no_record() {
     assert_eq!(take(&mut archive), (vec![1], vec![]));
 }
 
-/// Records imported before the lock are reported, because their files are removed.
+/// The files of records that are imported before the archive is locked are removed, so these
+/// imports must be reported.
 #[test]
-fn records_imported_before_an_error_are_reported() {
+fn imports_before_an_error_are_reported() {
     let directory = directory();
     let path = file(&directory);
     drop(open(&path));
-    // More records than one transaction imports.
+    // One transaction imports fewer records than this, so the second transaction fails.
     for number in 1..=70 {
         leave_beside(&path, None, &run(number), &Remarks::default()).unwrap();
     }
@@ -261,7 +264,7 @@ fn records_imported_before_an_error_are_reported() {
 }
 
 #[test]
-fn record_never_replaces_a_file() {
+fn waiting_record_never_replaces_a_file() {
     let directory = directory();
     let path = file(&directory);
     let left = leave_beside(&path, None, &run(1), &Remarks::default()).unwrap();
@@ -275,12 +278,12 @@ fn record_never_replaces_a_file() {
 }
 
 #[test]
-fn writing_beside_the_archive_is_checked_in_advance() {
+fn check_of_writing_beside_the_archive_leaves_no_file() {
     let directory = directory();
     let path = file(&directory);
     may_leave_beside(&path).unwrap();
     assert_eq!(others(&directory), [""; 0]);
-    // A process with this ID was killed here before it removed its file.
+    // A process with the ID of this process was killed before it removed its file.
     let number = std::process::id();
     let left = format!(
         "archive.db.pending-{}.json.{number}.part",
@@ -297,7 +300,7 @@ fn writing_beside_the_archive_is_checked_in_advance() {
 }
 
 #[test]
-fn record_belongs_to_the_archives_owner() {
+fn waiting_record_belongs_to_the_archives_owner() {
     if !rustix::process::geteuid().is_root() {
         return;
     }

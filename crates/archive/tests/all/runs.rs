@@ -1,4 +1,4 @@
-//! How an archive stores runs.
+//! Tests how an archive stores, lists, changes and deletes runs.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -22,11 +22,12 @@ fn only(archive: &Archive) -> ListedRun {
 }
 
 #[test]
-fn run_is_visible_from_its_beginning_and_grows_by_phases() {
+fn active_run_is_readable_and_contains_its_completed_phases() {
     let directory = directory();
     let path = file(&directory);
     let mut archive = open(&path);
-    // A second reader. In practice it is another process; this test is not about its locks.
+    // A second connection that reads. In practice, another process reads; this test does not depend
+    // on its locks.
     let watcher = open(&path);
     let whole = kept();
     let mut so_far = head(&whole);
@@ -93,7 +94,7 @@ fn on(record: &mut Record, file_system: &str) {
     }
 }
 
-/// Adds ten runs, begun at the seconds 1 to 10.
+/// Adds ten runs to the archive, which began at the seconds 1 to 10.
 fn ten(archive: &mut Archive) {
     for number in 1..=10 {
         let mut record = run(number);
@@ -261,10 +262,10 @@ fn invalid(archive: &Archive) -> Vec<u64> {
 }
 
 #[test]
-fn runs_are_found_by_number_by_id_and_as_last() {
+fn runs_are_found_by_number_or_id_or_as_last() {
     let directory = directory();
     let mut archive = open(&file(&directory));
-    // The last run is the one that began last, independent of the order of import.
+    // `last` is the run that began last, even if another run was imported later.
     for number in [3, 7, 5] {
         archive.import(&run(number)).unwrap();
     }
@@ -300,9 +301,9 @@ fn runs_are_found_by_number_by_id_and_as_last() {
     }
 }
 
-/// This also holds if the process is killed, or the run was performed by another process.
+/// The remarks are stored at the beginning, so that they remain if the process is killed.
 #[test]
-fn run_has_its_remarks_from_its_beginning() {
+fn remarks_are_stored_at_the_beginning_of_a_run() {
     let directory = directory();
     let mut archive = open(&file(&directory));
     let remarks = Remarks {
@@ -370,7 +371,7 @@ fn tags_and_notes_are_added_and_removed() {
 }
 
 #[test]
-fn deleted_run_is_gone_and_its_number_is_not_reused() {
+fn number_of_a_deleted_run_is_not_reused() {
     let directory = directory();
     let path = file(&directory);
     let mut archive = open(&path);
@@ -402,7 +403,7 @@ fn deleted_run_is_gone_and_its_number_is_not_reused() {
 }
 
 #[test]
-fn run_is_imported_once() {
+fn importing_a_run_twice_adds_it_once() {
     let directory = directory();
     let mut archive = open(&file(&directory));
     assert_eq!(archive.import(&kept()).unwrap(), Imported::New(1));
@@ -417,7 +418,7 @@ fn run_is_imported_once() {
     assert_eq!(only(&archive).tags, ["mine"]);
 }
 
-/// For example, it was exported during the run, and once more at its end.
+/// For example, the run was exported while it was active, and once more after its end.
 #[test]
 fn completed_run_replaces_its_unfinished_record() {
     let directory = directory();
@@ -428,7 +429,7 @@ fn completed_run_replaces_its_unfinished_record() {
     assert_eq!(archive.import(&so_far).unwrap(), Imported::New(1));
     archive.add_tags(1, &["mine".parse().unwrap()]).unwrap();
     archive.set_note(1, Some("a note")).unwrap();
-    // A different run with the same ID does not replace it.
+    // A different run with the same ID does not replace the unfinished record.
     let mut other = whole.clone();
     other.host.hostname.push_str("-2");
     assert_eq!(archive.import(&other).unwrap(), Imported::Conflict(1));
@@ -445,7 +446,7 @@ fn completed_run_replaces_its_unfinished_record() {
         assert_eq!(archive.import(again).unwrap(), Imported::There(1));
     }
     assert_eq!(archive.record(1).unwrap(), whole);
-    // This machine could not write the end of the run.
+    // This machine could write only the beginning of the run to the archive.
     let number = archive
         .begin(&head(&run(2)), "me", &Remarks::default())
         .unwrap();
@@ -484,9 +485,9 @@ fn unreadable_run_does_not_prevent_other_imports() {
     );
 }
 
-/// A later program may write new words without a new version.
+/// A newer program may write a word that this program does not know, without a new archive version.
 #[test]
-fn unknown_word_is_reported_with_its_run() {
+fn word_of_a_newer_program_is_reported_with_its_run() {
     for column in ["state", "verdict"] {
         let directory = directory();
         let path = file(&directory);
@@ -511,7 +512,7 @@ fn unknown_word_is_reported_with_its_run() {
     }
 }
 
-/// Changes a file in a way that no archive does.
+/// Changes an archive file in a way in which this crate never does.
 fn alter(path: &Path, sql: &str) {
     rusqlite::Connection::open(path)
         .unwrap()
@@ -520,7 +521,7 @@ fn alter(path: &Path, sql: &str) {
 }
 
 #[test]
-fn unfinished_run_stays_unfinished_when_exchanged() {
+fn exported_unfinished_run_is_unfinished_after_its_import() {
     let directory = directory();
     let mut archive = open(&file(&directory));
     let whole = run(1);
@@ -536,7 +537,7 @@ fn unfinished_run_stays_unfinished_when_exchanged() {
     assert_eq!(only(&other).headline.state, State::Unfinished);
 }
 
-/// With either journal mode, each of the processes may be the one that creates the archive.
+/// Tests both journal modes. Either process may be the one that creates the archive.
 #[test]
 fn two_processes_write_concurrently() {
     for journal in [JournalMode::WriteAhead, JournalMode::Rollback] {
@@ -572,7 +573,8 @@ fn two_processes_write_concurrently() {
 /// Number of runs that each of two processes writes.
 const EACH: u64 = 40;
 
-/// Everything that the process reported as written exists after a kill, with either journal mode.
+/// Every phase that the killed process had reported as written is in the archive, with either
+/// journal mode.
 #[test]
 fn written_phases_survive_a_kill() {
     for journal in [JournalMode::WriteAhead, JournalMode::Rollback] {
@@ -590,8 +592,8 @@ fn written_phases_survive_a_kill() {
                 .unwrap();
             let mut said = BufReader::new(writer.stdout.take().unwrap());
             let mut line = String::new();
-            // Kills after one or several lines and a pause, so that the number of written phases
-            // does not depend on the disk.
+            // Kills the process after one or several lines and a pause, so that the number of
+            // written phases does not depend on the disk.
             let mut seen = 0;
             while seen <= case % 8 {
                 let length = line.len();
@@ -629,11 +631,11 @@ fn written_phases_survive_a_kill() {
     }
 }
 
-/// Prefix of a line that reports something written: the run's number, the second in which it began,
-/// and its number of phases.
+/// Prefix of an output line that reports a written phase: the run's number, the second in which the
+/// run began, and the run's number of phases.
 const WRITTEN: &str = "written: ";
 
-/// The reports of a writing process, in complete lines.
+/// Returns the reports in the output of a writing process. An incomplete last line is ignored.
 fn told(output: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(output).into_owned();
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
@@ -641,7 +643,7 @@ fn told(output: &[u8]) -> Vec<String> {
     lines.map(|(_, words)| words.to_owned()).collect()
 }
 
-/// Only for other tests: writes runs phase by phase.
+/// Helper process of other tests, not a test: writes runs phase by phase.
 #[test]
 fn writes() {
     let (Some(path), Ok(with)) = (std::env::var_os(ARCHIVE), std::env::var(WITH)) else {

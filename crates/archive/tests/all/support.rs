@@ -1,4 +1,4 @@
-//! Archives and records for tests.
+//! Functions that create archives and records for tests.
 
 pub mod processes;
 
@@ -9,7 +9,7 @@ use archive::{Archive, ArchiveError, Imported, JournalMode, Opening, Remarks};
 use record::{Completed, CompletedPart, Origin, Outcome, Record, RunId};
 pub use testkit::kept;
 
-/// The kept record with another ID, begun at this second.
+/// Returns the example record with another ID, and with a beginning at the second `number`.
 pub fn run(number: u64) -> Record {
     Record {
         id: RunId::new(u128::from(number) << 64 | 0xabcd_ef00),
@@ -21,7 +21,7 @@ pub fn run(number: u64) -> Record {
     }
 }
 
-/// The record before any phase.
+/// Returns the initial record of a run, without any phase.
 pub fn head(record: &Record) -> Record {
     let mut head = record.clone();
     head.actual.outcome = Outcome::Unfinished;
@@ -29,7 +29,7 @@ pub fn head(record: &Record) -> Record {
     head
 }
 
-/// The parts that a run adds phase by phase.
+/// Returns the parts that a run adds to its record, one for each phase.
 pub fn parts(record: &Record) -> Vec<Completed> {
     let part = |phase: &record::PhaseRecord| Completed {
         part: CompletedPart::Phase(Box::new(phase.clone())),
@@ -38,7 +38,7 @@ pub fn parts(record: &Record) -> Vec<Completed> {
     record.actual.phases.iter().map(part).collect()
 }
 
-/// A directory that is removed at the end of the test.
+/// Creates a directory that is removed at the end of the test.
 pub fn directory() -> tempfile::TempDir {
     tempfile::Builder::new()
         .prefix("postmark-archive-")
@@ -50,7 +50,7 @@ pub fn file(directory: &tempfile::TempDir) -> PathBuf {
     directory.path().join("archive.db")
 }
 
-/// Longer than any disk takes, so that tests also wait for writers on a busy machine.
+/// Time limit for opening an archive: longer than any wait for a writer on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(3_600);
 
 pub fn open_with(path: &Path, journal: JournalMode, make: bool) -> Result<Archive, ArchiveError> {
@@ -72,12 +72,12 @@ pub fn open_within(
     })
 }
 
-/// Opens the archive, and creates it if necessary.
+/// Opens an archive, and creates it if necessary.
 pub fn open(path: &Path) -> Archive {
     open_with(path, JournalMode::WriteAhead, true).unwrap()
 }
 
-/// Imports one record without remarks.
+/// An import of a single record without remarks.
 pub trait ImportOne {
     fn import(&mut self, record: &Record) -> Result<Imported, ArchiveError>;
 }

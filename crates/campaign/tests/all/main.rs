@@ -1,4 +1,4 @@
-//! Tests of the crate's public interface: one program with a module for each suite.
+//! Tests of the crate's public interface. All suites are modules of one test program.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
 
@@ -16,7 +16,7 @@ mod steps;
 mod studies;
 mod sweep;
 
-/// Performs a campaign on an I/O engine. A number stored in `signal` stops it.
+/// Performs a run spec on an I/O engine. A signal number stored in `signal` ends the run.
 fn run<S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     spec: &RunSpec,
     engine: &S,

@@ -1,5 +1,5 @@
-//! Sweeps that several ranks perform together, each in its own thread: all ranks make the same
-//! decisions and return the same record.
+//! Sweeps that several ranks perform together, with one thread for each rank. All ranks make the
+//! same decisions and return the same record.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,10 +20,11 @@ use verdict::Summary;
 use workload::arrivals::ArrivalProcess;
 use workload::{Mix, Workload};
 
-/// Time limit after which a silent rank is lost.
+/// Time without a heartbeat after which a rank counts as lost.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// The control of one rank: a new one for each run, stopped by the rank's signal.
+/// The signal handling of one rank, which creates a control for each run. A number in the rank's
+/// signal ends the run.
 struct Rank(Ranks, Arc<AtomicUsize>);
 
 impl TakeControl for Rank {
@@ -40,13 +41,13 @@ impl TakeControl for Rank {
     }
 }
 
-/// Records the events of a rank, and sends signals as the test requires.
+/// Records the events of a rank, and sends the signals that the test requires.
 struct Watcher<'a> {
     rank: u32,
     step: u32,
     loads: Vec<Load>,
     parts: Option<Record>,
-    /// The merged records of all ranks, in the order of their events.
+    /// Records that rank 0 merged from all ranks, in the order of the events.
     merged: Vec<Record>,
     signals: &'a [Arc<AtomicUsize>],
     when: &'a (dyn Fn(u32, u32, &Event) -> Option<usize> + Sync),
@@ -79,7 +80,7 @@ impl Events for Watcher<'_> {
     }
 }
 
-/// The results of a rank.
+/// The result of a rank, and the events that it received.
 struct Came {
     outcome: Result<Record, Refused>,
     loads: Vec<Load>,
@@ -87,8 +88,8 @@ struct Came {
     merged: Vec<Record>,
 }
 
-/// Returns the results of each rank. For an event of a rank at a load level, `when` returns the
-/// rank that then gets a signal.
+/// Performs a run on several ranks and returns each rank's results. `when` is called with a rank, a
+/// load level and an event, and returns the rank that then gets a signal.
 fn perform(
     ranks: u32,
     request: impl Fn(u32) -> RunSpec + Sync,
@@ -135,11 +136,12 @@ fn perform(
     })
 }
 
-/// Uses two workers for each rank.
+/// Returns the run spec of a sweep with two workers on each rank.
 fn request(at: &Path, ranks: u32, climb: Climb, fresh: bool) -> RunSpec {
     let mix = Mix {
         files: 30,
-        // Enough that load levels end by time, and few enough that free space is checked quickly.
+        // Enough transactions for load levels to end by time, and few enough for a quick check of
+        // free space.
         transactions: 200_000,
         ..Mix::default()
     };
@@ -164,7 +166,7 @@ fn request(at: &Path, ranks: u32, climb: Climb, fresh: bool) -> RunSpec {
     }
 }
 
-/// In memory if there is a file system for that.
+/// Creates a directory, in memory if the machine has a file system for that.
 fn directory() -> TempDir {
     let memory = Path::new("/dev/shm");
     match memory.is_dir() {
@@ -187,14 +189,14 @@ fn steps(record: &Record) -> Vec<(Load, u32, usize)> {
         .collect()
 }
 
-/// Checks that all ranks have the same record, and returns it.
+/// Checks that all ranks returned the same record. Returns this record, and the parts of each rank.
 fn same(all: Vec<Came>) -> (Record, Vec<Option<Record>>) {
     let mut records = Vec::new();
     let mut parts = Vec::new();
     for (rank, came) in all.into_iter().enumerate() {
         let record = came.outcome.unwrap();
         let loads: Vec<Load> = steps(&record).into_iter().map(|(load, ..)| load).collect();
-        // The last load level may not have begun.
+        // If the sweep ended early, its last load was announced but may not be in the record.
         assert!(
             came.loads.starts_with(&loads) && came.loads.len() <= loads.len() + 1,
             "rank {rank}: {:?} {loads:?}",
@@ -212,7 +214,7 @@ fn same(all: Vec<Came>) -> (Record, Vec<Option<Record>>) {
 }
 
 #[test]
-fn sweep_over_ranks_gives_all_ranks_the_same_record() {
+fn sweep_over_ranks_returns_the_same_record_on_all_ranks() {
     let at = directory();
     let asked = |_| request(at.path(), 4, Climb::Ranks(vec![1, 2, 4]), true);
     let (record, parts) = same(perform(4, asked, |_, _, _| None));
@@ -242,7 +244,7 @@ fn sweep_over_ranks_gives_all_ranks_the_same_record() {
     assert!(Record::from_json(&verdict::to_json(&record)).is_ok());
     assert!(is_empty(at.path()));
 
-    // Each rank reported its own parts; together they must give the same record.
+    // Each rank reported only its own parts. Joined, these parts must result in the same record.
     let parts: Vec<Record> = parts.into_iter().map(Option::unwrap).collect();
     for (rank, part) in parts.iter().enumerate() {
         assert_eq!(part.fingerprint, record.fingerprint, "rank {rank}");
@@ -270,8 +272,8 @@ fn sweep_over_ranks_gives_all_ranks_the_same_record() {
 }
 
 #[test]
-fn signal_to_any_rank_ends_the_sweep_of_all() {
-    // Ranks 0 and 1 work, ranks 2 and 3 wait.
+fn signal_to_one_rank_ends_the_sweep_on_all_ranks() {
+    // Ranks 0 and 1 perform the load level, while ranks 2 and 3 wait for the next one.
     for stopped in 0..4 {
         let at = directory();
         let asked = |_| request(at.path(), 4, Climb::Ranks(vec![1, 2, 4]), true);
@@ -294,7 +296,7 @@ fn signal_to_any_rank_ends_the_sweep_of_all() {
 }
 
 #[test]
-fn signal_between_load_levels_ends_the_sweep_of_all() {
+fn signal_between_load_levels_ends_the_sweep_on_all_ranks() {
     for stopped in [0, 1, 3] {
         let at = directory();
         let asked = |_| request(at.path(), 4, Climb::Ranks(vec![2, 4]), true);
@@ -302,7 +304,7 @@ fn signal_between_load_levels_ends_the_sweep_of_all() {
             let is_step = |completed: &record::Completed| {
                 matches!(completed.part, CompletedPart::SweepStep(_))
             };
-            // Rank 1 works in the first load level; rank 3 only in the second.
+            // Rank 1 takes part in the first load level, rank 3 only in the second one.
             let is_then = match event {
                 Event::PhaseRecorded(completed) => rank == 1 && is_step(completed),
                 Event::Load(1, _) => rank == 3,
@@ -321,10 +323,10 @@ fn signal_between_load_levels_ends_the_sweep_of_all() {
 }
 
 #[test]
-fn refusal_on_one_rank_is_reported_by_all() {
+fn refusal_on_one_rank_is_reported_on_all_ranks() {
     let at = directory();
     let missing = at.path().join("missing");
-    // Rank 2 has no target; it takes part in the last load level only.
+    // Rank 2 has no target directory, and takes part only in the last load level.
     let asked = |rank| {
         let path = if rank == 2 { &missing } else { at.path() };
         request(path, 3, Climb::Ranks(vec![1, 2, 3]), true)
@@ -339,13 +341,14 @@ fn refusal_on_one_rank_is_reported_by_all() {
         assert!(why.contains("missing") || why.contains("rank 2"), "{why}");
     }
     assert!(is_empty(at.path()));
-    // If the first load level is refused, all ranks fail, including those that wait.
+    // If the first load level is refused, all ranks fail, even those that take part only in a later
+    // one.
     let nowhere = |_| request(&missing, 3, Climb::Ranks(vec![1, 3]), true);
     for came in perform(3, nowhere, |_, _, _| None) {
         let refused = came.outcome.unwrap_err().to_string();
         refused.shows("missing");
     }
-    // The same holds for a request of more ranks than exist.
+    // All ranks also fail if the sweep requests more ranks than exist.
     let more = |_| request(at.path(), 3, Climb::Ranks(vec![3]), true);
     for came in perform(2, more, |_, _, _| None) {
         let refused = came.outcome.unwrap_err().to_string();
@@ -354,7 +357,7 @@ fn refusal_on_one_rank_is_reported_by_all() {
 }
 
 #[test]
-fn sweep_over_workers_changes_each_rank() {
+fn sweep_over_workers_changes_the_worker_count_of_each_rank() {
     let at = directory();
     let asked = |_| request(at.path(), 3, Climb::Workers(vec![1, 2]), true);
     let (record, _) = same(perform(3, asked, |_, _, _| None));
@@ -368,7 +371,7 @@ fn sweep_over_workers_changes_each_rank() {
 }
 
 #[test]
-fn rates_are_split_over_all_ranks() {
+fn rate_of_a_load_level_is_divided_among_all_ranks() {
     for (climb, fresh) in [
         (Climb::Rates(vec![100.0, 200.0, 1e9]), false),
         (Climb::OfClosedLoop(vec![0.01, 0.02]), false),
@@ -395,7 +398,7 @@ fn rates_are_split_over_all_ranks() {
                 );
             }
         }
-        // Each rank performs about half of the arrivals.
+        // Each rank performs about half of the transactions.
         for part in parts {
             let part = part.unwrap();
             let of_rank = part
@@ -419,7 +422,7 @@ fn rates_are_split_over_all_ranks() {
 }
 
 #[test]
-fn rank_0_gets_the_merged_record_after_every_phase() {
+fn rank_0_receives_the_merged_record_after_every_phase() {
     let climbs = [
         (None, 4),
         (Some(Climb::Rates(vec![2_000.0, 3_000.0])), 5),
@@ -471,13 +474,13 @@ fn rank_0_gets_the_merged_record_after_every_phase() {
                     .collect::<Vec<_>>()
             };
             assert_eq!(done(last), done(record), "{climb:?}");
-            // Each record contains more than the one before.
+            // Each merged record contains more parts than the one before.
             assert!(
                 came.merged
                     .windows(2)
                     .all(|two| done(&two[0]).len() < done(&two[1]).len())
             );
-            // The record can be read.
+            // The last merged record is a valid record.
             Record::from_json(&verdict::to_json(last)).unwrap();
         }
     }

@@ -1,5 +1,5 @@
-//! Load levels of sweeps, one by one, on the simulated engine with a virtual clock: without system
-//! calls.
+//! Load levels of sweeps, tested one by one on the simulated engine with a virtual clock and
+//! without system calls.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,11 +22,12 @@ pub(crate) const AT: &str = "/files";
 const EIO: i32 = 5;
 
 fn engine() -> Simulated {
-    // Each call takes a millisecond, so a closed loop performs fewer than a thousand a second.
+    // Each call takes a millisecond, so a closed loop performs fewer than a thousand operations a
+    // second.
     Simulated::new(Code::Posix, 1_000_000).with_directory(AT)
 }
 
-/// Records loads, and calls a function for each event.
+/// Records the announced loads, and calls a function for each event.
 struct Watcher<F>(Vec<Load>, F);
 
 impl<F: FnMut(&Event)> Events for Watcher<F> {
@@ -43,8 +44,8 @@ impl<F: FnMut(&Event)> Events for Watcher<F> {
     }
 }
 
-/// On one pool, transactions end by time; in separate runs by their number, so that each call has a
-/// known number.
+/// Returns the run spec of a sweep. On one pool, load levels end by time. In separate runs, they
+/// end by the number of transactions, so that the number of calls is known.
 fn request(climb: Climb, fresh: bool) -> RunSpec {
     let mix = Mix {
         files: 20,
@@ -95,7 +96,7 @@ fn loads(record: &Record) -> Vec<Load> {
 }
 
 #[test]
-fn loads_are_applied_in_order_on_one_pool_and_in_runs() {
+fn loads_are_applied_in_order_on_one_pool_and_in_separate_runs() {
     let rates = [10.0, 20.0, 40.0].map(Load::Rate);
     let workers = [1, 2, 3].map(Load::Workers);
     for (climb, fresh, expected) in [
@@ -112,8 +113,8 @@ fn loads_are_applied_in_order_on_one_pool_and_in_runs() {
             (&expected[..], &expected[..])
         );
         assert!(engine.files().is_empty(), "{:?}", engine.files());
-        // One pool is made and deleted once; separate pools are made and deleted at each load
-        // level.
+        // A sweep on one pool creates and deletes the pool once. A sweep of separate runs does so
+        // at each load level.
         let of_pool = [Phase::Prepare, Phase::Delete];
         assert_eq!(phases(&record), if fresh { &[][..] } else { &of_pool[..] });
         for (number, sweep_step) in record.actual.sweep_steps.iter().enumerate() {
@@ -171,7 +172,7 @@ fn failed_load_level_ends_the_sweep_and_removes_the_pool() {
 }
 
 #[test]
-fn pool_that_runs_dry_ends_the_sweep() {
+fn pool_that_runs_out_of_files_ends_the_sweep() {
     for fresh in [false, true] {
         let engine = engine();
         let mut request = request(Climb::Rates(vec![10.0, 20.0, 40.0]), fresh);
@@ -190,7 +191,7 @@ fn pool_that_runs_dry_ends_the_sweep() {
 }
 
 #[test]
-fn signal_between_load_levels_keeps_completed_ones() {
+fn completed_load_levels_remain_after_a_signal_between_levels() {
     for fresh in [false, true] {
         let engine = engine();
         let signal: Arc<AtomicUsize> = Arc::default();
@@ -211,7 +212,7 @@ fn signal_between_load_levels_keeps_completed_ones() {
 }
 
 #[test]
-fn refused_first_load_level_refuses_the_sweep_a_later_one_ends_it() {
+fn refusal_of_a_later_load_level_only_ends_the_sweep() {
     let request = request(Climb::Workers(vec![1, 2, 3]), true);
     let engine = engine();
     let clock = Virtual::with(&engine);
@@ -242,7 +243,7 @@ fn refused_first_load_level_refuses_the_sweep_a_later_one_ends_it() {
 }
 
 #[test]
-fn run_without_a_sweep_is_one_run() {
+fn spec_without_a_sweep_is_performed_as_one_run() {
     let engine = engine();
     let mut request = request(Climb::Workers(vec![1]), true);
     request.drive.sweep = None;

@@ -1,5 +1,5 @@
 //! The course of a study: the next run, repetition, the end, and resumption. Runs are performed on
-//! the simulated engine, and the intended outcomes are put into their records.
+//! the simulated engine, and the tests put the intended outcomes into the records.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -17,7 +17,7 @@ use testkit::{Assert, Virtual, runs::weighted};
 use crate::run;
 use crate::steps::AT;
 
-/// The result of a measured run.
+/// The outcome that a test chooses for a measured run.
 #[derive(Clone, Copy, PartialEq)]
 enum Fate {
     Good,
@@ -30,10 +30,10 @@ enum Fate {
     Refused,
 }
 
-/// An environment that records the requests of a study.
+/// An environment that records the operations that a study requests.
 #[derive(Default)]
 struct Told {
-    /// The results of the next runs; all later runs are good.
+    /// The outcomes of the next runs; all later runs are good.
     fates: VecDeque<Fate>,
     measured: Vec<(String, u32, u32, bool)>,
     churned: Vec<u64>,
@@ -41,7 +41,7 @@ struct Told {
     reused: Vec<bool>,
     repeated: Vec<(u32, u32)>,
     signal: Option<i32>,
-    /// Duration of each measured run.
+    /// Additional duration of each measured run.
     takes: Duration,
 }
 
@@ -49,7 +49,7 @@ fn performed(spec: &RunSpec) -> Record {
     let engine = Simulated::new(Code::Posix, 1_000_000).with_directory(AT);
     let clock = Virtual::with(&engine);
     let mut spec = spec.clone();
-    // No pool of an earlier run exists.
+    // The simulated target contains no pool of an earlier run.
     spec.keeping.reuse = false;
     run(
         &spec,
@@ -111,7 +111,7 @@ impl Ground for Told {
         self.reused.push(spec.keeping.reuse);
         let mut spec = spec.clone();
         if fate == Fate::Invalid {
-            // Too few transactions to measure anything.
+            // Too few transactions for a measurement, so that the verdict is INVALID.
             spec.workload = spec.workload.with_transactions(20);
         }
         let mut record = performed(&spec);
@@ -190,7 +190,7 @@ fn block_runs_every_cell_once_and_the_baseline_twice() {
         assert_eq!(of_block.len(), 3);
     }
     assert_eq!(done.len(), 9);
-    // The study is complete: nothing is performed a second time.
+    // A complete study that is performed once more measures nothing.
     let mut again = Told::default();
     assert_eq!(
         go(&planned, &mut done, &mut again, None),
@@ -200,7 +200,7 @@ fn block_runs_every_cell_once_and_the_baseline_twice() {
 }
 
 #[test]
-fn resumed_study_runs_only_the_rest() {
+fn resumed_study_performs_only_the_remaining_runs() {
     let planned = design(TWO);
     let mut whole = Told::default();
     go(&planned, &mut Vec::new(), &mut whole, None).unwrap();
@@ -243,7 +243,7 @@ fn resumed_study_runs_only_the_rest() {
 fn block_with_an_invalid_run_is_repeated_at_most_twice() {
     let planned = design(TWO);
     let mut ground = Told {
-        // Only the second run of the first attempt is invalid.
+        // Only the second run in the first attempt of block 1 is invalid.
         fates: [Fate::Good, Fate::Invalid].into(),
         ..Told::default()
     };
@@ -253,7 +253,7 @@ fn block_with_an_invalid_run_is_repeated_at_most_twice() {
         Ok(StudyEnd::Complete)
     );
     assert_eq!(ground.repeated, [(1, 2)]);
-    // The rest of the attempt is skipped.
+    // The remaining runs of the attempt with the invalid run are skipped.
     let attempts: Vec<u32> = ground
         .measured
         .iter()
@@ -272,12 +272,12 @@ fn block_with_an_invalid_run_is_repeated_at_most_twice() {
         Ok(StudyEnd::Complete)
     );
     assert_eq!(ground.repeated, [(1, 2), (1, 3)]);
-    // The last attempt is performed completely.
+    // The last attempt of a block is performed completely.
     assert_eq!(
         done.iter().filter(|run| run.part.block == 1).count() as u32,
         ATTEMPTS + 2
     );
-    // A resumed study does not repeat the block.
+    // A resumed study does not repeat a block whose attempts were all invalid.
     let mut rest = Told::default();
     assert_eq!(
         go(&planned, &mut done, &mut rest, None),
@@ -304,8 +304,8 @@ fn block_that_would_exceed_the_time_limit_is_not_begun() {
 }
 
 #[test]
-fn study_ends_when_all_intervals_are_narrow_enough() {
-    // Runs on the simulated engine all take the same time.
+fn study_ends_when_all_confidence_intervals_are_narrow_enough() {
+    // All runs on the simulated engine take the same time, so the intervals are narrow.
     let planned = design("targets = [\"/a\", \"/b\"]\nuntil = \"2%\"");
     let mut done = Vec::new();
     let end = go(&planned, &mut done, &mut Told::default(), None);
@@ -322,7 +322,8 @@ fn pool_is_churned_once_and_reused_by_later_runs() {
         go(&planned, &mut Vec::new(), &mut ground, None),
         Ok(StudyEnd::Complete)
     );
-    // One of four operations creates a file: 30 files, for a pool of 10, take 120 operations.
+    // One of four operations creates a file. To create 30 files for a pool of 10, 120 operations
+    // are needed.
     assert_eq!(ground.churned, [120]);
     assert_eq!(ground.kept, [1]);
     let aged: Vec<bool> = ground.measured.iter().map(|run| run.0 == "age=3").collect();
@@ -330,7 +331,7 @@ fn pool_is_churned_once_and_reused_by_later_runs() {
 }
 
 #[test]
-fn side_measures_a_single_block() {
+fn single_configuration_is_measured_in_a_single_block() {
     let planned = design(TWO);
     let mut done = Vec::new();
     for (side, block) in [("old", 1), ("new", 1), ("old", 2)] {
@@ -349,7 +350,7 @@ fn side_measures_a_single_block() {
     }
     let sides: Vec<_> = done.iter().map(|run| run.part.side.as_deref()).collect();
     assert_eq!(sides[0], Some("old"));
-    // The side was already measured.
+    // The configuration was already measured in this block.
     let mut again = Told::default();
     go(&planned, &mut done, &mut again, Some(("new", 1))).unwrap();
     assert!(again.measured.is_empty());

@@ -1,4 +1,4 @@
-//! Sweeps on the system clock and an engine with a known duration of operations.
+//! Sweeps on the system clock, and on an engine whose operations take a known time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -41,7 +41,7 @@ fn sweep(climb: Climb, slo_p99_ns: Option<u64>) -> Drive {
     }
 }
 
-/// Records the loads of a sweep.
+/// Records the announced loads of a sweep.
 #[derive(Default)]
 struct Told(Vec<Load>);
 
@@ -100,7 +100,7 @@ fn rates_rise_until_unsustained_and_are_then_bisected() {
             highest >= 100.0 && highest <= capacity * 1.02 && beyond > highest && beyond < 2_000.0,
             "{workers:?}: {highest} to {beyond}"
         );
-        // One pool: prepared and deleted once, with the load levels in between.
+        // The sweep creates and deletes one pool. The load levels are between these phases.
         let phases = phases(&record);
         assert_eq!(phases, [Phase::Prepare, Phase::Delete]);
         for (sweep_step, summary) in record.actual.sweep_steps.iter().zip(&summary.sweep_steps) {
@@ -127,22 +127,22 @@ fn rates_rise_until_unsustained_and_are_then_bisected() {
 }
 
 #[test]
-fn growing_queue_affects_response_time_but_not_service_time() {
+fn growing_queue_increases_response_time_but_not_service_time() {
     let drive = sweep(Climb::Rates(vec![100.0, 5_000.0]), None);
     let record = perform(&request(drive, Workers::ONE), &mut NoEvents);
     let summary = of(&record);
     let (low, high): (&SweepStepSummary, &SweepStepSummary) =
         (&summary.sweep_steps[0], &summary.sweep_steps[1]);
     low.assert(low.holds && low.achieved_fraction.unwrap() > 0.95);
-    // Arrivals of 0.6 s at 5,000 a second, less those that a server with at most 500 a second
-    // completes.
+    // Number of arrivals in 0.6 s at 5,000 a second, minus those completed by a server with at most
+    // 500 transactions a second.
     high.assert(!high.holds && (2_000..=3_600).contains(&high.waiting.unwrap()));
     assert!(high.p50_ns.unwrap() > 100_000_000, "{high:?}");
     assert!(high.service_p99_ns.unwrap() < 100_000_000, "{high:?}");
 }
 
 #[test]
-fn shares_refer_to_the_closed_loop_and_slo_has_its_own_limit() {
+fn shares_use_the_closed_loop_rate_and_slo_has_its_own_limit() {
     let drive = sweep(Climb::OfClosedLoop(vec![0.2, 0.5]), Some(1_000_000_000));
     let record = perform(&request(drive, Workers::ONE), &mut NoEvents);
     let summary = of(&record);
@@ -163,7 +163,7 @@ fn shares_refer_to_the_closed_loop_and_slo_has_its_own_limit() {
 }
 
 #[test]
-fn signal_ends_a_sweep_within_the_load_level() {
+fn signal_during_a_load_level_ends_the_sweep() {
     struct Stops(Arc<AtomicUsize>);
 
     impl Events for Stops {
@@ -193,7 +193,7 @@ fn signal_ends_a_sweep_within_the_load_level() {
         .assert(summary.sweep_steps[0].holds && summary.sweep_steps.len() <= 2);
 }
 
-/// Records the parts that are reported during a sweep.
+/// Records the parts of the record that a sweep reports.
 #[derive(Default)]
 struct Parts {
     opened: Option<Record>,
@@ -221,7 +221,7 @@ impl Events for Parts {
 }
 
 #[test]
-fn load_levels_are_reported_when_completed() {
+fn load_level_is_reported_when_it_is_completed() {
     for sync_phases in [true, false] {
         let drive = sweep(Climb::Rates(vec![200.0, 400.0]), None);
         let request = RunSpec {

@@ -1,4 +1,4 @@
-//! Every kind of file system is made, used, remade, saved, restored and removed.
+//! Scratch file systems of every kind are made, used, remade, saved, restored and removed.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use testkit::{Assert, Shows};
 
 use crate::support::{Scene, can_make, images, is_root};
 
-/// The names of the entries in the target.
+/// Returns the names of the entries in the target directory.
 fn names(made: &Made) -> Vec<String> {
     let entries = fs::read_dir(made.directory()).unwrap();
     let mut names: Vec<String> = entries
@@ -18,7 +18,7 @@ fn names(made: &Made) -> Vec<String> {
     names
 }
 
-/// A spec of the smallest size for a kind.
+/// Returns the spec of a file system of this kind with its minimum size.
 fn smallest(scene: &Scene, kind: FileSystemKind) -> MakeSpec {
     scene.spec(&format!("{kind}?size={}", kind.size_bytes_min()))
 }
@@ -124,7 +124,7 @@ fn make_use_and_remove(spec: &MakeSpec) {
         );
     }
     let removed = made.remove().unwrap();
-    // This includes the saved state.
+    // The number includes the images of the saved state.
     assert_eq!(
         removed.loop_devices + removed.images,
         if has_image {
@@ -164,7 +164,7 @@ fn tmpfs() {
 }
 
 #[test]
-fn options_of_mkfs_and_mount() {
+fn ext4_with_options_of_mkfs_and_mount() {
     let scene = Scene::new();
     make_use_and_remove(
         &scene.spec("ext4?size=64MiB&mkfs=-I 512 -E stride=4&mount=noatime&direct&discard"),
@@ -172,7 +172,7 @@ fn options_of_mkfs_and_mount() {
 }
 
 #[test]
-fn ext4_with_a_journal_elsewhere() {
+fn ext4_with_a_journal_in_another_directory() {
     let (scene, elsewhere) = (Scene::new(), Scene::new());
     make_use_and_remove(&scene.spec(&format!(
         "ext4?size=64MiB&journal=16MiB&journal-in={}",
@@ -181,7 +181,7 @@ fn ext4_with_a_journal_elsewhere() {
 }
 
 #[test]
-fn xfs_with_a_journal_beside_it() {
+fn xfs_with_a_journal_in_the_same_directory() {
     let scene = Scene::new();
     make_use_and_remove(&scene.spec("xfs?size=300MiB&journal=64MiB"));
 }
@@ -208,7 +208,7 @@ fn ext4_is_remade_with_the_same_identity() {
 }
 
 #[test]
-fn an_image_is_written_in_full() {
+fn new_image_is_fully_allocated() {
     use std::os::unix::fs::MetadataExt;
 
     let scene = Scene::new();
@@ -224,6 +224,6 @@ fn an_image_is_written_in_full() {
     let image = fs::metadata(path.trim_end()).unwrap();
     assert_eq!(image.len(), 32 << 20);
     assert_eq!(image.blocks() * 512, 32 << 20, "no hole, also after mkfs");
-    // Dropping the value removes the file system.
+    // Dropping the value removes the scratch file system.
     drop(made);
 }

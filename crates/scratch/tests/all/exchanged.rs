@@ -1,5 +1,5 @@
-//! Files that a user moves away are still found, and files that a user puts in their place are
-//! kept.
+//! Files of a scratch file system that a user moves away are still removed. A user's files that
+//! take their paths are kept.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -17,7 +17,7 @@ use testkit::{Assert, Shows};
 use crate::killed::started;
 use crate::support::{Scene, can_make, free_in, is_root};
 
-/// Names that this program uses, given to files of a user.
+/// Names of this program's files, which the tests give to a user's files.
 const NAMES: [&str; 6] = [
     "image",
     "journal",
@@ -27,7 +27,8 @@ const NAMES: [&str; 6] = [
     ".postmark-made.json",
 ];
 
-/// A file system and its directory; `None` if it cannot be made here.
+/// Makes a file system, and returns it with its directory. Returns `None` if it cannot be made on
+/// this machine.
 fn made(scene: &Scene, word: &str) -> Option<(Made, PathBuf)> {
     let spec = scene.spec(word);
     if !is_root() || !can_make(&spec) {
@@ -38,8 +39,8 @@ fn made(scene: &Scene, word: &str) -> Option<(Made, PathBuf)> {
     Some((made, directory))
 }
 
-/// Moves a directory away, and creates a user's directory in its place, with files of the same
-/// names.
+/// Moves a directory away, and creates a user's directory at its path, with files of the same
+/// names. Returns the new path of the moved directory.
 fn exchange(directory: &Path) -> PathBuf {
     let old = directory.with_file_name("old");
     fs::rename(directory, &old).unwrap();
@@ -50,7 +51,7 @@ fn exchange(directory: &Path) -> PathBuf {
     old
 }
 
-/// Checks that a user's directory is unchanged, and removes it.
+/// Checks that the user's directory is unchanged, and removes it.
 fn is_untouched(directory: &Path) {
     for name in NAMES {
         assert_eq!(
@@ -99,7 +100,7 @@ fn moved_directory_of_a_killed_maker_is_cleaned_and_its_replacement_kept() {
     let old = exchange(&directory);
     maker.kill().unwrap();
     maker.wait().unwrap();
-    // The original path leads only to the user's directory.
+    // The original path now leads to the user's directory, which is not trusted.
     let found = free_in(scene.path()).remove(0);
     found.assert(matches!(found.state, MadeState::Untrusted { .. }));
     assert_eq!(found.remove().left.len(), 1);
@@ -159,7 +160,7 @@ fn user_files_in_the_directory_are_kept_with_the_manifest() {
 }
 
 #[test]
-fn user_files_that_replace_ours_are_kept() {
+fn user_files_that_replace_those_of_the_program_are_kept() {
     let scene = Scene::new();
     let Some((mut made, directory)) = made(&scene, "ext4?size=16MiB") else {
         return;
@@ -194,7 +195,7 @@ fn user_files_that_replace_ours_are_kept() {
 }
 
 #[test]
-fn error_names_the_new_path_of_a_moved_image() {
+fn error_contains_the_new_path_of_a_moved_image() {
     let scene = Scene::new();
     let Some((made, directory)) = made(&scene, "ext4?size=16MiB") else {
         return;
@@ -240,11 +241,12 @@ fn bind_mount_by_another_program_is_reported_at_once() {
 const ODD: &str = "POSTMARK_MADE_ODD";
 
 #[test]
-fn paths_that_are_not_utf_8_work() {
+fn file_system_in_a_directory_with_a_non_utf8_path_is_made_and_removed() {
     if !is_root() {
         return;
     }
-    // Runs in its own mount namespace, because programs of other tests read their mounts as text.
+    // Runs in a separate mount namespace, because programs of other tests read the mount table as
+    // UTF-8 text.
     let status = Command::new("unshare")
         .arg("--mount")
         .arg(std::env::current_exe().unwrap())
@@ -254,7 +256,7 @@ fn paths_that_are_not_utf_8_work() {
     assert!(status.unwrap().success());
 }
 
-/// A helper process of the test above, not a test.
+/// Helper process of the test above, not a test.
 #[test]
 fn odd_path() {
     if std::env::var_os(ODD).is_none() {
@@ -282,7 +284,7 @@ fn odd_path() {
         made.remake().unwrap();
         made.check().unwrap();
         made.remove().unwrap();
-        // If its maker is killed, it is found and removed.
+        // If the process that made the file system is killed, its files are found and removed.
         let mut maker = started(&spec, "Ready");
         maker.kill().unwrap();
         maker.wait().unwrap();
@@ -295,7 +297,7 @@ fn odd_path() {
 }
 
 #[test]
-fn signal_interrupts_writing_an_image() {
+fn signal_interrupts_the_writing_of_an_image() {
     let scene = Scene::new();
     let spec = scene.spec("ext4?size=16MiB");
     if !is_root() || !can_make(&spec) {
@@ -321,7 +323,7 @@ fn signal_interrupts_writing_an_image() {
 }
 
 #[test]
-fn a_directory_that_cannot_be_removed_is_named() {
+fn error_lists_a_directory_that_cannot_be_removed() {
     let scene = Scene::new();
     let Some((made, directory)) = made(&scene, "tmpfs?size=8MiB") else {
         return;

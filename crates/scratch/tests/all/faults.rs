@@ -1,4 +1,4 @@
-//! Missing requirements and failures are reported, and nothing is left behind.
+//! Missing requirements and failures are reported, and leave no files, mounts or loop devices.
 
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
@@ -13,8 +13,8 @@ use crate::support::{Scene, can_make, free_in, is_met, is_root, unmount};
 
 const SPEC: &str = "POSTMARK_MADE_CHECK";
 
-/// A helper process of the tests below, not a test. They start it as another user, or without a
-/// program.
+/// Helper process of the tests below, not a test. The tests start it as another user, or without a
+/// required program.
 #[test]
 fn checker() {
     let Ok(spec) = std::env::var(SPEC) else {
@@ -25,7 +25,7 @@ fn checker() {
     print!("<{error}>");
 }
 
-/// The error of the helper process, started by `command`.
+/// Starts the helper process with `command`, and returns the error that it printed.
 fn answer(command: &mut Command, spec: &MakeSpec) -> String {
     let output = command
         .args(["faults::checker", "--exact", "--nocapture"])
@@ -58,8 +58,8 @@ fn making_fails_without_root() {
         ),
     ] {
         let mut command = Command::new("setpriv");
-        // The program may be in a directory that only root can enter, so it is passed as an open
-        // file.
+        // The test program may be in a directory that only root can enter. It is therefore started
+        // through an open file.
         command
             .args([
                 "--reuid=65534",
@@ -73,7 +73,7 @@ fn making_fails_without_root() {
 }
 
 #[test]
-fn making_fails_without_mkfs() {
+fn making_fails_if_mkfs_is_not_installed() {
     let scene = Scene::new();
     let spec = scene.spec("xfs?size=300MiB");
     if !is_root() || !can_make(&spec) {
@@ -130,7 +130,7 @@ fn unusable_directories_are_refused() {
     fs::remove_file(scene.path().join("file")).unwrap();
 }
 
-/// A small tmpfs for images.
+/// A small tmpfs mounted on a directory for images, to test a lack of space.
 struct Small {
     scene: Scene,
 }
@@ -189,7 +189,7 @@ fn making_fails_without_space_for_the_image() {
         words[at - 1].parse().unwrap()
     };
     assert!(bytes("bytes") > 64 << 20 && bytes("available") <= 20 << 20);
-    // Image and journal share the available space.
+    // The image and the journal are on the same file system, so the sum of their sizes must fit.
     let both = small
         .spec("ext4?size=16MiB&journal=8MiB")
         .check()
@@ -199,7 +199,7 @@ fn making_fails_without_space_for_the_image() {
 }
 
 #[test]
-fn save_fails_without_space_and_keeps_the_mount() {
+fn failed_save_leaves_the_file_system_mounted() {
     if !is_root() {
         return;
     }
@@ -224,7 +224,7 @@ fn save_fails_without_space_and_keeps_the_mount() {
 }
 
 #[test]
-fn failure_of_mkfs_or_mount_leaves_nothing() {
+fn failure_of_mkfs_or_mount_leaves_no_files() {
     let scene = Scene::new();
     if !is_root() || !can_make(&scene.spec("ext4?size=16MiB")) {
         return;
@@ -273,7 +273,7 @@ fn unmounted_file_system_can_be_remade_and_removed() {
 }
 
 #[test]
-fn mounts_in_use_or_covered_are_kept() {
+fn mounts_that_are_in_use_or_covered_are_kept() {
     let scene = Scene::new();
     let spec = scene.spec("ext4?size=16MiB");
     if !is_root() || !can_make(&spec) {
@@ -288,7 +288,8 @@ fn mounts_in_use_or_covered_are_kept() {
     drop(open);
     made.remake().unwrap();
 
-    // A mount by another program over ours must not be removed.
+    // A file system that another program has mounted over the scratch file system must not be
+    // removed.
     rustix::mount::mount("of-somebody", &mount, "tmpfs", MountFlags::empty(), None).unwrap();
     fs::write(mount.join("file"), "of somebody").unwrap();
     let error = made.check().unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Filler takes the requested part of the usable space.
+//! Filler files occupy the requested fraction of a file system's usable space.
 
 use scratch::{Made, MakeSpec};
 use system::Space;
@@ -38,7 +38,7 @@ fn filled(spec: &MakeSpec, tolerance_percent: f64) {
             "the target is empty"
         );
     }
-    // The filler is part of a saved state.
+    // A saved state includes the filler files.
     let has_states = spec.kind.has_image();
     if has_states {
         made.save("full").unwrap();
@@ -88,8 +88,8 @@ fn xfs() {
 #[test]
 fn btrfs() {
     let scene = Scene::new();
-    // Btrfs divides its space into chunks for data and metadata, and the usable space changes with
-    // each chunk.
+    // Btrfs divides its space into chunks for data and for metadata. The usable space changes with
+    // each new chunk, so the tolerance is larger.
     filled(&scene.spec("btrfs?size=512MiB"), 3.0);
 }
 

@@ -1,4 +1,4 @@
-//! After a killed maker, all that it made is found by its manifest and removed.
+//! After the maker was killed, everything that it made is found by its manifest and removed.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -15,8 +15,8 @@ use crate::support::{Scene, can_make, free_in, is_root};
 const SPEC: &str = "POSTMARK_MADE_SPEC";
 const STAGE: &str = "POSTMARK_MADE_STAGE";
 
-/// A helper process of the tests below, not a test. It makes a file system, and then stops at a
-/// stage or saves and restores states in a loop.
+/// Helper process of the tests below, not a test. It makes a file system. It then stops at a stage,
+/// or saves and restores states in a loop.
 #[test]
 fn maker() {
     let (Ok(spec), Ok(stage)) = (std::env::var(SPEC), std::env::var(STAGE)) else {
@@ -49,7 +49,7 @@ fn maker() {
     }
 }
 
-/// Starts the helper process and waits for a stage.
+/// Starts the helper process, and waits until it reports a stage.
 pub fn started(spec: &MakeSpec, stage: &str) -> Child {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["killed::maker", "--exact", "--nocapture"])
@@ -117,7 +117,7 @@ fn killed_at_each_stage(scene: &Scene, spec: &MakeSpec) {
 }
 
 #[test]
-fn at_each_stage_of_ext4_with_a_journal_elsewhere() {
+fn at_each_stage_of_ext4_with_a_journal_in_another_directory() {
     let (scene, elsewhere) = (Scene::new(), Scene::new());
     let spec = scene.spec(&format!(
         "ext4?size=32MiB&journal=8MiB&fullness=50&journal-in={}",
@@ -141,7 +141,7 @@ fn at_each_stage_of_tmpfs() {
     killed_at_each_stage(&scene, &spec);
 }
 
-/// The cleaner of nilfs2 is a process that outlives the maker.
+/// The cleaner of nilfs2 is a process that outlives the maker and keeps the file system busy.
 #[test]
 fn at_each_stage_of_nilfs2() {
     let scene = Scene::new();
@@ -150,7 +150,7 @@ fn at_each_stage_of_nilfs2() {
 }
 
 #[test]
-fn killed_at_any_moment() {
+fn files_of_a_maker_killed_at_any_moment_are_removed() {
     let (scene, elsewhere) = (Scene::new(), Scene::new());
     let spec = scene.spec(&format!(
         "ext4?size=32MiB&journal=8MiB&journal-in={}",
@@ -164,7 +164,7 @@ fn killed_at_any_moment() {
         std::thread::sleep(Duration::from_millis(moment * 23));
         maker.kill().unwrap();
         maker.wait().unwrap();
-        // Removal from the journal's directory also removes all of it.
+        // `clean` in the directory of either part must remove both parts.
         let directory = if moment % 2 == 0 {
             scene.path()
         } else {
@@ -181,9 +181,9 @@ fn killed_at_any_moment() {
 }
 
 #[test]
-fn a_directory_with_an_incomplete_manifest_is_removed() {
+fn directory_with_an_incomplete_manifest_is_removed() {
     let scene = Scene::new();
-    // No process has this ID: it is above the maximum.
+    // No process has this ID, because it is above the maximum process ID.
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap()
@@ -206,7 +206,7 @@ fn a_directory_with_an_incomplete_manifest_is_removed() {
 }
 
 #[test]
-fn directories_that_only_resemble_ours_are_kept() {
+fn directories_with_similar_names_or_manifests_are_kept() {
     let scene = Scene::new();
     let directory = |name: &str| {
         let path = scene.path().join(name);
@@ -215,7 +215,7 @@ fn directories_that_only_resemble_ours_are_kept() {
     };
     let manifest =
         |path: &Path, text: &str| fs::write(path.join(".postmark-made.json"), text).unwrap();
-    // A name of another form, and a file instead of a directory.
+    // A directory whose name has another form, and a file with the name of a scratch directory.
     let other = directory("postmark-made-of-somebody");
     fs::write(scene.path().join("postmark-made-1-4194305-9"), "a file").unwrap();
     let text = |format: u32, id: &str| {
@@ -233,7 +233,7 @@ fn directories_that_only_resemble_ours_are_kept() {
     fs::write(older.join("image"), "").unwrap();
     let newer = directory("postmark-made-1-4194305-4");
     manifest(&newer, "{\"format\":\"postmark-made-3\"}\n");
-    // An old empty directory, and a directory with files.
+    // An empty directory older than its name, and a directory with files.
     let foreign = directory("postmark-made-1-4194305-5");
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)

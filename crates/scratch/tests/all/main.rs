@@ -1,4 +1,4 @@
-//! Tests of the public interface: one program with a module for each suite.
+//! Tests of the crate's public interface. All suites are modules of one test program.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
 
@@ -9,5 +9,5 @@ mod fullness;
 mod killed;
 mod words;
 
-// Shared by the suites.
+// Functions for the tests of all suites.
 mod support;

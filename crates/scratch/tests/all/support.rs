@@ -1,4 +1,4 @@
-//! A directory for images, and checks of what is left in it.
+//! A directory for images, and checks that a test leaves no files, mounts or loop devices.
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -17,7 +17,8 @@ mod needs;
 
 pub use needs::{is_met, is_root};
 
-/// Kinds that most kernels support. If all tests are required, a missing one is a failure.
+/// Kinds of file systems that most kernels support. If such a kind is missing, a test fails when
+/// all tests are required; otherwise the test is skipped.
 const COMMON: [FileSystemKind; 7] = [
     FileSystemKind::Tmpfs,
     FileSystemKind::Ext2,
@@ -28,7 +29,7 @@ const COMMON: [FileSystemKind; 7] = [
     FileSystemKind::Overlay,
 ];
 
-/// Whether a file system can be made here.
+/// Whether the file system can be made on this machine.
 pub fn can_make(spec: &MakeSpec) -> bool {
     match spec.check() {
         Ok(_) => true,
@@ -40,14 +41,14 @@ pub fn can_make(spec: &MakeSpec) -> bool {
     }
 }
 
-/// A directory for images. When dropped, it must be empty: without mounts in it, and without loop
-/// devices over files in it.
+/// A directory for images. When it is dropped, it must be empty, contain no mounts, and contain no
+/// files with loop devices over them.
 pub struct Scene {
     directory: TempDir,
 }
 
 impl Scene {
-    /// Uses memory, because a shared disk makes tests slow.
+    /// Creates the directory in memory, because the tests would be slow on a shared disk.
     pub fn new() -> Self {
         let directory = tempfile::Builder::new()
             .prefix("made-")
@@ -60,7 +61,7 @@ impl Scene {
         self.directory.path()
     }
 
-    /// The spec of a file system in this directory.
+    /// Returns the spec of a file system whose image is in this directory.
     pub fn spec(&self, kind_and_keys: &str) -> MakeSpec {
         let question = if kind_and_keys.contains('?') {
             '&'
@@ -72,7 +73,7 @@ impl Scene {
             .unwrap_or_else(|error| panic!("{word}: {error}"))
     }
 
-    /// Everything that is left: entries, mounts and loop devices.
+    /// Returns all remaining entries, mounts and loop devices.
     pub fn left(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.path()).unwrap();
         let mut left: Vec<String> = entries
@@ -102,8 +103,8 @@ impl Drop for Scene {
     }
 }
 
-/// Unmounts as another program would, and retries while busy: programs that other tests start hold
-/// all files of this process for a moment.
+/// Unmounts a file system as another program would. Retries while it is busy, because programs that
+/// other tests start inherit the open files of this process for a moment.
 pub fn unmount(at: &Path) {
     let began = Instant::now();
     while let Err(errno) = rustix::mount::unmount(at, UnmountFlags::empty()) {
@@ -117,8 +118,8 @@ pub fn unmount(at: &Path) {
 }
 
 /// Finds scratch file systems after all processes have released them. Programs that a killed maker
-/// started may take a moment to end. So may those of other tests, which hold all files of this
-/// process while they are started.
+/// started may take a moment to end. The programs of other tests inherit the open files of this
+/// process while they are being started.
 pub fn free_in(directory: &Path) -> Vec<FoundMade> {
     let began = Instant::now();
     loop {
@@ -134,7 +135,7 @@ pub fn free_in(directory: &Path) -> Vec<FoundMade> {
     }
 }
 
-/// All loop devices with their images.
+/// Returns all loop devices, each with the path of its image.
 pub fn images() -> impl Iterator<Item = (String, PathBuf)> {
     let devices = std::fs::read_dir("/sys/block")
         .unwrap()

@@ -1,4 +1,4 @@
-//! Specs as words.
+//! Tests the parsing of words into specs, and the canonical words of specs.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ fn parsed(word: &str) -> MakeSpec {
 }
 
 #[test]
-fn a_word_may_contain_all_keys() {
+fn word_with_all_keys_is_parsed() {
     let spec = parsed(
         "make:ext4?size=4GiB&mount=noatime,data=journal&mkfs=-I \
          256&journal=128MiB&journal-in=/dir&in=/images&discard&direct&fullness=50",
@@ -36,7 +36,7 @@ fn a_word_may_contain_all_keys() {
     assert_eq!(spec.journal_directory(), Some(Path::new("/dir")));
 }
 
-/// Words, and their shortest equivalents.
+/// Words, each with the canonical word of the same spec.
 const CANONICAL: &str = "
     make:tmpfs | make:tmpfs
     make:ext4? | make:ext4
@@ -78,7 +78,7 @@ fn mkfs_options_that_affect_only_the_image_are_accepted() {
     }
 }
 
-/// Invalid words, and the beginning of each error.
+/// Invalid words, each with the beginning of its error message.
 const WRONG: &str = "
     ext4 | 'ext4' does not begin with 'make:'
     make:ext5

@@ -1,22 +1,23 @@
-//! Starts other processes: this test program with a single test, by its full name. File locks
-//! belong to processes, so threads would not show their effects.
+//! Starts helper processes: this test program, executing the single test function with the given
+//! full name. File locks belong to processes, so threads would not show their effects.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use archive::JournalMode;
 
-/// The variable with the archive of such a process; without it the test does nothing.
+/// Environment variable with the archive of a helper process. Without the variable, the test
+/// function does nothing.
 pub const ARCHIVE: &str = "POSTMARK_TEST_ARCHIVE";
-/// The variable with further arguments.
+/// Environment variable with further arguments of a helper process.
 pub const WITH: &str = "POSTMARK_TEST_WITH";
 
-/// A process that performs a test with an archive.
+/// Returns the command of a helper process that executes a test function with an archive.
 pub fn another(archive: &Path, test: &str) -> Command {
     of_program(&std::env::current_exe().unwrap(), archive, test)
 }
 
-/// A process that performs a test with an archive, started from a copy of this program.
+/// Returns the same command for a copy of this test program.
 pub fn of_program(program: &Path, archive: &Path, test: &str) -> Command {
     let mut command = Command::new(program);
     command
@@ -27,7 +28,7 @@ pub fn of_program(program: &Path, archive: &Path, test: &str) -> Command {
     command
 }
 
-/// Parses the journal mode in [`WITH`].
+/// Parses the journal mode in the variable [`WITH`].
 pub fn journal(word: &str) -> JournalMode {
     let all = [JournalMode::WriteAhead, JournalMode::Rollback];
     all.into_iter()
