@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn every_policy_round_trips() {
+    fn every_durability_policy_round_trips() {
         for (policy, text) in [
             (Durability::None, "none"),
             (Durability::Fdatasync, "fdatasync"),
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_policies_are_rejected_with_a_hint() {
+    fn invalid_durability_policies_are_rejected_with_a_hint() {
         for (text, words) in [
             ("sync", "expected none, fdatasync, fsync, fsync+dir"),
             ("Fsync", "expected none"),

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn new_name_replaces_previous_one() {
+    fn path_buffer_replaces_previous_name() {
         let mut buffer = PathBuffer::new(2, b"/a b/".to_vec()).unwrap();
         for (path, relative) in [
             (c"/a b/1", c"1"),
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn prefix_with_nul_is_rejected() {
+    fn path_buffer_rejects_prefix_with_nul() {
         assert!(PathBuffer::new(0, b"/a\0b/".to_vec()).is_err());
     }
 }

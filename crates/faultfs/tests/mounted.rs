@@ -104,7 +104,7 @@ fn files_are_stored_in_the_backing_directory() {
 }
 
 #[test]
-fn directories_links_and_attributes_work() {
+fn directories_links_and_attributes_work_on_the_mount() {
     let Some(scene) = Scene::new(Options::default()) else {
         return;
     };
@@ -224,7 +224,7 @@ fn only_requests_of_one_kind_are_delayed() {
 }
 
 #[test]
-fn disabled_features_are_rejected() {
+fn requests_of_disabled_features_are_rejected() {
     let Some(scene) = Scene::new(Options {
         rename_noreplace: false,
         hard_links: false,

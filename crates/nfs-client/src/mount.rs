@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn caller_uses_ids_of_export() {
+    fn credentials_contain_ids_of_export() {
         let own = caller(&Export::new("server", b"/a"));
         assert_eq!(own.uid, rustix::process::geteuid().as_raw());
         let other = caller(&Export {

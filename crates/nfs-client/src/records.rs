@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn fragments_round_trip() {
+    fn records_round_trip_through_fragments() {
         for record in [&b""[..], b"x", b"some words"] {
             for bytes_max in [1, 3, 10, usize::MAX] {
                 let stream = fragments(record, bytes_max).concat();

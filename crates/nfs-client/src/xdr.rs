@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn encoding_round_trips() {
+    fn xdr_encoding_round_trips() {
         let mut out = Vec::new();
         out.put_u32(1);
         out.put_u64(0x0102_0304_0506_0708);

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn offset_is_exact_within_its_error() {
+    fn clock_offset_is_exact_within_its_error() {
         // The other clock is 1,000 ns ahead and is read 10 ns after the question, in a round trip
         // of 50 ns.
         let found = between(100, 1_110, 150);

@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranks_form_a_tree_in_their_order() {
+    fn tree_contains_all_ranks_in_order() {
         for ranks in [1, 2, 3, 7, 8, 9, 64, 1000, 10_000] {
             for rank in 0..ranks {
                 for child in children(rank, ranks) {

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn different_directories_and_locations_are_distinguished() {
+    fn names_in_different_directories_or_locations_are_distinguished() {
         let same = |a, b| have_one_directory(name(0, a), name(0, b));
         assert!(same(c"a/1", c"a/2") && same(c"1", c"2"));
         assert!(!same(c"a/1", c"b/1") && !same(c"1", c"s0/1"));

@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn least_sufficient_rights_are_chosen() {
+    fn access_uses_the_least_sufficient_rights() {
         let theirs = |user, group| Some(ActingUser { user, group });
         for (facts, is_listed, expected) in [
             ((12_345, 0, 0o755), false, theirs(12_345, NOBODY)),

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_appended_before_parameters() {
+    fn names_are_appended_to_url_before_parameters() {
         let url = parse("nfs://server:7/a%20b?uid=3").unwrap();
         assert_eq!(
             url.bare().join("c").to_str(),
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn url_leads_to_urls_of_its_subdirectories() {
+    fn leads_to_is_true_for_subdirectories_of_url() {
         let url = |text: &str| parse(text).unwrap();
         let above = url("nfs://server/a?uid=3");
         for (other, leads) in [

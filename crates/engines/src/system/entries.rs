@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_round_trip() {
+    fn directory_entries_round_trip() {
         let names = [&b"."[..], b"..", b"1", b"seventeen letters", b"12345678"];
         let mut room = [0xff; 200];
         let mut end = 0;

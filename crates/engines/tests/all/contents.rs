@@ -64,7 +64,7 @@ fn keeps<S: Engine>(
 
 proptest! {
     #[test]
-    fn last_bytes_of_read_are_kept(
+    fn session_keeps_last_bytes_of_read(
         bytes in 0_usize..600,
         read_block_bytes in 1_usize..100,
         keep_contents_bytes in 0_usize..700,

@@ -161,7 +161,7 @@ fn stays_in_its_directory(engine: &impl Engine) {
 }
 
 #[test]
-fn renamed_directory_stays_in_use() {
+fn session_continues_in_renamed_directory() {
     for_each_engine!(stays_in_its_directory());
 }
 
@@ -236,6 +236,6 @@ fn is_left_between_blocks(engine: &impl Engine) {
 }
 
 #[test]
-fn stop_takes_effect_between_blocks() {
+fn stop_of_run_ends_operation_between_blocks() {
     for_each_engine!(is_left_between_blocks());
 }

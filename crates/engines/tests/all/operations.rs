@@ -243,7 +243,7 @@ fn mode_and_times_are_set_as_requested() {
 /// The directory contains more entries than one call returns, and a hidden entry that is not
 /// counted.
 #[test]
-fn long_directories_are_listed_completely() {
+fn large_directories_are_listed_completely() {
     const FILES: usize = 3_000;
     let temporary = tempfile::tempdir().unwrap();
     let whole = FilePath::new(temporary.path(), "");

@@ -191,7 +191,7 @@ fn read_detects_too_long_file() {
 }
 
 #[test]
-fn batches_end_with_file_system_sync() {
+fn batch_of_operations_ends_with_file_system_sync() {
     let engine = Simulated::new(Code::Posix, 1);
     let locations = ["/one", "/two"].map(|directory| Location {
         directory: directory.into(),
@@ -355,7 +355,7 @@ fn corruptions_lose_or_duplicate_names() {
 }
 
 #[test]
-fn names_of_one_file_share_its_content() {
+fn hard_links_share_the_content_of_the_file() {
     let engine = Simulated::new(Code::Posix, 1);
     let mut session = open(&engine);
     let names = ["1", "2", "3"].map(file);

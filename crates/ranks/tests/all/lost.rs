@@ -185,7 +185,7 @@ fn value_of_another_type_fails_on_all_ranks() {
 }
 
 #[test]
-fn waiting_for_rank_that_left_or_opened_a_run_fails() {
+fn operation_with_rank_that_left_or_opened_a_run_fails() {
     let outcomes = threads::each(3, Duration::from_secs(20), |ranks| match ranks.rank() {
         1 => Ok(0),
         _ => sum(ranks),
@@ -228,7 +228,7 @@ fn panicking_merge_fails_on_all_ranks() {
 }
 
 #[test]
-fn operations_fail_after_leaving() {
+fn operations_fail_after_rank_left() {
     for count in [1, 2] {
         threads::each(count, Duration::from_secs(20), |ranks| {
             assert_eq!(ranks.broadcast(Some(3)), Ok(3));

@@ -102,7 +102,7 @@ fn stop_reaches_waiting_and_working_ranks() {
 }
 
 #[test]
-fn stop_requested_before_close_is_sent() {
+fn stop_requested_just_before_close_reaches_all_ranks() {
     threads::each(5, LIMIT, |ranks| {
         let program = Program::tied_to(ranks);
         ranks.open();

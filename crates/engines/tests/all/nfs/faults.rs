@@ -83,7 +83,7 @@ fn error_of_server_names_failed_call() {
 }
 
 #[test]
-fn rpc_rejections_become_errors() {
+fn rpc_rejection_fails_the_operation() {
     for (words, errno) in [
         (&[1, 1, 5][..], 13),
         (&[0, 0, 0, 1], 93),
@@ -156,7 +156,7 @@ fn short_reads_and_writes_are_continued() {
 }
 
 #[test]
-fn jukebox_calls_are_repeated_after_delay() {
+fn calls_answered_with_jukebox_are_repeated_after_delay() {
     const JUKEBOX: u32 = 10_008;
     let fixture = Fixture::new(2, "");
     for nth in [0, 1] {
@@ -210,7 +210,7 @@ fn missing_reply_times_out() {
 }
 
 #[test]
-fn late_reply_is_counted_as_stray() {
+fn late_reply_is_counted_as_stray_reply() {
     let (found, fixture) = reads_under(Act::Late(TIMEOUT + Duration::from_millis(600)));
     assert_eq!(found, system(Step::Call("READ"), 110));
     assert_eq!(

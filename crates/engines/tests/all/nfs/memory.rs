@@ -44,7 +44,7 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 #[test]
-fn warm_session_allocates_nothing() {
+fn session_allocates_no_memory_after_warm_up() {
     for (depth, parameters) in [(1, ""), (8, ""), (8, "&nconnect=2")] {
         let fixture = Fixture::new(depth, parameters);
         let bare = fixture.bare();
