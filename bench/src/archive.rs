@@ -52,7 +52,7 @@ const QUESTIONS: [(&str, &str, bool); 13] = [
         true,
     ),
     ("list --limit", "list --limit 20", true),
-    // The duration of a complete list depends on its number of lines.
+    // The duration of a complete list grows with the number of runs, so it has no limit.
     ("list --since (all)", "list --since 2001-01-01", false),
     ("list --format csv (all)", "list --format csv", false),
     ("show", "show RUN", false),
@@ -119,8 +119,8 @@ pub fn compare(ours: &Path, rounds: usize, size: ArchiveOptions) -> Result<bool>
     Ok(holds)
 }
 
-/// Peak memory of this program. According to getrusage(2) (`ru_maxrss`), a child starts with this
-/// value, because it begins as a copy of this process.
+/// Peak memory of this program. According to getrusage(2) (`ru_maxrss`), the peak memory of a child
+/// is at least this value, because the child begins as a copy of this process.
 fn own_memory_bytes() -> Result<u64> {
     let process = ProcessTimes::read(&Sources::default()).into_known();
     let peak = process.and_then(|process| process.max_resident_bytes.into_known());

@@ -71,7 +71,7 @@ pub struct ClassicOptions {
     pub no_large_pool: bool,
 }
 
-/// Our binary and the original's.
+/// The paths of our binary and of the original's.
 #[derive(Clone, Copy, Debug)]
 pub struct Programs<'p> {
     pub ours: &'p Path,

@@ -42,7 +42,8 @@ pub struct SoakOptions {
     pub check: bool,
 }
 
-/// Performs the same sweep several times on each file system and prints its limits.
+/// Performs the same sweep several times on each file system, and prints the limits of each sweep
+/// and how far they differ.
 pub fn sweeps(ours: &Path, rounds: usize, asked: &SweepOptions) -> Result<()> {
     touch_memory();
     println!(
@@ -148,8 +149,8 @@ fn show_spread(name: &str, values: &[f64]) {
 /// Runs two workloads on a fresh ext4 with each steady-state rule: one that becomes steady, and one
 /// whose files grow all the time.
 pub fn steady(ours: &Path) -> Result<()> {
-    // Reads take longer as the files grow. No file reaches its maximum size within the time, and
-    // all of them fit on the file system.
+    // Reads take longer as the files grow. Within the time of the run, no file reaches its maximum
+    // size, and all files fit on the file system.
     let growing = "--mix read=1,append=1 --files 500 --size 4KiB --append-size 64KiB --size-max \
                    14MiB --cache as-is";
     for (what, words) in [
@@ -190,8 +191,8 @@ pub fn soak(ours: &Path, options: &SoakOptions) -> Result<bool> {
     /// Limit on the memory growth from the middle to the end, in bytes. In a run of an hour, all
     /// slices exist by the middle, so they are no reason for later growth.
     const GROWTH_MAX: i64 = 4_000_000;
-    /// Limit on the size of a record in bytes. It is meant for a run of a day. The record of an
-    /// hour contains no more slices than the record of a day.
+    /// Limit on the size of a record in bytes. The limit is meant for a run of a day, whose record
+    /// contains at least as many slices as that of a shorter run.
     const RECORD_MAX: usize = 50_000_000;
     let (run_for, rate) = (&options.run_for, options.rate);
     let mounted = MountedVolume::new("ext4")?;

@@ -9,8 +9,9 @@
 //! through libnfs (`nfs_calls.c`).
 //!
 //! `sweeps`, `steady` and `soak` are runs with a given load. `studies` measures false alarms of
-//! studies, and `verdicts` those of verdict rules. `plan` times plans, and `archive` times lists of
-//! very many runs. `safety` measures nothing, but checks that a user's files stay unchanged.
+//! studies, and `verdicts` measures error rates of verdict rules. `plan` times plans, and `archive`
+//! times lists of very many runs. `safety` measures nothing, but checks that a user's files stay
+//! unchanged.
 //!
 //! Pairs are interleaved (A B B A …) and medians are printed with an interval, because the machine
 //! is shared. Mounts need root. `floor` and `peers` need `gcc`, and `strace` to show calls. `nfs`

@@ -182,8 +182,8 @@ impl MountedVolume {
             attach(&image, false)?
         };
         let mounted = self.mount(&[&device]);
-        // While the device is mounted, this asks the kernel to detach it after the unmount. It is
-        // necessary even after a signal.
+        // While the device is mounted, this only asks the kernel to detach the device after the
+        // unmount. It is also necessary if mounting failed or a signal has arrived.
         Command::new("losetup")
             .args(["--detach", &device])
             .status()?;

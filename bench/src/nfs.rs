@@ -1,6 +1,6 @@
-//! The engine `nfs` against a C program that makes the same calls through libnfs's raw interface
-//! (`nfs_calls.c`). Both programs run in turns on NFS-Ganesha over loopback. Results are user CPU
-//! and total CPU per call, and rates.
+//! Compares the engine `nfs` with a C program that makes the same calls through libnfs's raw
+//! interface (`nfs_calls.c`). Both programs run in turns on NFS-Ganesha over loopback. Results are
+//! user CPU and total CPU per call, and rates.
 
 use crate::phases::{Cost, cost, numbers_of};
 use crate::process::{command, output};
@@ -50,7 +50,8 @@ pub struct NfsOptions {
     pub check: bool,
 }
 
-/// The workloads: the C program's name, and the mix that makes the same calls.
+/// The workloads: the name for the C program, and the mix with which our program makes the same
+/// calls.
 const WORKS: [(&str, &str); 3] = [
     ("read", "read=1"),
     ("stat", "stat=1"),
@@ -67,7 +68,7 @@ struct Server {
 
 impl Server {
     fn start() -> Result<Self> {
-        // In memory, so that the result does not depend on a disk.
+        // The exported directory is in memory, so that the result does not depend on a disk.
         let directory = tempfile::Builder::new()
             .prefix("postmark-bench-")
             .tempdir_in("/dev/shm")?;
@@ -125,7 +126,7 @@ impl Drop for Server {
 /// Extracts a number from a measurement.
 type Measure = fn(&Measured) -> f64;
 
-/// The cost of a run's transactions, and their calls by procedure.
+/// The cost of the transactions of a run, and the number of calls of each procedure.
 struct Measured {
     cost: Cost,
     calls: BTreeMap<String, u64>,

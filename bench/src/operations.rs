@@ -1,4 +1,4 @@
-//! The list of operations that `floor.c` performs: the classic stream with all its names.
+//! The list of operations that `floor.c` performs: the classic stream, with the names of all files.
 
 use crate::result::Result;
 use std::io::Write;
@@ -10,7 +10,7 @@ const MAGIC: u64 = 0x3152_304f_4c46_4d50;
 /// Space for a name with its NUL.
 const NAME_BYTES: usize = 24;
 
-/// Writes the operations of all workers; returns their number.
+/// Writes the operations of all workers; returns the number of operations.
 pub fn write(workload: &Workload, to: &mut impl Write) -> Result<u64> {
     let Work::Classic(classic) = &workload.work else {
         return Err("the floor knows classic workloads only".into());

@@ -85,8 +85,8 @@ const COUNTED: [(&str, &str); 4] = [
     ),
 ];
 
-/// Prints instructions per transaction on the null engine, and their ratio to those of another
-/// binary.
+/// Prints instructions per transaction on the null engine, and the ratio to the instructions of
+/// another binary.
 fn instructions(ours: &Path, beside: Option<&Path>) -> Result<()> {
     println!(
         "the loop's overhead on the null storage, instructions a transaction by valgrind's \

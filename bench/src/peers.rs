@@ -1,12 +1,12 @@
-//! Our program beside fio and fs_mark, phase by phase: files created, read and deleted with equal
-//! calls, under names of equal length, in separate directories.
+//! Compares our program with fio and fs_mark, phase by phase. All programs create, read and delete
+//! files with equal calls, under names of equal length, in separate directories.
 //!
 //! Rates are based on the wall time of whole phases as each program defines it, from the first
 //! worker's start to the last worker's end. User CPU covers the same time. For fio, the times are
 //! `runtime` (in milliseconds) and `usr_cpu` of its jobs. For fs_mark, `borders.c` measures the
 //! time from a process's first creation to its first deletion, and from there to its end. The first
 //! of these two times is the basis of fs_mark's `Files/sec`. As in fs_mark itself, rates are added
-//! up over its processes.
+//! up over the processes of fs_mark.
 
 use crate::result::Result;
 use std::process::Command;
@@ -25,7 +25,7 @@ mod fio;
 mod fs_mark;
 mod load;
 
-/// Target: files/s as a share of the other program's.
+/// Target: our files/s, as a share of the other program's.
 const RATE_LIMIT: f64 = 0.98;
 /// Number of files in the runs under strace.
 const TRACED_FILES: u64 = 500;

@@ -1,5 +1,6 @@
-//! A run with several ranks of Open MPI against the same run in one process with as many workers,
-//! in turns on tmpfs. Compares rates, and checks that both performed the same operations.
+//! Compares a run with several ranks of Open MPI to the same run in one process with as many
+//! workers, in turns on tmpfs. Prints the ratio of the rates, and checks that both runs performed
+//! the same operations.
 
 use crate::process::{command, output};
 use crate::result::Result;

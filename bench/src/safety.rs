@@ -8,12 +8,12 @@
 //! left except directories that contain user files.
 //!
 //! After a kill, `clean` may leave files that it names, at most one for each worker. In this case
-//! the manifest still exists and the exit status is 1. After the obstacles are moved away, `clean`
-//! must finish. In one round of three, a study makes scratch file systems, and the user moves or
-//! replaces their directories and puts files into them.
+//! the manifest still exists and the exit status is 1. After the user files that are in the way are
+//! moved, `clean` must finish. In one round of three, a study makes scratch file systems, and the
+//! user moves or replaces their directories and puts files into them.
 //!
 //! The actions follow from the seed and the round's number, and `--seed S --round N` repeats them.
-//! Their exact timing varies.
+//! The exact timing of the actions varies.
 
 mod choice;
 mod outcome;
@@ -59,8 +59,8 @@ pub struct Campaign {
     pub round: Option<u64>,
 }
 
-/// Mounts a private tmpfs for the shared memory in which runs keep their heartbeat, so that other
-/// runs on the machine do not affect the campaign.
+/// Mounts a private tmpfs over the shared memory in which runs keep their heartbeat files, so that
+/// other runs do not affect the campaign.
 fn have_own_memory() -> Result<()> {
     unshare(CloneFlags::CLONE_NEWNS)
         .map_err(|errno| format!("cannot have mounts of its own: {errno}: run as root"))?;

@@ -3,9 +3,10 @@
 //! that is slowed by a known amount show the difference, and with which estimate and interval.
 //!
 //! Every study runs `postmark study` with its own study file and seed, ten blocks and an A/A
-//! control. Its table and the gate's decision are read as JSON. Two kinds of candidates are slowed:
-//! a FUSE file system whose server sleeps longer before each creation, and transactions with a
-//! longer think time. The resulting cost is computed from the baseline's own time per transaction.
+//! control. The table of the study and the decision of the gate are read as JSON. There are two
+//! kinds of slowed candidates: a FUSE file system whose server sleeps longer before each creation,
+//! and transactions with a longer think time. The resulting cost is computed from the baseline's
+//! own time per transaction.
 
 mod found;
 
@@ -264,7 +265,7 @@ impl Bench<'_> {
     }
 
     /// Performs a study. It does not wait for a quiet machine: a shared machine is never quiet, and
-    /// a reliable study must cope with that.
+    /// a reliable study must cope with other load.
     fn study(
         &self,
         targets: &[(&str, &str)],

@@ -1,7 +1,8 @@
 //! Tests of the benchmarks themselves: equal calls, no mounts after an interruption, and thirty
-//! rounds of the safety campaign. They need root for mounts, gcc and strace. The campaign needs the
-//! tools of file systems and /dev/fuse. If something is missing, they print that to standard error
-//! and pass, unless all tests are required (`CI` is set, or `POSTMARK_TEST_ALL=1`).
+//! rounds of the safety campaign. The tests need root for mounts, and gcc and strace. The campaign
+//! needs the tools of file systems and /dev/fuse. If something is missing, a test prints the reason
+//! to standard error and passes, unless all tests are required (`CI` is set, or
+//! `POSTMARK_TEST_ALL=1`).
 
 #![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
 

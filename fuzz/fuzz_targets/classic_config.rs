@@ -1,5 +1,5 @@
-//! Interprets bytes as commands of the classic prompt, with the same function as
-//! `crates/cli/tests/all/hostile.rs`.
+//! Interprets bytes as commands of the classic prompt, with the function that
+//! `crates/cli/tests/all/hostile.rs` calls.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Interprets bytes as a kernel's message counters, with the same function as
-//! `crates/system/tests/all/messages.rs`.
+//! Interprets bytes as a kernel's message counters, with the function that
+//! `crates/system/tests/all/messages.rs` calls.
 
 #![no_main]
 

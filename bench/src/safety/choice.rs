@@ -6,16 +6,19 @@ use rustix::process::Signal;
 
 use crate::draws::Draws;
 
-/// How a run is started.
+/// The way in which a run is started: by `postmark run` with options, or by commands at the classic
+/// prompt.
 #[derive(Clone, Debug)]
 pub struct Face {
     /// Arguments for `postmark run`; empty for the classic prompt.
     pub words: Vec<String>,
-    /// Commands for the prompt, which follow its location.
+    /// Commands for the prompt, after the command that sets the location; `None` for `postmark
+    /// run`.
     pub commands: Option<String>,
     /// The highest number in the run's file names is at least this.
     pub numbers: u64,
-    /// Maximum number of files that are incomplete at the same time.
+    /// Maximum number of files that the run writes at the same time, and that a kill may leave
+    /// incomplete.
     pub workers: u64,
 }
 

@@ -71,7 +71,7 @@ impl Ended {
         }
     }
 
-    /// Records a problem if the last `clean` leaves something although nothing was in its way.
+    /// Records a problem if the last `clean` leaves something although no user file was in the way.
     pub fn judge_last_clean(&mut self, code: u8, left: Option<&dyn Debug>) {
         if code != 0 || left.is_some() {
             let left = left.unwrap_or(&"nothing");
@@ -82,8 +82,9 @@ impl Ended {
         }
     }
 
-    /// Waits up to [`PATIENCE`] for a program to end. Returns its status; `None` if it had to be
-    /// killed, which is recorded as a problem, as is a status that is not allowed.
+    /// Waits up to [`PATIENCE`] for a program to end. Returns the exit status; `None` if the
+    /// program had to be killed. Records a problem in this case, and for a status that is not
+    /// allowed.
     pub fn end(
         &mut self,
         what: &str,

@@ -50,7 +50,7 @@ struct Performance<'a> {
     round_dir: PathBuf,
     /// The location of the run.
     mail: PathBuf,
-    /// A directory outside of the location, the target of links.
+    /// A directory outside of the location, with the files to which links of the user point.
     elsewhere: PathBuf,
     round: Round,
     user_files: UserFiles,

@@ -26,7 +26,7 @@ use crate::process::Started;
 const PREFIX: &str = "postmark-made-";
 /// Time limit for programs of a killed study, which may hold the lock of its manifest.
 const HELD_FOR: Duration = Duration::from_secs(20);
-/// Names that the study uses in its directories, and some similar ones.
+/// Names of user files: names that the study uses in its directories, and some similar names.
 const NAMES: [&str; 9] = [
     "image",
     "journal",

@@ -1,4 +1,4 @@
-//! Results of studies, and shares of events in them.
+//! Results of studies, and shares of studies in which an event occurred.
 
 use crate::result::Result;
 use std::fmt;
@@ -16,7 +16,7 @@ pub(super) struct Found {
     pub(super) seed: u64,
     /// `None` if too many runs were INVALID.
     pub(super) estimate: Option<Estimate>,
-    /// The true ratio: 1, or a computed one.
+    /// The true ratio of the rates: 1 for identical systems, else computed from the known delay.
     pub(super) known: f64,
     pub(super) is_doubtful: bool,
     /// Standard deviation of the log ratio of A/A control to baseline.
@@ -84,7 +84,7 @@ pub(super) struct GateShares {
     pub(super) failed: Share,
 }
 
-/// The studies of one kind.
+/// The results of all studies of one kind.
 pub(super) struct Told {
     pub(super) all: Vec<Found>,
     /// Number of studies that did not complete.

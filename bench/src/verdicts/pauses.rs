@@ -23,7 +23,8 @@ const FINDS: Limit = Limit::AtLeast(0.95);
 const FALSE_ALARMS: Limit = Limit::AtMost(0.01);
 /// Number of busy loops.
 const BUSY_LOOPS: usize = 6;
-/// Number of runs at the same time. They do little work and take ten seconds each.
+/// Number of runs at the same time. Each run does little work and takes ten seconds, so several run
+/// at once.
 const AT_ONCE: usize = 5;
 /// Time limit of a run. A longer run is an error.
 const PATIENCE: Duration = Duration::from_secs(120);

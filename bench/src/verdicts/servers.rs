@@ -1,9 +1,9 @@
 //! Error rates of the rule `not-steady` for simulated servers whose operations have a known
 //! distribution of durations.
 //!
-//! Workers perform operations one after another, with durations from a distribution. The code that
-//! judges a run ([`measure::steady::change`]) is applied to the number of operations in each second
-//! and to the durations of all operations.
+//! Simulated workers perform operations one after another, with durations drawn from the
+//! distribution. The code that judges a run ([`measure::steady::change`]) is applied to the number
+//! of operations in each second and to the durations of all operations.
 
 use std::fmt::Write as _;
 
@@ -123,8 +123,8 @@ impl SimulatedServer {
     }
 }
 
-/// Judges a server over each window and prints a line with the shares. Returns whether they agree
-/// with the limit.
+/// Judges a server over each window and prints a line with the shares. Returns whether the shares
+/// agree with the limit.
 fn row(
     server: SimulatedServer,
     windows: &[Window],

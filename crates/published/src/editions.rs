@@ -62,7 +62,7 @@ pub enum WhichEdition {
     Either,
     /// Neither edition fits.
     Neither {
-        /// The likely cause.
+        /// The likely cause why no edition fits.
         cause: String,
     },
 }

@@ -1,5 +1,5 @@
-//! The data types of a published source: systems, configurations, and tables as printed. They are
-//! read from `data/*.toml`.
+//! The data types of a published source: systems, configurations, and tables as printed. The data
+//! is read from `data/*.toml`.
 
 use record::Fact;
 use serde::{Deserialize, Serialize};
@@ -63,7 +63,7 @@ pub struct Configuration {
     pub processes: u32,
     /// The edition that the source names.
     pub edition: Fact<Edition>,
-    /// Information about the other parameters.
+    /// Information about all other parameters of the program, as text.
     pub parameters: String,
 }
 

@@ -91,7 +91,7 @@ impl Rates {
 pub struct Submission {
     /// The version of this schema.
     pub schema: u32,
-    /// The person or organisation that measured.
+    /// The person or organisation that performed the run.
     pub contributor: String,
     /// The contributor's description of the machine, devices and file system.
     pub system: String,
@@ -108,7 +108,7 @@ pub struct Submission {
     /// The level of the run's verdict.
     pub verdict: Level,
     pub fingerprint: Fingerprint,
-    /// The program that measured, with its version.
+    /// The program that performed the run, with its version.
     pub tool: Tool,
     /// The start of the run in nanoseconds since the Unix epoch.
     pub when_unix_ns: u64,

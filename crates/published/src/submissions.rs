@@ -95,7 +95,7 @@ impl PublishedColumn {
     }
 }
 
-/// A submission that is not comparable with the others of its configuration.
+/// A submission that is not comparable with other submissions of the same configuration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Apart {
     #[serde(flatten)]

@@ -1,4 +1,5 @@
-//! The original's texts for a result: banner, verbose and terse report, and its scaling of sizes.
+//! The original's texts for a result: banner, verbose report and terse report, and the scaling of
+//! sizes in them.
 //!
 //! The code of the interactive mode contains the original's other texts (`show`, help, progress),
 //! and uses the scaling from here. The arithmetic is that of Debian's x86-64 binary: whole seconds
@@ -99,8 +100,8 @@ const COUNTED: [(&str, &str); 8] = [
     ("\tMixed with transactions: ", "files"),
 ];
 
-/// The counts in the order of [`COUNTED`]. Each count has the duration in seconds by which it is
-/// divided for its rate.
+/// The counts in the order of [`COUNTED`]. Each count has the duration in seconds over which its
+/// rate is calculated.
 fn counts(figures: &ClassicFigures, seconds: &Seconds) -> [(u64, i32); COUNTED.len()] {
     let (all, work) = (seconds.total, seconds.transactions);
     [

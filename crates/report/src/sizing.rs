@@ -3,7 +3,8 @@
 use document::units::{bytes, counted, grouped};
 use record::{Calibration, Drive, Sizing, Stop, Workers, WorkingSet, Workload};
 
-/// The chosen number of files, and the expected duration if there was a calibration.
+/// Sentences with the chosen number of files, and with the expected duration if there was a
+/// calibration.
 pub fn sentence(sizing: &Sizing, workload: &Workload, drive: &Drive) -> String {
     let chosen = chosen(sizing, workload);
     match &sizing.calibration {

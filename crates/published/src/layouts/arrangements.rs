@@ -1,4 +1,4 @@
-//! Arranges results in tables like those of each paper.
+//! Arranges results in tables with the layout of each paper.
 
 use document::{Cell, Number, Table};
 use study::PaperLayout;

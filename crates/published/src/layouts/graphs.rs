@@ -129,7 +129,7 @@ fn row(results: &LayoutResults, work: usize, system: usize, figure: Figure) -> O
         ShownValue::Missing { why } => DotValue::Missing(why.clone()),
     };
     let name = name(results, system);
-    // A logarithmic axis cannot show 0.
+    // A logarithmic axis cannot show 0, so the value becomes a text.
     let value = match value {
         DotValue::At { value: 0.0, .. } => DotValue::Missing("0".to_owned()),
         value => value,

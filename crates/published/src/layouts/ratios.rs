@@ -34,7 +34,7 @@ struct Difference {
 enum Found {
     /// The confidence interval is on the same side of 1 as the paper's ratio.
     Holds,
-    /// The confidence interval is on the other side of 1.
+    /// The confidence interval and the paper's ratio are on different sides of 1.
     Opposite,
     /// The confidence interval includes 1.
     NotShown,
@@ -157,8 +157,8 @@ fn between_two(
     (0..results.works.len()).filter_map(at_work).collect()
 }
 
-/// Returns the differences of each work to the previous one, for each system. They show the effect
-/// of more files or transactions.
+/// Returns the differences of each work to the previous one, for each system. The differences show
+/// the effect of more files or transactions.
 fn between_works(results: &LayoutResults, figure: Figure) -> Vec<Difference> {
     let mut differences = Vec::new();
     for work in 1..results.works.len() {
@@ -274,8 +274,8 @@ fn outcome(found: Found, there: f64, here: &PairedRatio) -> String {
     }
 }
 
-/// Returns a sentence with the number of confirmed differences and the other results, or `None` if
-/// no difference can be judged.
+/// Returns a sentence with the number of differences for each result (confirmed, contradicted and
+/// so on), or `None` if no difference can be judged.
 pub fn summary(results: &LayoutResults) -> Option<String> {
     let found: Vec<Found> = judged(results).iter().map(|(_, _, found)| *found).collect();
     if found.is_empty() {

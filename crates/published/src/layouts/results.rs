@@ -40,7 +40,7 @@ pub struct LayoutResults {
     pub(super) blocks: BTreeMap<(usize, usize, Figure), BlockValues>,
 }
 
-/// The number of a cell's blocks that are excluded because their runs were INVALID.
+/// The number of blocks of a cell that are excluded because their runs were INVALID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct InvalidBlocks {
     /// The work's index, from 0.
@@ -271,7 +271,7 @@ impl LayoutResults {
     }
 
     /// Returns pairs of a system of the study and its counterpart in the paper, in the paper's
-    /// order. Both must have the figure.
+    /// order. Both systems must have a value of the figure.
     pub fn counterparts(
         &self,
         work: usize,

@@ -18,7 +18,7 @@ const WITH: LayoutView = LayoutView {
     is_with_published: true,
 };
 
-/// Reads the design of one of the project's study files.
+/// Reads the design of a study from the directory `studies` of the project.
 fn kept(name: &str) -> Design {
     let path = format!("{}/../../studies/{name}.toml", env!("CARGO_MANIFEST_DIR"));
     Design::parse(&std::fs::read_to_string(path).unwrap()).unwrap()
@@ -274,7 +274,8 @@ fn smaller_work_is_not_compared_with_the_paper() {
     let shown = text(&results(PaperLayout::Tr3022, &design, &runs));
     let shown: String = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     shown.shows("Not the published work: 200/500 in place of 20000/50000.");
-    // If the numbers at 200/500 and 200/1000 were included, this would be a range.
+    // If the numbers of the smaller work (200/500 and 200/1000) were included, the sentence would
+    // contain a range.
     shown.shows("30.0 times as fast: tmpfs as TMPFS.");
     shown.does_not_show("200/500 over 1000/50000");
 }

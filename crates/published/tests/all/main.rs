@@ -1,4 +1,4 @@
-//! Tests of the crate's public interface. All are one program, with a module for each subject.
+//! Tests of the crate's public interface: one program, with a module for each subject.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
 

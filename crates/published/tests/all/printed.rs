@@ -38,10 +38,11 @@ fn all_improvements_are_recomputed_and_one_differs() {
             "veritas-multi-32: VxFS over UFS Logging, 32 bit, massive-1: unknown",
             "veritas-multi-32: VxFS+VxQLOG over UFS, 32 bit, massive-1: unknown",
             "veritas-multi-32: VxFS+VxQLOG over UFS Logging, 32 bit, massive-1: unknown",
-            // The upper end of the range, 218 %, is the improvement of the lost cell.
+            // The upper end of the printed range, 218 %, is the improvement of a cell that is lost
+            // in the copy.
             "veritas-vxqlog: VxFS+VxQLOG over UFS, 32 bit, massive-1 massive-2 massive-3: unknown",
-            // 3.00 over 11.08 is -72.92 %, which is also printed in the table that the range
-            // summarises.
+            // The rates 3.00 and 11.08 give -72.92 %, as printed in the table that the range
+            // summarises. The range has -77 %.
             "veritas-logging: UFS Logging over UFS, 64 bit, massive-1 massive-2 massive-3: \
              differs by -4.08",
         ]

@@ -283,8 +283,8 @@ fn submissions_share_a_table_with_published_columns() {
         text.lines().all(|line| line.chars().count() <= 130),
         "{text}"
     );
-    // Columns of the other edition are in a second table, so the page's first column follows its
-    // last ones.
+    // Columns of another edition are in a second table, so the first column of the page (P3+DPT)
+    // follows its last columns.
     let (ours, behind) = text
         .split_once("made by another edition or by none")
         .unwrap();
@@ -497,7 +497,7 @@ fn a_run_is_compared_with_all_published_rows_of_its_configuration() {
     assert_eq!(soft.figures[0].printed, "139 /s");
     assert_eq!(soft.figures[0].factor, ours.transactions_per_second / 139.0);
     assert_eq!(row("NFS/F630").tables, ["paper-3", "mail-page-3"]);
-    // The brief's configuration Medium is the same, but only has transaction rates.
+    // The configuration Medium of the VERITAS brief is the same, but has only transaction rates.
     let vxfs = row("VxFS, 32 bit");
     assert_eq!(
         (vxfs.figures.len(), vxfs.figures[0].printed.as_str()),

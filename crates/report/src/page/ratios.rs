@@ -12,7 +12,7 @@ use crate::pictures::scale::Scale;
 
 /// Maximum number of rows in a chart.
 const ROWS_MAX: usize = 120;
-/// The legend of the points. `Mark::series` is the index of a text.
+/// The legend of the points. `Mark::series` is an index into this list.
 const KINDS: [&str; 4] = ["no difference shown", "better", "worse", "no interval"];
 
 fn decimal<T>(of: Option<T>, value: fn(T) -> f64) -> Cell {
@@ -79,7 +79,7 @@ fn noise(table: &Comparisons, row: &Comparison) -> Option<RatioInterval> {
     noise.and_then(|noise| noise.interval)
 }
 
-/// A comparison as a point with its interval.
+/// The row of a comparison: a point at the ratio, with its confidence interval.
 fn point(table: &Comparisons, row: &Comparison) -> Row {
     let estimate = row.estimate();
     let mark = |estimate: &Estimate| Mark {

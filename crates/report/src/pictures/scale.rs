@@ -15,7 +15,7 @@ pub(crate) enum Scale {
         /// The value at position 1.
         high: f64,
     },
-    /// A linear scale from 0.
+    /// A linear scale from 0, with labels at multiples of a step.
     Stepped {
         /// The value at position 1.
         high: f64,

@@ -1,4 +1,5 @@
-//! Synthetic records of runs with several workers. Every latency is a function of its index.
+//! Synthetic records of runs with several workers. Every latency is computed from its index, so
+//! that reports are reproducible.
 
 use std::ops::Range;
 
@@ -100,7 +101,8 @@ fn phase(
     }
 }
 
-/// Evidence with bytes fetched from and written to a partition. Flushes are counted on its disk.
+/// Evidence with bytes fetched from and written to a partition. Flushes are counted on the disk of
+/// the partition.
 pub fn evidence(fetched_bytes: Fact<u64>, written_bytes: u64) -> PhaseEvidence {
     let device = |name: &str, role, flushes: Fact<u64>| DeviceReading {
         name: name.to_owned(),

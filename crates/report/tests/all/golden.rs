@@ -173,8 +173,8 @@ fn valid_verdict_lists_the_checks_that_passed() {
     assert_eq!(
         lines,
         [
-            // The kept record contains latencies of only a few operations, so drift is too
-            // uncertain.
+            // The kept record contains latencies of only a few operations, so the drift that may be
+            // chance (noise) is large.
             "Verdict     VALID: 60.000 s measured, too noisy to show small changes (drift -0.6 %, \
              noise ±25.7 %),",
             "            no errors, other programs 0.0 %, CPU steal 0.0 %, 0.0 % of reads from \

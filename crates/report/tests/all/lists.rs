@@ -1,4 +1,4 @@
-//! Lists and exports: the values that they show, and untrusted strings in them.
+//! Tests of lists and exports: which values they contain, and how they escape untrusted strings.
 
 use record::{ArrivalProcess, Climb, Load, Outcome, Phase, Record, Sweep, SweepStep};
 use report::{export, list};

@@ -15,8 +15,8 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// The kinds of operations of a typical mix.
 const USUAL: [Action; 4] = [Action::Read, Action::Append, Action::Create, Action::Delete];
 
-/// Log-normal durations around the median of their kind, with sigma 0.5. Three in a hundred wait
-/// for a device (5 ms, sigma 0.8).
+/// Log-normal durations around the median of the kind of operation, with sigma 0.5. Three in a
+/// hundred wait for a device (5 ms, sigma 0.8).
 fn durations(noise: &mut Random, kind: usize, count: u64) -> Histogram {
     let mut latency = Histogram::default();
     for _ in 0..count {

@@ -225,7 +225,7 @@ mod tests {
         )
         .values()
         .collect();
-        // A bucket covers a few rows, and its operations are divided among them.
+        // A bucket covers a few rows, and its operations are divided among these rows.
         let rows: Vec<&[f64]> = cells.chunks(COLUMNS).collect();
         assert!((2..=3).contains(&rows.len()), "{}", cells.len());
         let odd = |row: &&&[f64]| {
