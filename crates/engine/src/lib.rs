@@ -130,8 +130,8 @@ pub trait Session {
 
     /// Returns the contents of a read; if the contents exceed
     /// [`keep_contents_bytes`](Settings::keep_contents_bytes), only their last part. `None` if
-    /// contents are not kept. Valid after the operation completed, until the next call of `submit`
-    /// or `complete`.
+    /// contents are not kept. The contents are valid after the operation completed, until the next
+    /// call of `submit` or `complete`.
     fn content(&self, _ticket: Ticket) -> Option<&[u8]> {
         None
     }

@@ -46,7 +46,7 @@ impl ListingProgress {
         &self.place
     }
 
-    /// Continues after a page that is not the last one. `entries` is the number of entries of this
+    /// Continues after a page that is not the last page. `entries` is the number of entries of this
     /// page, `cookie` the cookie of its last entry.
     pub fn go_on(&mut self, entries: u64, cookie: u64, verifier: [u8; 8]) -> Result<(), NoEnd> {
         self.pages += 1;

@@ -92,7 +92,7 @@ impl KernelDirectory {
             Err(errno) if lacks(errno) => {}
             linked => return linked.and_then(|()| self.rename_closed(draft, name)),
         }
-        // A file system without both `RENAME_NOREPLACE` and hard links (some FUSE file systems) can
+        // A file system with neither `RENAME_NOREPLACE` nor hard links (some FUSE file systems) can
         // create a file exclusively. The process that created the name may replace it.
         self.create(name)?;
         let renamed = rustix::fs::renameat(directory, from, directory, name).inspect_err(|_| {

@@ -83,7 +83,7 @@ impl Walk {
         Ok(walk)
     }
 
-    /// Adds the names of `path` in front of those still to be resolved.
+    /// Adds the names of `path` in front of the names still to be resolved.
     fn put(&mut self, path: &Path) {
         let names = path
             .components()

@@ -8,8 +8,8 @@ use crate::together::Together;
 
 /// The interval of checks for messages without a pending operation.
 const IDLE: Duration = Duration::from_millis(50);
-/// For this time after the last progress, messages are awaited without sleep, as far as the
-/// communicator supports that.
+/// For this time after the last progress of an operation, the thread waits for messages without
+/// sleeping, as far as the communicator supports that.
 const LIVELY: Duration = Duration::from_millis(20);
 /// The duration of one wait without sleep; after each wait, orders of this rank are checked.
 const LIVELY_PART: Duration = Duration::from_millis(1);

@@ -41,7 +41,8 @@ pub(super) enum Stage {
     List,
 }
 
-/// An operation in flight, or one that ended and was not yet returned.
+/// An operation in flight, or an operation that ended and whose outcome was not yet returned to the
+/// worker.
 #[derive(Debug)]
 pub(super) struct NfsFlight {
     pub(super) ticket: Ticket,

@@ -8,8 +8,8 @@ use nfs_client::{Broken, DELAY_MAX, LOOK_EVERY};
 use super::NfsSession;
 use super::line::LineState;
 
-/// Timeouts are checked once in this number of receives or earlier. They are not checked after
-/// every receive, because a check needs a system call to read the clock.
+/// Timeouts are checked after at most this number of receives. They are not checked after every
+/// receive, because a check needs a system call to read the clock.
 const RECEIVES_BETWEEN_LOOKS: u32 = 64;
 
 impl NfsSession {
