@@ -19,8 +19,8 @@ pub(crate) struct SpoiledThings {
     pub written: BTreeSet<WrittenName>,
 }
 
-/// The operations that a worker acknowledged. Another worker derives from them the files and names
-/// that must exist.
+/// The operations that a worker acknowledged. From these operations, another worker derives the
+/// files and names that must exist.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Acknowledged {
     /// Number of transaction intents that the worker performed. The contents of a private pool
@@ -33,8 +33,8 @@ pub(crate) struct Acknowledged {
     pub spoiled: SpoiledThings,
 }
 
-/// Exchanges acknowledged operations between ranks. A worker stores its own before a barrier and
-/// reads those of another worker after the barrier. Clones share one state.
+/// Exchanges acknowledged operations between ranks. A worker stores its acknowledged operations
+/// before a barrier and reads those of another worker after the barrier. Clones share one state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AcknowledgedByAll(Arc<Mutex<ToldByWorkers>>);
 

@@ -1,5 +1,6 @@
-//! Bounds the number of entries of a directory that several operations change at the same time.
-//! Counts of started and completed changes give a lower and an upper bound for each listing.
+//! Bounds the number of entries of a directory that several operations change at the same time. For
+//! each listing, counts of started and completed changes give the smallest and the largest possible
+//! number of entries.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -12,8 +13,8 @@ pub(crate) struct Entries {
     made: AtomicI64,
     removing: AtomicI64,
     removed: AtomicI64,
-    /// Started renames and replacements. While one is in progress, a listing may miss its name or
-    /// return it twice.
+    /// Started renames and replacements. While a rename or replacement is in progress, a listing
+    /// may miss the file's name or return it twice.
     moving: AtomicI64,
     moved: AtomicI64,
 }

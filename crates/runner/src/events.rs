@@ -1,4 +1,4 @@
-//! Events of a run, which it sends to a sink such as a progress display.
+//! Events that a run sends to an event sink, such as a progress display.
 
 use measure::SliceMeter;
 use record::{Completed, Load, MachineSlice, Record, Stalled};

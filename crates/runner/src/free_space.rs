@@ -63,8 +63,8 @@ impl From<&Target> for Ground {
         let space = target.space.as_ref();
         Self {
             path: target.path.clone(),
-            // A btrfs subvolume has its own device number; its mount has the device number of the
-            // file system.
+            // A btrfs subvolume has a device number of its own, but its mount has the device number
+            // of the file system.
             on: match (target.mount.known(), target.space.known()) {
                 (Some(mount), _) => On::Device(mount.device),
                 (None, Some(space)) => On::Device(space.device),

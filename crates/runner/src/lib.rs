@@ -2,9 +2,9 @@
 //! removes the files of the run.
 //!
 //! [`run()`] performs a complete run. A [`Run`] is a handle for callers that apply their own loads.
-//! Callers supply everything that differs between runs: the description ([`RunSpec`]), the I/O
-//! engine, the clock, the directory ([`rundir`]), the stop handle ([`Control`]) and the event sink
-//! ([`Events`]). This crate prints nothing.
+//! Callers supply everything that differs between runs. This includes the description
+//! ([`RunSpec`]), the I/O engine, the clock, the directory ([`rundir`]), the stop handle
+//! ([`Control`]) and the event sink ([`Events`]). This crate prints nothing.
 
 pub mod clock;
 pub mod control;

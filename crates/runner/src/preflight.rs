@@ -1,5 +1,5 @@
-//! Checks before a run, each of which may refuse it: the spec, the I/O engine, the machine and the
-//! targets. They change nothing.
+//! Preflight checks, each of which may refuse the run. They check the spec, the I/O engine, the
+//! machine and the targets, and change nothing.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -84,7 +84,8 @@ impl Meeting {
     }
 }
 
-/// State of all processes at the end of a run. It decides how the run's files are removed.
+/// State of all processes at the end of a run. This state determines how the run's files are
+/// removed.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct EndState {
     /// All processes completed the run.

@@ -31,8 +31,8 @@ const TAKE_PLACE: &str = "make the run directory in";
 /// Claims the directories. With several processes, the first process claims them and the others
 /// open them.
 ///
-/// The inner error is the reason why a call did not return. In this case it is unknown which
-/// directories were created.
+/// The inner error is the reason why a call did not return. In this case, the directories that were
+/// created are unknown.
 pub(crate) fn take(
     request: &RunSpec,
     looked: &Looked,

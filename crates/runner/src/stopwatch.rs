@@ -25,7 +25,7 @@ fn first(none: &mut Option<Box<Kind>>) -> &mut Kind {
 #[derive(Debug, Default)]
 struct Kind {
     meter: Meter,
-    /// Latencies of the current interval. They are added to the meter when the interval ends.
+    /// Latencies of the current interval, which are added to the meter when the interval ends.
     slice: Option<Histogram>,
     /// Number of operations, bytes and failures at the start of the interval.
     before: (u64, u64, u64),

@@ -44,7 +44,7 @@ pub(crate) fn leave_all(
     let (clean_up, unanswered) = match is_first {
         true => clean_up(request, performed, &left, owned, waiter),
         false => {
-            // Only the first rank removes files, those of all ranks.
+            // Only the first rank removes files, and it removes the files of all ranks.
             leave_open(owned);
             (None, None)
         }

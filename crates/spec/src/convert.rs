@@ -1,5 +1,5 @@
-//! Conversions that the option table defines: from options to a run spec, from a run spec to
-//! options, and from a run spec to the settings in reports.
+//! Conversions that the option table defines: from options to a run spec and back, and from a run
+//! spec to the settings in reports.
 
 use std::fmt::Display;
 use std::path::PathBuf;

@@ -21,7 +21,7 @@ pub const DEPTH_MAX: u32 = {
     }
     most
 };
-/// Maximum number of ranks. It equals the maximum number of workers, because each rank has at least
+/// Maximum number of ranks. This is the maximum number of workers, because each rank has at least
 /// one worker.
 pub const RANKS_MAX: u32 = workload::Workload::WORKERS_MAX;
 /// Unit of direct I/O: sizes and blocks must be multiples of this number of bytes.

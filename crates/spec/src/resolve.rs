@@ -32,8 +32,8 @@ pub struct Asked<'a> {
     /// Options of the configuration file, or of the earlier run that is used instead.
     pub file: Options,
     pub preset: Option<&'a Preset>,
-    /// Weights of the earlier run's locations. Weights belong to the workload, so they are taken
-    /// over; paths are not.
+    /// Weights of the earlier run's locations. They are used because weights belong to the
+    /// workload, while paths do not.
     pub weights: &'a [u32],
     /// Name of the preset that the earlier run used.
     pub earlier_preset: Option<String>,

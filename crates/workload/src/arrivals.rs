@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn constant_due_times_are_frozen() {
+    fn constant_due_times_never_change() {
         let first =
             |rate, worker, workers| constant(rate, worker, workers).take(4).collect::<Vec<_>>();
         assert_eq!(
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn random_due_times_are_frozen() {
+    fn random_due_times_never_change() {
         // The first five due times and the 100,000th. A separate calculation with 60 decimal places
         // has the same results.
         let some = |worker| -> Vec<u64> {
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn fractions_equal_their_numbers() {
+    fn fraction_equals_its_floating_point_number() {
         let of = |number| {
             let Fraction {
                 numerator,
@@ -507,8 +507,9 @@ mod tests {
     fn poisson_arrivals_are_a_poisson_process() {
         // At 1,000 operations per second, each of 100,000 intervals of 4 ms has 4 arrivals on
         // average. The seeds are fixed, so the result of this test is always the same. With random
-        // seeds, each limit would be exceeded once in a thousand runs: 31.26 for chi-squared with
-        // 11 degrees of freedom, 1.949 for the distance, 3.29 for the correlation.
+        // seeds, each limit would be exceeded once in a thousand runs. The limits are 31.26 for
+        // chi-squared with 11 degrees of freedom, 1.949 for the distance and 3.29 for the
+        // correlation.
         const INTERVALS: usize = 100_000;
         let end_ns = INTERVALS as u64 * 4_000_000;
         for (seed, workers) in [(42, 1), (43, 1), (42, 8), (43, 64)] {

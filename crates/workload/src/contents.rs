@@ -41,7 +41,7 @@ pub fn tells_versions_apart(spec: &ContentSpec) -> bool {
     spec.kind != ContentKind::Text
 }
 
-/// Whether the first bytes of a file show that a worker wrote it.
+/// Whether the first bytes of a file show that a certain worker wrote the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beginning {
     /// The bytes belong to a file of this worker.

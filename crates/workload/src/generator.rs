@@ -64,7 +64,7 @@ impl Generator {
         }
     }
 
-    /// Returns the number of different outputs. Every drawn number is below it.
+    /// Returns the number of different outputs. Every drawn number is below this number.
     pub fn outputs(&self) -> u64 {
         match self {
             Self::IsoC(_) => 1 << 15,
@@ -93,7 +93,8 @@ impl IsoC {
     }
 
     /// Skips draws in logarithmic time. One draw maps the state `s` to `s * a + c`. Two draws map
-    /// it to `s * a^2 + c * (a + 1)`, and powers of two are combined likewise.
+    /// `s` to `s * a^2 + c * (a + 1)`. The mappings for powers of two draws are computed in the
+    /// same way and combined.
     fn skip(&mut self, draws: u64) {
         let (mut factor, mut sum) = (1_103_515_245_u32, 12_345_u32);
         let mut left = draws;

@@ -162,8 +162,8 @@ pub trait Stream {
     /// Writes the next intent of `phase` to `intent`, whose previous value is ignored. Returns
     /// `false` at the end of the phase.
     ///
-    /// The intent is written in place because intents are large: returning them by value would copy
-    /// them at each level of calls up to the operation loop.
+    /// The intent is written in place because intents are large. Returning an intent by value would
+    /// copy it at each level of calls up to the operation loop.
     fn draw(&mut self, phase: Phase, intent: &mut Intent) -> bool;
 
     /// Returns the next intent of `phase`, or `None` at the end of the phase.

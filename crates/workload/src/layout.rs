@@ -124,7 +124,7 @@ impl Layout {
     /// if the place is the target itself.
     #[inline]
     pub fn write_place(&self, place: u32, to: &mut NameWriter<'_>) {
-        // Most layouts are flat. For these, no function is called.
+        // Most layouts are flat. A flat layout needs no function call here.
         if self.shape != Shape::Flat {
             self.shape.write(self.shape.depth(), place, to);
         }

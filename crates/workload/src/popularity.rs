@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn popularity_ranks_are_frozen() {
+    fn popularity_ranks_never_change() {
         let ranks = |text: &str| {
             let mut ranks = PopularityRanks::new(&text.parse().unwrap());
             let key = Key::new(7, "frozen", 0);

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn prepared_intents_equal_the_stream() {
+    fn prepared_intents_equal_those_of_the_stream() {
         let classic = ClassicStream::new(&crate::Classic::default()).unwrap();
         equal(Prepared::new(classic.clone()), classic);
         let mix = Mix::default();

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn named_streams_are_frozen() {
+    fn named_streams_never_change() {
         let values = [
             Key::new(42, "sizes", 0).at(0),
             Key::new(42, "sizes", 0).at(1 << 40),

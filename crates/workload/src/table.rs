@@ -221,8 +221,8 @@ impl FileTable {
             used = !*leaf.get(at)?;
         }
         let slot = at as u64 * 64 + u64::from(used.trailing_zeros());
-        // The bits after the last slot are always clear, like those of used slots, so such a slot
-        // may be found.
+        // The bits after the last slot are always clear, as the bits of used slots are. Therefore
+        // the found slot may not exist.
         (slot < self.slots).then_some(slot)
     }
 

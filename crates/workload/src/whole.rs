@@ -185,7 +185,7 @@ impl Workload {
             .either(|classic| classic.transactions, |mix| mix.transactions)
     }
 
-    /// Returns the seed of the workload. The seeds of workers may differ from it.
+    /// Returns the seed of the workload. Workers may use other seeds.
     pub fn seed(&self) -> u64 {
         self.work
             .either(|classic| classic.seed.into(), |mix| mix.seed)

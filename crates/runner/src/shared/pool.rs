@@ -135,8 +135,9 @@ impl SharedPool {
         self.files.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Claims the file with popularity rank `rank`. If its shard is empty, claims a file of the
-    /// next shard. If the file is claimed, waits for its release or returns [`Claimed::Later`].
+    /// Claims the file with popularity rank `rank`. If the shard of this rank is empty, claims a
+    /// file of the next shard. If the file is claimed, waits for its release or returns
+    /// [`Claimed::Later`].
     pub(super) fn claim(
         &self,
         rank: u64,

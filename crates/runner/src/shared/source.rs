@@ -38,8 +38,8 @@ pub(super) enum Held {
 pub(crate) struct SharedSource {
     pub(super) pool: Arc<SharedPool>,
     pub(super) mixer: Mixer,
-    /// The mixer of the pool's writers, if this worker only reads. It determines whether any writer
-    /// could still change the pool.
+    /// The mixer of the pool's writers, if this worker only reads. The mixer determines whether any
+    /// writer could still change the pool.
     pub(super) writer: Option<Mixer>,
     pub(super) ranks: PopularityRanks,
     pub(super) control: Control,

@@ -13,8 +13,8 @@ use crate::workers::aggregate;
 
 impl Supervisor<'_> {
     /// Called when a phase has ended and its file systems are synced. Sends the preparation. The
-    /// deletion is sent later, after waiting for free space. Transactions are sent by the code that
-    /// applied their load.
+    /// deletion is sent later, after waiting for free space. Transactions are not sent here, but by
+    /// the code that applied their load.
     pub(super) fn phase_synced(&mut self, phase: Phase) {
         match phase {
             Phase::Prepare => self.tell_phase(phase),

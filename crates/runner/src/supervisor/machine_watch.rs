@@ -1,5 +1,5 @@
-//! Reads the kernel's counters during a phase, in the supervising thread: before the phase, after
-//! each second of the phase, and when all workers have ended the phase.
+//! Reads the kernel's counters before a phase, after each second of the phase, and when all workers
+//! have ended it. The supervising thread reads them.
 //!
 //! Workers never wait for a reading, because they do not wait for the supervising thread during a
 //! phase. If that thread is delayed, a reading is late. Its interval is then longer than a second

@@ -190,8 +190,8 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Sends completed seconds as events. If the phase is over, sends all seconds. Otherwise sends
-    /// those that ended long enough ago for workers to deliver their results.
+    /// Sends completed seconds as events. If the phase has ended, sends all seconds. Otherwise
+    /// sends those that ended long enough ago for workers to deliver their results.
     pub(super) fn tell_seconds(&mut self, phase: Phase, is_over: bool) {
         let late = self
             .stage_began

@@ -23,8 +23,8 @@ use rundir::run_directory::RunDirectories;
 const CHECK_EVERY: Duration = Duration::from_secs(1);
 /// Longest wait for free space after deletion, in addition to the duration of the deletion.
 const SPACE_BACK_MAX: Duration = Duration::from_secs(2);
-/// The wait for free space ends when at most this many bytes, plus the space of the run's own
-/// directories, are missing compared with the start of the run.
+/// Bytes that may still be missing, compared with the start of the run, when the wait for free
+/// space ends. The space of the run's own directories may be missing in addition.
 const SPACE_SLACK_BYTES: u64 = 1 << 20;
 
 impl Supervisor<'_> {

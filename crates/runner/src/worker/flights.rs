@@ -35,8 +35,8 @@ pub(super) struct Issued {
     pub(super) logged: Option<Entered>,
 }
 
-/// The file and the names that an intent affects: names that it creates or removes, and the target
-/// of a link.
+/// The file and the names that an intent affects. The names are those that the intent creates or
+/// removes. For a link, the file is its target.
 #[derive(Clone, Copy)]
 struct Reach {
     file: u64,

@@ -136,7 +136,8 @@ impl Worker {
         }
         if intent.think_ns > 0 {
             // The result is ignored: an intent is performed once it is drawn, even if the
-            // transactions have ended, because the pool that the stream tracks includes its effect.
+            // transactions have ended. The stream already includes the effect of the intent in its
+            // pool.
             self.think(intent.think_ns, begins_transaction, done)?;
         }
         Ok(true)

@@ -1,6 +1,6 @@
 //! Changes to a pool that another worker has used. The operations that the other worker
 //! acknowledged must be visible in that pool. With `--neighbour`, transactions are performed on the
-//! other pool. The check across ranks only checks it.
+//! other pool. The check across ranks performs no transactions on it.
 
 use std::collections::VecDeque;
 
@@ -39,7 +39,7 @@ impl Worker {
         drop(self.enter(other, theirs.spoiled)?);
         self.follow(Phase::Prepare, u64::MAX, |_| ());
         if !self.tools.source.is_pure() {
-            // A shared pool is complete only after all workers have followed their streams.
+            // A shared pool is complete only after all workers have drawn their streams.
             self.begins(Stage::Take, 0)?;
         }
         let mut looked = NamesFound::default();

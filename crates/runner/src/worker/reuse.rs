@@ -27,7 +27,7 @@ impl Worker {
         self.look_at_taken((files / SAMPLE).max(1), began_ns)
     }
 
-    /// Draws `left` intents of a phase without performing them.
+    /// Draws at most `left` intents of a phase without performing them.
     pub(super) fn follow(&mut self, phase: Phase, mut left: u64, mut each: impl FnMut(&Intent)) {
         let mut intent = Intent::NOTHING;
         while left > 0 && !self.tools.control.is_stopping() {

@@ -44,7 +44,8 @@ impl Worker {
 
     #[cold]
     fn skips_many(&mut self, intent: &Intent, done: &mut Done) -> Result<bool, Left> {
-        // The transactions do not end between the two operations of one transaction.
+        // The check is made only between transactions, so that no transaction ends between its two
+        // operations.
         if intent.ends_transaction && self.skips.in_a_row >= self.skips.asked_at {
             self.skips.asked_at = 2 * self.skips.in_a_row;
             if self.can_perform_none() {

@@ -155,8 +155,8 @@ impl Worker {
         Ok((!text.is_empty()).then_some(text))
     }
 
-    /// Lists a directory and describes how it differs from the expected listing; `None` if it does
-    /// not.
+    /// Lists a directory and describes the differences from the expected listing; `None` if there
+    /// are none.
     pub(super) fn listing_differs(
         &mut self,
         place: u32,

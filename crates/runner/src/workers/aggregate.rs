@@ -119,7 +119,7 @@ fn first_done(workers: &[(u32, PhaseReport)]) -> Option<FirstDone> {
     })
 }
 
-/// Returns the results of a worker in the measured segments. If it has no such segments, counts are
+/// Returns the results of a worker in the measured segments. Without measured segments, counts are
 /// 0 and both times are the end of the worker's phase.
 fn worker_phase(
     worker: u32,

@@ -250,8 +250,8 @@ fn describe_stalled(stalled: &Stalled) -> String {
     )
 }
 
-/// Determines the reason why the transactions ended. For a worker without results, they count as
-/// not completed.
+/// Determines the reason why the transactions ended. The transactions of a worker without results
+/// count as not completed.
 fn end(workers: usize, reports: &[(u32, Report)]) -> Fact<End> {
     let lost = workers.saturating_sub(reports.len());
     merge::ends(

@@ -21,8 +21,8 @@ pub(super) struct Pools {
     pub(super) checked: Option<OtherPool>,
 }
 
-/// The shared pools of a rank: the pool that it prepares, the pool for its transactions, and an
-/// empty pool. The empty one represents the pools that this rank checks for other ranks, because
+/// The shared pools of a rank: the pool that the rank prepares, the pool for its transactions, and
+/// an empty pool. The empty pool represents the pools that the rank checks for other ranks, because
 /// such checks use only samples.
 pub(super) struct SharedPools {
     own: Arc<SharedPool>,
@@ -82,8 +82,8 @@ impl RunContext<'_> {
         })
     }
 
-    /// Describes a pool of another worker: `pool` is the worker that prepared it, and `worker` the
-    /// worker that used it last.
+    /// Describes a pool of another worker. `pool` is the worker that prepared the pool, and
+    /// `worker` is the worker that used the pool last.
     fn other(
         &self,
         (pool, worker): (u32, u32),

@@ -512,8 +512,8 @@ fn log_on_target_file_system_or_existing_path_is_refused() {
     assert_eq!(fs::read(places.ack_log()).unwrap(), b"mine");
 }
 
-/// The classic place of files is the user's own directory. It may be mounted at another path when
-/// the log is verified.
+/// In the classic place, files are created in the user's own directory, which may be mounted at
+/// another path when the log is verified.
 #[test]
 fn moved_target_is_verified_at_its_new_path() {
     let Some(places) = Places::new() else { return };

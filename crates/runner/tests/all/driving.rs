@@ -1,7 +1,7 @@
-//! Load control of transactions. The tests on a virtual clock check three things: recorded
-//! latencies equal the latencies of the engine; queueing is included in response times but not in
-//! service times; the counts of intervals add up to the total. One test on the machine's clock
-//! checks a time limit after a warm-up.
+//! Load control of transactions. Tests on a virtual clock check that recorded latencies equal the
+//! latencies of the engine. They also check that queueing is included in response times but not in
+//! service times, and that the counts of intervals add up to the total. One test on the machine's
+//! clock checks a time limit after a warm-up.
 
 use std::time::Duration;
 

@@ -3,7 +3,7 @@
 //! their cost.
 //!
 //! Three sources must be consistent: the record, the counts of the simulated engine itself, and the
-//! stream of the workload up to the position that the run reached.
+//! workload's stream up to the position of the run.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -143,8 +143,8 @@ fn meters(record: &Record) -> impl Iterator<Item = &Meter> {
         .map(|operation| &operation.meter)
 }
 
-/// Asserts that record, engine, stream and clock are consistent. They must be, even if the run
-/// failed.
+/// Asserts that record, engine, stream and clock are consistent. This must be the case even if the
+/// run failed.
 fn assert_consistent(workload: &Classic, engine: &Simulated, record: &Record, what: &str) {
     let course = Course::recorded(record);
     let truth = engine.truth();
@@ -497,7 +497,7 @@ fn latencies_equal_number_of_calls_times_their_cost() {
         ..workload(1)
     };
     // Number of calls for all blocks of a file and its remainder. Like the original PostMark, `raw`
-    // makes a call for the remainder even if it is empty.
+    // makes a call for an empty remainder.
     let blocks = |code, block: u64| match code {
         Code::Raw => SIZE / block + 1,
         Code::Posix => SIZE.div_ceil(block),

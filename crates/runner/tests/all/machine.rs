@@ -194,7 +194,8 @@ fn intervals_contain_counts_of_the_phase() {
         let after = count();
         assert_intervals_add_up(&record, &counting, [&before, &after]);
         let (_, machine) = transactions(&record);
-        // The phase has two whole seconds and a part of a third one. If it ended late, it has more.
+        // The phase has two whole seconds and a part of a third second, or more seconds if it ended
+        // late.
         machine
             .index
             .assert(machine.index.starts_with(&[0, 1]) && machine.len() >= 3);

@@ -1,5 +1,5 @@
-//! Runs in a namespace that is not a file system of the kernel. They prepare pools, lose power, are
-//! cleaned, keep and reuse pools, and verify the acknowledgement log.
+//! Runs in a namespace that is not a file system of the kernel. The tests prepare, keep and reuse
+//! pools, cut the power, clean up, and verify the acknowledgement log.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -74,8 +74,8 @@ fn overhead(record: &Record) -> &Overhead {
     own.unwrap_or_else(|| panic!("{:?}", record.actual.overhead))
 }
 
-/// Asserts that the overhead is reported for the performed work. The summary must state it in
-/// relation to the duration of the run.
+/// Asserts that the overhead is reported for the performed work, and that the summary relates the
+/// overhead to the duration of the run.
 fn assert_plausible(record: &Record, workers: u32) {
     let own = overhead(record);
     assert_eq!(own.files, 300);

@@ -1,4 +1,4 @@
-//! Skipped operations. They are excluded from rates and counted by reason. The transactions end if
+//! Skipped operations, which are excluded from rates and counted by reason. The transactions end if
 //! workers can perform no operation.
 
 use std::time::{Duration, Instant};

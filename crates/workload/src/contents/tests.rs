@@ -284,7 +284,7 @@ fn text_is_printable_and_equal_in_all_files() {
 }
 
 #[test]
-fn contents_are_frozen() {
+fn contents_never_change() {
     let hash = |kind: &str, dedup| {
         xxhash_rust::xxh3::xxh3_64(&filled(&contents(kind, dedup), 17, 5, 1_000, 100_000))
     };

@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn drawn_sizes_are_frozen() {
+    fn drawn_sizes_never_change() {
         let draws = |text: &str| {
             let sampler = text.parse::<Sizes>().unwrap().sampler(1);
             let key = Key::new(7, "frozen", 0);
