@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_is_alive() {
+    fn own_process_counts_as_alive() {
         assert!(is_alive(&own_mark().unwrap()));
     }
 }

@@ -2,8 +2,8 @@
 //! whether it is truncated.
 //!
 //! The header is read as the file format defines it (<https://sqlite.org/fileformat2.html>, section
-//! 1.3). Its version and application ID are valid, because they are changed only with a rollback
-//! journal, never in a write-ahead log.
+//! 1.3). The version and the application ID in the header are valid, because they are changed only
+//! with a rollback journal, never in a write-ahead log.
 
 use std::fs::File;
 use std::io::Read;

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn unmet_slo_names_the_nearest_load() {
+    fn summary_of_unmet_slo_contains_the_nearest_load() {
         let asked = asked(Climb::Rates(vec![800.0, 900.0]), Some(1_000));
         let sweep_steps = climbed(&asked, 1_000.0);
         let slo = SloSummary::of(asked.slo_p99_ns.unwrap(), &sweep_steps);

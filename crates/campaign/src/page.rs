@@ -40,7 +40,7 @@ impl PageFiles {
     }
 }
 
-/// The contents of a page.
+/// A request for a page: what the page shows, and whether it compares.
 #[derive(Clone, Copy, Debug)]
 pub struct PageRequest<'a> {
     /// Names of runs or of files, the name of a study, or the names of the configurations to

@@ -112,8 +112,8 @@ impl Joined {
     /// Determines which ranks observe: those on the hosts that were requested on rank 0.
     ///
     /// # Errors
-    /// Returns an error on all ranks if a requested host has no rank, or if the observers are not
-    /// the ranks with the highest numbers.
+    /// Returns an error on all ranks if a requested host has no rank, or if an observer is followed
+    /// by a rank that performs the run.
     pub fn observe(&mut self, asked: &[String]) -> Result<(), Error> {
         let asked = self.ranks.broadcast(Some(asked.to_vec()));
         let asked: Vec<String> = asked.map_err(Error::failed)?;

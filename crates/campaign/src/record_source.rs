@@ -15,9 +15,12 @@ use report::page;
 use crate::archive::record_called;
 use crate::{Error, User};
 
-/// Returns the record of a run. `run` is a name in the archive (a number, the beginning of an ID,
-/// or `last`), the path of a `--format json` file, or `-` for standard input. If no archive is
-/// given, the user's archive is used.
+/// Returns the record of a run. `run` is one of:
+/// - a name in the archive: a number, the beginning of an ID, or `last`;
+/// - the path of a file written with `--format json`;
+/// - `-` for standard input.
+///
+/// If no archive is given, the user's archive is used.
 ///
 /// # Errors
 /// Returns an error if the run does not exist, or if it cannot be read as a record.

@@ -289,7 +289,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn signs_of_life_are_read_back() {
+    fn signs_of_life_are_read_as_written() {
         let life = Life::begin(2, 2, 17, 1_000);
         let name = life.name().unwrap().to_owned();
         let before = wall_ns();

@@ -122,8 +122,8 @@ impl Landmarks {
         }
     }
 
-    /// Checks that each path still leads to the directory with which the run began; otherwise
-    /// returns what happened to it.
+    /// Checks that each path still leads to the directory with which the run began. Otherwise
+    /// returns a sentence about the directory that was moved, replaced or removed.
     pub fn look(&self) -> Result<(), String> {
         if let Err(why) = self.all.iter().try_for_each(Landmark::look) {
             self.gone.get_or_init(|| why);

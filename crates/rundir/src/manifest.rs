@@ -1,12 +1,12 @@
-//! The manifest that a run writes before its first file. It lists what the run may make, so that
-//! `clean` can remove it later.
+//! The manifest that a run writes before its first file. It lists the files and directories that
+//! the run may make, so that `clean` can remove them later.
 //!
 //! A manifest is created exclusively, and is on disk (with its directory) before the first file. It
 //! stays locked while its run is alive. A locked manifest belongs to an active run, an unlocked one
 //! to a run that was killed or has kept its pool.
 //!
-//! A manifest is trusted only if the file system reports that this user made it in this directory,
-//! because any user can write a file of this name.
+//! A manifest is trusted only if the file system reports that this user made it in this directory.
+//! Otherwise any user could write a file of this name.
 
 use std::time::{Duration, Instant};
 

@@ -195,8 +195,8 @@ impl<'a> Ownership<'a> {
         }
         let is_partly_written = self.is_partly_written((kind, number));
         let born = self.born_before_removals(facts);
-        // Files created by calls in flight are allowed a later creation time. The signs of life do
-        // not record which directory or link was being created, so all of them are allowed it.
+        // A file created by a call in flight is allowed a later creation time. The signs of life do
+        // not record directories and links in flight, so this applies to every directory and link.
         let is_under_way =
             is_partly_written || matches!(kind, NameKind::Directory | NameKind::SymbolicLink);
         // The check of the contents is first, because only an uncertain result keeps the manifest.
@@ -459,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn set_back_clock_makes_the_earliest_creation_time_earlier() {
+    fn earliest_creation_time_is_earlier_if_the_clock_was_set_back() {
         assert_eq!(earlier((10, 5), 0), (10, 5));
         assert_eq!(earlier((10, 5), 2_000_000_000), (7, 5));
     }

@@ -218,8 +218,8 @@ impl RunDirectories {
     /// first rank removes the directories that other ranks have joined.
     pub fn leave(&self, evidence: &Evidence, progress: &mut dyn FnMut(u64)) -> CleanUp {
         let mut done = CleanUp::default();
-        // In reverse order: if two run directories share a parent, the times that it had before the
-        // first of them are restored last.
+        // In reverse order: if two run directories are in the same parent directory, the times that
+        // the parent had before the first one are restored last.
         for run_directory in self.all.iter().rev() {
             let before = done.files;
             let part = run_directory.leave(evidence, &mut |files| {

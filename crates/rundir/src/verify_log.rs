@@ -94,7 +94,7 @@ impl Acknowledged {
 pub struct Verified {
     /// The program that wrote the acknowledgement log.
     pub tool: String,
-    /// The run's durability policy, which determines what acknowledged operations survive.
+    /// The durability policy of the run, such as syncing each file.
     pub policy: String,
     /// Number of workers.
     pub workers: u32,

@@ -28,7 +28,7 @@
 //! | `saved-STATE-image`, `saved-STATE-journal` | copies of saved states |
 //!
 //! An external journal may be in another directory. It then has a directory of the same form there,
-//! with a manifest of its own. Each of both manifests contains the path of the other directory.
+//! with a manifest of its own. Each manifest contains the path of the other directory.
 
 #[macro_use]
 mod invalid;

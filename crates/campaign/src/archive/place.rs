@@ -1,5 +1,5 @@
-//! The path of the archive, and what follows from its file system: the journal mode, and whether
-//! the target is on the same device. Imports the records that wait beside the archive.
+//! The path of the archive. Determines the journal mode from the file system, detects targets on
+//! the same device, and imports the records that wait beside the archive.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

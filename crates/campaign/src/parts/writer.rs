@@ -203,8 +203,8 @@ impl Events for PartsWriter {
             Event::RecordOpened(head) => self.add(verdict::to_json(&head)),
             Event::PhaseRecorded(completed) => self.add(json_line(&*completed)),
             Event::RecordMerged(record) => self.merge_so_far(&record),
-            // Shown at once, because the launcher may kill all ranks one second after it requests
-            // their end.
+            // The message is shown now, because the launcher may kill all ranks one second after it
+            // requests their end.
             Event::PhaseAborted(..) if self.who.is_empty() && !self.is_told => {
                 self.is_told = true;
                 let directory = sanitize::path(&self.directory);

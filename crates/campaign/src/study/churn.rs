@@ -11,8 +11,8 @@ pub struct AgedSpecs {
 }
 
 impl AgedSpecs {
-    /// Derives the run specs for a pool whose files are replaced `age` times before the measured
-    /// run.
+    /// Derives the run specs for a pool with an age: before the measured run, `age` times as many
+    /// files as it contains are created.
     ///
     /// # Errors
     /// Returns an error if no run can churn the pool of this workload.

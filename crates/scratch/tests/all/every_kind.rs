@@ -158,13 +158,13 @@ kinds!(ext2: Ext2, ext3: Ext3, ext4: Ext4, xfs: Xfs, btrfs: Btrfs, overlay: Over
     nilfs2: Nilfs2);
 
 #[test]
-fn tmpfs() {
+fn tmpfs_is_made_used_and_removed() {
     let scene = Scene::new();
     make_use_and_remove(&scene.spec("tmpfs?size=32MiB"));
 }
 
 #[test]
-fn ext4_with_options_of_mkfs_and_mount() {
+fn ext4_with_options_of_mkfs_and_mount_is_made_and_removed() {
     let scene = Scene::new();
     make_use_and_remove(
         &scene.spec("ext4?size=64MiB&mkfs=-I 512 -E stride=4&mount=noatime&direct&discard"),
@@ -172,7 +172,7 @@ fn ext4_with_options_of_mkfs_and_mount() {
 }
 
 #[test]
-fn ext4_with_a_journal_in_another_directory() {
+fn ext4_with_a_journal_in_another_directory_is_made_and_removed() {
     let (scene, elsewhere) = (Scene::new(), Scene::new());
     make_use_and_remove(&scene.spec(&format!(
         "ext4?size=64MiB&journal=16MiB&journal-in={}",
@@ -181,7 +181,7 @@ fn ext4_with_a_journal_in_another_directory() {
 }
 
 #[test]
-fn xfs_with_a_journal_in_the_same_directory() {
+fn xfs_with_a_journal_in_the_same_directory_is_made_and_removed() {
     let scene = Scene::new();
     make_use_and_remove(&scene.spec("xfs?size=300MiB&journal=64MiB"));
 }

@@ -1,5 +1,5 @@
-//! Files of a scratch file system that a user moves away are still removed. A user's files that
-//! take their paths are kept.
+//! Files of a scratch file system that a user has moved away are still removed. Files that the user
+//! has put at the original paths are kept.
 
 use std::ffi::OsStr;
 use std::fs;

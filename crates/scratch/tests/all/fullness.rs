@@ -68,25 +68,25 @@ fn filled(spec: &MakeSpec, tolerance_percent: f64) {
 }
 
 #[test]
-fn ext2() {
+fn ext2_is_filled_to_the_requested_level() {
     let scene = Scene::new();
     filled(&scene.spec("ext2?size=64MiB"), 1.0);
 }
 
 #[test]
-fn ext4() {
+fn ext4_is_filled_to_the_requested_level() {
     let scene = Scene::new();
     filled(&scene.spec("ext4?size=256MiB"), 1.0);
 }
 
 #[test]
-fn xfs() {
+fn xfs_is_filled_to_the_requested_level() {
     let scene = Scene::new();
     filled(&scene.spec("xfs?size=300MiB"), 1.0);
 }
 
 #[test]
-fn btrfs() {
+fn btrfs_is_filled_to_the_requested_level() {
     let scene = Scene::new();
     // Btrfs divides its space into chunks for data and for metadata. The usable space changes with
     // each new chunk, so the tolerance is larger.
@@ -94,13 +94,13 @@ fn btrfs() {
 }
 
 #[test]
-fn tmpfs() {
+fn tmpfs_is_filled_to_the_requested_level() {
     let scene = Scene::new();
     filled(&scene.spec("tmpfs?size=64MiB"), 1.0);
 }
 
 #[test]
-fn overlay() {
+fn overlay_is_filled_to_the_requested_level() {
     let scene = Scene::new();
     filled(&scene.spec("overlay?size=64MiB"), 1.0);
 }

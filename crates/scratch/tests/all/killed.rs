@@ -117,7 +117,7 @@ fn killed_at_each_stage(scene: &Scene, spec: &MakeSpec) {
 }
 
 #[test]
-fn at_each_stage_of_ext4_with_a_journal_in_another_directory() {
+fn clean_removes_ext4_and_journal_of_maker_killed_at_any_stage() {
     let (scene, elsewhere) = (Scene::new(), Scene::new());
     let spec = scene.spec(&format!(
         "ext4?size=32MiB&journal=8MiB&fullness=50&journal-in={}",
@@ -128,14 +128,14 @@ fn at_each_stage_of_ext4_with_a_journal_in_another_directory() {
 }
 
 #[test]
-fn at_each_stage_of_overlay() {
+fn clean_removes_overlay_of_maker_killed_at_any_stage() {
     let scene = Scene::new();
     let spec = scene.spec("overlay?size=32MiB");
     killed_at_each_stage(&scene, &spec);
 }
 
 #[test]
-fn at_each_stage_of_tmpfs() {
+fn clean_removes_tmpfs_of_maker_killed_at_any_stage() {
     let scene = Scene::new();
     let spec = scene.spec("tmpfs?size=8MiB");
     killed_at_each_stage(&scene, &spec);
@@ -143,14 +143,14 @@ fn at_each_stage_of_tmpfs() {
 
 /// The cleaner of nilfs2 is a process that outlives the maker and keeps the file system busy.
 #[test]
-fn at_each_stage_of_nilfs2() {
+fn clean_removes_nilfs2_of_maker_killed_at_any_stage() {
     let scene = Scene::new();
     let spec = scene.spec("nilfs2?size=160MiB");
     killed_at_each_stage(&scene, &spec);
 }
 
 #[test]
-fn files_of_a_maker_killed_at_any_moment_are_removed() {
+fn clean_removes_files_of_maker_killed_at_any_moment() {
     let (scene, elsewhere) = (Scene::new(), Scene::new());
     let spec = scene.spec(&format!(
         "ext4?size=32MiB&journal=8MiB&journal-in={}",
