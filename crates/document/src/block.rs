@@ -15,7 +15,7 @@ pub enum Block {
     Title(String),
     /// A heading of the second level.
     Heading(String),
-    /// A heading directly above a table or paragraph, without an empty line between the two.
+    /// A heading directly above a table or paragraph. No empty line separates the heading from it.
     Head(String),
     /// A paragraph; an empty text produces an empty line.
     Words {

@@ -1,5 +1,5 @@
-//! The list of all output formats, with their names. Formats that can represent any document also
-//! have a renderer. A new format needs a row in this list and a file in the folder `format`.
+//! The list of all output formats. Each has a name, and formats that can represent any document
+//! also have a renderer. A new format needs a row in this list and a file in the folder `format`.
 
 mod csv;
 mod html;

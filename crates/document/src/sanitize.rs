@@ -3,12 +3,12 @@
 //! characters that control a terminal or are invisible.
 //!
 //! C0 controls and DEL are escaped as `\x1b` (`\n`, `\r` and `\t` by their names), all other
-//! harmful characters by their code points, as `\u{202e}`. Harmful are also C1 controls, and all
-//! characters that Unicode defines as format characters (Cf), as line or paragraph separators, or
-//! as default-ignorable (`DerivedCoreProperties.txt` of Unicode 16:
-//! <https://www.unicode.org/reports/tr44/>). These include bidirectional overrides, isolates and
-//! marks, zero-width characters, fillers, variation selectors and tags. Other text of any script is
-//! unchanged.
+//! harmful characters by their code points, as `\u{202e}`. C1 controls are harmful as well, and so
+//! are all characters that Unicode 16 defines as format characters (Cf), as line or paragraph
+//! separators, or as default-ignorable. The source is `DerivedCoreProperties.txt`
+//! (<https://www.unicode.org/reports/tr44/>). Harmful characters thus include bidirectional
+//! overrides, isolates and marks, zero-width characters, fillers, variation selectors and tags.
+//! Other text of any script is unchanged.
 //!
 //! A backslash is not escaped, so that escaping twice has the same result as escaping once. An
 //! escaped character and the same escape as literal text therefore look alike; both are harmless.

@@ -14,17 +14,17 @@ pub enum Number {
     Ordinal(u64),
     /// A rate per second.
     Rate(f64),
-    /// Nanoseconds, shown in seconds.
+    /// Nanoseconds, printed in seconds.
     Seconds(u64),
-    /// Nanoseconds, shown in milliseconds.
+    /// Nanoseconds, printed in milliseconds.
     Milliseconds(u64),
-    /// Nanoseconds, shown in microseconds.
+    /// Nanoseconds, printed in microseconds.
     Microseconds(f64),
-    /// Nanoseconds, shown in a suitable unit.
+    /// Nanoseconds, printed in a suitable unit.
     Latency(f64),
-    /// Bytes, shown in a suitable power of 1,024.
+    /// Bytes, printed in a suitable power of 1,024.
     Bytes(f64),
-    /// A fraction from 0 to 1, shown in percent.
+    /// A fraction from 0 to 1, printed in percent.
     Share(f64),
     /// A number with a given number of decimals.
     Decimal(f64, usize),
@@ -110,7 +110,8 @@ pub enum Cell {
     /// A text that may be untrusted. CSV escapes it, so that spreadsheets do not interpret it as a
     /// formula.
     Text(String),
-    /// A text of this program, or a printed number. CSV does not escape formulas in it.
+    /// A text of this program, or a printed number. CSV does not escape it as a formula, so that
+    /// negative numbers remain numbers.
     Ours(String),
     /// An untrusted text, and the anchor of its details on the same page. Formats other than HTML
     /// show only the text.
@@ -153,12 +154,11 @@ impl Cell {
         }
     }
 
-    /// Creates a cell with a text of this program.
+    /// Creates a cell with a text of this program, which CSV does not escape as a formula.
     pub fn ours(text: impl Into<String>) -> Self {
         Self::Ours(text.into())
     }
 
-    /// Creates a cell with a count.
     pub fn count(number: impl Into<u64>) -> Self {
         Number::Count(number.into()).into()
     }
@@ -221,7 +221,7 @@ impl<T: Into<Self>> From<Option<T>> for Cell {
 /// A column of a list: its header, and a function that returns the cell of an entry.
 pub type Column<T> = (&'static str, fn(&T) -> Cell);
 
-/// The head of a column.
+/// Header and alignment of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Head {
     pub header: String,
@@ -235,7 +235,7 @@ pub struct Table {
     pub(crate) columns: Vec<Head>,
     pub(crate) rows: Vec<Vec<Cell>>,
     /// The number of columns at the beginning that identify a row. Every part of a divided table
-    /// repeats them.
+    /// repeats these columns.
     pub(crate) leads: usize,
     /// Whether a table that is too wide is divided into parts, one below the other, with wrapped
     /// headers.
@@ -243,7 +243,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// Creates a table without rows. The first `words` columns contain words, the others numbers.
+    /// Creates a table without rows. The first `words` columns contain words, all other columns
+    /// contain numbers.
     pub fn new<T: AsRef<str>>(words: usize, header: &[T]) -> Self {
         let mut table = Self {
             columns: Vec::new(),
@@ -322,7 +323,6 @@ impl Table {
         self.rows.iter().map(row).collect()
     }
 
-    /// Returns whether the table has no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

@@ -4,8 +4,8 @@
 //! `GetFULLV3Stats` returns calls of NFS version 3 by procedure, without NULL; the server's
 //! configuration must enable it. A call is counted before its reply is sent. `GetFastOPS` is always
 //! enabled, but loses calls that several threads count at the same time. It provides the operations
-//! of NFS version 4, for which the server does not count calls. If it has counted calls of version
-//! 3 and `GetFULLV3Stats` has not, the latter is disabled.
+//! of NFS version 4, for which the server does not count calls. It also checks a 0 of
+//! `GetFULLV3Stats`: if `GetFastOPS` has counted calls of version 3, the 0 is wrong.
 
 use std::time::Duration;
 

@@ -20,7 +20,8 @@ pub struct ClassicFigures {
     pub transactions_ended_s: i64,
     /// Wall clock when all files were deleted, in whole seconds since 1970.
     pub ended_s: i64,
-    /// Number of requested transactions, which the report divides by their duration to get a rate.
+    /// Number of requested transactions. The report divides this number by the duration of the
+    /// transactions to get a rate.
     pub transactions: u64,
     /// Number of files created before the transactions.
     pub created_alone: u64,

@@ -105,8 +105,8 @@ impl<R: Read> Documents<R> {
     }
 }
 
-/// Returns the unused bytes in the buffer. An empty buffer is refilled; it remains empty at the end
-/// of the source.
+/// Returns the unused bytes in the buffer. An empty buffer is refilled, except at the end of the
+/// source.
 fn filled<R: Read>(source: &mut BufReader<R>) -> Result<&[u8], DocumentError> {
     loop {
         match source.fill_buf() {

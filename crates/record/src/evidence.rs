@@ -1,6 +1,6 @@
-//! Evidence of whether the page cache, a device or a server performed the operations of a phase. It
-//! consists of counters during the phase and during the sync after it, and of a sample of the
-//! pool's pages in the page cache.
+//! Evidence of whether the page cache, a device or a server performed the operations of a phase.
+//! The evidence consists of counters during the phase and the following sync, and of a sample of
+//! the pool's pages in the page cache.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,9 +30,8 @@ pub struct PhaseEvidence {
 /// is examined: at most 100, and at most 1 % of the pool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Residency {
-    /// Sample before the first operation. If dropping the caches was requested, the sample was
-    /// taken afterwards. With `--cache cold` the sampled files were opened before the caches were
-    /// dropped.
+    /// Sample before the first operation. If caches were dropped on request, the sample follows.
+    /// With `--cache cold` the sampled files were opened before the caches were dropped.
     pub before: Fact<ResidencySample>,
     /// Sample after the last operation and before the sync, for sampled files that still existed.
     pub after: Fact<ResidencySample>,

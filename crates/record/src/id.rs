@@ -26,7 +26,7 @@ impl RunId {
     /// Number of digits of a written identity.
     pub const DIGITS: usize = 32;
 
-    /// Creates the identity with these bits.
+    /// Creates an identity from 128 bits.
     pub const fn new(bits: u128) -> Self {
         Self(bits)
     }

@@ -1,6 +1,6 @@
 //! Everything about one run: the run spec, the machines, the results, and the outcome.
 //!
-//! A [`Record`] contains measured values only; the crate `verdict` computes derived ones.
+//! A [`Record`] contains measured values only; the crate `verdict` computes derived values.
 
 // The doc comments of fields become the JSON schema.
 #![warn(missing_docs)]

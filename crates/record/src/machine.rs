@@ -7,9 +7,9 @@
 //! How it works: counters are read at the beginning of the phase, at the end of each second, and at
 //! the end of the phase. The growth between two readings is a slice. Names are stored once, and
 //! numbers are columns with one number per slice. If there would be more than [`SLICES_MAX`]
-//! slices, the width doubles, as for [`measure::Slices`], and slices that become one are merged:
-//! counters are added, and states keep their maximum and their last value. A long phase therefore
-//! has wider slices, and no count is lost.
+//! slices, the width doubles, as for [`measure::Slices`], and pairs of slices are merged. Counters
+//! of both slices are added; of a state, the maximum and the last value are kept. A long phase
+//! therefore has wider slices, and no count is lost.
 //!
 //! An unknown number is null, never 0, and `unknown` contains the reason, once per column. If a
 //! counter could not be read at the end of a slice, its growth is included in the next slice whose
@@ -270,7 +270,7 @@ impl MachineOverTime {
             |group, of: Option<&dyn fmt::Display>, each: &mut dyn FnMut(&mut Visit<'_>)| {
                 each(&mut |column, into, value| visit(Place { group, of, column }, into, value));
             };
-        // Without `counted` all numbers are not applicable, and the caller ignores them.
+        // Without `counted` all numbers are not applicable. The caller then ignores the numbers.
         let counted = counted.map_or(Fact::NotApplicable, Fact::Known);
         group("process", None, &mut |visit| {
             self.process.each(&counted, visit)

@@ -54,8 +54,8 @@ pub struct Observation {
     pub end: CommandEnd,
     /// Time from the start of the command to its end, in nanoseconds.
     pub wall_ns: u64,
-    /// Processor time in user mode, in nanoseconds, of the command and of those descendants for
-    /// which their parents waited.
+    /// Processor time in user mode, in nanoseconds, of the command and its descendants. A
+    /// descendant is included if its parent waited for it.
     pub user_ns: u64,
     /// Processor time in the kernel, in nanoseconds, of the processes that `user_ns` includes.
     pub system_ns: u64,

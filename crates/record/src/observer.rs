@@ -64,7 +64,8 @@ pub fn stretches(record: &Record) -> Vec<ObservedStretch> {
 
 /// Length of the windows over which the processors' load is averaged, and the percentile of the
 /// windows that is reported. Both values are those of Radkov et al., FAST 2004, section "CPU
-/// utilization": a study of NFS and iSCSI whose PostMark results are among the published ones.
+/// utilization": a study of NFS and iSCSI. Its PostMark results are in the list of published
+/// results.
 const LOAD_WINDOW_NS: i64 = 2_000_000_000;
 const LOAD_PERCENTILE: usize = 99;
 
@@ -133,8 +134,8 @@ fn at(readings: &[ReadingAt], moment_ns: i64) -> Option<MachineReading> {
     Some(earlier.between(later, fraction))
 }
 
-/// Returns the number of calls that clients counted: the kernel's NFS client, and the one built
-/// into this program. Not applicable without such a client.
+/// Returns the number of calls that NFS clients counted: the client in the kernel, and the client
+/// built into this program. Not applicable if neither was used.
 pub fn sent(messages: &Fact<Vec<MessagesReading>>) -> Fact<u64> {
     messages.as_ref().and_then(|readings| {
         let is_client = |one: &&MessagesReading| {

@@ -157,7 +157,7 @@ pub struct Segment {
     pub operations: Vec<OperationRecord>,
 }
 
-/// A phase of a run.
+/// A phase of a run, with its results and counters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseRecord {
     /// Kind of the phase.
@@ -174,8 +174,8 @@ pub struct PhaseRecord {
     /// closed loop.
     pub waiting: Option<u64>,
     /// Moment until which all workers kept up with their arrivals, in nanoseconds since the origin.
-    /// For each worker this is the last moment at which no transaction was due, and the earliest of
-    /// all workers is stored. Null for a closed loop, or if a worker never kept up.
+    /// For each worker this is the last moment at which no transaction was due; the earliest moment
+    /// of all workers is stored. Null for a closed loop, or if a worker never kept up.
     pub caught_up_ns: Option<u64>,
     /// Times that workers waited for files that other workers had claimed, or for their own
     /// operations in flight on the same file. Empty for private pools with one operation at a time.
@@ -190,7 +190,7 @@ pub struct PhaseRecord {
     /// Pauses of the program; absent if they were not watched for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pauses: Option<Pauses>,
-    /// Result of the steady-state rule; null if no rule was to end the transactions.
+    /// Result of the steady-state rule that ended the transactions; null if no rule was requested.
     pub steady: Option<SteadyFound>,
     /// The sync after the phase; null if it was not requested, or the phase was aborted.
     pub sync: Option<PhaseSync>,
@@ -255,12 +255,12 @@ impl PhaseRecord {
         }
     }
 
-    /// Returns the performed transactions of an open loop as a share of the arrived ones. Those
-    /// have been issued in measured segments, or were still waiting at the end. `None` for a closed
-    /// loop, or if no transaction arrived.
+    /// Returns the performed transactions of an open loop as a share of the arrived transactions.
+    /// Arrived transactions were issued in measured segments, or are still waiting at the end.
+    /// `None` for a closed loop, or if no transaction arrived.
     ///
-    /// Arrivals are counted instead of computed from rate times time. With random arrivals, their
-    /// number differs from this product by chance, by 3 % if a thousand are expected.
+    /// Arrivals are counted instead of computed from rate times time. With random arrivals, the
+    /// number of arrivals differs from this product by chance, by 3 % if a thousand are expected.
     pub fn done_fraction(&self) -> Option<f64> {
         let arrived = self.issued().saturating_add(self.waiting?);
         (arrived > 0).then(|| self.transactions() as f64 / arrived as f64)
@@ -297,8 +297,8 @@ impl PhaseRecord {
         all
     }
 
-    /// Returns two counts of operations in the measured segments: completed ones, and those that
-    /// failed or whose file another rank had removed.
+    /// Returns two counts of operations in the measured segments: those that completed, and those
+    /// that failed or whose file another rank had removed.
     pub fn tried(&self) -> (u64, u64) {
         self.measured_operations()
             .fold((0, 0), |(completed, failed), operation| {

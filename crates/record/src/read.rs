@@ -3,7 +3,8 @@
 //!
 //! The text is read twice. The first pass stores nothing. It checks limits that bound the memory
 //! for reading, and that are far above the needs of any run. The second pass creates a [`Record`]
-//! and checks its numbers (`valid.rs`), so that later code may add, subtract and divide them.
+//! and checks its numbers (`valid.rs`). Later code may therefore add, subtract and divide these
+//! numbers without overflow.
 
 mod valid;
 

@@ -33,21 +33,21 @@ pub const SCHEMA_VERSION: u32 = 1;
 pub struct LocationRecord {
     /// Weight of the location: its relative share of the files.
     pub weight: u32,
-    /// Directory of the files.
+    /// Directory that contains the files of this location.
     pub directory: String,
     /// Facts about the target at the start; not applicable if the I/O engine uses no file system.
     pub target: Fact<Target>,
     /// Settings that decide whether data written to this location is durable; null if the I/O
     /// engine uses no file system.
     pub durability: Option<DurabilityFacts>,
-    /// The server that the I/O engine contacted itself; absent if there is none. The kernel of this
-    /// machine has no facts about such a location.
+    /// The server that the I/O engine contacted itself; absent for other I/O engines. The kernel of
+    /// this machine has no facts about a location on such a server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerRecord>,
 }
 
-/// The check of names after the transactions: whether exactly the expected files exist, with their
-/// sizes.
+/// The check of names after the transactions: whether exactly the expected files exist, with the
+/// expected sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
     /// Number of files, links and directories that were checked.
@@ -74,7 +74,7 @@ pub struct Stalled {
     pub path: String,
     /// Time since the operation began, when it was last checked, in nanoseconds.
     pub ns: u64,
-    /// Whether the operation returned.
+    /// Whether the operation returned later.
     pub came_back: bool,
 }
 
@@ -128,11 +128,11 @@ pub struct CleanUp {
 pub enum Load {
     /// A closed loop.
     Closed,
-    /// An open loop with this offered rate, in transactions per second.
+    /// An open loop; the value is the offered rate, in transactions per second.
     Rate(f64),
-    /// A closed loop of this number of workers of each rank.
+    /// A closed loop; the value is the number of workers of each rank.
     Workers(u32),
-    /// A closed loop of this number of ranks, each with its workers.
+    /// A closed loop; the value is the number of ranks, each with its workers.
     Ranks(u32),
 }
 
@@ -169,8 +169,9 @@ pub struct SweepStep {
     pub load: Load,
     /// Number of workers that performed operations.
     pub workers: u32,
-    /// Phases of the level: the transactions, and if the level has a pool of its own, the phases
-    /// before and after them. Moments count from the origin of the run that performed the level.
+    /// Phases of the level: the transactions. If the level has its own pool, the phases before and
+    /// after the transactions are included. Moments count from the origin of the run that performed
+    /// the level.
     pub phases: Vec<PhaseRecord>,
     /// The run that performed the level, if each level has its own run. Null for the first level,
     /// whose run is described by the record itself.
@@ -207,7 +208,7 @@ pub struct Actual {
     /// Why the transactions ended. Unavailable if the run did not reach the end of its
     /// transactions.
     pub end: Fact<End>,
-    /// Hash of the whole stream, if all of it was performed.
+    /// Hash of the whole stream of operations; unavailable if not all operations were performed.
     pub stream_hash: Fact<StreamHash>,
     /// Phases that were started, in order; the transactions of a sweep are in its load levels.
     pub phases: Vec<PhaseRecord>,
@@ -224,8 +225,8 @@ pub struct Actual {
     /// The check of a pool that was reused from an earlier run (by count and by sample), or that
     /// another rank had prepared; null if there was no such pool.
     pub taken: Option<Check>,
-    /// Operations that another rank did not see at once; absent if all were seen at once, or none
-    /// was checked by another rank.
+    /// Operations that another rank did not see at once. Absent if all operations were seen at
+    /// once, or if no operation was checked by another rank.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stale: Option<Stale>,
     /// Workers whose operation did not return for a long time.
@@ -314,8 +315,8 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Returns the wall clock in nanoseconds since 1970, for lists of runs; 0 if it was before
-    /// 1970.
+    /// Returns the time of the wall clock in nanoseconds since 1970, for lists of runs; 0 for a
+    /// time before 1970.
     pub fn begun_unix_ns(&self) -> u64 {
         u64::try_from(self.unix_ns).unwrap_or(0)
     }

@@ -1,6 +1,6 @@
-//! Records, and parts of them, in messages between ranks. A record is sent as JSON text, which only
-//! this crate writes and reads. Otherwise each crate that sends records would contain serialization
-//! code for all types in a record.
+//! Records, and parts of records, in messages between ranks. A record is sent as JSON text, which
+//! only this crate writes and reads. Otherwise each crate that sends records would contain
+//! serialization code for all types in a record.
 
 use serde::de::Error as _;
 use serde::ser::Error as _;

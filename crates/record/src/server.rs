@@ -1,5 +1,5 @@
-//! Servers that an I/O engine contacts itself, and events between the program and them. Calls are
-//! counted separately, as messages.
+//! Servers that an I/O engine contacts itself, and events in the communication with these servers.
+//! Calls are counted separately, as messages.
 
 use core::net::SocketAddr;
 
@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use system::MessagesReading;
 
-/// How a server was contacted, and what was negotiated with it before the run.
+/// How a server was contacted, and the limits that client and server negotiated before the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerRecord {
     /// The protocol with its version: `nfs3`.
@@ -18,7 +18,7 @@ pub struct ServerRecord {
     pub address: String,
     /// Port of the MOUNT service.
     pub mount_port: u16,
-    /// Path that was mounted.
+    /// Path on the server that was mounted.
     pub export: String,
     /// Number of connections of each worker.
     pub connections: u32,
@@ -82,7 +82,7 @@ pub struct ServerCounts {
     /// Number of calls that were repeated, because the server asked for it (NFS3ERR_JUKEBOX), or
     /// because a removed entry had invalidated the page of a listing.
     pub delayed: u64,
-    /// Number of replies that belonged to no request in flight: repeated ones.
+    /// Number of replies that belonged to no request in flight, because the server repeated them.
     pub stray_replies: u64,
     /// Number of calls to other services (mounting, port mapper). Messages exclude them.
     pub other_calls: u64,
@@ -133,8 +133,9 @@ impl ServerCounts {
     }
 }
 
-/// All communication between a run and its servers, from the first contact to the last call. It
-/// includes calls outside of phases, for example those that create and remove the run directory.
+/// All communication between a run and its servers, from the first contact to the last call. The
+/// totals include calls outside of phases, for example those that create and remove the run
+/// directory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerTotals {
     /// Calls to the file service, by procedure.

@@ -13,8 +13,7 @@ pub struct Stale {
     pub longest_ns: u64,
     /// The path with the longest time.
     pub path: String,
-    /// Difference between the acknowledged state and the state that the first check of `path`
-    /// found.
+    /// Difference between the acknowledged state and the state at the first check of `path`.
     pub what: String,
 }
 

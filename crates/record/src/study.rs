@@ -1,11 +1,11 @@
-//! The part of a run in a study.
+//! Position of a run in a study.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use system::Fact;
 
-/// The study that a run belongs to, the run's position in it, and the state in which it began. Each
-/// run contains the complete design of its study.
+/// The study that a run belongs to, the run's position in the study, and the state in which the run
+/// began. Each run contains the complete design of its study.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StudyPart {
     /// Identity of the study, drawn at its start.
@@ -18,8 +18,8 @@ pub struct StudyPart {
     pub cell: String,
     /// The coordinates of the configuration: one value of each dimension that has several.
     pub coordinates: Vec<Coordinate>,
-    /// Whether this is the second run of a baseline configuration in its block (A/A control), which
-    /// shows how much runs of one configuration differ.
+    /// Whether this is the second run of a baseline configuration in its block (A/A control). The
+    /// difference between both runs is a measure of noise.
     pub is_twin: bool,
     /// Number of the block, from 1.
     pub block: u32,

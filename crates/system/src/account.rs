@@ -1,5 +1,5 @@
-//! Bytes that this process exchanged with storage, work of the devices below its targets, and
-//! messages to their servers, between two moments.
+//! Growth of counters between two moments: bytes that this process exchanged with storage,
+//! operations of the devices below the targets, and messages to servers.
 //!
 //! All counters are read at the beginning and the end of an interval, not every second, because a
 //! reading opens a file for each device.
@@ -19,7 +19,7 @@ use crate::network::{InterfaceReading, WatchedInterfaces};
 use crate::sources::Sources;
 use crate::target::Target;
 
-/// The counters of a run's targets: found once, read often.
+/// The counters of a run's targets. They are searched once and read often.
 #[derive(Clone, Debug)]
 pub struct WatchedAccount {
     devices: Fact<WatchedDevices>,
@@ -30,7 +30,7 @@ pub struct WatchedAccount {
 }
 
 impl WatchedAccount {
-    /// Finds the counters of these targets.
+    /// Finds the counters of `targets`.
     pub fn of<'target>(
         sources: &Sources,
         targets: impl IntoIterator<Item = &'target Target> + Clone,

@@ -36,8 +36,8 @@ impl Mount {
     }
 
     /// Whether the kernel counts this process's reads from storage (`read_bytes` of `/proc/PID/io`,
-    /// proc(5)). The kernel does not count them for FUSE, whose server reads on behalf of its
-    /// clients. Of the network file systems, only NFS and SMB are known to count.
+    /// proc(5)). Reads from FUSE are not counted, because the server reads on behalf of its
+    /// clients. Of the network file systems, only NFS and SMB are known to count reads.
     pub fn counts_reads(&self) -> bool {
         const COUNTED: [&str; 5] = ["nfs", "nfs4", "cifs", "smb3", "smbfs"];
         let is_counted =
@@ -96,7 +96,7 @@ impl Mount {
         } else if NETWORK.contains(&kind) {
             Class::Network
         } else if is_fuse {
-            // Some FUSE file systems have /dev/fuse as their source, which is no block device.
+            // Some FUSE file systems have the source /dev/fuse, which is not a block device.
             Class::Other
         } else if !self.device.is_anonymous() || self.source.starts_with("/dev/") {
             Class::Block

@@ -2,7 +2,7 @@
 //! and a change of the clock source.
 //!
 //! Durations are measured by the monotonic clock, which stops while the machine is suspended and
-//! does not depend on the date. A comparison with the other clocks of clock_gettime(2) shows
+//! does not depend on the date. A comparison with two other clocks of clock_gettime(2) detects
 //! suspensions and steps:
 //!
 //! - `CLOCK_BOOTTIME` continues during a suspension, so its lead over `CLOCK_MONOTONIC` grows by

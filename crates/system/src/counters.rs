@@ -36,7 +36,7 @@ pub use watched::{DEVICES_MAX, WatchedDevice, WatchedDevices};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
     /// Processor time, context switches and page faults of all threads of this process, including
-    /// ended ones (getrusage(2)), and its peak memory (`VmHWM` of `/proc/self/status`).
+    /// ended threads (getrusage(2)), and peak memory (`VmHWM` of `/proc/self/status`).
     pub process: Fact<ProcessTimes>,
     /// Resident memory of this process, in bytes (`VmRSS` of proc_pid_status(5), which is inexact
     /// by some pages per thread).
@@ -45,7 +45,8 @@ pub struct Counters {
     pub threads: Fact<Threads>,
     /// Counters of the whole machine.
     pub system: SystemCounters,
-    /// Counters of the watched devices, in their order. Not applicable to targets without a device.
+    /// Counters of the watched devices, in the order of the list of devices. Not applicable to
+    /// targets without a device.
     pub devices: Fact<Vec<DeviceReading>>,
 }
 

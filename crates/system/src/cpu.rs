@@ -47,7 +47,7 @@ impl SystemTimes {
     }
 
     /// Parses the line `cpu user nice system idle …`, whose times are in ticks (USER_HZ). `None` if
-    /// it has fewer than four numbers, or one of them is invalid.
+    /// the line has fewer than four numbers, or an invalid number.
     pub fn parse(text: &str, ticks_per_second: u64) -> Option<SystemTimes> {
         let tick_ns = NANOSECONDS_PER_SECOND.checked_div(ticks_per_second)?;
         let columns: Vec<u64> = text

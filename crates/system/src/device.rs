@@ -112,8 +112,8 @@ pub struct Device {
     /// `write back` if data is durable only after a flush, otherwise `write through`
     /// (`queue/write_cache`).
     pub write_cache: Fact<String>,
-    /// Whether the device supports discards (`queue/discard_max_bytes` above 0). Whether the file
-    /// system sends them is a mount option.
+    /// Whether the device supports discards (`queue/discard_max_bytes` above 0). A mount option
+    /// determines whether the file system sends discards.
     pub discard_supported: Fact<bool>,
     /// Name of the disk that contains this partition. Not applicable to whole disks.
     pub partition_of: Fact<String>,
@@ -127,7 +127,7 @@ pub struct Device {
 }
 
 impl Device {
-    /// Reads the device with this number, and the devices below it.
+    /// Reads the device with the number `number`, and the devices below it.
     pub fn read(sources: &Sources, table: &Fact<MountTable>, number: DeviceNumber) -> Fact<Device> {
         Device::read_at(sources, table, number, 0)
     }

@@ -1,5 +1,5 @@
-//! Finds the processes that serve FUSE mounts: those that hold `/dev/fuse` open for the mount's
-//! connection.
+//! Finds the server processes of FUSE mounts: the processes that hold `/dev/fuse` open for the
+//! mount's connection.
 //!
 //! `/proc/PID/fdinfo/FD` names the connection since Linux 6.16. On older kernels, every process
 //! that holds `/dev/fuse` open is assumed to be a server. The processor time of such a process

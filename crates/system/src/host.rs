@@ -64,7 +64,7 @@ pub struct CacheLimit {
 /// The machine at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Host {
-    /// The network name (uname(2), `nodename`).
+    /// Network name of the machine (uname(2), `nodename`).
     pub hostname: String,
     /// The running kernel.
     pub kernel: Kernel,
@@ -100,7 +100,7 @@ pub struct Host {
     /// (`/proc/stat`).
     pub steal_fraction_since_boot: Fact<f64>,
     /// Mode of transparent huge pages: `always`, `madvise` or `never`. Not applicable if the kernel
-    /// is built without them.
+    /// is built without huge pages.
     pub transparent_hugepage: Fact<String>,
     /// Size of a page of memory, in bytes (getauxval(3), `AT_PAGESZ`).
     pub page_size_bytes: u64,
@@ -144,8 +144,8 @@ impl Host {
     }
 
     /// Upper limit of the page cache for this process: the smaller of the machine's memory and the
-    /// control group's limit. Unavailable if one of the two values is unavailable, because it might
-    /// be smaller.
+    /// control group's limit. Unavailable if one of these limits is unavailable, because the
+    /// unknown limit might be the smaller one.
     pub fn cache_limit(&self) -> Fact<CacheLimit> {
         let limit = self
             .cgroup
@@ -173,7 +173,6 @@ impl Host {
     }
 }
 
-/// Name of the active clock source.
 pub(crate) fn clock_source(sources: &Sources) -> Fact<String> {
     sources.text(&format!("{CLOCK_SOURCE}/current_clocksource"))
 }

@@ -7,7 +7,7 @@
 //! How it works: every reading function takes [`Sources`], the root of `/proc`, `/sys` and `/etc`,
 //! so that tests read a fixture tree. Reading cannot fail: a value that cannot be read is
 //! [`Fact::Unavailable`] with the reason, and a value that does not exist here is
-//! [`Fact::NotApplicable`]. Neither is ever reported as 0.
+//! [`Fact::NotApplicable`]. A missing value is never reported as 0.
 //!
 //! | module | subject |
 //! |---|---|
@@ -33,7 +33,7 @@
 //! | [`machine`] | all counters of a machine, including work of other clients: [`WatchedMachine`] |
 //! | [`network`] | interfaces that lead to targets' servers: [`WatchedInterfaces`] |
 //! | [`clocks`] | suspensions, steps of the clock, and changes of the clock source |
-//! | [`fuse`] | processes that serve FUSE mounts |
+//! | [`fuse`] | server processes of FUSE mounts |
 //! | [`loops`] | the file below a loop device |
 //! | [`programs`] | processor time of other programs |
 //! | [`shared`] | words of shared memory that outlive the process |

@@ -76,7 +76,8 @@ impl WatchedMachine {
         };
         let is_used = |name: &String| {
             let at = format!("{BLOCK}/{name}");
-            // Dozens of RAM disks and loop devices may exist; unused ones have size 0.
+            // Dozens of RAM disks and loop devices may exist. Unused devices have size 0 and are
+            // skipped.
             !is_there(format!("{at}/partition"))
                 && sources.number::<u64>(&format!("{at}/size")).known() != Some(&0)
         };
@@ -89,7 +90,7 @@ impl WatchedMachine {
             ganesha_calls: find_ganesha.unwrap_or(without_dbus)(sources),
             interfaces: sources.names(NETWORK).map(|names| {
                 let others = names.into_iter().filter(|name| name != "lo");
-                // Skips files that are no interfaces (bonding_masters).
+                // Skips files that are not interfaces (bonding_masters).
                 let others = others.filter(|name| is_there(format!("{NETWORK}/{name}/statistics")));
                 others.take(MACHINE_PARTS_MAX).collect()
             }),
@@ -147,7 +148,7 @@ pub struct MachineDeviceReading {
     /// Kernel name of the device (`nvme0n1`).
     pub name: String,
     /// Whether the device is above other devices or files, as device mapper, RAID and loop devices
-    /// are. The operations of such a device are also counted for the devices below it.
+    /// are. An operation of a stacked device is also counted for the devices below it.
     pub is_stacked: bool,
     /// Counters of the block layer.
     pub counters: Fact<DeviceCounters>,

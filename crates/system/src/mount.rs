@@ -1,7 +1,7 @@
 //! The table of mounts, and the mount that contains a path.
 //!
 //! The module reads `/proc/self/mountinfo` (proc_pid_mountinfo(5)) and obtains a path's mount id
-//! from statx(2). It reads neither devices nor free space.
+//! from statx(2). The module reads neither devices nor free space.
 //!
 //! A mount point contains the unchanged bytes of the kernel, because it is compared with paths.
 //! Other names are text: bytes that are not UTF-8 become U+FFFD, as in a serialized mount point.
@@ -129,9 +129,9 @@ impl MountTable {
         Ok(MountTable { mounts })
     }
 
-    /// Returns the mount that contains an existing path. It is identified by the path's mount id,
-    /// if the kernel reports it (Linux 5.8). Otherwise it is the mount with the path's device and
-    /// the longest mount point, or else that with the longest mount point.
+    /// Returns the mount that contains an existing path. The mount is identified by the path's
+    /// mount id, if the kernel reports this id (Linux 5.8). Otherwise the mount with the longest
+    /// mount point is used, if possible among mounts of the path's device.
     pub fn mount_of(&self, path: &Path) -> Fact<Mount> {
         let (mount_id, device) = match place_of(path) {
             Ok(place) => place,

@@ -82,7 +82,8 @@ fn servers(sources: &Sources, mount: &Fact<Mount>, device: &Fact<Device>) -> Vec
     }
     let disks = device.known().map(Device::physical).unwrap_or_default();
     let of_disk = |disk: &Device| match &disk.loop_backing {
-        // The file is not on a local device: it is on a server's file system, or in memory.
+        // The file of the loop device is not on a local device, but on a server's file system or in
+        // memory.
         Fact::Known(backing) => servers(
             sources,
             &backing.mount,
@@ -150,7 +151,7 @@ pub struct InterfaceReading {
     /// Kernel name of the interface (`eth0`).
     pub name: String,
     /// Bits per second that the interface can transfer in each direction (`speed`). Unavailable for
-    /// interfaces that do not report it, such as loopback and most virtual ones.
+    /// interfaces that do not report a speed, such as loopback and most virtual interfaces.
     pub speed_bits_per_s: Fact<u64>,
     /// Bytes received (`statistics/rx_bytes`).
     pub received_bytes: Fact<u64>,

@@ -169,8 +169,8 @@ pub fn wake_exactly() -> std::io::Result<()> {
     )?)
 }
 
-/// Binds the calling thread to one of the processors that it may use: the one with the index
-/// `number`, modulo their count.
+/// Binds the calling thread to one of the processors that it may use. The processor's index is
+/// `number` modulo the number of these processors.
 ///
 /// # Errors
 /// Returns an error if the affinity cannot be read or set.

@@ -184,7 +184,7 @@ mod tests {
             );
             fs::write(directory.join("stat"), text).unwrap();
         }
-        // A directory that is no process, and a process that ends before it is read.
+        // A directory that is not a process, and a process that ends before it is read.
         fs::create_dir_all(root.path().join("proc/sys")).unwrap();
         fs::create_dir_all(root.path().join("proc/77")).unwrap();
         Programs::read(&Sources::beneath(root.path()))

@@ -17,8 +17,8 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 /// Number of words in a line.
 pub const LINE_WORDS: usize = 16;
 
-/// Words written by one thread. The alignment keeps words of other threads out of these cache
-/// lines. It covers two cache lines, because processors fetch them in pairs.
+/// Words written by one thread. The alignment keeps words of other threads out of the line's cache
+/// lines. The alignment is that of two cache lines, because processors fetch cache lines in pairs.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub struct Line(pub [AtomicU64; LINE_WORDS]);

@@ -1,6 +1,6 @@
 //! The root of the kernel's text files, and functions that read such a file.
 //!
-//! These functions depend on no file's format. Paths are written as on a running system
+//! The functions depend on no file's format. Paths are written as on a running system
 //! (`/proc/meminfo`) and resolved below one root, which is `/` except in tests. System calls
 //! (statx, statvfs, uname, getrusage) are not redirected.
 
@@ -120,8 +120,8 @@ impl Sources {
         })
     }
 
-    /// Parses the bytes of a line such as `Dirty:  16384 kB` in the text of a file; kB means KiB
-    /// there (proc_meminfo(5), proc_pid_status(5)).
+    /// Parses the bytes of a line such as `Dirty: 16384 kB` in the text of a file; in such files,
+    /// kB means KiB (proc_meminfo(5), proc_pid_status(5)).
     pub(crate) fn kibibytes(&self, absolute: &str, text: &Fact<String>, key: &str) -> Fact<u64> {
         text.as_ref().and_then(|text| {
             let bytes = text.lines().find_map(|line| {

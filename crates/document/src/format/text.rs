@@ -16,7 +16,7 @@ pub const SCREEN_WIDTH: usize = 80;
 /// The width of the column for names of pairs, in characters.
 const KEY_WIDTH: usize = 12;
 /// The width in characters to which column headers are wrapped in tables that may be continued
-/// below. If the column's cells are wider, their width applies.
+/// below. If a cell of the column is wider, the header is wrapped to the width of this cell.
 const HEADER_WIDTH: usize = 12;
 
 /// Properties of the terminal to which a document is printed.

@@ -140,8 +140,8 @@ fn join_hosts(hosts: &mut Vec<HostPhase>, more: Vec<HostPhase>) {
     }
 }
 
-/// Joins the phases of two records that have the same kind, in their order. A phase that one of the
-/// records does not contain was not completed by all ranks.
+/// Joins phases of the same kind from two records, in the order in which they were performed. A
+/// phase that one of the records does not contain was not completed by all ranks.
 pub(super) fn all(phases: Vec<PhaseRecord>, later: Vec<PhaseRecord>) -> Vec<PhaseRecord> {
     let mut later: BTreeMap<Key, PhaseRecord> = keyed(later).collect();
     let mut joined: BTreeMap<Key, PhaseRecord> = BTreeMap::new();

@@ -68,7 +68,7 @@ fn time(
 }
 
 over_time! {
-    /// Counters of this process: all threads, including ended ones (getrusage(2)).
+    /// Counters of this process: all threads, including ended threads (getrusage(2)).
     #[derive(Default)]
     ProcessOverTime of CountersDifference {}
     /// Processor time in user mode, in nanoseconds.
@@ -155,7 +155,7 @@ over_time! {
     }
     /// Reads completed.
     reads: Counts = |device| device.reads.clone(), live "reads";
-    /// Reads that were merged into others before they were issued.
+    /// Reads that the block layer merged into other reads before issuing them.
     reads_merged: Counts = |device| device.reads_merged.clone();
     /// Bytes read.
     read_bytes: Counts = |device| device.read_bytes.clone(), live "read_bytes";
@@ -163,7 +163,7 @@ over_time! {
     reading_ms: Counts = |device| device.reading_ms.clone(), live "reading_ms";
     /// Writes completed.
     writes: Counts = |device| device.writes.clone(), live "writes";
-    /// Writes that were merged into others before they were issued.
+    /// Writes that the block layer merged into other writes before issuing them.
     writes_merged: Counts = |device| device.writes_merged.clone();
     /// Bytes written.
     written_bytes: Counts = |device| device.written_bytes.clone(), live "written_bytes";

@@ -53,8 +53,8 @@ impl Machine {
         self.after(to).since(&self.after(from))
     }
 
-    /// Returns the series of these readings. Each reading is a pair: the second, counted from 1,
-    /// and the value of `much` at its end.
+    /// Returns the series of `readings`. Each reading is a pair: the second, counted from 1, and
+    /// the value of `much` at its end.
     fn over_time(&self, readings: &[(u64, u64)]) -> MachineOverTime {
         let mut over_time = MachineOverTime::new(0, &self.after(0));
         let mut before = (0, 0);
@@ -123,8 +123,8 @@ fn device_after(device: usize, much: u64) -> DeviceReading {
     }
 }
 
-/// Checks that each counter of a slice is the difference of the readings at its ends, and that each
-/// state is the maximum and the last of the readings in it.
+/// Checks the numbers of all slices. Each counter must be the difference of the readings at the
+/// ends of the slice. Each state must be the maximum and the last of the readings in the slice.
 fn assert_is(over_time: &mut MachineOverTime, machine: &Machine, readings: &[(u64, u64)]) {
     let width = over_time.width_ns / SLICE_NS;
     let mut rows: Vec<(u64, Vec<(u64, u64)>)> = Vec::new();

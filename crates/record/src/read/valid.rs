@@ -43,8 +43,8 @@ pub(super) fn check(record: &Record) -> Valid {
     actual(&record.actual).within(|| "actual".to_owned())
 }
 
-/// Checks that ranks are in order, that their hosts exist, and that their ranges of workers do not
-/// overlap.
+/// Checks that ranks are in order, that the host of each rank exists, and that no worker belongs to
+/// two ranks.
 fn cluster(cluster: &ClusterRecord) -> Valid {
     let launched = cluster.launched as usize;
     at_most("ranks", launched, RANKS_MAX)?;

@@ -23,7 +23,7 @@ use verdict::Summary;
 #[derive(Clone, Debug)]
 struct Did {
     /// The latency of each operation in nanoseconds, and its second. Even seconds are in the first
-    /// segment, odd ones in the second.
+    /// segment, odd seconds in the second segment.
     operations: Vec<(u64, u64)>,
     began_ns: u64,
     failed: u64,
@@ -54,7 +54,7 @@ fn hash(worker: u32) -> StreamHash {
 
 const SECOND: u64 = 1_000_000_000;
 
-/// The phase of transactions of these workers, merged worker by worker.
+/// The phase of transactions of `workers`, merged worker by worker.
 fn transactions(first_worker: u32, workers: &[Did]) -> PhaseRecord {
     let role = |worker: u32| {
         if worker % 3 == 0 {
@@ -176,7 +176,7 @@ fn transactions(first_worker: u32, workers: &[Did]) -> PhaseRecord {
     }
 }
 
-/// The record of one process with these workers.
+/// The record of one process with the workers in `workers`.
 fn process(first_worker: u32, workers: &[Did], of: u32) -> Record {
     let mut record = kept();
     record.spec.workload.workers = private(of);

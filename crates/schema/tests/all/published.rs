@@ -1,5 +1,6 @@
-//! `docs/schema/run-1.json` is the JSON Schema (draft 2020-12) of a run as JSON. It is generated
-//! from the types that are written. Their doc comments become its descriptions.
+//! `docs/schema/run-1.json` is the JSON Schema (draft 2020-12) of a run as JSON. The schema is
+//! generated from the Rust types of a record and its summary. Doc comments of these types become
+//! descriptions in the schema.
 
 use record::run::SCHEMA_VERSION;
 use schema::Schema;

@@ -12,7 +12,7 @@ use crate::sources::Sources;
 #[derive(Clone, Copy)]
 enum Kind {
     Count,
-    /// A number of sectors, reported in bytes.
+    /// A number of sectors, which is converted to bytes.
     Sectors,
     /// Milliseconds in 32 bits, which may wrap.
     Time,
@@ -61,7 +61,7 @@ macro_rules! counters {
 counters! {
     /// Reads completed.
     reads: 0, Kind::Count, "reads";
-    /// Reads that were merged into others before they were issued.
+    /// Reads that the block layer merged into other reads before issuing them.
     reads_merged: 1, Kind::Count, "merged reads";
     /// Bytes read.
     read_bytes: 2, Kind::Sectors, "bytes read";
@@ -69,7 +69,7 @@ counters! {
     reading_ms: 3, Kind::Time, "time of reads";
     /// Writes completed.
     writes: 4, Kind::Count, "writes";
-    /// Writes that were merged into others before they were issued.
+    /// Writes that the block layer merged into other writes before issuing them.
     writes_merged: 5, Kind::Count, "merged writes";
     /// Bytes written.
     written_bytes: 6, Kind::Sectors, "bytes written";
@@ -77,22 +77,23 @@ counters! {
     writing_ms: 7, Kind::Time, "time of writes";
     /// Operations in flight at the moment of the reading.
     in_flight: 8, Kind::State, "operations in flight";
-    /// Time in which at least one operation was in flight (`io_ticks`). It is approximate since
-    /// Linux 5.0, which counts the ticks in which an operation began or ended
+    /// Time in which at least one operation was in flight (`io_ticks`). This time is approximate
+    /// since Linux 5.0, which counts the ticks in which an operation began or ended
     /// (Documentation/admin-guide/iostats.rst).
     busy_ms: 9, Kind::Time, "busy time";
     /// Sum of the durations of all operations (`time_in_queue`).
     queued_ms: 10, Kind::Time, "time of all";
     /// Discards completed. Unavailable before Linux 4.18, as are all other counters of discards.
     discards: 11, Kind::Count, "discards";
-    /// Discards that were merged into others before they were issued.
+    /// Discards that the block layer merged into other discards before issuing them.
     discards_merged: 12, Kind::Count, "merged discards";
     /// Bytes discarded.
     discarded_bytes: 13, Kind::Sectors, "bytes discarded";
     /// Sum of the durations of all discards.
     discarding_ms: 14, Kind::Time, "time of discards";
     /// Flushes of the device's cache completed; the block layer combines waiting flushes into one.
-    /// Unavailable before Linux 5.5, and if the kernel does not count them ([`FlushCount`]).
+    /// Unavailable before Linux 5.5, and for devices whose flushes the kernel does not count
+    /// ([`FlushCount`]).
     flushes: 15, Kind::Count, "flushes";
     /// Sum of the durations of all flushes.
     flushing_ms: 16, Kind::Time, "time of flushes";

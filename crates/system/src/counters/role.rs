@@ -21,8 +21,8 @@ pub enum DeviceRole {
     Journal,
 }
 
-/// Whether the kernel counts the flushes of a device. It does so only for drivers that use request
-/// queues, and only for whole disks (Documentation/block/stat.rst).
+/// Whether the kernel counts the flushes of a device. Flushes are counted only for drivers that use
+/// request queues, and only for whole disks (Documentation/block/stat.rst).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FlushCount {

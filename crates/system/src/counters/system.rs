@@ -9,7 +9,7 @@ use crate::cpu::{STAT, SystemTimes};
 use crate::host::MEMINFO;
 use crate::sources::Sources;
 
-/// The machine at one moment (proc_stat(5), proc_meminfo(5)).
+/// Counters of the machine at one moment (proc_stat(5), proc_meminfo(5)).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SystemCounters {
     /// Processor time since boot, including steal.

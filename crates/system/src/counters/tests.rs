@@ -334,7 +334,7 @@ fn missing_counter_is_replaced_by_that_of_the_earlier_snapshot() {
         difference.threads.known().unwrap().each,
         direct.threads.known().unwrap().each
     );
-    // Known counters are kept, and states are not taken from the earlier snapshot.
+    // Known counters are kept, and states of the earlier snapshot are not used.
     assert_eq!(after.clone().or_earlier(&before), after);
     assert_eq!(base.system.dirty_bytes, nothing.system.dirty_bytes);
     assert_eq!(base.resident_bytes, nothing.resident_bytes);

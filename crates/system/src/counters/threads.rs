@@ -1,7 +1,8 @@
 //! Processor time of this process by thread.
 //!
 //! At most [`THREADS_MAX`] threads are listed. The remainder of the process's time is one number,
-//! for which no files are read. It includes ended threads and threads beyond the limit.
+//! for which no files are read. This remainder is the time of ended threads and of threads beyond
+//! the limit.
 
 use std::fmt::Write;
 

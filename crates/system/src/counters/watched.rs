@@ -1,4 +1,4 @@
-//! The devices to watch: those of the targets and all devices below them.
+//! The devices whose counters are read: the devices of targets, and all devices below these.
 //!
 //! The devices are searched once, before a run, and their counters are read often.
 
@@ -29,7 +29,7 @@ pub struct WatchedDevice {
     pub flushes: FlushCount,
 }
 
-/// The devices of one or several targets and the devices below them, each once.
+/// The devices of one or several targets, and all lower devices, each once.
 pub type WatchedDevices = Watched<WatchedDevice>;
 
 impl WatchedDevices {

@@ -1,4 +1,4 @@
-//! Resources used by this process, by getrusage(2): all threads, including ended ones.
+//! Resources used by all threads of this process, including ended threads (getrusage(2)).
 //!
 //! Times and counts are not read from `/proc/self`, because its times are in ticks and its context
 //! switches exclude ended threads. Peak memory is read from `/proc/self`, because `ru_maxrss` of
@@ -52,8 +52,8 @@ impl ProcessTimes {
         self.user_ns.saturating_add(self.system_ns)
     }
 
-    /// Adds the resources used by two processes. Their memory peaks may have occurred at different
-    /// moments, so the sum of the peaks is an upper bound.
+    /// Adds the resources used by two processes. The memory peaks of the processes may have
+    /// occurred at different moments, so the sum of the peaks is an upper bound.
     #[must_use]
     pub fn and(&self, other: &ProcessTimes) -> ProcessTimes {
         ProcessTimes {
@@ -65,7 +65,7 @@ impl ProcessTimes {
     /// Returns the resources used since an earlier snapshot. `max_resident_bytes` is not a counter,
     /// so its current value is returned.
     pub fn since(&self, earlier: &ProcessTimes) -> ProcessTimes {
-        // The kernel guarantees that these counters never go backwards.
+        // The kernel guarantees that the counters of getrusage(2) never go backwards.
         self.with(earlier, u64::saturating_sub)
     }
 

@@ -21,10 +21,11 @@ pub(super) const THIS_MACHINE: &str = "this machine";
 /// Value of [`MessagesReading::of`] if a target is a directory that this machine exports.
 pub(super) const OTHER_CLIENTS: &str = "this machine, for other clients";
 
-/// Value of [`MessagesReading::of`] if the whole machine is observed.
+/// Value of [`MessagesReading::of`] for an observer, which counts the calls of all clients.
 pub const ALL_CLIENTS: &str = "all clients";
 
-/// Procedures of version 3 by their numbers (RFC 1813, section 3).
+/// Names of the procedures of NFS version 3; the index is the number of the procedure (RFC 1813,
+/// section 3).
 const PROCEDURES: [&str; 22] = [
     "NULL",
     "GETATTR",
@@ -50,8 +51,8 @@ const PROCEDURES: [&str; 22] = [
     "COMMIT",
 ];
 
-/// Operations of version 4 by their numbers, from 3: RFC 7530, section 16;
-/// RFC 8881, section 18; RFC 7862, section 15; RFC 8276, section 8.4.
+/// Names of the operations of NFS version 4; the index plus 3 is the number of the operation: RFC
+/// 7530, section 16; RFC 8881, section 18; RFC 7862, section 15; RFC 8276, section 8.4.
 const OPERATIONS: [&str; 73] = [
     "ACCESS",
     "CLOSE",
@@ -210,8 +211,8 @@ fn operations(counts: &[u64]) -> Vec<CompoundOperation> {
     sorted(operations.map(operation).collect())
 }
 
-/// Returns the counts above 0 with their names. An operation newer than this program is named by
-/// its number.
+/// Returns the counts above 0, each with the name of its procedure or operation. An operation newer
+/// than this program is named by its number.
 fn named(names: &[&str], first: usize, counts: &[u64]) -> impl Iterator<Item = (String, u64)> {
     let name = move |index: usize| match names.get(index) {
         Some(name) => (*name).to_owned(),

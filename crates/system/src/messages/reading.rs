@@ -61,8 +61,9 @@ pub struct MessagesReading {
     /// Messages by kind (procedure or command), sorted by name. Kinds that did not occur are
     /// omitted.
     pub kinds: Fact<Vec<MessageKind>>,
-    /// Operations inside messages that carry several: those of NFS version 4 in `COMPOUND`, sorted
-    /// by name. These operations are not messages. Not applicable to counters of other protocols.
+    /// Operations of NFS version 4 inside `COMPOUND` messages, sorted by name. Each message carries
+    /// several operations, which are not counted as messages. Not applicable to counters of other
+    /// protocols.
     pub operations: Fact<Vec<CompoundOperation>>,
     /// Bytes of file contents that reads received from the server. Not applicable to counters that
     /// do not report bytes.
@@ -77,8 +78,8 @@ pub struct MessagesReading {
 pub struct MessageKind {
     /// Name of the kind, as the counter's source writes it: `CREATE`, `Reads`, `commands`.
     pub kind: String,
-    /// Number of requests that were sent, without retransmissions. The NFS client counts them on
-    /// completion.
+    /// Number of requests that were sent, without retransmissions. The NFS client counts a request
+    /// on completion.
     pub requests: u64,
     /// Number of transmissions beyond the first of each request.
     pub retransmissions: Fact<u64>,
@@ -211,7 +212,6 @@ impl Named for CompoundOperation {
     }
 }
 
-/// Sorts by name.
 pub(super) fn sorted<T: Named>(mut all: Vec<T>) -> Vec<T> {
     all.sort_by(|one, other| one.name().cmp(other.name()));
     all

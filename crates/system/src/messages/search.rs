@@ -82,7 +82,8 @@ impl<'sources> CounterSearch<'sources> {
                 continue;
             }
             if let Fact::Known(backing) = &disk.loop_backing {
-                // The file is not on a local device: it is on a server's file system, or in memory.
+                // The file of the loop device is not on a local device, but on a server's file
+                // system or in memory.
                 self.add_mount(
                     &backing.mount,
                     &backing.device.clone().map(|device| *device),

@@ -106,8 +106,8 @@ pub(in crate::read) fn order(field: &'static str, began_ns: u64, ended_ns: u64) 
     moment(field, ended_ns)
 }
 
-/// Sums that reports compute later, by their description. They are computed here to detect
-/// overflow.
+/// Sums that reports compute later. They are computed here to detect overflow; the key of each sum
+/// is its description.
 #[derive(Default)]
 pub(in crate::read) struct Totals(BTreeMap<&'static str, u64>);
 
