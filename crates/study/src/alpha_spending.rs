@@ -6,8 +6,8 @@
 //! blocks. Each look spends the growth of this function since the previous look, so the errors of
 //! all looks add up to alpha. By Boole's inequality, the intervals of all looks therefore hold
 //! together with a probability of 1 - alpha. This is independent of the correlation between looks,
-//! of normal theory, and of which look is the last. The wider intervals cost little because there
-//! are few looks: each has about 1.4 times the blocks of the previous one.
+//! of normal theory, and of the look at which the study ends. The wider intervals cost little,
+//! because there are few looks: each has about 1.4 times the blocks of the previous one.
 
 use serde::{Deserialize, Serialize};
 

@@ -285,7 +285,8 @@ impl Comparison {
         }
     }
 
-    /// Whether the shares of incomplete operations differ so much that the configurations are not
+    /// Whether the shares of incomplete operations differ by more than
+    /// [`INCOMPLETE_MAX`](crate::incomplete::INCOMPLETE_MAX), so that the configurations are not
     /// comparable.
     pub fn has_unlike_shares(&self) -> bool {
         are_too_unlike(&self.incomplete)

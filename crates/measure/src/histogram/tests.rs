@@ -38,7 +38,7 @@ fn a_percentile_needs_ten_durations_beyond_it() {
 
 proptest! {
     #[test]
-    fn values_are_within_the_error_bound(ns in 0..Histogram::RANGE_NS) {
+    fn middle_of_a_bucket_is_within_the_error_bound(ns in 0..Histogram::RANGE_NS) {
         let back = middle(bucket(ns));
         prop_assert!(back.abs_diff(ns) as f64 <= Histogram::ERROR_BOUND * ns as f64,
             "{ns} came back as {back}");
@@ -71,15 +71,17 @@ proptest! {
     }
 
     #[test]
-    fn serialised_histograms_are_read_back(values in prop::collection::vec(any::<u64>(), 0..100)) {
+    fn histograms_are_unchanged_by_serialisation(
+        values in prop::collection::vec(any::<u64>(), 0..100),
+    ) {
         let histogram = of(&values);
         prop_assert_eq!(read(&histogram), histogram);
     }
 
-    /// Histograms that were read from JSON must behave like recorded ones when they are merged,
-    /// recorded in and queried.
+    /// Histograms that were parsed from JSON must behave like recorded histograms when they are
+    /// merged, queried, and record further durations.
     #[test]
-    fn read_histograms_behave_like_recorded_ones(
+    fn parsed_histograms_behave_as_recorded_ones(
         a in durations(), b in durations(), more in any::<u64>(), percent in 0.0_f64..=100.0,
     ) {
         let (one, two) = (of(&a), of(&b));
@@ -117,7 +119,7 @@ fn durations() -> impl Strategy<Value = Vec<u64>> {
 }
 
 #[test]
-fn read_histograms_allocate_only_used_buckets() {
+fn parsed_histograms_allocate_only_used_buckets() {
     let two = read(&of(&[1, Histogram::RANGE_NS - 1]));
     assert_eq!(
         (two.buckets.counts.capacity(), two.buckets.few.capacity()),
@@ -204,7 +206,7 @@ fn inconsistent_histograms_are_refused() {
 }
 
 #[test]
-fn sums_above_64_bits_are_read_back() {
+fn sums_above_64_bits_are_unchanged_by_json() {
     let histogram = of(&[u64::MAX; 3]);
     let json = serde_json::to_string(&histogram).unwrap();
     assert_eq!(serde_json::from_str::<Histogram>(&json).unwrap(), histogram);

@@ -77,7 +77,10 @@ proptest! {
     }
 
     #[test]
-    fn slices_do_not_depend_on_the_order(handed in handed().prop_shuffle(), cut in 0_usize..60) {
+    fn slices_are_the_same_for_any_order_of_operations(
+        handed in handed().prop_shuffle(),
+        cut in 0_usize..60,
+    ) {
         let mut sorted = handed.clone();
         sorted.sort_unstable();
         let together = of(&sorted);
@@ -91,7 +94,7 @@ proptest! {
     }
 
     #[test]
-    fn serialised_slices_are_read_back(handed in handed()) {
+    fn slices_are_unchanged_by_serialisation(handed in handed()) {
         let slices = of(&handed);
         for slices in [slices.clone(), slices.recorded()] {
             let json = serde_json::to_string(&slices).unwrap();
@@ -134,7 +137,7 @@ proptest! {
 }
 
 #[test]
-fn the_width_doubles_at_the_limit() {
+fn width_of_slices_doubles_at_the_maximum_number() {
     let mut slices = of(&[(1_799, 0, 5)]);
     assert_eq!((slices.len(), slices.width_ns()), (1_800, SLICE_NS));
     slices.take(Slice {
@@ -205,9 +208,9 @@ fn second(noise: &mut Noise, key: u8) -> SliceMeter {
 }
 
 #[test]
-fn a_day_of_six_kinds_of_operations_stays_small() {
+fn time_series_of_a_day_stays_small() {
     const DAY_SECONDS: u64 = 86_400;
-    // Seconds are generated once and reused: a slice of 64 s contains 64 different ones.
+    // Seconds are generated once and reused: a slice of 64 s contains 64 different seconds.
     const DIFFERENT: u64 = 97;
     let mut noise = Noise::new(1);
     let seconds: Vec<Vec<SliceMeter>> = (0..DIFFERENT)

@@ -56,7 +56,8 @@ fn intervals_are_computed_from_log_ratios_of_pairs() {
         (found.method, found.count, found.invalid),
         (Method::Blocks, 5, 0)
     );
-    // By hand: mean -0.342689, standard deviation 0.022275, t 2.776445 (four degrees of freedom).
+    // Calculated by hand: the log ratios have the mean -0.342689 and the standard deviation
+    // 0.022275. Student's t is 2.776445 with four degrees of freedom.
     let interval = estimate.interval.unwrap();
     assert!(is_near(estimate.ratio, 0.709_859), "{estimate:?}");
     estimate.assert((estimate.spread.unwrap() - 0.022_275).abs() < 1e-5);
@@ -66,7 +67,7 @@ fn intervals_are_computed_from_log_ratios_of_pairs() {
 }
 
 #[test]
-fn rows_of_a_table_share_its_error() {
+fn rows_of_a_table_share_the_error_probability() {
     let base = in_blocks("b", &[100.0, 101.0, 99.0, 102.0, 98.0, 100.0]);
     let side = in_blocks("a", &[99.0, 103.0, 98.0, 100.0, 101.0, 100.0]);
     let width = |sides: &[ComparedSide]| {
@@ -145,8 +146,8 @@ fn runs_of_two_studies_are_no_pairs() {
 }
 
 #[test]
-fn two_runs_of_a_side_in_one_block_are_no_pairs() {
-    // As with a tag on two cells of a study.
+fn two_runs_of_a_configuration_in_one_block_are_no_pairs() {
+    // A tag on two cells of a study selects two runs of each block.
     let mut side = in_blocks("a", &[1.0; 6]);
     side.runs.extend(in_blocks("a", &[2.0; 6]).runs);
     let found = compared(side, Baseline::alone(in_blocks("b", &[1.0; 6])));
@@ -157,7 +158,7 @@ fn two_runs_of_a_side_in_one_block_are_no_pairs() {
 }
 
 #[test]
-fn with_second_runs_the_baseline_is_the_mean_of_both() {
+fn baseline_with_second_runs_is_the_mean_of_both_runs() {
     let baseline = Baseline {
         side: in_blocks("b", &[100.0; 6]),
         twin: Some(in_blocks("t", &[121.0, 121.0, 121.0, 121.0, 121.0, 120.0])),
@@ -187,7 +188,6 @@ fn with_second_runs_the_baseline_is_the_mean_of_both() {
     assert!(!found.is_doubtful && found.noise[0].spread.unwrap() > 0.01);
 }
 
-/// A doubtful A/A control makes the other tables of the study doubtful.
 #[test]
 fn a_doubtful_table_makes_the_whole_study_doubtful() {
     let group = |twin: &[f64]| SideGroup {
@@ -230,7 +230,7 @@ fn invalid_runs_are_listed_and_never_counted() {
     assert!(is_near(row.estimate().unwrap().ratio, 0.9));
     assert_eq!(found.invalid.len(), 2);
     assert_eq!(found.invalid[1].block.as_ref().unwrap().number, 6);
-    // A third INVALID block is too many.
+    // A third INVALID block of ten exceeds the limit of 20 %.
     side.runs[7].level = Level::Invalid;
     assert_eq!(
         compared(side.clone(), baseline()).outcome,
@@ -250,7 +250,7 @@ fn invalid_runs_are_listed_and_never_counted() {
     base.side.runs.push(again);
     let row = compared(side, base);
     assert_eq!((row.count, row.invalid), (8, 2));
-    // The same applies to runs that belong to no study.
+    // The limit of 20 % also applies to runs that belong to no study.
     let mut side = apart("a", &[90.0; 5]);
     side.runs[0].level = Level::Invalid;
     assert!(
@@ -319,7 +319,7 @@ fn different_conditions_are_reported() {
 }
 
 #[test]
-fn blocks_needed_are_the_minimum() {
+fn blocks_needed_is_the_minimum_that_shows_the_difference() {
     let errors = Errors::of_interval(ALPHA);
     for (difference, spread) in [(0.01, 0.03), (0.05, 0.03), (0.002, 0.03), (-0.02, 0.05)] {
         let needed = errors.blocks_needed(difference, spread).unwrap();
@@ -339,7 +339,7 @@ fn blocks_needed_are_the_minimum() {
 }
 
 #[test]
-fn looks_spend_exactly_their_error() {
+fn looks_together_spend_exactly_the_error() {
     for max in [1, 10, 11, 40, 100, 1_000] {
         let looks = Looks::new(max);
         let blocks = looks.blocks();

@@ -50,7 +50,7 @@ fn every_combination_is_a_cell_and_the_last_dimension_varies_fastest() {
 }
 
 #[test]
-fn the_baseline_is_the_specified_value() {
+fn baseline_is_selected_by_a_value_of_a_dimension() {
     let of = |baseline: &str| {
         let text = format!(
             "baseline = \"{baseline}\"\ntargets = [\"/a\", \"/b\"]\n[axes]\nfiles = [10, \
@@ -161,7 +161,7 @@ fn a_million_cells_are_refused_without_making_them() {
 }
 
 #[test]
-fn orders_depend_on_the_seed_and_all_occur() {
+fn seed_determines_the_order_of_runs_and_all_orders_occur() {
     let design = |seed: u64| {
         parse(&format!(
             "seed = {seed}\ntargets = [\"/a\", \"/b\"]\n{WORKLOAD}"
@@ -240,7 +240,7 @@ const PIECES: [&str; 24] = [
 
 proptest::proptest! {
     #[test]
-    fn any_text_is_a_study_or_refused(
+    fn any_text_is_a_study_or_refused_with_one_line(
         pieces in proptest::collection::vec(0..PIECES.len(), 0..9),
         (cut, other) in (0..400_usize, "\\PC{0,20}"),
     ) {
@@ -248,7 +248,7 @@ proptest::proptest! {
         let cut = (0..=cut.min(text.len())).rev().find(|cut| text.is_char_boundary(*cut)).unwrap();
         text.insert_str(cut, &other);
         match Design::parse(&text) {
-            // Every design has cells, and its blocks contain all of them.
+            // Every design has cells, and each block contains all cells.
             Ok(design) => {
                 let cells = design.cells().unwrap();
                 proptest::prop_assert!(design.block(&cells, 1, 1).len() >= cells.len());

@@ -13,7 +13,7 @@ fn requirement(text: &str) -> Requirement {
     text.parse().unwrap()
 }
 
-/// Ten blocks around a rate, with a spread of 1 %.
+/// Returns a configuration with ten blocks, whose rates differ from `rate` by at most 1 %.
 fn around(label: &str, rate: f64) -> ComparedSide {
     let rates: Vec<f64> = (0..10)
         .map(|block| rate * [0.99, 1.0, 1.01][block % 3])
@@ -39,7 +39,7 @@ fn gate(side: ComparedSide, baseline: Baseline, requirements: &[&str]) -> Result
 }
 
 #[test]
-fn requirements_are_parsed_and_printed_alike() {
+fn parsed_requirements_print_their_original_text() {
     for text in [
         "transactions >= 0.97",
         "create.p99 <= 1.1",
@@ -90,7 +90,7 @@ fn gates_pass_fail_or_are_undecided() {
         let judged = &found.requirements[0];
         assert!(judged.bound.unwrap() < judged.ratio);
     }
-    // If lower values are better, the bound is on the other side.
+    // If lower values are better, the confidence bound is above the ratio.
     let latencies = |mut side: ComparedSide| {
         for run in &mut side.runs {
             let value = run.values[&Metric::Transactions];
@@ -116,7 +116,7 @@ fn gates_pass_fail_or_are_undecided() {
 }
 
 #[test]
-fn a_gate_follows_its_worst_requirement() {
+fn decision_of_a_gate_is_that_of_its_worst_requirement() {
     let two = |rate: f64, other: f64| {
         let mut side = around("new", rate);
         for (block, run) in side.runs.iter_mut().enumerate() {
@@ -142,8 +142,8 @@ fn a_gate_follows_its_worst_requirement() {
 }
 
 #[test]
-fn failing_is_decided_by_all_tests_together() {
-    // A single test with an error of 1 % would fail here: p is between 1 % divided by ten, and 1 %.
+fn tests_of_all_requirements_share_the_error_of_failing() {
+    // The limit for p is 1 % with a single test, and 0.1 % for the smallest p of ten tests.
     let side = || around("new", 89.2);
     let alone = gate(side(), base(), &["transactions >= 0.9"]).unwrap();
     let p = alone.requirements[0].p.unwrap();
@@ -169,7 +169,7 @@ fn failing_is_decided_by_all_tests_together() {
 }
 
 #[test]
-fn too_few_blocks_decide_nothing() {
+fn gate_with_too_few_blocks_is_undecided() {
     for rate in [100.0, 50.0] {
         let mut side = around("new", rate);
         side.runs.truncate(4);
@@ -216,7 +216,7 @@ fn a_baseline_without_included_runs_is_an_error_and_never_a_pass() {
         &requirements,
         why,
     );
-    // The same applies to second runs of the baseline, and to the candidate.
+    // INVALID second runs of the baseline and INVALID runs of the candidate are errors as well.
     let twin = Baseline {
         twin: Some(all_invalid.clone()),
         ..base()
@@ -245,7 +245,7 @@ fn a_baseline_without_included_runs_is_an_error_and_never_a_pass() {
 
 #[test]
 fn a_confirmation_uses_new_blocks_only() {
-    // Ten bad blocks, and then ten good ones.
+    // The candidate is slow in the first ten blocks, and as fast as the baseline in the next ten.
     let mut side = around("new", 80.0);
     side.runs.extend((11..=20).map(|block| {
         run(
@@ -280,7 +280,7 @@ fn a_confirmation_uses_new_blocks_only() {
 }
 
 #[test]
-fn gates_keep_their_numbers_as_json() {
+fn serialised_gate_contains_decision_and_requirement() {
     let found = gate(around("new", 100.0), base(), &["transactions >= 0.97"]).unwrap();
     let json = serde_json::to_string(&found).unwrap();
     assert!(
@@ -319,7 +319,7 @@ fn a_failure_requires_enough_blocks_for_the_order_test() {
     let (side, baseline) = always_last(7);
     let found = gate(side, baseline, &["transactions >= 0.97"]).unwrap();
     assert_eq!(found.decision, Decision::Failed, "{found:?}");
-    // With three runs in each of five blocks it is 1 of 243.
+    // With three runs in each of five blocks, this happens in 1 of 243 orders.
     let (side, baseline) = always_last(5);
     let twin = Some(in_blocks("base", &[100.5; 5]));
     let found = gate(
@@ -375,13 +375,15 @@ fn a_doubtful_study_passes_only_if_allowed() {
     };
     assert_eq!(decided(102.0, false), Decision::Undecided);
     assert_eq!(decided(102.0, true), Decision::Passed);
-    // The test by the order of the runs is valid whatever disturbs them.
+    // A doubtful study can fail, because the test by the random order of the runs is valid whatever
+    // disturbs the machine.
     assert_eq!(decided(80.0, false), Decision::Failed);
 }
 
 #[test]
 fn the_documented_numbers_of_blocks_are_correct() {
-    // With a bound of 0.985 identical systems pass with 95 %, and a loss of 3 % fails with 80 %.
+    // With a bound of 0.985, identical systems pass with a probability of 95 %, and a loss of 3 %
+    // fails with a probability of 80 %.
     let is_enough = |blocks: u32, spread: f64| {
         let (root, degrees) = (f64::from(blocks).sqrt(), f64::from(blocks) - 1.0);
         let distance = |one: f64, other: f64| (one / other).ln() * root / spread;

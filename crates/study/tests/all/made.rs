@@ -6,7 +6,7 @@ use study::{Baseline, BlockAttempt, ComparedSide, Metric, Observed, UnlikeWhat};
 use testkit::Random;
 use verdict::Level;
 
-/// A run with these values, in this block.
+/// Returns a run with the given values in the given block.
 pub fn run(block: Option<u32>, values: &[(Metric, f64)]) -> Observed {
     Observed {
         conditions: BTreeMap::from([
@@ -19,7 +19,7 @@ pub fn run(block: Option<u32>, values: &[(Metric, f64)]) -> Observed {
     }
 }
 
-/// The same run without conditions and number, for simulations of many runs.
+/// Returns a run without conditions, for simulations of many runs.
 fn bare(block: Option<u32>, values: &[(Metric, f64)]) -> Observed {
     Observed {
         run: None,
@@ -37,7 +37,7 @@ fn bare(block: Option<u32>, values: &[(Metric, f64)]) -> Observed {
     }
 }
 
-/// A configuration with these transactions a second, one run for each block.
+/// Returns a configuration with the given rates in transactions a second, one run for each block.
 pub fn in_blocks(label: &str, rates: &[f64]) -> ComparedSide {
     let runs = (1..).zip(rates);
     ComparedSide {
@@ -48,7 +48,8 @@ pub fn in_blocks(label: &str, rates: &[f64]) -> ComparedSide {
     }
 }
 
-/// A configuration with these transactions a second, whose runs belong to no block.
+/// Returns a configuration with the given rates in transactions a second, whose runs belong to no
+/// block.
 pub fn apart(label: &str, rates: &[f64]) -> ComparedSide {
     let mut side = in_blocks(label, rates);
     for run in &mut side.runs {

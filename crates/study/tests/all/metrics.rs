@@ -5,7 +5,7 @@ use study::{Better, Metric, MetricUnit};
 use testkit::Shows;
 
 #[test]
-fn names_of_metrics_are_parsed_and_printed_alike() {
+fn parsed_metrics_print_their_original_name() {
     for (word, better, unit) in [
         ("transactions", Better::Higher, MetricUnit::PerSecond),
         ("read", Better::Higher, MetricUnit::BytesPerSecond),

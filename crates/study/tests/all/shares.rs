@@ -39,7 +39,7 @@ fn different_shares_of_incomplete_work_are_reported() {
         (&[0.5, 0.6], true, false),
         (&[1.5, 1.4], true, true),
         (&[60.0, 59.0, 61.0], true, true),
-        // The blocks vary by more than the difference.
+        // The shares vary between blocks by more than the difference, which is therefore noise.
         (&[0.0, 0.0, 0.0, 0.0, 0.0, 9.0], false, false),
     ] {
         let found = compared(side(percent), base());
@@ -76,7 +76,7 @@ fn single_runs_with_many_failures_are_not_compared() {
 }
 
 #[test]
-fn verdicts_are_counted_with_the_rules_that_they_name() {
+fn verdicts_and_their_rules_are_counted() {
     let mut side = in_blocks("new", &[100.0; 4]);
     for (run, (level, reasons)) in side.runs.iter_mut().zip([
         (Level::Doubtful, &["not-steady", "other-load"][..]),

@@ -89,7 +89,7 @@ fn all_intervals_of_a_table_hold_together() {
         held += u32::from(holds);
     }
     let share = f64::from(held) / f64::from(STUDIES);
-    // Ten intervals of 95 % each would all hold in 60 %.
+    // If each of ten intervals had 95 %, all ten would hold in only 60 % of the studies.
     assert!((0.93..=0.98).contains(&share), "{share}");
 }
 
@@ -121,7 +121,7 @@ fn identical_systems_pass_with_the_blocks_that_the_gate_requests() {
 }
 
 #[test]
-fn few_first_blocks_suffice_to_request_enough() {
+fn first_blocks_suffice_to_estimate_the_blocks_needed() {
     const GATES: u32 = 400;
     let requirements = ["transactions >= 0.97".parse().unwrap()];
     for pilot in [5, 10] {
@@ -186,7 +186,7 @@ fn systems_on_the_threshold_seldom_fail_and_seldom_pass() {
 }
 
 #[test]
-fn a_loss_is_found_and_never_passed() {
+fn gate_detects_a_loss_of_ten_percent_and_never_passes() {
     const GATES: u32 = 1_000;
     for (place, noisy) in NOISY[..2].iter().enumerate() {
         let requirements = ["transactions >= 0.97".parse().unwrap()];
@@ -246,7 +246,7 @@ fn studies_with_looks_have_their_nominal_coverage() {
 }
 
 #[test]
-fn the_smallest_shown_difference_is_shown_with_its_power() {
+fn smallest_shown_difference_is_shown_with_the_stated_power() {
     const STUDIES: u32 = 1_000;
     let noisy = NOISY[0];
     // The smallest difference that ten blocks show, at the true spread of a candidate against two

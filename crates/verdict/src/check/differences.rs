@@ -8,10 +8,10 @@ use super::values;
 use crate::summary::Summary;
 use record::read;
 
-/// Maximum number of differences that are listed. Further ones are counted.
+/// Maximum number of differences that are listed. Further differences are only counted.
 pub const DIFFERENCES_MAX: usize = 20;
 
-/// A field in which the two summaries differ.
+/// A field in which the summary in the file differs from the derived summary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Difference {
     /// JSON path of the field.
@@ -23,10 +23,10 @@ pub struct Difference {
     pub derived: Option<String>,
 }
 
-/// The fields in which the two summaries differ.
+/// The fields in which the summary in the file differs from the derived summary.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Differences {
-    /// The first [`DIFFERENCES_MAX`] of them.
+    /// The first [`DIFFERENCES_MAX`] differences.
     pub first: Vec<Difference>,
     /// Number of further differences.
     pub more: u64,
@@ -56,7 +56,8 @@ struct Document {
     summary: Option<Value>,
 }
 
-/// Compares the summary in a run's JSON with the derived one. A missing summary is a difference.
+/// Compares the summary in a run's JSON with the derived summary. A missing summary is a
+/// difference.
 pub(super) fn of(text: &str, summary: &Summary) -> Result<Differences, serde_json::Error> {
     let Document { summary: file } = serde_json::from_str(text)?;
     Ok(compared(file.as_ref(), &serde_json::to_value(summary)?))
@@ -134,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn many_differences_are_counted() {
+    fn differences_beyond_the_maximum_are_only_counted() {
         let mut differences = Differences::default();
         (0..DIFFERENCES_MAX + 5).for_each(|_| differences.add("", None, None));
         assert_eq!(differences.first.len(), DIFFERENCES_MAX);

@@ -27,7 +27,7 @@ pub(super) use self::scope::Findings;
 use self::scope::scopes;
 pub use self::scope::{BrokenRule, Rule};
 
-/// Checks a record. Its sums do not overflow, because reading it has checked that.
+/// Checks a record. Sums over its numbers do not overflow, because reading a record checks this.
 pub(super) fn check(record: &Record, resolved: Option<Result<RunSpec, String>>) -> Findings {
     let mut found = Findings::default();
     if let Some(resolved) = resolved {

@@ -2,10 +2,11 @@
 
 use serde_json::{Number, Value};
 
-/// Callback for a place in which two values differ, with the value of each there.
+/// Callback for a place in which two JSON values differ: the path of the place, and what each of
+/// the two contains there.
 type Differs<'d> = dyn FnMut(&str, Option<&Value>, Option<&Value>) + 'd;
 
-/// Calls back for each place in which one value differs from the other.
+/// Calls `differs` for each place in which one value differs from the other.
 pub(super) fn compare(
     path: &str,
     one: Option<&Value>,
@@ -34,7 +35,7 @@ pub(super) fn compare(
 
 /// Whether two numbers are equal: integers exactly, floats in any notation.
 fn is_same(one: &Number, other: &Number) -> bool {
-    // 5.0 equals 5, but an integer that a float rounds equals no float.
+    // 5.0 equals 5, but an integer that a float cannot represent exactly equals no float.
     let is_exact = |number: &Number| {
         number.is_f64()
             || number

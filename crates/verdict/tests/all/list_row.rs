@@ -1,11 +1,11 @@
-//! Names in lists: an archive writes the names and reads them as JSON does.
+//! Names in lists: an archive stores them, and they are parsed like the names in JSON.
 
 use system::Class;
 use verdict::State;
 use verdict::list_row::{WorkKind, by_word, class_name};
 
 #[test]
-fn names_are_read_as_they_are_written() {
+fn every_name_is_parsed_as_its_own_value() {
     for state in [
         State::Going,
         State::Complete,

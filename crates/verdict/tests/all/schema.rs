@@ -1,5 +1,5 @@
 //! The published JSON Schema accepts what runs wrote, and rejects documents that no run writes. A
-//! test of the crate `schema` compares it with the types.
+//! test of the crate `schema` compares the schema with the types.
 
 use jsonschema::Validator;
 use record::Record;
@@ -55,8 +55,8 @@ fn is_nullable(schema: &Value) -> bool {
             .any(|any| is_null(&any["type"]))
 }
 
-/// Collects the fields of a schema and of its variants. Each has the description of the field and
-/// that of the value that contains it.
+/// Collects the fields of a schema and of its variants. Each field has its path, its own
+/// description with that of the containing value, and whether it may be null.
 fn fields(place: &str, schema: &Value, found: &mut Vec<(String, String, bool)>) {
     let within = schema["description"].as_str().unwrap_or_default();
     for (name, field) in schema["properties"].as_object().into_iter().flatten() {

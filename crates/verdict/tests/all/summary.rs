@@ -84,7 +84,7 @@ fn summary_of(record: PhaseRecord) -> PhaseSummary {
 }
 
 #[test]
-fn first_last_and_durable_times_start_with_the_phase() {
+fn times_until_first_last_and_durable_start_with_the_phase() {
     let creates = vec![vec![operation(Role::Worker, Action::Create, 120, &[])]];
     let mut prepare = phase(Phase::Prepare, creates, Vec::new());
     prepare.first_done = Some(FirstDone {
@@ -151,7 +151,7 @@ fn time_until_space_is_free_is_reported() {
 }
 
 #[test]
-fn workers_rates_are_over_their_own_time() {
+fn rates_of_workers_use_their_own_time() {
     let workers = vec![
         worker(0, Role::Writer, 4, 40, 80),
         worker(1, Role::Writer, 2, 40, 80),
@@ -186,7 +186,7 @@ fn workers_rates_are_over_their_own_time() {
             (Role::Reader, 3, (15.0, 5.0), 1.0, 5.0, 9.0),
         ]
     );
-    // Roles differ in transactions only. In other phases the work is operations.
+    // Workers have different roles in transactions only. In other phases, rates count operations.
     let spread = summary_of(phase(Phase::Delete, vec![Vec::new()], workers)).spread;
     assert_eq!(spread.len(), 1);
     assert_eq!((spread[0].role, spread[0].workers), (Role::Worker, 5));
@@ -213,7 +213,7 @@ fn one_worker_has_no_spread_and_a_worker_without_time_no_rate() {
 }
 
 #[test]
-fn equal_operations_of_roles_and_segments_are_merged() {
+fn operations_of_one_kind_are_added_up_over_segments() {
     let segments = || {
         vec![
             vec![
@@ -311,7 +311,7 @@ fn totals_of_the_transactions_have_short_names() {
 }
 
 #[test]
-fn roles_without_waits_are_omitted() {
+fn roles_without_claim_waits_are_omitted() {
     let mut transactions = phase(Phase::Transactions, vec![Vec::new()], Vec::new());
     transactions.claim_waits = [(Role::Writer, &[][..]), (Role::Reader, &[100, 200, 600])]
         .map(|(role, waits)| ClaimWaits {
@@ -329,7 +329,7 @@ fn roles_without_waits_are_omitted() {
 }
 
 #[test]
-fn paper_figures_require_the_papers_operations() {
+fn workload_with_other_operations_has_no_paper_figures() {
     let mut record = kept();
     assert_eq!(Summary::of(&record).paper.unwrap().created.count, 748);
     record.spec.workload = Workload::from(Mix::default());
@@ -381,7 +381,7 @@ fn elapsed_time_excludes_the_time_between_phases() {
 }
 
 #[test]
-fn shares_follow_from_each_roles_own_weights() {
+fn shares_of_a_role_are_computed_from_its_own_weights() {
     let mut workload = Workload::from(Mix {
         weights: "read=3,stat=1,append=2,create=1,delete=1".parse().unwrap(),
         transactions: 1_000,
@@ -443,7 +443,7 @@ fn an_unexpected_cache_state_is_reported() {
 }
 
 #[test]
-fn unknown_device_bytes_give_no_fraction() {
+fn fraction_of_reads_is_unknown_without_device_bytes() {
     let mut record = kept();
     record.spec.cache = Cache::Cold;
     reads(&mut record, Fact::Unavailable("no /proc".to_owned()), 1_000);

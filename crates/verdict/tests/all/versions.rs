@@ -53,7 +53,7 @@ fn hash(text: &str) -> u64 {
 }
 
 #[test]
-fn every_version_has_its_records() {
+fn every_schema_version_has_kept_records() {
     let versions: BTreeSet<u32> = KEPT.iter().map(|(version, ..)| *version).collect();
     assert_eq!(versions, (1..=SCHEMA_VERSION).collect());
     for (version, name, text, hash_of) in KEPT {
@@ -70,7 +70,8 @@ fn every_version_has_its_records() {
     }
 }
 
-/// While only one version exists, the records of its first runs are written as they were then.
+/// While only one schema version exists, its kept records are serialised exactly as the first runs
+/// wrote them.
 #[test]
 fn kept_records_are_written_unchanged() {
     for (version, name, text, _) in KEPT {
@@ -253,7 +254,7 @@ fn a_classic_run_of_the_first_version_is_read() {
 }
 
 #[test]
-fn a_summary_can_be_made_of_the_first_version() {
+fn record_of_the_first_version_has_a_summary() {
     let summary = Summary::of(&kept("1-mix"));
     assert_eq!(
         summary.verdict.level,
@@ -274,7 +275,7 @@ fn a_summary_can_be_made_of_the_first_version() {
 }
 
 #[test]
-fn sums_above_64_bits_are_read_back() {
+fn sums_above_64_bits_are_unchanged_by_json() {
     let mut record = kept("1-mix");
     let latency = &mut record.actual.phases[1].segments[0].operations[0]
         .meter

@@ -55,7 +55,7 @@ proptest! {
     }
 
     #[test]
-    fn coarse_is_precise_and_idempotent(values in durations(),
+    fn coarse_histograms_keep_totals_and_approximate_percentiles(values in durations(),
         percent in 0.0_f64..=100.0) {
         let fine = of(&values);
         let coarse = fine.coarse(4);
@@ -74,7 +74,7 @@ proptest! {
     }
 
     #[test]
-    fn take_sparse_empties_and_add_to_restores(a in durations(), b in durations()) {
+    fn take_sparse_empties_a_histogram_and_add_to_restores_it(a in durations(), b in durations()) {
         let mut histogram = dense(&a);
         let taken = histogram.take_sparse();
         prop_assert_eq!(&histogram, &Histogram::default());
@@ -84,7 +84,7 @@ proptest! {
     }
 
     #[test]
-    fn serialised_histograms_are_read_back(values in durations()) {
+    fn compact_histograms_are_unchanged_by_serialisation(values in durations()) {
         let histogram = of(&values);
         let json = serde_json::to_string(&histogram).unwrap();
         prop_assert_eq!(serde_json::from_str::<SparseHistogram>(&json).unwrap(), histogram);
@@ -114,7 +114,7 @@ proptest! {
 }
 
 #[test]
-fn packed_buckets_are_unpacked() {
+fn unpacked_is_the_inverse_of_packed() {
     for buckets in [
         vec![],
         vec![(5, 3), (6, 40), (9, 1)],

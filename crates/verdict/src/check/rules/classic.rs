@@ -6,7 +6,7 @@ use super::scope::{At, Findings, Rule};
 use record::ClassicFigures;
 use record::run::{PhaseRecord, Record, WorkerPhase};
 
-/// Maximum difference between two clocks that are rounded to whole seconds.
+/// Maximum difference between two clocks that are rounded to whole seconds, in seconds.
 const SECONDS: i64 = 1;
 /// Maximum relative error of a small sum of 32-bit floats.
 const FLOATS_OFF: f64 = 0.01;
@@ -38,7 +38,7 @@ fn expected(record: &Record, figures: &ClassicFigures, work: &Classic) -> Classi
     let bytes = |figure: f64, moves: fn(Action) -> bool| {
         let moving = operations().filter(|operation| moves(operation.action));
         let exact = moving.map(|operation| operation.meter.bytes).sum::<u64>() as f64;
-        // Sums of 32-bit floats stop growing when they are large.
+        // Sums of 32-bit floats stop growing when they are large, so large figures are not checked.
         let is_near = (figure - exact).abs() <= exact * FLOATS_OFF + 1.0 || exact > FLOATS_EXACT;
         if is_float && is_near { figure } else { exact }
     };
@@ -74,7 +74,7 @@ fn seconds(record: &Record, figures: &ClassicFigures, at: &mut At<'_>) {
             .saturating_add(ns)
             .div_euclid(1_000_000_000)
     };
-    // Worker 0 reads the wall clock between two of these moments.
+    // Worker 0 reads the wall clock for each figure between the two moments that are listed below.
     let moment = |phase: Phase, at: fn(&WorkerPhase) -> u64| {
         let worker = record.actual.phase(phase)?.workers.first()?;
         (worker.worker == 0).then(|| second(at(worker)))

@@ -12,7 +12,7 @@ const TICKS_NS: u64 = 50_000_000;
 /// Maximum time for which other programs may run between the moment of a reading and the reading
 /// itself, in nanoseconds.
 const READ_LATE_NS: u64 = 5_000_000_000;
-/// Counters that may decrease, and states. Sums exclude them.
+/// Counters that may decrease and states, which sums exclude.
 const NO_COUNTS: [&str; 2] = ["iowait_ns", "in_flight"];
 
 /// A group of counters as JSON.
@@ -28,7 +28,7 @@ pub(super) fn number(value: &Value) -> Option<u64> {
     }
 }
 
-/// Adds numbers up, up to the maximum of the type.
+/// Adds numbers up. The sum saturates at the maximum of the type.
 pub(super) fn sum(numbers: impl IntoIterator<Item = u64>) -> u64 {
     numbers.into_iter().fold(0, u64::saturating_add)
 }

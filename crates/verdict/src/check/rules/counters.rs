@@ -37,8 +37,8 @@ pub(super) fn check(scope: &Scope<'_>, found: &mut Findings) {
         evidence::check(scope, phase, &whole, &mut at);
     }
     evidence::sampled(scope, found);
-    // With ranks, the run's counters are sums over processes, and its phases' counters are those of
-    // the first.
+    // With ranks, the run's counters are sums over the ranks, but the phases' counters are those of
+    // the first rank. So they cannot be compared.
     if scope.has_ranks() {
         return;
     }
@@ -74,8 +74,8 @@ fn over_time(machine: &MachineOverTime, at: &mut At<'_>) {
     }
 }
 
-/// Checks that the parts of processor time add up to the total. Without the idle time, which not
-/// every list contains, they are at most the total.
+/// Checks that the parts of processor time add up to the total. Some lists do not contain the idle
+/// time; the other parts are then at most the total.
 fn processor_times(of: impl Fn(&str) -> Option<u64>, at: &mut At<'_>) {
     let sum = |names: &[&str]| {
         let mut names = names.iter();
@@ -97,8 +97,8 @@ fn kernel_units(scope: &Scope<'_>) -> [u64; 2] {
     [if has_ticks { TICK_NS } else { 1 }, 1_024]
 }
 
-/// Checks that the last state of an interval is at most its greatest. An interval of one second has
-/// one reading, so both are equal.
+/// Checks that the last value of a state in an interval is at most the maximum in the interval. An
+/// interval of one second has one reading, so both values are equal.
 fn states(machine: &MachineOverTime, at: &mut At<'_>) {
     let is_second = machine.width_ns == measure::SLICE_NS;
     let differs = |(max, last): (&_, &_)| last > max || (is_second && last != max);

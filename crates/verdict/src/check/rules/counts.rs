@@ -1,5 +1,5 @@
-//! Checks counts that a record contains twice: of workers and segments, of errors and failures, of
-//! figures and phases, of names and files.
+//! Checks counts that a record contains twice: those of workers and of segments, of issued and of
+//! completed transactions, of errors and of failed operations, of names and of operations.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,8 @@ pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: 
 /// Compares the counts of the workers with those of the segments.
 fn workers(phase: &PhaseRecord, at: &mut At<'_>) {
     let meters = || phase.measured_operations().map(|known| &known.meter);
-    // No other check limits the bytes of workers, so this sum saturates.
+    // No other check limits the bytes of workers, so their sum must saturate instead of
+    // overflowing.
     let all = |of: fn(&WorkerPhase) -> u64| sum(phase.workers.iter().map(of));
     let (operations, bytes) = meters().fold((0, 0), |(operations, bytes), meter| {
         (operations + meter.operations, bytes + meter.bytes)
@@ -46,8 +47,9 @@ fn workers(phase: &PhaseRecord, at: &mut At<'_>) {
     }
 }
 
-/// Checks the work of all workers when the first finished: at least its own, at most that of all,
-/// and exactly that of all if there is one worker.
+/// Checks the work that all workers had completed when the first worker finished. It is at least
+/// the work of this worker, and at most the work of the whole phase. With one worker, it equals the
+/// work of the phase.
 fn first_done(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let mut at = at.below(".first_done");
     let Some(first) = &phase.first_done else {
@@ -72,8 +74,8 @@ fn first_done(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     at.within(".done", first.done, least..=all, "of the workers");
 }
 
-/// Checks that there are as many latencies as operations, and that these move no more bytes than
-/// they can. Operations without contents move none.
+/// Checks that there are as many latencies as operations, and that the operations move no more
+/// bytes than the workload allows. Operations without contents move no bytes.
 fn operations(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let workload = &scope.spec.workload;
     let most_of_one = workload.content_bytes_max();
@@ -95,13 +97,13 @@ fn operations(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     }
 }
 
-/// Checks that issued transactions completed, failed or were skipped. Other phases have no
-/// transactions.
+/// Checks that issued transactions completed, failed or were skipped. Other phases than
+/// `transactions` have no transactions.
 fn transactions(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let is_transactions = phase.phase == Phase::Transactions;
     let pairs = scope.spec.workload.classic().map(halves);
-    // With operations in flight, the halves of a transaction may end in different segments. In an
-    // incomplete phase, the last transaction may lack its other half.
+    // With several operations in flight, the two operations of a transaction may end in different
+    // segments. In an incomplete phase, the last transaction may lack its second operation.
     let is_exact = scope.spec.depth <= 1 && phase.complete && scope.has_ended();
     for (number, segment) in phase.segments.iter().enumerate() {
         let mut at = at.below(&format!(".segments[{number}]"));
@@ -151,14 +153,14 @@ fn halves(classic: &Classic) -> u64 {
         .count() as u64
 }
 
-/// Checks that each failed operation is an error of its kind. A failed verification of a completed
-/// operation is an error as well.
+/// Checks that each failed operation is recorded as an error of the same kind of operation. A
+/// failed verification of a completed operation is an error as well.
 pub(super) fn errors(record: &Record, found: &mut Findings) {
     let actual = &record.actual;
     let hangs = actual.stalled.iter().any(|stalled| !stalled.came_back);
     let cluster = record.cluster.as_ref();
     let is_lost = cluster.is_some_and(|cluster| !cluster.missing.is_empty());
-    // Errors are recorded at the end of a run.
+    // Errors are recorded at the end of a run, so an unfinished run may lack some errors.
     if actual.outcome == Outcome::Unfinished || hangs || is_lost {
         return;
     }
@@ -223,8 +225,8 @@ fn pool(record: &Record) -> Option<i128> {
     Some(names)
 }
 
-/// Checks that the checked names and the deleted names are those that were made and not removed.
-/// Failures make this unknown.
+/// Checks that the numbers of checked and of deleted names equal the number of names that were made
+/// and not removed. After a failed operation, this number is not known.
 pub(super) fn names(record: &Record, found: &mut Findings) {
     let (spec, actual) = (&record.spec, &record.actual);
     let is_whole =

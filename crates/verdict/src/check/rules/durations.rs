@@ -41,7 +41,8 @@ fn meter(meter: &Meter, at: &mut At<'_>) {
         return;
     };
     histogram(service, ".meter.service", at);
-    // A latency starts when the operation is due, at the latest when it is issued.
+    // A latency starts when the operation is due, at the latest when it is issued. So a latency is
+    // never shorter than the service time.
     let is_longer = |of: fn(&Histogram) -> Option<u64>| of(service) > of(&meter.latency);
     if service.sum_ns() > meter.latency.sum_ns()
         || is_longer(Histogram::max_ns)
@@ -52,7 +53,8 @@ fn meter(meter: &Meter, at: &mut At<'_>) {
     }
 }
 
-/// Calls of an operation follow one another between its issue and its completion.
+/// Checks that the calls of operations fit into their service times, because the calls of an
+/// operation follow one another between its issue and its completion.
 fn steps(operation: &OperationRecord, at: &mut At<'_>) {
     if operation.steps.is_empty() {
         return;
@@ -150,8 +152,8 @@ fn slow_one(scope: &Scope<'_>, phase: &PhaseRecord, slow: &SlowOperation, at: &m
     }
 }
 
-/// Whether a path begins with a location's directory, as recorded or with the target as the user
-/// wrote it.
+/// Whether a path begins with the directory of a location. The directory may be written as
+/// recorded, or with the target as the user wrote it.
 fn is_in_location(scope: &Scope<'_>, path: &str) -> bool {
     let locations = &scope.record.locations;
     let is_in = |(location, said): (&LocationRecord, &PathBuf)| {
@@ -163,7 +165,7 @@ fn is_in_location(scope: &Scope<'_>, path: &str) -> bool {
     locations.is_empty() || locations.iter().zip(&scope.spec.targets).any(is_in)
 }
 
-/// Checks that no worker performs more operations at a time than its depth.
+/// Checks that no worker performs more operations at a time than its queue depth.
 fn work_time(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     if !phase.complete {
         return;

@@ -64,7 +64,8 @@ fn location(record: &Record, location: &LocationRecord, index: usize, at: &mut A
     let (path, directory) = (&target.path, &location.directory);
     let said = record.spec.targets.get(index);
     let said = said.map(|said| spec::directory(said).display().to_string());
-    // Relative targets are resolved. A working directory that was removed or hidden is not known.
+    // The record contains the resolved path of a relative target, but not the working directory. So
+    // only the end of the path is compared.
     let is_said = |said: &String| match said.strip_prefix('/') {
         Some(_) => said == path,
         None => said.starts_with('.') || path.ends_with(said.trim_end_matches('/')),
@@ -72,7 +73,8 @@ fn location(record: &Record, location: &LocationRecord, index: usize, at: &mut A
     if let Some(said) = said.filter(|said| !is_said(said)) {
         at.broken(".target.path", format!("{path}, and the target is {said}"));
     }
-    // The kernel may report another path of a directory than the one that was used.
+    // The directory is compared with the path that was used. The kernel may report another path for
+    // it.
     let is_absolute = path.starts_with('/');
     if is_absolute && !directory.starts_with(path.trim_end_matches('/')) {
         at.broken(".directory", format!("{directory} is not in {path}"));
@@ -88,7 +90,8 @@ fn location(record: &Record, location: &LocationRecord, index: usize, at: &mut A
     }
     if let Fact::Known(device) = &target.device {
         names(record, location, &device.name, at);
-        // A file system over several devices is larger than the first.
+        // A file system over several devices is larger than the first device, so the law does not
+        // apply to it.
         let is_one = matches!(device.members, Fact::NotApplicable);
         if is_one && !IS_OVER_SEVERAL.contains(&kind(target)) {
             laws::check(&laws::OF_TARGET, target, &mut at.below(".target"));
@@ -130,8 +133,8 @@ fn kind(target: &Target) -> &str {
         .map_or("", |mount| &mount.file_system_type)
 }
 
-/// Checks that the device of a target is among those whose counters are read, and is the first
-/// whose durability is known.
+/// Checks that the device of a target is among the devices whose counters are read, and is the
+/// first device in the durability facts.
 fn names(record: &Record, location: &LocationRecord, name: &str, at: &mut At<'_>) {
     let durability = location.durability.as_ref();
     let devices = durability.and_then(|facts| facts.devices.known());
@@ -181,7 +184,7 @@ fn overhead(record: &Record, overhead: &Overhead, at: &mut At<'_>) {
     } = *overhead;
     let (workers, all) = (u64::from(overhead.workers), workload.workers.count());
     at.within(".workers", workers, 1..=all.into(), "of the workload");
-    // With writers and readers there is one worker of each, even on one processor.
+    // With writers and readers, there is one worker of each role, even on one processor.
     let online = record.host.processors.online.known();
     let most = online.map(|online| online.saturating_add(1));
     at.at_most(".workers", workers, most, "on all processors");
@@ -192,7 +195,7 @@ fn overhead(record: &Record, overhead: &Overhead, at: &mut At<'_>) {
     let most_of_one = if workload.mix().is_some() { 1 } else { 2 };
     let most = transactions.saturating_mul(most_of_one);
     at.at_most(".operations", operations, most, "of its transactions");
-    // All files, if they are few and small.
+    // If the files are few and small, the overhead is measured with all files.
     let pools = u64::from(workload.streams().max(1));
     let are_few = workload.files().saturating_mul(pools) <= 100_000;
     let are_small = workload.content_bytes_max() <= 10_000;
@@ -204,7 +207,7 @@ fn overhead(record: &Record, overhead: &Overhead, at: &mut At<'_>) {
     at.within(".files", files, least..=workload.files(), "of the workload");
 }
 
-/// Maximum time between the second in the name of a run's own directory and the run's origin.
+/// Maximum difference between the second in the name of a run's own directory and the run's origin.
 const MADE_WITHIN_S: u64 = 3_600;
 
 fn origin(record: &Record, at: &mut At<'_>) {
@@ -217,7 +220,7 @@ fn origin(record: &Record, at: &mut At<'_>) {
     let numbers = name.strip_prefix("postmark-");
     let made_s = numbers.and_then(|numbers| numbers.split('-').next()?.parse::<i64>().ok());
     let origin_s = record.origin.unix_ns.div_euclid(1_000_000_000);
-    // The clock may be set in between.
+    // The wall clock may be set between the two readings, so the difference may have either sign.
     let off_s = made_s.map(|made_s| made_s.abs_diff(origin_s));
     let by = "from the name of the directory";
     at.at_most(".origin.unix_ns: seconds", off_s, MADE_WITHIN_S, by);

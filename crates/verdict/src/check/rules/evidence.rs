@@ -98,8 +98,8 @@ pub(super) fn sampled(scope: &Scope<'_>, found: &mut Findings) {
             ("before", &residency.before, before),
             ("after", &residency.after, files),
         ] {
-            // There may be fewer: a worker contributes only files that it has, and a file may have
-            // been renamed.
+            // A sample may be smaller: a worker contributes only files that it has, and a file may
+            // have been renamed.
             let sampled = sample.known().map_or(0, |sample| sample.files);
             let place = format!("{}.evidence.residency.{name}", scope.place(index));
             let most = (files / 100).clamp(1, most);

@@ -15,8 +15,8 @@ pub(super) enum Relation {
 }
 use Relation::{AtMost, MultipleOf, OneOf};
 
-/// A path, the relation of its value to another value, and the path of the latter. Dots separate
-/// names. A known fact is represented by its value.
+/// A path, the relation of its value to another value, and the path of the other value. Dots
+/// separate names. A known fact is represented by its value.
 type Law = (&'static str, Relation, &'static str);
 
 pub(super) const OF_HOST: [Law; 5] = [
@@ -51,7 +51,7 @@ pub(super) const OF_SAMPLE: [Law; 4] = [
     ("under_write_back", AtMost, "pages"),
 ];
 
-/// Checks a part of a record against its laws, if both values are known.
+/// Checks a part of a record against laws. A law is checked only if both of its values are known.
 pub(super) fn check(laws: &[Law], part: &impl Serialize, found: &mut At<'_>) {
     let part = serde_json::to_value(part).unwrap_or_default();
     for (path, relation, other) in laws {
@@ -74,7 +74,7 @@ pub(super) fn check(laws: &[Law], part: &impl Serialize, found: &mut At<'_>) {
     }
 }
 
-/// Returns the value at a path, that of a fact if it is known.
+/// Returns the value at a path. A known fact is replaced by its value.
 fn at<'v>(part: &'v Value, path: &str) -> Option<&'v Value> {
     let known = |value: &'v Value| value.get("known").unwrap_or(value);
     let mut names = path.split('.');

@@ -11,7 +11,8 @@ use record::run::PhaseRecord;
 /// Maximum time for which other programs may keep a busy worker from its work, in nanoseconds.
 const SOON_NS: u64 = 10_000_000_000;
 
-/// Whether the machine was read each second. Then nothing kept this process from its work for long.
+/// Whether the machine was read each second, which shows that the process was never kept from its
+/// work for long.
 pub(super) fn is_undisturbed(phase: &PhaseRecord) -> bool {
     let Some(machine) = &phase.machine else {
         return false;
@@ -47,7 +48,7 @@ pub(super) fn phase(scope: &Scope<'_>, index: usize, place: &str, found: &mut Fi
     };
     let mut at = found.at(Rule::Duration, place);
     let lasted_ns = ended_ns.saturating_sub(began_ns);
-    // Intervals are counted from before the workers start.
+    // Intervals are counted from the first reading of the machine, before the workers start.
     let read_ns = phase.machine.as_ref().map(|machine| machine.began_ns);
     let least_ns = read_ns
         .or_else(|| times::ended_ns(&scope.phases[index.checked_sub(1)?]))
@@ -63,14 +64,14 @@ pub(super) fn phase(scope: &Scope<'_>, index: usize, place: &str, found: &mut Fi
     let has_failures = phase
         .all_operations()
         .any(|operation| operation.meter.failed > 0);
-    // With batches, a last sync ends the phase, and no operation includes it.
+    // With batches, a last sync ends the phase, and no operation includes the time of this sync.
     let is_batch = matches!(scope.spec.durability, Durability::Batch(_));
     let is_timed = scope.spec.latencies && !is_batch;
     let is_even = is_undisturbed(phase) && !has_failures && is_timed && phase.complete;
     let silent_ns = lasted_ns.saturating_sub(last_slice_ns.saturating_add(width_ns));
     let pause_ns = SOON_NS.saturating_add(at_most_in_one_ns(phase).saturating_mul(2));
     if phase.phase != Phase::Transactions {
-        // In other phases directories are made and removed, and no operation includes that.
+        // In other phases, directories are made and removed, and no operation includes this time.
         return;
     }
     // Workers spend time on skipped operations, which no interval includes.

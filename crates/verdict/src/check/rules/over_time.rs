@@ -65,8 +65,8 @@ fn series(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     shared(phase, &mut at);
 }
 
-/// Checks that each group of intervals has as many latencies as operations. The first interval with
-/// the key contains the latencies of its group.
+/// Checks that each group of intervals that share their latencies has as many latencies as
+/// operations. The first interval with the key contains the latencies of the group.
 fn shared(phase: &PhaseRecord, at: &mut At<'_>) {
     let slices: Vec<_> = phase.slices.iter().collect();
     for (number, group) in slices.chunks(phase.slices.sharing().max(1)).enumerate() {
@@ -84,12 +84,13 @@ fn shared(phase: &PhaseRecord, at: &mut At<'_>) {
 }
 
 /// Checks that each of the slowest operations is in the interval in which it completed. The maximum
-/// of an interval must be among the slowest operations.
+/// of an interval must be among the slowest operations, unless their list is full of longer ones.
 fn extremes(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let (Some(machine), Some(first)) = (&phase.machine, phase.segments.first()) else {
         return;
     };
     // In an open loop the completion times are not recorded, and other ranks have their own clocks.
+    // So intervals cannot be assigned.
     if scope.is_open(phase) || scope.has_ranks() {
         return;
     }
@@ -173,7 +174,7 @@ fn arrivals(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let off =
         |expected: f64| DEVIATIONS * expected.sqrt() + f64::from(scope.workers) + expected * 0.01;
     let (least, most) = (per_second * least_s, per_second * most_s);
-    // A worker stops counting at this number.
+    // A worker stops counting arrivals when `WAITING_MAX` of them are waiting.
     let is_short = arrived < least - off(least) && waiting < WAITING_MAX;
     if is_short || arrived > most + off(most) {
         let why = format!(
@@ -183,8 +184,8 @@ fn arrivals(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     }
 }
 
-/// Maximum relative error of a round's rate on a busy machine, because another thread than the
-/// workers measures it.
+/// Maximum relative error of a round's rate. A thread that is not a worker measures this rate, and
+/// may be late on a busy machine.
 const ROUND_OFF: f64 = 0.5;
 
 fn steady(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {

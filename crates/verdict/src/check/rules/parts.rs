@@ -1,4 +1,4 @@
-//! Checks that a record has the parts that its spec requires.
+//! Checks that a record has the parts that its run spec requires.
 
 use engine::Step;
 use spec::{Durability, Keeping, Place, Stop};
@@ -21,7 +21,7 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
     let mut due_at_end = |part: &str, is_there: bool, is_due: bool| {
         of_run.due_at_end(part, is_there, is_due, is_complete);
     };
-    // A requested check that found nothing to check is not applicable.
+    // If a requested check found no names to check, its result is "not applicable".
     due_at_end(".check", is_applicable(&actual.check), spec.check);
     let has_work = actual.transactions().any(|phase| phase.transactions() > 0);
     let is_asked = spec.overhead && touches && has_work;
@@ -38,7 +38,8 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
             actual.check.is_known(),
             spec.check.then_some(true),
         );
-        // After a run that errors did not end, files of failed operations are removed.
+        // A completed run with errors may need a clean-up, which removes the files of failed
+        // operations.
         if actual.clean_up.is_some() && actual.errors.is_empty() {
             of_run.broken(".clean_up", "it is there, although the run was completed");
         }
@@ -102,7 +103,8 @@ pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: 
         at.due_at_end(part, is_there, is_due, phase.complete);
     };
     let meters = || phase.all_operations().map(|operation| &operation.meter);
-    // Operations that began before a rank was lost are in no interval.
+    // Operations that began before a rank was lost are in no interval, so the series of an
+    // incomplete phase may be empty.
     let has_any = meters().any(|meter| meter.operations + meter.failed > 0);
     let is_due = spec.series && (has_any || !phase.complete);
     due_at_end(".slices", !phase.slices.is_empty(), is_due);
@@ -118,7 +120,7 @@ pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: 
     let caught_up = phase.caught_up_ns.is_some();
     at.due(".caught_up_ns", caught_up, (!is_open).then_some(false));
     let is_synced = spec.sync_phases && phase.complete && scope.is_complete();
-    // A stopped run may have synced a phase.
+    // A stopped run may have synced a complete phase or not, so the sync is not checked.
     let is_told = is_synced || !spec.sync_phases || !phase.complete;
     at.due(".sync", phase.sync.is_some(), is_told.then_some(is_synced));
     // Either all phases of a run are watched for pauses, or none.
@@ -142,7 +144,8 @@ pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: 
     workers(scope, phase, &mut at.below(".workers"));
 }
 
-/// Records of earlier versions have no evidence in some phases.
+/// Checks the parts of a phase's evidence. Records of earlier versions have no evidence in some
+/// phases, so evidence is required only if at least two phases have it.
 fn evidence(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let spec = scope.spec;
     let phases = scope.phases.iter();
@@ -216,7 +219,7 @@ fn steps(scope: &Scope<'_>, operation: &OperationRecord, at: &mut At<'_>) {
     let has = |step: Step| names().any(|name| name == step.name());
     let directory = policy == Durability::FsyncDirectory;
     let file = directory || matches!(policy, Durability::Fdatasync | Durability::Fsync);
-    // An engine that calls a server syncs by calls of its protocol.
+    // An engine that calls a server syncs by calls of its protocol, which are not checked.
     let is_told = spec.engine.uses_directories();
     let whole = matches!(policy, Durability::Batch(_));
     for (step, is_due) in [

@@ -27,7 +27,8 @@ pub enum Rule {
     Fingerprint,
     /// The hash of the stream is that of the record's workload.
     StreamHash,
-    /// Operations and bytes are those of the same number of transactions of the record's workload.
+    /// Operations and bytes are those that the record's workload contains for the performed number
+    /// of transactions.
     StreamCounts,
     /// The spec is the one that the command line resolves to.
     CommandLine,
@@ -106,7 +107,7 @@ impl Findings {
         });
     }
 
-    /// Returns a place to check against a rule.
+    /// Returns a place of the record, whose values can then be checked against the rule.
     pub(super) fn at(&mut self, rule: Rule, place: impl Into<String>) -> At<'_> {
         At {
             rule,
@@ -116,8 +117,8 @@ impl Findings {
     }
 }
 
-/// A place of a record that is checked against a rule. The methods append a field to its path,
-/// which begins with a separator such as a dot.
+/// A place of a record that is checked against a rule. The argument `field` of the methods is
+/// appended to the path of the place. It begins with a separator such as a dot.
 pub(super) struct At<'f> {
     found: &'f mut Findings,
     rule: Rule,
@@ -148,7 +149,7 @@ impl At<'_> {
     }
 
     /// Checks that a recorded value equals the value that follows from the rest of the record. The
-    /// first difference breaks the rule. A value that is unknown as a whole is not checked.
+    /// first difference breaks the rule. A value that is null as a whole is not checked.
     pub(super) fn same(
         &mut self,
         field: &str,
@@ -216,7 +217,7 @@ impl At<'_> {
     }
 
     /// Checks that a part exists if the rest of the record requires it, and only then. `is_due` is
-    /// `None` if the rest determines nothing.
+    /// `None` if the rest of the record does not determine whether the part exists.
     pub(super) fn due(&mut self, part: &str, is_there: bool, is_due: impl Into<Option<bool>>) {
         let is_wrong = |is_due: &bool| *is_due != is_there;
         if let Some(is_due) = is_due.into().filter(is_wrong) {
@@ -228,7 +229,8 @@ impl At<'_> {
         }
     }
 
-    /// Checks a part that is written at the end, which may be missing if the end was not reached.
+    /// Checks a part that is written at the end of a phase or a run. The part may be missing if the
+    /// end was not reached.
     pub(super) fn due_at_end(&mut self, part: &str, is_there: bool, is_due: bool, has_ended: bool) {
         self.due(part, is_there, (has_ended || !is_due).then_some(is_due));
     }
@@ -246,7 +248,7 @@ pub(super) struct Scope<'a> {
     pub(super) workers: u32,
     /// Activity of the system during the run that contains the phases.
     pub(super) during: &'a SystemDuring,
-    /// Whether the run contains no phases but these.
+    /// Whether the run contains no other phases than `phases`.
     pub(super) is_run: bool,
 }
 

@@ -71,7 +71,7 @@ struct Done {
 
 impl Done {
     fn add(&mut self, action: Action, operations: u64, bytes: u64) {
-        // Kinds that were never performed are left out.
+        // Kinds of operations that were never performed are left out.
         if operations + bytes > 0 {
             *self.operations.entry(action.name()).or_default() += operations;
             *self.bytes.entry(action.name()).or_default() += bytes;
@@ -148,7 +148,7 @@ fn has_failures(phase: &PhaseRecord) -> bool {
             .any(|known| known.meter.failed + known.meter.missed > 0)
 }
 
-/// Number of transactions that each worker performed; `None` if it is not recorded.
+/// Number of transactions that each worker performed; `None` if these numbers are not recorded.
 fn performed(record: &Record, phase: &PhaseRecord) -> Option<Vec<u64>> {
     let workload = &record.spec.workload;
     let each = workload.transactions();
@@ -164,7 +164,8 @@ fn performed(record: &Record, phase: &PhaseRecord) -> Option<Vec<u64>> {
     if all == asked_for {
         return Some(vec![each; workers as usize]);
     }
-    // A pool that runs dry ends the transactions of its own worker only.
+    // A pool that runs dry ends the transactions of its own worker only, so the numbers of several
+    // workers are not known.
     if workers == 1 {
         return Some(vec![if ran_dry { each } else { all }]);
     }

@@ -83,7 +83,7 @@ pub(super) fn names(scope: &Scope<'_>, found: &mut Findings) {
                 return;
             };
             // A thread may set its name after its first reading, and numbers of ended threads are
-            // reused.
+            // reused. So only names of workers are compared.
             let known = *names.entry(tid).or_insert(name);
             let is_other = known != name && (is_worker(known) || is_worker(name));
             if is_other || (is_worker(name) && *workers.entry(name).or_insert(tid) != tid) {
@@ -92,7 +92,7 @@ pub(super) fn names(scope: &Scope<'_>, found: &mut Findings) {
             }
             counted += u64::from(is_worker(name));
         }
-        // Some workers may have ended before the first interval did.
+        // Workers that ended before the end of the first interval are missing.
         at.at_most(": workers", counted, u64::from(scope.workers), "in the run");
     }
 }

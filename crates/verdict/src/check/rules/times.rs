@@ -1,5 +1,5 @@
 //! Checks moments of phases, segments, workers, syncs and readings of the machine: their order, and
-//! which are within which.
+//! that they are within the phase or the run that contains them.
 
 use workload::Phase;
 
@@ -42,14 +42,14 @@ fn order(scope: &Scope<'_>, earlier: &PhaseRecord, later: &PhaseRecord, at: &mut
     at.at_least(": beginning", began_ns, least, "after the last one");
 }
 
-/// Checks that the measured segments last from the start of the first worker to the end of the
-/// last.
+/// Checks that the measured segments last from the start of the first worker to the end of the last
+/// worker.
 fn workers(phase: &PhaseRecord, at: &mut At<'_>) {
     let Some(first) = phase.measured().next().filter(|_| phase.complete) else {
         return;
     };
     let is_all_measured = phase.is_all_measured();
-    // A worker that finished before the measured segments has no time in them.
+    // A worker that finished before the measured segments is ignored.
     let with_part = || {
         let workers = phase.workers.iter();
         workers.filter(|worker| is_all_measured || worker.began_ns < worker.ended_ns)
@@ -80,7 +80,7 @@ fn machine(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let mut at = at.below(".machine");
     let most = began_ns.saturating_add(scope.clocks_ns());
     at.at_most(".began_ns", machine.began_ns, most, "before the phase");
-    // Other ranks may end earlier or later than the first, which reads the machine.
+    // The first rank reads the machine. Other ranks may end earlier or later.
     if scope.has_ranks() {
         return;
     }
@@ -121,7 +121,8 @@ fn sync(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     at.at_most(".ended_ns", sync.ended_ns, most, "before the next phase");
 }
 
-/// A thread watches for pauses from before the workers start until after they have ended.
+/// Checks the pauses of a phase. A thread watches for pauses from before the workers start until
+/// after they have ended.
 fn pauses(scope: &Scope<'_>, index: usize, at: &mut At<'_>) {
     let phase = &scope.phases[index];
     let Some(pauses) = phase.pauses else {
@@ -143,7 +144,8 @@ fn pauses(scope: &Scope<'_>, index: usize, at: &mut At<'_>) {
         times.saturating_mul(longest_ns),
     );
     at.within(".total_ns", total_ns, least..=most, "of as many");
-    // With ranks, these are the pauses of the rank that paused most.
+    // With ranks, the pauses are those of the rank that paused most, and its own moments are not in
+    // the record.
     let (Some(machine), Some((began_ns, ended_ns)), false) =
         (&phase.machine, phase.span_ns(), scope.has_ranks())
     else {
@@ -168,7 +170,7 @@ fn pauses(scope: &Scope<'_>, index: usize, at: &mut At<'_>) {
 /// Checks that no moment is after the end of the run.
 fn within_run(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     // The end of the run is the last reading of the clock. The record of a killed run does not
-    // contain it.
+    // contain this reading.
     if scope.has_ranks() || scope.record.actual.outcome == Outcome::Unfinished {
         return;
     }

@@ -37,7 +37,7 @@ fn a_run_without_problems_is_valid() {
 }
 
 #[test]
-fn a_partial_run_is_invalid_and_its_length_is_not_judged() {
+fn partial_run_is_invalid_and_its_length_is_ignored() {
     for outcome in [
         Outcome::Interrupted { signal: 2 },
         Outcome::PlaceGone {
@@ -107,7 +107,7 @@ fn any_error_is_doubtful_and_more_than_allowed_invalid() {
 }
 
 #[test]
-fn many_skipped_operations_are_a_reason() {
+fn skipped_operations_above_the_thresholds_are_reported() {
     let skip = |record: &mut Record, skipped: workload::Skipped| {
         transactions(record).segments[0].skipped = skipped
     };
@@ -119,7 +119,7 @@ fn many_skipped_operations_are_a_reason() {
         at_maximum_size: count,
         ..workload::Skipped::default()
     };
-    // In addition to 60,000 completed operations.
+    // The skipped operations are in addition to 60,000 completed operations.
     is_valid(|record| skip(record, after_failure(600)));
     for (skipped, expected) in [
         (after_failure(700), Level::Doubtful),
@@ -136,8 +136,8 @@ fn many_skipped_operations_are_a_reason() {
         });
         assert_eq!(found, (expected, skips));
     }
-    // A load level that skips so many operations is not sustained, and no reason applies to the
-    // sweep.
+    // A load level that skips more than 10 % of its operations is not sustained, but the sweep is
+    // valid.
     is_valid(|record| {
         skip(record, after_failure(7_000));
         let phase = transactions(record).clone();
@@ -243,7 +243,7 @@ fn latencies_past_the_range_are_doubtful() {
         transactions(record).segments[0].operations[0].meter.latency = overflown.clone()
     });
     assert_eq!(found, (Level::Doubtful, expected.clone()));
-    // The same at a load level of a sweep.
+    // Latencies at a load level of a sweep are examined as well.
     let found = reason(|record| {
         let mut phase = transactions(record).clone();
         phase.segments[0].operations[0].meter.latency = overflown.clone();
@@ -263,7 +263,7 @@ fn an_ack_log_is_doubtful() {
 }
 
 #[test]
-fn a_sweep_is_judged_by_machine_and_errors_and_not_by_its_levels() {
+fn verdict_of_a_sweep_covers_machine_and_errors_but_not_length() {
     let climb = |record: &mut Record| {
         measure_for(record, 5 * SECOND, 50);
         tell_rates(record, &ramp(5, 0.9));

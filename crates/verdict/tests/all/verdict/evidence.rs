@@ -170,7 +170,7 @@ fn a_device_that_wrote_nothing_despite_a_sync_is_reported() {
             "{told:?}"
         );
     }
-    // An unknown number of bytes is not 0.
+    // An unknown number of written bytes does not count as 0.
     is_valid(|record| {
         let mut unknown = counted(0);
         unknown.devices = Fact::Unavailable("/sys is masked".to_owned());
@@ -240,7 +240,7 @@ fn a_nearly_full_file_system_is_reported() {
             let Fact::Known(space) = &mut target.space else {
                 panic!()
             };
-            // The pool of the kept record contains 2,634,030 bytes, which are 1 % of this.
+            // The pool of the kept record contains 2,634,030 bytes, which are 1 % of this space.
             space.total_bytes = Fact::Known(263_403_000);
         }
     };
@@ -339,7 +339,7 @@ fn writes_flushes_and_messages_are_divided_by_the_work() {
 }
 
 #[test]
-fn operations_are_attributed_only_in_phases_of_one_kind() {
+fn source_of_operations_is_known_only_in_phases_with_one_kind() {
     let mut record = kept();
     let (read, read_bytes) = {
         let operations = &transactions(&mut record).segments[0].operations;
@@ -443,8 +443,8 @@ fn acknowledged_changes_have_a_durability_level() {
     }
 }
 
-/// Makes a run one that used the program's own NFS client, with this number of calls and these
-/// counts.
+/// Returns a change that makes a run use the program's own NFS client. The client sent `calls`
+/// calls, and counted `counts`.
 fn of_server(calls: u64, counts: ServerCounts) -> impl Fn(&mut Record) {
     move |record| {
         record.spec.engine = EngineName::from_name("nfs").unwrap();
@@ -483,7 +483,7 @@ fn of_server(calls: u64, counts: ServerCounts) -> impl Fn(&mut Record) {
 }
 
 #[test]
-fn a_server_without_losses_is_no_reason_and_served_everything() {
+fn server_without_losses_serves_all_operations_of_a_valid_run() {
     let change = of_server(3_000, ServerCounts::default());
     is_valid(&change);
     let mut record = well();

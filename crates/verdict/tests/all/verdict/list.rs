@@ -347,7 +347,7 @@ fn rules_document_their_levels_thresholds_and_evidence() {
 }
 
 #[test]
-fn reasons_are_sentences_and_are_read_back_from_json() {
+fn reasons_have_sentences_and_are_unchanged_by_json() {
     let mut seen = BTreeSet::new();
     for reason in one_of_each() {
         let words = reason.sentence();

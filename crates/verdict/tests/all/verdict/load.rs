@@ -56,7 +56,7 @@ fn other_load_is_doubtful() {
     assert!(
         matches!(&found, Reason::OtherLoad(OtherLoad { busiest, .. }) if busiest[..] == [program])
     );
-    // Kernel threads work for the run.
+    // Kernel threads work for the run, so their time is not other load.
     is_valid(|record| {
         let times = known(&mut record.during.counted.system.times);
         times.busy_ns = Fact::Known(122 * SECOND);
@@ -65,7 +65,7 @@ fn other_load_is_doubtful() {
 }
 
 #[test]
-fn cpu_steal_is_doubtful_and_much_of_it_invalid() {
+fn cpu_steal_above_1_percent_is_doubtful_and_above_10_percent_invalid() {
     is_valid(|record| steal(record, 0.01));
     for (fraction, expected) in [
         (0.011, Level::Doubtful),
@@ -95,7 +95,7 @@ fn a_certainly_emulated_machine_is_doubtful() {
 }
 
 #[test]
-fn processor_shares_are_not_judged_for_short_runs_and_unknown_fuse_servers() {
+fn processor_shares_are_unknown_in_short_runs_and_with_unknown_fuse_servers() {
     let loaded = |record: &mut Record| {
         others(record, 0.4);
         steal(record, 0.4);
@@ -133,7 +133,8 @@ fn processor_shares_are_not_judged_for_short_runs_and_unknown_fuse_servers() {
     assert_eq!(seen.steal_fraction.why(), Some("no /proc"));
 }
 
-/// Other programs, including the server of the FUSE target, used these shares of processor time.
+/// Records that other programs used the share `all` of processor time, including the share `server`
+/// of the target's FUSE server.
 fn on_fuse(record: &mut Record, all: f64, server: f64) {
     others(record, all);
     mount(record).file_system_type = "fuse".to_owned();
@@ -149,7 +150,7 @@ fn a_fuse_server_is_no_other_load_but_other_programs_are() {
     let seen = is_valid(|record| on_fuse(record, 0.45, 0.4));
     close(*seen.others_fraction.known().unwrap(), 0.05);
     close(*seen.fuse_servers_fraction.known().unwrap(), 0.4);
-    // The server's time is read slightly later.
+    // The server's time is read slightly later, so it may exceed the time of all other programs.
     close(
         *is_valid(|record| on_fuse(record, 0.4, 0.41))
             .others_fraction
@@ -227,8 +228,8 @@ fn pauses_of_the_program_are_reported() {
         found,
         (Level::Invalid, expected(10, 45 * SECOND / 100, 0.45))
     );
-    // A phase that is too short to judge shares.
+    // A phase of less than a second is too short for a share of pauses.
     is_valid(paused(1, SECOND / 5, SECOND / 2, 0));
-    // Pauses that were not watched for are not known.
+    // Without a thread that watches for pauses, they are not known.
     is_valid(|record| transactions(record).pauses = None);
 }

@@ -153,7 +153,8 @@ pub fn close(read: f64, expected: f64) {
     );
 }
 
-/// Rates around 1,000 a second, which change linearly by this share of it.
+/// Returns rates with a mean of 1,000,000 a second, which change linearly by the share `change` of
+/// the mean.
 pub fn ramp(seconds: u64, change: f64) -> Vec<u64> {
     let at = |second: u64| 1e6 * (1.0 + change * (second as f64 / (seconds - 1) as f64 - 0.5));
     (0..seconds).map(|second| at(second) as u64).collect()
@@ -173,7 +174,7 @@ pub fn overhead(record: &mut Record, ns_per_operation: f64) {
     });
 }
 
-/// Adds a share of the 122 s of both processors.
+/// Adds processor time of other programs: a share of the 122 s of both processors.
 pub fn others(record: &mut Record, fraction: f64) {
     let times = known(&mut record.during.counted.system.times);
     let own = *times.user_ns.known().unwrap();

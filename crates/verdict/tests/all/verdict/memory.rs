@@ -1,4 +1,4 @@
-//! Rules about memory that serves or stores what a device should.
+//! Rules about runs in which memory serves reads or stores changes instead of a device.
 
 use record::{Fact, Phase, Record};
 use system::Class;
@@ -18,7 +18,7 @@ fn served_by(record: &mut Record, cache: &str, device_bytes: u64) {
     reads(record, Fact::Known(device_bytes), 1_000_000);
 }
 
-/// The pool of the kept record contains 2,634,030 bytes.
+/// Sets the size of the machine's memory, which decides whether the pool fits in it.
 fn memory(record: &mut Record, bytes: u64) {
     record.host.memory_total_bytes = Fact::Known(bytes);
 }
@@ -51,7 +51,7 @@ fn a_cold_run_whose_pool_fits_in_memory_is_doubtful() {
         });
         assert_eq!(found, (Level::Doubtful, expected));
     }
-    // No cache state was requested, or direct I/O bypasses the cache.
+    // The rule does not apply if no cache state was requested, or if direct I/O bypasses the cache.
     is_valid(|record| served_by(record, "as-is", 0));
     is_valid(|record| {
         served_by(record, "cold", 1_000_000);
@@ -60,7 +60,7 @@ fn a_cold_run_whose_pool_fits_in_memory_is_doubtful() {
 }
 
 #[test]
-fn a_kept_pool_has_its_expected_size() {
+fn size_of_a_kept_pool_is_computed_from_the_workload() {
     // Each of two pools contains 500 files of 500 to 10,000 bytes.
     let taken = |memory_bytes| {
         move |record: &mut Record| {
@@ -157,7 +157,7 @@ fn caching(record: &mut Record, disk_bytes: Option<u64>) {
 }
 
 #[test]
-fn a_loop_device_that_caches_hides_what_served_the_reads() {
+fn source_of_reads_is_unknown_behind_a_caching_loop_device() {
     let asked = |device_bytes| {
         move |record: &mut Record| {
             memory(record, 1_000_000);
@@ -194,7 +194,7 @@ fn a_loop_device_that_caches_hides_what_served_the_reads() {
     assert_eq!(reads.beneath_loop_bytes, Fact::Known(200_000));
     let why = reads.fetched_from.why().unwrap();
     assert_eq!(why, "a loop device caches: /dev/loop0 has no direct I/O");
-    // The rule does not apply to a run that requests nothing of the device.
+    // The rule does not apply to a run that requests neither a cold cache nor direct I/O.
     is_valid(|record| {
         served_by(record, "as-is", 0);
         caching(record, Some(0));

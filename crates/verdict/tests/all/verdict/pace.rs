@@ -56,7 +56,7 @@ fn a_warm_up_is_not_measured() {
 }
 
 #[test]
-fn without_transactions_the_preparation_is_judged() {
+fn preparation_is_the_measured_phase_without_transactions() {
     let prepared = |ns| {
         move |record: &mut Record| {
             let workload = record.spec.workload.with_transactions(0);
@@ -82,7 +82,7 @@ fn without_transactions_the_preparation_is_judged() {
     });
     assert_eq!((level, &found), (Level::Doubtful, &expected));
     assert!(!found.sentence().contains("transactions"), "{found:?}");
-    // A kept pool that was deleted without transactions.
+    // A run that only deletes a kept pool has no measured phase.
     is_valid(|record| {
         prepared(SECOND)(record);
         record
@@ -146,7 +146,7 @@ fn a_rate_that_changes_beyond_the_limits_is_doubtful() {
 }
 
 #[test]
-fn variation_due_to_service_times_is_steady() {
+fn variation_that_service_times_explain_is_steady() {
     // Counts that a constant rate of 20 operations a second with exponential durations may produce
     // in 10 s: the trend line rises by almost a half.
     let rates = [16, 17, 18, 18, 20, 20, 22, 21, 24, 24];
@@ -165,7 +165,7 @@ fn variation_due_to_service_times_is_steady() {
         panic!("{:?}", seen.steadiness);
     };
     change.assert(change.drift > 0.4 && change.drift_by_chance > change.drift);
-    // One operation takes longer than a fifth of the time.
+    // If one operation takes longer than a fifth of the time, the steadiness is not known.
     let seen = is_valid(|record| {
         measure_for(record, 10 * SECOND + SECOND / 2, 200);
         tell_rates(record, &rates);
@@ -183,14 +183,14 @@ fn variation_due_to_service_times_is_steady() {
 }
 
 #[test]
-fn too_few_seconds_are_not_judged() {
+fn steadiness_of_less_than_six_seconds_is_unknown() {
     let (level, found) = steadiness(&ramp(5, -0.9));
     assert_eq!(level, Level::Valid);
     assert!(found.why().unwrap().contains("fewer than 6"), "{found:?}");
 }
 
 #[test]
-fn only_whole_measured_seconds_with_all_workers_active_are_judged() {
+fn steadiness_uses_only_seconds_with_all_workers_active() {
     // Ten seconds of warm-up at another rate; after another 40 s one of two workers finishes.
     let mut rates = vec![5_000; 10];
     rates.extend([1_000; 40]);
@@ -242,7 +242,7 @@ fn asked_for(rule: SteadyRule, rounds: &[f64]) -> impl FnOnce(&mut Record) {
         snia: steady::rounds(rounds, steady::WINDOW_ROUNDS),
         slope: steady::drift(rounds, steady::DRIFT_MAX),
     };
-    // The requested rule decides, whatever the result of the other.
+    // The requested rule decides, whatever the result of the other rule.
     let is_steady = match rule {
         SteadyRule::Snia => found.snia.is_some_and(|found| found.is_steady),
         SteadyRule::Slope => found.slope.is_some_and(|found| found.is_steady),
@@ -317,7 +317,8 @@ fn a_rate_that_was_not_reached_is_invalid() {
         close(requested, 1_000.0);
         close(achieved, (60_000 - may_miss - 1) as f64 / 60.0);
     }
-    // After the first of several workers has finished, not all arrivals are served.
+    // The rate after the first worker has finished does not count, because some arrivals then have
+    // no worker.
     is_valid(|record| {
         record.spec.workload.workers = private(2);
         measure_for(record, 60 * SECOND, 50_000);
@@ -330,7 +331,8 @@ fn a_rate_that_was_not_reached_is_invalid() {
     });
 }
 
-/// Every worker keeps up with its arrivals, because most arrivals are skipped.
+/// Every worker keeps up with its arrivals, because most operations are skipped. The requested rate
+/// counts as not reached all the same.
 #[test]
 fn skipped_operations_do_not_count_as_achieved_rate() {
     let skips = |skipped| {

@@ -37,7 +37,7 @@ fn a_pool_that_changes_by_more_than_a_fifth_is_doubtful() {
 }
 
 #[test]
-fn changes_before_the_measurement_count_for_its_start() {
+fn pool_size_at_the_start_includes_the_warm_up() {
     let warmed_up = |create| {
         move |record: &mut Record| {
             let warm_up = segment(SegmentKind::WarmUp, BEGAN, BEGAN, 1_000);
@@ -51,7 +51,7 @@ fn changes_before_the_measurement_count_for_its_start() {
 }
 
 #[test]
-fn work_that_only_creates_or_only_deletes_is_not_judged() {
+fn work_that_only_creates_or_only_deletes_may_change_the_pool() {
     for action in [Action::Create, Action::Deliver, Action::Delete] {
         is_valid(|record| {
             let operations = &mut transactions(record).segments[0].operations;
@@ -63,7 +63,7 @@ fn work_that_only_creates_or_only_deletes_is_not_judged() {
     }
 }
 
-/// Without a preparation, the size follows from the deletion at the end, if that completed.
+/// Without a preparation, the size of the pool follows from a complete deletion at the end.
 #[test]
 fn the_size_of_a_kept_pool_follows_from_its_deletion() {
     let taken = |is_removed| {

@@ -108,7 +108,7 @@ fn a_rank_that_failed_or_is_missing_is_named() {
 }
 
 #[test]
-fn hosts_more_than_30_percent_apart_are_reported() {
+fn hosts_with_rates_more_than_30_percent_apart_are_reported() {
     let (level, told) = reason(|record| cluster(record, [100, 69]));
     assert_eq!(level, Level::Doubtful);
     let Reason::HostsApart(HostsApart {
@@ -124,7 +124,7 @@ fn hosts_more_than_30_percent_apart_are_reported() {
 }
 
 #[test]
-fn each_hosts_workers_and_interface_are_judged() {
+fn most_saturated_host_is_named() {
     let used = |fractions: [u64; 2]| {
         move |record: &mut Record| {
             cluster(record, [100, 100]);
@@ -155,7 +155,7 @@ fn each_hosts_workers_and_interface_are_judged() {
 }
 
 #[test]
-fn a_sweep_that_still_rises_had_too_few_clients() {
+fn sweep_with_a_still_rising_rate_has_too_few_clients() {
     let swept = |last: u64, cpu: u64| {
         let mut record = well();
         cluster(&mut record, [100, 100]);
@@ -205,7 +205,7 @@ fn a_sweep_that_still_rises_had_too_few_clients() {
 }
 
 #[test]
-fn clocks_off_by_a_share_of_the_time_are_reported() {
+fn clock_errors_above_1_percent_of_the_time_are_reported() {
     let off = |error_ns: u64| {
         move |record: &mut Record| {
             cluster(record, [100, 100]);
@@ -223,7 +223,8 @@ fn clocks_off_by_a_share_of_the_time_are_reported() {
             measured_ns: 60 * SECOND
         })
     );
-    // The offset of a clock that runs faster than the others has changed by the end.
+    // The offset of a clock that runs faster than the other clocks changes during the run, which
+    // adds to the error.
     let drifts = |by_ns: i64| {
         move |record: &mut Record| {
             cluster(record, [100, 100]);
@@ -237,7 +238,8 @@ fn clocks_off_by_a_share_of_the_time_are_reported() {
 
 #[test]
 fn other_ranks_on_a_host_are_no_other_load() {
-    // Each rank's host used half a processor in user mode, and its ranks this share of that.
+    // Each host used 15 s of processor time in user mode, of which its ranks used `ranks_share`
+    // percent.
     let busy = |ranks_share: u64| {
         move |record: &mut Record| {
             cluster(record, [100, 100]);
@@ -249,7 +251,8 @@ fn other_ranks_on_a_host_are_no_other_load() {
     is_valid(busy(100));
     let (_, told) = reason(busy(0));
     assert!(matches!(told, Reason::OtherLoad(_)), "{told:?}");
-    // Two containers of one machine: the ranks of one are not other load to the other.
+    // In two containers of one machine, the ranks of one container are not other load for the other
+    // container.
     is_valid(|record| {
         busy(50)(record);
         for host in &mut ranks(record).hosts {
@@ -295,7 +298,7 @@ fn other_load_at_the_first_level_of_a_sweep_of_ranks_is_reported() {
 }
 
 #[test]
-fn shares_rates_and_the_slowest_are_derived_by_rank_and_host() {
+fn ranks_and_hosts_have_rates_and_shares_of_the_work() {
     let mut record = well();
     cluster(&mut record, [100, 50]);
     let phase = transactions(&mut record);
