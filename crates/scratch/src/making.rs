@@ -32,7 +32,6 @@ pub enum MakeStage {
     LoopDevices,
     /// mkfs has formatted the devices.
     Formatted,
-    /// The file system is mounted.
     Mounted,
     /// The file system is filled to the requested level and ready.
     Ready,

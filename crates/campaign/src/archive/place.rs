@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// imported.
 const PATIENCE_SHORT: Duration = Duration::from_secs(2);
 /// Maximum time for opening the archive at the beginning of a run, including the import of waiting
-/// records. Its file system may be busy.
+/// records. The archive's file system may be busy.
 const OPEN_MAX: Duration = Duration::from_secs(60);
 /// Maximum wait for a file system to report the facts of a path, at the beginning of a run.
 pub(super) const LOOK_MAX: Duration = Duration::from_secs(5);

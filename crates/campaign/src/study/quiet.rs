@@ -8,8 +8,8 @@ use record::QuietTime;
 use system::counters::SystemCounters;
 use system::{Fact, Sources};
 
-/// Maximum amount of dirty data on a quiet machine, in bytes. Some is allowed, because system
-/// services write logs all the time.
+/// Maximum amount of dirty data on a quiet machine, in bytes. Some dirty data is allowed, because
+/// system services write logs all the time.
 const UNWRITTEN_MAX: u64 = 16 << 20;
 /// Maximum fraction of processor time in use on a quiet machine.
 const BUSY_MAX: f64 = 0.1;
