@@ -74,7 +74,7 @@ pub struct Picture {
     pub svg: String,
     /// The chart for a column of a paper: half as wide, with letters of the same size.
     pub narrow: String,
-    /// The numbers in the chart.
+    /// The numbers that the chart displays.
     pub data: Table,
 }
 

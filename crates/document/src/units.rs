@@ -130,7 +130,7 @@ pub fn latency(ns: f64) -> String {
     format!("{} {unit}", three_digits(value))
 }
 
-/// Formats a fraction in percent.
+/// Formats a fraction from 0 to 1 in percent, with one decimal.
 pub fn percent(fraction: f64) -> String {
     format!("{} %", fixed(fraction * 100.0, 1))
 }

@@ -58,6 +58,7 @@ pub struct HostWorkers {
     pub count: u64,
     /// Processor time of the `count` workers, in nanoseconds.
     pub cpu_ns: u64,
-    /// Measured time, multiplied by `count`, in nanoseconds: the upper limit of `cpu_ns`.
+    /// Duration of the measured segments, multiplied by `count`, in nanoseconds: the upper limit of
+    /// `cpu_ns`.
     pub ns: u64,
 }

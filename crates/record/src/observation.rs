@@ -30,7 +30,7 @@ pub enum CommandEnd {
 pub struct TargetSync {
     /// Duration of syncfs(2), in nanoseconds.
     pub duration_ns: Fact<u64>,
-    /// Counters during the sync.
+    /// Growth of the counters during the sync.
     pub counted: Accounted,
 }
 
@@ -64,7 +64,7 @@ pub struct Observation {
     /// kernel adds the child's counts. Counters of devices and of messages to servers include the
     /// activity of all programs.
     pub performing: Accounted,
-    /// The sync after the command; null if it was omitted.
+    /// The sync after the command; null if no sync was performed.
     pub sync: Option<TargetSync>,
 }
 

@@ -9,7 +9,7 @@ use workload::fingerprint;
 pub struct Tool {
     /// Name of the program: `postmark`.
     pub name: String,
-    /// Version of the program.
+    /// Version of the program that wrote the record.
     pub version: String,
     /// Version of the generators of the operation stream. A fingerprint depends on this version and
     /// on the workload.

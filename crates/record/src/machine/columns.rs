@@ -22,14 +22,14 @@ pub struct States {
 }
 
 impl From<Vec<Option<u64>>> for Counts {
-    /// Creates a column from the number of each slice.
+    /// Creates a column from the growth of a counter in each slice.
     fn from(numbers: Vec<Option<u64>>) -> Self {
         Self(numbers)
     }
 }
 
 impl Counts {
-    /// Returns the number of each slice.
+    /// Returns the growth of the counter in each slice.
     pub fn each(&self) -> &[Option<u64>] {
         &self.0
     }

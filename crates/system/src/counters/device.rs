@@ -143,7 +143,7 @@ fn stat_path(name: &str) -> String {
 }
 
 impl DeviceCounters {
-    /// Reads the counters of the device with this name.
+    /// Reads the counters of the device with the kernel name `name`.
     pub fn read(sources: &Sources, name: &str, flushes: FlushCount) -> Fact<DeviceCounters> {
         let path = stat_path(name);
         sources.text(&path).and_then(|text| {
@@ -228,9 +228,9 @@ impl DeviceCounters {
     }
 }
 
-/// Returns the growth of a 32-bit time that wrapped. (One operation in flight reaches 2^32 ms in 49
-/// days, a hundred in half a day.) `None` if the time did not wrap; a step of more than half the
-/// range is a step backwards.
+/// Returns the growth of a 32-bit time that wrapped. Time wraps at 2^32 ms: after 49 days with one
+/// operation in flight, after half a day with a hundred. `None` if the time did not wrap. If it
+/// fell by less than half the range, it went backwards and did not wrap.
 fn wrapped_ms(later: &Fact<u64>, earlier: &Fact<u64>) -> Option<u64> {
     let later = u32::try_from(*later.known()?).ok()?;
     let earlier = u32::try_from(*earlier.known()?).ok()?;

@@ -20,8 +20,8 @@ struct Route<'line> {
     destination: u128,
     mask: u128,
     flags: u32,
-    /// Cost of the route: of several routes to one destination, that with the lowest metric is
-    /// used.
+    /// Cost of the route. Of several routes to one destination, the kernel uses that with the
+    /// lowest metric.
     metric: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Threads on fixture trees.
+//! Tests of the times of threads, on fixture trees.
 
 use super::*;
 use crate::sources::tests::Tree;
