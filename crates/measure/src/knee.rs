@@ -22,8 +22,8 @@
 //! below the chord is returned. A curve whose greatest latency is less than [`RISE_MIN`] times its
 //! least latency has no knee, because scaling would turn its noise into a knee.
 //!
-//! The chord ends at the highest measured rate, so the knee depends on this rate: the knee of an
-//! M/M/1 queue, measured from an idle server to a utilisation b, is at 1 − sqrt(1 − b).
+//! The chord ends at the highest measured rate, so the knee depends on this rate. For example, if
+//! an M/M/1 queue is measured up to a utilisation of b, its knee is at 1 − sqrt(1 − b).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -2,8 +2,8 @@
 //! intervals are narrow enough.
 //!
 //! The total error, alpha, is spent by the Pocock-type function of Lan and DeMets (Biometrika 70
-//! (1983), 659-663): alpha × ln(1 + (e - 1) t), where t is the share of the greatest number of
-//! blocks. Each look spends the growth of this function since the previous look, so the errors of
+//! (1983), 659-663): alpha × ln(1 + (e - 1) t). Here t is the number of blocks, as a share of the
+//! maximum. Each look spends the growth of this function since the previous look, so the errors of
 //! all looks add up to alpha. By Boole's inequality, the intervals of all looks therefore hold
 //! together with a probability of 1 - alpha. This is independent of the correlation between looks,
 //! of normal theory, and of the look at which the study ends. The wider intervals cost little,

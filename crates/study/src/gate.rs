@@ -83,7 +83,7 @@ pub struct Judged {
     /// `None` for fewer than five blocks.
     pub p: Option<f64>,
     /// Probability of this ratio or a worse one if the systems are identical, over all orders of
-    /// the runs; `None` for fewer than five blocks, or without interleaving.
+    /// the runs. `None` for fewer than five blocks, or without interleaving.
     pub order_p: Option<f64>,
     /// Standard deviation of a block's log ratio (0.03 is 3 %); `None` for fewer than two blocks.
     pub spread: Option<f64>,

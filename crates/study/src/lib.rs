@@ -1,6 +1,6 @@
-//! The design of a study and the analysis of its runs, as data: the compared numbers ([`Metric`]),
-//! the ratios of configurations ([`Comparisons`]), and whether the ratios meet requirements
-//! ([`Gate`]).
+//! The design of a study and the analysis of its runs, as data. [`Metric`] is a compared number,
+//! [`Comparisons`] contains ratios of configurations, and [`Gate`] decides whether the ratios meet
+//! requirements.
 //!
 //! The crate is pure: it uses no file system and no clock. How it works: an archived run is reduced
 //! to the compared numbers ([`Observed`]). The runs of one configuration form a [`ComparedSide`].

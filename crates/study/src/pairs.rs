@@ -50,8 +50,8 @@ impl Blocks {
     }
 }
 
-/// Whether the runs form pairs: all runs belong to blocks, no configuration has two runs in one
-/// attempt at a block, and the configurations have a block in common.
+/// Whether the runs form pairs. All runs must belong to blocks, and the configurations must have a
+/// block in common. No configuration may have two runs in one attempt at a block.
 pub(crate) fn are_in_blocks(side: &ComparedSide, baseline: &Baseline) -> bool {
     let sides = || [side].into_iter().chain(baseline.sides());
     let common = sides().map(keys).reduce(|common, keys| &common & &keys);

@@ -52,10 +52,10 @@ pub struct SweepStepSummary {
     pub skipped: Skipped,
     /// The operations by role and kind.
     pub by_operation: Vec<SweepStepOperation>,
-    /// Whether the load was sustained: transactions were measured, every worker caught up with its
-    /// arrivals in the last fifth of the measured time ([`PhaseRecord::queue_is_bounded`]; always
-    /// true for a closed loop), and at most [`FAILED_MAX`] of the operations failed or were
-    /// skipped.
+    /// Whether the load was sustained. This requires measured transactions, of whose operations at
+    /// most [`FAILED_MAX`] failed or were skipped. In an open loop, every worker must also have
+    /// caught up with its arrivals in the last fifth of the measured time
+    /// ([`PhaseRecord::queue_is_bounded`]).
     pub holds: bool,
 }
 

@@ -29,8 +29,8 @@ pub(super) fn option(asked: &str) -> String {
     }
 }
 
-/// Contents of all pools when the transactions began, in bytes: what `prepare` created, or for a
-/// kept pool the mean file size multiplied by the number of files.
+/// Contents of all pools when the transactions began, in bytes. For a kept pool, this is the mean
+/// file size multiplied by the number of files; otherwise it is what `prepare` created.
 pub(super) fn pool_bytes(record: &Record) -> u64 {
     match record.actual.phase(Phase::Prepare) {
         Some(prepare) => prepare

@@ -13,7 +13,7 @@ use record::run::{Segment, SegmentKind};
 use super::rule::*;
 
 /// Maximum change of a pool's number of files during the measurement: twice what a steady run may
-/// drift, because operations are drawn at random and the number is a random walk.
+/// drift. The operations are drawn at random, so the number of files is a random walk.
 const MAX: f64 = 0.20;
 
 /// The pool had another number of files at the end of the measurement than at its start.

@@ -1,5 +1,5 @@
-//! Checks counts that a record contains twice: those of workers and of segments, of issued and of
-//! completed transactions, of errors and of failed operations, of names and of operations.
+//! Checks counts that a record contains twice, such as those of workers and segments, of errors and
+//! failed operations, or of names and created files.
 
 use std::collections::BTreeMap;
 
