@@ -53,8 +53,8 @@ struct ControlState {
     over: AtomicBool,
     /// Start of the current phase on all ranks, by the run's clock.
     phase_began_ns: AtomicU64,
-    /// Current segment of the transactions, from 0. Segments are the warm-up, the measurement
-    /// window and the rounds.
+    /// Current segment of the transactions, from 0. The warm-up, the measurement window, and each
+    /// round of a steady-state run are segments.
     segment: AtomicU32,
     /// Offered transactions a second as the bits of an `f64`; 0 for a closed loop.
     rate: AtomicU64,

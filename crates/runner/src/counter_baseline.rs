@@ -27,8 +27,8 @@ impl Since {
             .filter_map(|target| target.mount.known());
         Self {
             fuse_servers: fuse::servers(&sources, mounts),
-            // Programs are read first, because scanning all processes takes time that the counters
-            // would include.
+            // Programs are read before the clocks and counters, because scanning all processes
+            // takes time that the counters would otherwise include.
             programs: Programs::read(&sources),
             clocks: Clocks::read(&sources),
             counters: Counters::read(&sources, &devices),

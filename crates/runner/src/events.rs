@@ -11,7 +11,7 @@ pub enum Stage {
     /// Subdirectories are created before the timed phases. Occurs only if the workload has
     /// subdirectories.
     MakeDirectories,
-    /// A phase of the workload.
+    /// A phase of the workload: preparation, transactions or deletion.
     Phase(Phase),
     /// The reused pool of an earlier run is checked: the number of its files, and a sample of them.
     Take,

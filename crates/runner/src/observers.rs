@@ -22,8 +22,8 @@ use crate::ranks::Processes;
 
 /// Interval between two readings of an observer.
 const READ_EVERY: Duration = Duration::from_millis(100);
-/// Most stored readings of an observer. If this number is exceeded, every second reading is dropped
-/// and only half as many later ones are stored.
+/// Maximum number of stored readings of an observer. If it is exceeded, every second stored reading
+/// is dropped, and only half as many later readings are stored.
 const READINGS_MAX: usize = 4_000;
 
 /// The state of one rank in a run with observers.

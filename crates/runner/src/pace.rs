@@ -2,7 +2,7 @@
 
 use workload::arrivals::{ArrivalProcess, Arrivals};
 
-/// Most overdue transactions that [`Pacer::waiting`] counts.
+/// Maximum number of overdue transactions that [`Pacer::waiting`] counts.
 const COUNTED_MAX: u64 = 10_000_000;
 
 /// Computes the due times of one worker's transactions.

@@ -88,7 +88,7 @@ impl PauseWatch {
         self.seen.take();
     }
 
-    /// The pauses since the phase started.
+    /// Returns the pauses since the phase started.
     pub(crate) fn end(&self) -> Pauses {
         let watched_ns = ns(self.phase_began.elapsed());
         let asked = self.began.elapsed();

@@ -369,8 +369,8 @@ fn extended_attribute(directory: &Path) -> Result<(), rustix::io::Errno> {
     rustix::fs::getxattr(directory, "user.postmark", &mut buffer[..]).map(drop)
 }
 
-/// Number of subdirectories that the classic workload creates beside the user's own files.
-/// Otherwise 1, which means none.
+/// Number of subdirectories that the classic workload creates in the user's own directory; 1 if it
+/// creates none there.
 fn workload_subdirectories(request: &RunSpec) -> u32 {
     match (request.place, request.workload.classic()) {
         (Place::Location, Some(classic)) => classic.subdirectories,

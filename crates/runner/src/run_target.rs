@@ -80,9 +80,9 @@ impl Taken {
 
 #[derive(Clone, Debug)]
 pub(crate) struct TakenLocation {
-    /// The path of the location in messages.
+    /// The path of the location, for messages.
     pub shown: PathBuf,
-    /// The path of the location in messages, with a trailing slash.
+    /// The path of the location with a trailing slash, for messages.
     pub prefix: Vec<u8>,
     /// The directory in which the run creates files.
     pub directory: PathBuf,
@@ -117,7 +117,7 @@ impl TakenLocation {
         (self.shown.clone(), self.directory.clone(), self.number)
     }
 
-    /// The path of one worker's directory in messages, with a trailing slash.
+    /// Returns the path of one worker's directory with a trailing slash, for messages.
     pub(crate) fn prefix_of(&self, worker: Option<u32>) -> Vec<u8> {
         let mut prefix = self.prefix.clone();
         if let Some(worker) = worker {

@@ -60,7 +60,7 @@ impl WatchedServers {
         ServerTotals { messages, counts }
     }
 
-    /// Converts the counts of messages and bytes to the form of kernel counters.
+    /// Converts counts of messages and bytes to the form in which kernel counters are recorded.
     fn reading(&self, traffic: &ServerTraffic) -> MessagesReading {
         MessagesReading {
             counter: MessageCounter::NfsEngine,

@@ -97,8 +97,7 @@ fn join(
     };
     let mut identities = Vec::new();
     if let Some(namespace) = looked.namespace.clone() {
-        // A location that is given twice has one directory. It is added only at its first
-        // occurrence.
+        // A location that is given twice has one directory, which is added at its first occurrence.
         let mut directories: Vec<PathBuf> = Vec::new();
         for (_, directory, number) in &locations {
             if *number == directories.len() {

@@ -77,7 +77,7 @@ impl Meters {
         &mut self.kind(action).meter
     }
 
-    /// Counts an operation. Its latency is measured from the due time in an open loop, and from
+    /// Counts an operation. The latency is measured from the due time in an open loop, and from
     /// issue in a closed loop. The service time is always measured from issue.
     #[inline]
     fn record(

@@ -25,7 +25,7 @@ const ROUND: Duration = Duration::from_secs(10);
 /// test to end without a steady state.
 const ROUNDS_MAX: u32 = 25;
 
-/// Largest maximum number of rounds that a user may request.
+/// Largest value that a user may request for the maximum number of rounds.
 const ROUNDS_LIMIT: u32 = 1_000;
 
 /// Whether an option other than the number of transactions ends the run.

@@ -113,7 +113,7 @@ macro_rules! plain_number {
         $(#[$doc])*
         ///
         /// # Errors
-        /// Returns what is expected.
+        /// Returns a description of the expected number.
         pub fn $name(text: &str) -> Result<$of, &'static str> {
             text.trim().parse().map_err(|_| concat!("expected ", $expected))
         }
@@ -121,7 +121,7 @@ macro_rules! plain_number {
         /// Reads the number from a configuration file.
         ///
         /// # Errors
-        /// Returns what is expected.
+        /// Returns a description of the expected number.
         pub fn $in_file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<$of>,
             D::Error> {
             /// Accepts numbers only, not strings that contain a number.
@@ -359,7 +359,7 @@ pub(crate) fn real_to_file<S: Serializer>(
 ) -> Result<S::Ok, S::Error> {
     match *number {
         None => serializer.serialize_none(),
-        // From 1e15 on, an `f64` may not represent every whole number exactly.
+        // 1e15 is below 2^53, up to which an `f64` represents every whole number exactly.
         Some(number) if number.fract() == 0.0 && number.abs() < 1e15 => {
             serializer.serialize_i64(number as i64)
         }

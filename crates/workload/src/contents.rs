@@ -16,11 +16,11 @@ pub use self::kind::{ContentKind, ContentSpec, RATIO_MAX};
 use crate::random::{Key, below};
 
 pub const BLOCK_BYTES: usize = 4096;
-/// Bytes of a stamp: the number of the file, the version with the block's number, and a check value
-/// of both.
+/// Bytes of a stamp: the number of the file, the version with the block's number, and a check
+/// value.
 pub const STAMP_BYTES: usize = 24;
-/// The number of different common blocks. If the deduplication ratio is above 1, some blocks of all
-/// files are common blocks.
+/// The number of different common blocks. If the deduplication ratio is above 1, files contain
+/// common blocks in addition to unique ones.
 pub const COMMON_BLOCKS: u64 = 64;
 
 /// Bytes of random data in the base, after which it repeats.

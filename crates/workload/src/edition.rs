@@ -14,7 +14,7 @@ pub enum Edition {
     /// Versions 1.00 to 1.14 (1997 to 2000), reconstructed from published results.
     #[serde(rename = "1.0")]
     V1_0,
-    /// Versions 1.5 to 1.53 (2001), as Debian packages it.
+    /// Versions 1.5 to 1.53 (2001), the edition that Debian packages.
     #[default]
     #[serde(rename = "1.5")]
     V1_5,
@@ -29,8 +29,8 @@ pub enum SubdirectoryChoice {
     Drawn,
 }
 
-/// The differences between the algorithms of the editions. The wording and layout of their reports
-/// belong to the crate `report`.
+/// The differences between the algorithms of the editions. The wording and layout of the editions'
+/// reports belong to the crate `report`.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     /// The random number generator for all random choices of the edition.
@@ -38,8 +38,8 @@ pub struct Rules {
     pub subdirectory_choice: SubdirectoryChoice,
     /// Number of bytes in a megabyte of the edition's reports.
     pub megabyte_bytes: u32,
-    /// Whether the edition's reports sum bytes in integers. Otherwise they use 32-bit floats, which
-    /// lose digits above 2^24 bytes.
+    /// Whether the edition's reports sum bytes in integers. Otherwise the reports sum bytes in
+    /// 32-bit floats, which lose digits above 2^24 bytes.
     pub whole_sums: bool,
     /// Whether the pool can be spread over several targets with weights.
     pub several_locations: bool,

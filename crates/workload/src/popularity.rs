@@ -190,8 +190,8 @@ impl PopularityRanks {
 
 /// Returns the position of `index` in the pseudorandom order of `n` files for `epoch`. A Feistel
 /// network of four rounds permutes numbers of as many bits as `n` needs, rounded up to an even
-/// number. It is repeated until the result is below `n` (cycle walking: Black and Rogaway, CT-RSA
-/// 2002), less than four times on average.
+/// number. The network is applied until the result is below `n` (cycle walking: Black and Rogaway,
+/// CT-RSA 2002), less than four times on average.
 fn shuffled(index: u64, n: u64, epoch: u64) -> u64 {
     let half = (64 - (n - 1).leading_zeros()).div_ceil(2).max(1);
     let mask = (1_u64 << half) - 1;

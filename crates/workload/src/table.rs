@@ -222,7 +222,7 @@ impl FileTable {
         }
         let slot = at as u64 * 64 + u64::from(used.trailing_zeros());
         // The bits after the last slot are always clear, as the bits of used slots are. Therefore
-        // the found slot may not exist.
+        // the found slot may be beyond the last one.
         (slot < self.slots).then_some(slot)
     }
 

@@ -18,7 +18,8 @@ pub enum Workers {
         writers: u32,
         /// The number of workers per pool that only read.
         readers: u32,
-        /// The number of pools, each of which has the given writers and readers; absent if it is 1.
+        /// The number of pools, each of which has the given writers and readers; absent if there is
+        /// one pool.
         #[serde(
             rename = "shared_pools",
             default = "one",

@@ -46,7 +46,7 @@ pub(super) struct Shard {
 pub(super) struct Inner {
     pub(super) slots: Vec<Slot>,
     free: Vec<u32>,
-    /// Indices of the used slots, without gaps.
+    /// Indices of the used slots, stored without gaps.
     pub(super) order: Vec<u32>,
     waiting: u32,
 }

@@ -27,7 +27,7 @@ pub(crate) enum Message {
     Done(Box<Result<Report, String>>),
 }
 
-/// A worker's link to the supervisor: it waits for an answer before each stage.
+/// The link of a worker to the supervisor. The worker waits for an answer before each stage.
 pub(crate) struct SupervisorLink {
     /// Index of the worker in this process.
     pub index: u32,

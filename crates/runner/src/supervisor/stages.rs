@@ -124,8 +124,7 @@ impl<'e> Supervisor<'e> {
         self.sync(phase);
     }
 
-    /// When workers change to other pools, switches to the names in these pools, which messages
-    /// use.
+    /// When workers change to other pools, messages must contain the names of these pools.
     fn turn(&mut self, stage: Stage) {
         let Watch {
             pools,

@@ -34,7 +34,7 @@ impl Worker {
                 return Ok(());
             }
             if begins_transaction {
-                // A new segment may have started while the worker waited for this intent.
+                // A new segment may have started while the worker waited for the intent.
                 self.turn_where_due(done);
             }
             self.report.position.intents += u64::from(is_driven);

@@ -38,8 +38,8 @@ fn asked(at: &Path, ranks: u32, weights: &str) -> RunSpec {
 const CHURN: &str = "create=2,delete=2,append=2,replace=1,rename=1,symlink=1";
 
 /// An engine in which operations of other workers become visible late, as on a network client. For
-/// names that end with 7, it returns wrong results during the time `lasts` after its first access.
-/// Either the existence or the contents are wrong.
+/// names that end with 7, the engine returns wrong results during the time `lasts` after the first
+/// access to the name. Either the existence or the contents are wrong.
 #[derive(Clone)]
 struct Late {
     lasts: Duration,

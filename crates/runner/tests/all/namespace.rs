@@ -65,7 +65,7 @@ fn run(request: &RunSpec, engine: &Simulated) -> Result<Record, Refused> {
     )
 }
 
-/// Performs half of a run, cuts the power of the simulated machine, and restores it.
+/// Performs half of a run, cuts the power of the simulated machine, and then restores the power.
 fn cut_power_midway(request: &RunSpec, engine: Simulated) -> Simulated {
     let whole = self::engine();
     run(

@@ -76,7 +76,7 @@ proptest! {
         let mismatch = contents.check(file, version, offset, &bytes).unwrap_err();
         prop_assert_eq!((mismatch.offset, mismatch.expected, mismatch.found), (offset + at as u64,
             expected, expected ^ flip));
-        // If only one byte was checked, flipping it may have turned it into zero.
+        // If the flipped byte is 0 and no other byte was checked, the block is reported as zeros.
         if expected != flip {
             prop_assert_eq!(mismatch.kind, MismatchKind::Wrong);
         }
@@ -161,8 +161,8 @@ fn incorrect_contents_are_identified() {
         // A block of this file, but from another position in the file.
         found[8_192..12_288].copy_from_slice(&new[..4_096]);
         assert_eq!(kind_of(&contents, 7, 900, 0, &found), MismatchKind::Wrong);
-        // Versions that are not compared because they are too old or newer are identified by their
-        // stamps.
+        // Version 3 is too old to be compared with the contents, and version 2,000 is newer. Both
+        // are identified by their stamps.
         for version in [3, 2_000] {
             let old = filled(&contents, 7, version, 0, 20_000);
             assert_eq!(

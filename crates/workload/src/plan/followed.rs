@@ -19,11 +19,11 @@ pub struct Followed {
 }
 
 impl Followed {
-    /// The maximum number of computed files in all pools together. They take less than 400 MB of
-    /// memory. Computing them, including their deletion, takes a few seconds.
+    /// The maximum number of computed files in all pools together. With this number, a plan takes
+    /// less than 400 MB of memory and a few seconds, including the deletion of the files.
     pub const FILES_MAX: u64 = 10_000_000;
-    /// The maximum number of computed transactions of all workers together. Computing them takes a
-    /// few seconds.
+    /// The maximum number of computed transactions of all workers together. With this number, a
+    /// plan takes a few seconds.
     pub const TRANSACTIONS_MAX: u64 = 20_000_000;
 
     /// Returns the part of a workload to compute; `None` if the complete workload is small enough.
