@@ -190,7 +190,8 @@ pub struct PhaseRecord {
     /// Pauses of the program; absent if they were not watched for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pauses: Option<Pauses>,
-    /// Result of the steady-state rule that ended the transactions; null if no rule was requested.
+    /// Result of the steady-state rule that was requested to end the transactions; null if no rule
+    /// was requested.
     pub steady: Option<SteadyFound>,
     /// The sync after the phase; null if it was not requested, or the phase was aborted.
     pub sync: Option<PhaseSync>,
