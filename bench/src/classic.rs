@@ -12,7 +12,6 @@ use system::child::ChildCost;
 use crate::mounts::{MountedVolume, sync, touch_memory};
 use crate::statistics::{interleaved, median};
 
-/// The size of a workload.
 #[derive(Clone, Copy)]
 struct Work {
     files: u64,

@@ -16,7 +16,7 @@ use study::{Decision, GateError, Requirement};
 use self::simulation::{RunNoise, SETTINGS, Setting, Simulated, setting};
 use crate::limit::{Limit, Share};
 
-/// The requirement for identical systems.
+/// The requirement of gates over identical systems, which meet it.
 const REQUIREMENT: &str = "transactions >= 0.97";
 /// The requirement that must detect a loss of 3 %.
 const TIGHT_REQUIREMENT: &str = "transactions >= 0.985";
@@ -25,12 +25,11 @@ const FALSE_FAILURE: Limit = Limit::AtMost(0.01);
 /// Minimum probability that identical systems pass with the requested number of blocks.
 const PASS: Limit = Limit::AtLeast(0.95);
 
-/// Number of simulated studies, and their seed.
 #[derive(Clone, Copy, Debug)]
 pub struct GatesSize {
     /// Number of studies for each setting.
     pub studies: u32,
-    /// The seed of all studies.
+    /// The seed from which all noise and orders are drawn.
     pub seed: u64,
 }
 

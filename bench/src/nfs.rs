@@ -23,7 +23,7 @@ const SOURCE: &str = include_str!("../nfs_calls.c");
 const SERVER: &str = include_str!("../../crates/cli/tests/all/nfs/serve.sh");
 const NFS_PORT: &str = "12049";
 const MOUNT_PORT: &str = "12050";
-/// Size of each file.
+/// Size of each file of the pool, in bytes.
 const FILE_BYTES: u64 = 4_096;
 
 /// Targets as shares of libnfs's values. With one operation in flight, `USER_LIMIT` is for user CPU
@@ -123,7 +123,7 @@ impl Drop for Server {
     }
 }
 
-/// Extracts a number from a measurement.
+/// A function that computes the compared number of a run, for example the user CPU per call.
 type Measure = fn(&Measured) -> f64;
 
 /// The cost of the transactions of a run, and the number of calls of each procedure.

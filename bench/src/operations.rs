@@ -7,7 +7,7 @@ use workload::{Action, ClassicStream, Phase, Stream, Work, Workload};
 
 /// The first 8 bytes of the list: the text `PMFLO0R1` on a little-endian machine.
 const MAGIC: u64 = 0x3152_304f_4c46_4d50;
-/// Space for a name with its NUL.
+/// Space for a file name in `floor.c`, including its terminating NUL.
 const NAME_BYTES: usize = 24;
 
 /// Writes the operations of all workers; returns the number of operations.

@@ -49,7 +49,7 @@ pub struct PeersOptions {
     pub check: bool,
 }
 
-/// A comparison with another tool.
+/// A comparison of our program with another tool, in one or several operations.
 struct Contest {
     tool: &'static str,
     /// The compared operations, with notes on differences that strace does not show.

@@ -12,7 +12,6 @@ use crate::mounts::{MountedVolume, sync, touch_memory};
 use crate::noise::Noise;
 use crate::statistics::median;
 
-/// Results of one run.
 #[derive(Clone, Copy, Debug)]
 struct RunSample {
     /// Transactions/s until the last worker ended.

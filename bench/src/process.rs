@@ -25,7 +25,7 @@ use system::child::{ChildCost, wait};
 /// Time limit for the child processes of a killed program to disappear.
 const TO_BE_GONE: Duration = Duration::from_secs(10);
 
-/// The signal that arrived; 0 if none.
+/// The signal that arrived and must end this program; 0 if none.
 static CAUGHT: AtomicI32 = AtomicI32::new(0);
 /// The process groups of the running programs.
 static RUNNING: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
@@ -45,7 +45,7 @@ pub fn watch_signals() -> std::io::Result<()> {
     Ok(())
 }
 
-/// The signal that arrived.
+/// The signal that arrived and must end this program; `None` if none.
 pub fn caught() -> Option<i32> {
     Some(CAUGHT.load(Ordering::SeqCst)).filter(|signal| *signal != 0)
 }
@@ -107,7 +107,6 @@ impl Started {
         })
     }
 
-    /// The process ID of the program.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
@@ -241,7 +240,7 @@ pub fn output_and_memory(command: &mut Command) -> Result<(String, u64)> {
     Ok((text, cost.memory_bytes))
 }
 
-/// Runs a command and returns its output.
+/// Runs a command and returns its standard output. A failure is an error with the standard error.
 pub fn output(command: &mut Command) -> Result<String> {
     let mut errors = tempfile::tempfile()?;
     let (text, status) = output_and_status(command.stderr(errors.try_clone()?))?;

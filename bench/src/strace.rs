@@ -38,7 +38,7 @@ pub fn trace(
     Ok(file_calls(&std::fs::read_to_string(log)?, is_file))
 }
 
-/// One finished call.
+/// A finished system call in the log of strace.
 struct Call {
     name: String,
     arguments: String,
@@ -100,7 +100,7 @@ fn file_calls(text: &str, is_file: impl Fn(&str) -> bool) -> Vec<Vec<FileCall>> 
         .collect()
 }
 
-/// The calls of a thread until now.
+/// The calls of a thread up to the current line of the log.
 #[derive(Default)]
 struct Seen {
     open: HashSet<i64>,

@@ -23,7 +23,7 @@ fn bench() -> Command {
     Command::new(env!("CARGO_BIN_EXE_bench"))
 }
 
-/// Whether a benchmark can run here.
+/// Whether benchmarks that need root, gcc and strace can run on this machine.
 fn is_possible() -> bool {
     let is_there = |tool: &&str| Path::new("/usr/bin").join(tool).exists();
     is_root() && is_met(["gcc", "strace"].iter().all(is_there), "gcc and strace")

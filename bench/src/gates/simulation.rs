@@ -23,7 +23,7 @@ pub(super) enum RunNoise {
     Cauchy(f64),
     /// Normal noise with a standard deviation, and a share of runs at half of the rate.
     Outliers(f64, f64),
-    /// Only losses, most of them small.
+    /// Losses from an exponential distribution with this mean, and no gains.
     Exponential(f64),
     /// Half of the runs have 0.9 of the rate.
     TwoModes,

@@ -14,7 +14,7 @@ use crate::mounts::{MountedVolume, sync};
 use crate::ours;
 use crate::phases::Cost;
 
-/// Size of a file.
+/// Size of each file that the compared programs create, in bytes, except for fio's `filecreate`.
 pub const FILE_BYTES: u64 = 4096;
 
 /// Rate and CPU time of one phase.
@@ -34,7 +34,7 @@ pub struct PeerLoad {
     pub mounted: MountedVolume,
     pub files: u64,
     pub workers: u32,
-    /// The compiled observer of fs_mark (`borders.c`).
+    /// The compiled library (`borders.c`) that measures the phases of fs_mark from within.
     pub borders: PathBuf,
 }
 

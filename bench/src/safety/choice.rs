@@ -46,7 +46,7 @@ pub enum Incident {
     LazyUnmount,
 }
 
-/// The time of the incident.
+/// The time at which the incident happens.
 #[derive(Clone, Copy, Debug)]
 pub struct IncidentMoment {
     /// Whether the incident happens only after the run has created its manifest.
@@ -54,7 +54,7 @@ pub struct IncidentMoment {
     pub after: Duration,
 }
 
-/// How `clean` is called.
+/// How often `clean` is called after the run, and what runs at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cleaning {
     Once,
@@ -160,7 +160,7 @@ fn prompt(dice: &mut Draws, long: Option<u64>) -> Face {
     }
 }
 
-/// Mixes that an engine can perform.
+/// Mixes that an engine can perform, for a shared pool only those with reads.
 fn mixes(engine: &str, is_shared: bool) -> Vec<&'static str> {
     let mixes: &[&str] = match engine {
         "stdio" => &["read=5,append=2,create=2,delete=2", "create=1,delete=1"],

@@ -22,11 +22,11 @@ pub const SHARED_MEMORY: &str = "/dev/shm";
 /// The results of a round.
 #[derive(Debug, Default)]
 pub struct Ended {
-    /// Problems that were found.
+    /// Violations of what the campaign promises. A round without problems has passed.
     pub problems: Vec<String>,
     /// Output of the run or study and of `clean`, on both streams.
     pub told: String,
-    /// The actions, in order.
+    /// The actions of the round, in order. They are printed if the round fails.
     pub log: Vec<String>,
     pub was_killed: bool,
     /// Number of the run's files that `clean` has left and named.

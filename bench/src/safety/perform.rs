@@ -48,7 +48,7 @@ pub fn round(ours: &Path, round_dir: &Path, is_slow: bool, dice: &mut Draws) -> 
 struct Performance<'a> {
     ours: &'a Path,
     round_dir: PathBuf,
-    /// The location of the run.
+    /// The location of the run, which is named like a user's mail directory.
     mail: PathBuf,
     /// A directory outside of the location, with the files to which links of the user point.
     elsewhere: PathBuf,

@@ -69,7 +69,7 @@ struct StudyPerformance<'a> {
     round_dir: PathBuf,
     images: PathBuf,
     elsewhere: PathBuf,
-    /// An existing target directory.
+    /// An existing directory, which the study may use as a second target.
     other: PathBuf,
     /// The directory to which the user moves files aside.
     aside: PathBuf,

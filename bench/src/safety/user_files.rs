@@ -127,7 +127,7 @@ impl UserFiles {
         self.all.iter().filter_map(UserFile::difference).collect()
     }
 
-    /// The content of the next file.
+    /// Content of a random kind for the next file.
     fn content(&self, dice: &mut Draws) -> Vec<u8> {
         // Shorter contents are not distinctive enough.
         let least = if self.told_by_contents { 100 } else { 1 };

@@ -11,17 +11,17 @@ use crate::noise::Noise;
 use crate::process::caught;
 use crate::statistics::clopper_pearson;
 
-/// The results of a study.
+/// The results of one study, its gate, and the ratio that is known to be true.
 pub(super) struct Found {
     pub(super) seed: u64,
-    /// `None` if too many runs were INVALID.
+    /// The estimated ratio of the candidate's rate; `None` if too many runs were INVALID.
     pub(super) estimate: Option<Estimate>,
     /// The true ratio of the rates: 1 for identical systems, else computed from the known delay.
     pub(super) known: f64,
     pub(super) is_doubtful: bool,
     /// Standard deviation of the log ratio of A/A control to baseline.
     pub(super) noise: Option<f64>,
-    /// `None` if the gate refused to decide.
+    /// The gate over the study; `None` if it refused to decide.
     pub(super) gate: Option<Gate>,
     pub(super) took: Duration,
 }

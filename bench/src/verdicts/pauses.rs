@@ -21,14 +21,13 @@ use crate::process::Started;
 const FINDS: Limit = Limit::AtLeast(0.95);
 /// Maximum share of runs without stops, beside busy loops, that the rule may flag.
 const FALSE_ALARMS: Limit = Limit::AtMost(0.01);
-/// Number of busy loops.
+/// Number of busy loops that compete with the runs for the processors.
 const BUSY_LOOPS: usize = 6;
 /// Number of runs at the same time. Each run does little work and takes ten seconds, so several run
 /// at once.
 const AT_ONCE: usize = 5;
 /// Time limit of a run. A longer run is an error.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// The arguments of each run.
 const RUN: &str = "run --mix read=1 --files 100 --rate 200 --for 10s --archive none --quiet \
                    --format json --target";
 

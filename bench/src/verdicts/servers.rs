@@ -54,7 +54,7 @@ impl Law {
     }
 }
 
-/// The start of the measurement.
+/// When the measurement starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
     /// After a warm-up: each worker has an operation in progress.
@@ -71,7 +71,7 @@ struct SimulatedServer {
     workers: u32,
 }
 
-/// The conditions of a measurement.
+/// Start, length and drift of a simulated measurement.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     start: Start,

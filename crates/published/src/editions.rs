@@ -88,7 +88,7 @@ pub(crate) fn in_short(made: Option<&WhichEdition>) -> String {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Converted {
     pub figure: Figure,
-    /// The number as printed.
+    /// The rate as the source printed it.
     pub printed: String,
     /// The number that the edition printed, in kilobytes per second.
     pub meant: f64,
@@ -109,7 +109,6 @@ pub struct Finding {
     pub ratio: Interval,
     /// The planned bytes and their ratio, for both editions.
     pub planned: Vec<Planned>,
-    /// The edition that produced the row.
     pub made: WhichEdition,
     /// Rates that the source converted with the rule of the other edition.
     pub converted: Vec<Converted>,

@@ -38,11 +38,9 @@ pub struct Library {
 pub struct Row<'a> {
     pub source: &'a Source,
     pub table: &'a PublishedTable,
-    /// The system that was measured.
     pub system: &'a System,
     /// The build of the operating system, if there are several.
     pub variant: Option<String>,
-    /// The workload's configuration.
     pub configuration: &'a Configuration,
     /// The published figures with their units.
     pub figures: BTreeMap<Figure, (&'a CellValue, Unit)>,

@@ -11,13 +11,13 @@ pub const KILOBYTE_BYTES: f64 = 1024.0;
 /// A number in a table: its text and its value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PrintedNumber {
-    /// The exact text.
+    /// The exact text in the source.
     pub printed: String,
     /// The value; for a range, the value of the first number.
     pub value: f64,
     /// The second number of a range.
     pub to: Option<f64>,
-    /// The number of decimals.
+    /// The number of printed decimals, which determines the rounding error.
     pub decimals: u32,
 }
 

@@ -7,30 +7,29 @@ use workload::Edition;
 
 use crate::number::{NotANumber, PrintedNumber, Unit};
 
-/// A published source of results.
+/// A published source of results, for example a paper or a web page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// Its short name, which options use.
+    /// The short name of the source, which options use.
     pub name: String,
     pub title: Fact<String>,
     pub authors: Fact<String>,
     pub publisher: Fact<String>,
     /// The year of publication.
     pub year: Fact<u32>,
-    /// The program that produced the results.
+    /// The program that produced the results, with its version, as far as known.
     pub program: Fact<String>,
-    /// A description in one sentence.
+    /// A description of the source in one sentence.
     pub what: String,
     /// Machines and parameters, as the source describes them.
     pub environment: Vec<String>,
     /// Notes that are needed to interpret the numbers.
     pub notes: Vec<String>,
-    /// The systems that were measured.
     pub systems: Vec<System>,
-    /// The configurations of the workload.
+    /// The configurations of the workload that the tables refer to.
     pub configurations: Vec<Configuration>,
-    /// The tables, in order.
+    /// The tables, in the order of the source.
     pub tables: Vec<PublishedTable>,
 }
 
@@ -38,13 +37,13 @@ pub struct Source {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct System {
-    /// Its name in this source's data.
+    /// The name of the system in the data of the source.
     pub name: String,
-    /// The column's header.
+    /// The header of the system's column in tables.
     pub column: String,
     /// The machine, disks and file system.
     pub description: Fact<String>,
-    /// The person or organisation that measured it.
+    /// The person or organisation that measured the system.
     pub contributor: Fact<String>,
 }
 
@@ -52,7 +51,7 @@ pub struct System {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Configuration {
-    /// Its name in this source's data.
+    /// The name of the configuration in the data of the source.
     pub name: String,
     pub files: u64,
     pub transactions: u64,
@@ -61,17 +60,17 @@ pub struct Configuration {
     /// The number of simultaneous processes, each with this complete configuration. Rates are those
     /// of one process.
     pub processes: u32,
-    /// The edition that the source names.
+    /// The edition that the source names; not available if it names none.
     pub edition: Fact<Edition>,
     /// Information about all other parameters of the program, as text.
     pub parameters: String,
 }
 
-/// The kind of a number.
+/// The quantity that a number in a table measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Figure {
-    /// Transactions per second of the transactions' time.
+    /// Transactions per second, over the time of the transactions.
     TransactionsRate,
     /// Data read per second of the whole run.
     DataReadRate,
@@ -164,17 +163,17 @@ impl Coordinates {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedTable {
-    /// Its short name, which options use.
+    /// The short name of the table, which options use.
     pub name: String,
-    /// Its title, as printed.
+    /// The title of the table, as printed.
     pub title: String,
-    /// The coordinates that all of its cells have in common.
+    /// The coordinates that all cells of the table have in common.
     #[serde(default)]
     pub of: Coordinates,
     /// Notes that are needed to interpret the table.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// The headers above the labels of its rows.
+    /// The headers above the labels of the rows.
     pub stub: Vec<String>,
     /// The common header above all headers of `stub` except the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -193,9 +192,9 @@ pub struct Column {
     /// The common header above this column and its neighbours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// Its header, as printed.
+    /// The header of the column, as printed.
     pub label: String,
-    /// The coordinates that its cells have in common.
+    /// The coordinates that all cells of the column have in common.
     #[serde(default)]
     pub of: Coordinates,
 }
@@ -204,15 +203,15 @@ pub struct Column {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableLine {
-    /// Its labels, as printed.
+    /// The labels at the beginning of the row, as printed.
     pub labels: Vec<String>,
-    /// The coordinates that its cells have in common.
+    /// The coordinates that all cells of the row have in common.
     #[serde(default)]
     pub of: Coordinates,
     /// Notes that are needed to interpret the row.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// Its cells, one for each column.
+    /// The cells of the row, one for each column.
     pub cells: Vec<CellValue>,
 }
 
@@ -221,7 +220,7 @@ pub struct TableLine {
 #[serde(try_from = "CellText")]
 pub struct CellValue(pub Fact<PrintedNumber>);
 
-/// A cell in the data files.
+/// A cell as written in the data files: the printed text, or the reason why it is missing.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum CellText {
@@ -247,7 +246,7 @@ impl TryFrom<CellText> for CellValue {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Misfit {
-    /// The row's system.
+    /// The system whose row fits no edition.
     pub system: String,
     pub why: String,
 }

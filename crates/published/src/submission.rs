@@ -45,7 +45,7 @@ pub struct Rates {
     pub kilobytes_read_per_second: f64,
     /// Kilobytes written per second of all phases.
     pub kilobytes_written_per_second: f64,
-    /// The duration of all phases in seconds.
+    /// The duration of all phases together, in seconds.
     pub elapsed_s: f64,
 }
 
@@ -97,12 +97,10 @@ pub struct Submission {
     pub system: String,
     /// The name of the preset, or the options that create the workload.
     pub configuration: String,
-    /// The complete workload.
     pub workload: Workload,
     /// The I/O engine's name.
     #[serde(rename = "storage")]
     pub engine: String,
-    /// The durability policy.
     pub durability: String,
     pub rates: Rates,
     /// The level of the run's verdict.

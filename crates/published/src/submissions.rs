@@ -111,13 +111,12 @@ pub struct Group {
     pub label: String,
     /// The configuration's numbers and its edition; absent for mixes.
     pub shape: Option<(ConfigurationShape, Edition)>,
-    /// The workload of this configuration.
     pub workload: Workload,
-    /// The workload's fingerprint.
+    /// The fingerprint of `workload`; not available if computing it would take too long.
     pub fingerprint: Fact<String>,
     /// The published columns of this configuration.
     pub published: Vec<PublishedColumn>,
-    /// Submissions with this fingerprint.
+    /// Submissions with the fingerprint and the workload of the group.
     pub submissions: Vec<Numbered>,
     /// Submissions of this configuration with another fingerprint or workload.
     pub apart: Vec<Apart>,

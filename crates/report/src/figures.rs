@@ -19,9 +19,9 @@ const COLUMNS_MM: f64 = 178.0;
 pub struct PaperFigure {
     /// Beginning of the file names: letters, digits and hyphens.
     pub name: String,
-    /// SVG, 85 mm wide.
+    /// The chart as SVG, 85 mm wide.
     pub one_column: String,
-    /// SVG, 178 mm wide.
+    /// The chart as SVG, 178 mm wide.
     pub two_columns: String,
     /// The charted numbers as CSV (RFC 4180).
     pub data: String,
@@ -79,7 +79,7 @@ fn line(lines: &mut Document, block: &Block) {
 
 /// Converts a title to a part of a file name.
 fn slug(title: &str) -> String {
-    /// Longer names are cut.
+    /// Maximum length of the part, in letters. Longer titles are cut.
     const LONGEST: usize = 60;
     let mut slug = String::new();
     for letter in title.chars() {

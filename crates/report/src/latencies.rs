@@ -4,7 +4,7 @@ use document::{Cell, Number};
 use verdict::SweepStepSummary;
 use verdict::summary::LatencySummary;
 
-/// The names of all columns.
+/// The names of all latency columns that a table can contain.
 pub(crate) const COLUMNS: [&str; 8] =
     ["mean", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "max"];
 

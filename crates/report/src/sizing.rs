@@ -39,7 +39,7 @@ fn chosen(sizing: &Sizing, workload: &Workload) -> String {
     )
 }
 
-/// The expected duration according to a calibration.
+/// A sentence with the rates of the calibration, and with the durations that follow from them.
 fn takes(sizing: &Sizing, calibration: &Calibration, workload: &Workload, drive: &Drive) -> String {
     let mut text = format!(
         "A calibration of {} created {} files/s",
@@ -115,7 +115,7 @@ fn about(number: f64) -> String {
     grouped(((number / unit).round() * unit).round() as u64)
 }
 
-/// A duration in a suitable unit.
+/// Formats a duration in seconds, minutes or hours.
 fn time(seconds: f64) -> String {
     match seconds {
         _ if seconds < 10.0 => format!("{seconds:.1} s"),

@@ -7,7 +7,7 @@ use study::StudyPlan;
 /// Maximum number of configurations that are listed, and of runs in the order of a block.
 const NAMED: usize = 12;
 
-/// The plan of a study.
+/// The plan of a study as a document: cells, order of the runs, duration, and space.
 pub fn plan(plan: &StudyPlan) -> Document {
     let mut document = Document::default();
     let runs = plan.order.len() as u64;
@@ -103,7 +103,7 @@ fn time(plan: &StudyPlan) -> String {
     }
 }
 
-/// A duration in a suitable unit.
+/// Formats a duration in seconds, minutes or hours.
 pub fn length(seconds: f64) -> String {
     let whole = seconds.round() as u64;
     match whole {

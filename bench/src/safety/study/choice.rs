@@ -21,7 +21,7 @@ pub(super) enum Change {
     ExchangeImage,
 }
 
-/// How the study ends.
+/// How the study ends: without a signal, or by one or two signals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     ByItself,

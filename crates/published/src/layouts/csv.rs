@@ -24,7 +24,7 @@ struct Amount<'a> {
     value: Option<f64>,
     /// The minimum and the maximum over the blocks.
     spread: Option<(f64, f64)>,
-    /// The ends of the confidence interval.
+    /// The lower and upper end of the confidence interval, for improvements.
     interval: Option<(f64, f64)>,
     blocks: Option<u32>,
     printed: Option<&'a str>,

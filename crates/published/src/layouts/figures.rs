@@ -61,7 +61,7 @@ pub(super) fn unit_of(figure: Figure) -> Unit {
     }
 }
 
-/// Returns a figure's label in papers.
+/// Returns the label that papers use for a figure.
 pub(crate) fn label(figure: Figure) -> &'static str {
     match figure {
         TransactionsRate => "Transactions per second",

@@ -19,14 +19,14 @@ pub(super) const SPREAD: &str = "least to greatest";
 /// The position of a value: work, system and figure.
 pub(super) type Place = (usize, usize, Figure);
 
-/// The values that tables show.
+/// Selects the values in tables: of the study only, or also of the paper.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LayoutView {
     /// Whether tables include the paper's values and the comparison with them.
     pub is_with_published: bool,
 }
 
-/// Returns the systems whose values are shown.
+/// Returns the indices of the systems whose values are shown, the study's systems first.
 pub(super) fn systems(results: &LayoutResults, view: LayoutView) -> Vec<usize> {
     let published = results.published().filter(|_| view.is_with_published);
     results.own().chain(published).collect()

@@ -63,7 +63,7 @@ const fn title(layout: PaperLayout) -> &'static str {
     }
 }
 
-/// Explains the numbers in the tables.
+/// Returns sentences that explain the numbers in the tables: medians, units and rates.
 fn numbers(results: &LayoutResults) -> String {
     let what = match results.blocks_max() {
         0 => "Nothing has been measured yet".to_owned(),

@@ -20,11 +20,10 @@ const POLICY: &str = "default-src 'none'; script-src \
                       'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
 pub struct PageRun<'a> {
-    /// The record that is shown.
     pub record: &'a Record,
     /// The embedded JSON document, as in exports.
     pub json: &'a str,
-    /// Remarks of users from an archive.
+    /// Tags and notes that users have added to the run in an archive.
     pub remarks: Document,
     /// Blocks after the run's own tables and charts, for example published results.
     pub more: Document,

@@ -39,7 +39,7 @@ pub(crate) fn throughput_label(value: f64) -> String {
     }
 }
 
-/// An axis in bytes/s for these values.
+/// An axis in bytes/s that covers all given values.
 pub(crate) fn throughput_axis(values: impl Iterator<Item = f64>) -> Axis {
     Axis::new("bytes/s", Scale::of_bytes(values), throughput_label)
 }

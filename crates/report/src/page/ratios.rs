@@ -19,7 +19,7 @@ fn decimal<T>(of: Option<T>, value: fn(T) -> f64) -> Cell {
     Cell::decimal(of.map(value), 3)
 }
 
-/// Adds the ratio plot.
+/// Adds the ratio plot of all comparisons, or a note if no comparison has a ratio.
 pub(super) fn plot(document: &mut Document, tables: &[Comparisons]) {
     let all: Vec<(&Comparisons, &Comparison)> = tables
         .iter()

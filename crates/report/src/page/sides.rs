@@ -12,10 +12,9 @@ use super::file::PageRun;
 use super::labels::{millions, rate_label, short_latency, throughput_label};
 use crate::comparison::unlike_words;
 
-/// A run of a configuration.
 pub(super) struct SideRun<'a> {
     pub observed: &'a Observed,
-    /// The run on the page.
+    /// The same run as the page contains it, with its record and remarks.
     pub run: &'a PageRun<'a>,
     /// Position of the run among all runs in order of time, from 1.
     pub order: usize,

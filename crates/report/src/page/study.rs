@@ -18,13 +18,12 @@ use crate::text;
 
 /// The content of the page of a study or of compared configurations.
 pub struct ComparedPage<'a> {
-    /// A short title.
+    /// A short title, which follows `PostMark:` in the heading of the page.
     pub name: String,
     /// The groups of configurations. Each group has a baseline.
     pub groups: &'a [SideGroup],
     /// The comparisons, for each group that contains configurations.
     pub tables: &'a [Comparisons],
-    /// The metrics that are compared.
     pub metrics: &'a [Metric],
     /// The design of the study; `None` for other compared configurations.
     pub design: Option<&'a Design>,

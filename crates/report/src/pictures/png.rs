@@ -7,7 +7,6 @@ use base64::prelude::BASE64_STANDARD;
 use flate2::write::ZlibEncoder;
 use flate2::{Compression, Crc};
 
-/// An image with a palette.
 pub(crate) struct Indexed {
     /// Number of pixels in a row.
     pub width: u32,
@@ -18,7 +17,7 @@ pub(crate) struct Indexed {
 }
 
 impl Indexed {
-    /// The PNG file.
+    /// The contents of the PNG file.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let width = self.width as usize;
         let rows = self.pixels.len().checked_div(width).unwrap_or(0);

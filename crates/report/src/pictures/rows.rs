@@ -16,7 +16,7 @@ const HEIGHT: f64 = 20.0;
 /// Maximum share of a chart's width for the names of its rows.
 const NAMES_PART: f64 = 0.42;
 
-/// A point with its interval.
+/// A point of a row, with its interval.
 pub(crate) struct Mark {
     /// Index of the point's kind in the legend.
     pub series: usize,
@@ -34,7 +34,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// A heading above rows.
+    /// A row that is only a heading for the rows below.
     pub(crate) fn heading(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -49,7 +49,6 @@ impl Row {
     }
 }
 
-/// A chart of rows.
 pub(crate) struct Rows {
     pub title: String,
     pub caption: String,

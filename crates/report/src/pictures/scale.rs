@@ -8,7 +8,6 @@ const VALUE_MAX: f64 = 1e30;
 /// A mapping from values to positions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Scale {
-    /// A linear scale.
     Linear {
         /// The value at position 0.
         low: f64,
@@ -22,7 +21,6 @@ pub(crate) enum Scale {
         /// Distance between two labelled values.
         step: f64,
     },
-    /// A logarithmic scale.
     Log {
         /// The value at position 0.
         low: f64,

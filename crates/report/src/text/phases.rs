@@ -92,7 +92,7 @@ pub(crate) fn arrivals(document: &mut Document, summary: &Summary) {
     document.gap();
 }
 
-/// A count and its rate.
+/// The cells of a count and of its rate.
 fn counts(rate: &Rate) -> [Cell; 2] {
     [Cell::count(rate.count), Cell::rate(rate.per_second)]
 }

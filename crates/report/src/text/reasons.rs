@@ -24,7 +24,7 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
     reasons(document, summary, usize::MAX);
 }
 
-/// The verdict's text and its emphasis.
+/// The text of a verdict, and the tone in which it is emphasized.
 pub(crate) fn painted(level: Level) -> (String, Tone) {
     let tone = match level {
         Level::Valid => Tone::Good,

@@ -78,7 +78,7 @@ fn measured(summary: &Summary) -> Option<&TransactionsSummary> {
     transactions.filter(|of| of.duration_ns > 0 && of.rate.count > 0)
 }
 
-/// Rates, p99 latency and verdict.
+/// The line with the results: rates, p99 latency, limits of a sweep, and verdict.
 fn answer(summary: &Summary) -> String {
     let mut words = Vec::new();
     if let Some(transactions) = measured(summary) {
@@ -131,7 +131,7 @@ fn operations(document: &mut Document, summary: &Summary) {
     document.gap();
 }
 
-/// The phases other than the transactions.
+/// Adds a line with the rates of the phases other than the transactions.
 fn others(document: &mut Document, summary: &Summary) {
     let phases = summary.phases.iter();
     let words: Vec<String> = phases

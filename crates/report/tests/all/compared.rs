@@ -15,7 +15,7 @@ fn metric(word: &str) -> Metric {
     word.parse().unwrap()
 }
 
-/// Deviations of six runs, in percent.
+/// Deviations of six runs from the rate of their configuration, in percent.
 const NOISE: [f64; 6] = [0.0, 2.0, -1.0, 1.0, -2.0, 0.5];
 
 /// A configuration with `blocks` runs, each with transactions/s and a latency. Configurations with

@@ -421,7 +421,6 @@ fn at<'a>(value: &'a mut Value, number: &mut usize) -> Option<&'a mut Value> {
     }
 }
 
-/// A change of a value.
 #[derive(Clone, Debug)]
 enum Mutation {
     Replace(Value),
@@ -431,7 +430,7 @@ enum Mutation {
     Repeat(usize),
     /// Replaces the value by another value of the document.
     Copy(prop::sample::Index),
-    /// Adds to a number.
+    /// Adds this to a number.
     Add(i64),
 }
 

@@ -64,7 +64,7 @@ fn entry(record: &Record) -> ListedRun {
     }
 }
 
-/// A record in all formats.
+/// All reports, lists and exports of a record, as texts.
 pub fn everything(record: &Record) -> Vec<String> {
     let entries = [entry(record)];
     let mut shown = vec![

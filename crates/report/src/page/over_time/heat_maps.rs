@@ -85,7 +85,7 @@ fn why_none(record: &Record) -> &'static str {
     }
 }
 
-/// Explains the range of the colours.
+/// A sentence that explains the colours of the heat maps.
 fn meaning((least, greatest): (f64, f64)) -> String {
     format!(
         "Colour: operations/s in a cell, from {} and less (dark) to {} (bright), on a logarithmic \
