@@ -47,6 +47,7 @@ pub fn first_transactions(workload: &Workload) -> Option<u64> {
     is_endless.then(|| first().map_or(PLANNED, |followed| followed.transactions))
 }
 
+/// Simulates the operations of a run, and returns them with the run's requirements.
 ///
 /// # Errors
 /// Returns an error if the workload has no operation stream, or if planning it would take too long.

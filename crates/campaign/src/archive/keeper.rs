@@ -131,6 +131,7 @@ impl Keeper {
     /// Returns `None` if that is not possible either.
     ///
     /// # Errors
+    /// Returns an error if a requested archive cannot be opened, or if no thread can be started.
     pub fn of(place: &ArchivePlace, remarks: Remarks, user: User) -> Result<Option<Self>, Error> {
         let (archive, path) = match place.open_for_run(user) {
             Ok(archive) => {
