@@ -1,7 +1,7 @@
-//! Random runs on the simulated engine: the parts of each record and report add up, and `check`
-//! finds no problem.
+//! Random runs on the simulated engine. The totals in each record and report equal the sums of
+//! their parts, and `check` finds no problem.
 //!
-//! `POSTMARK_SUMS` raises the number of runs; `POSTMARK_SUMS_SEED` selects other runs.
+//! `POSTMARK_SUMS` sets the number of runs. `POSTMARK_SUMS_SEED` selects other random runs.
 
 use std::time::Duration;
 
@@ -98,7 +98,7 @@ fn classic(draws: &mut Random, transactions: u64) -> Workload {
     }
 }
 
-/// A random valid run spec, and the simulated engine for it.
+/// A random valid run spec, and a simulated engine that can perform it.
 fn drawn(number: u64) -> (RunSpec, Simulated) {
     let draws = &mut Random(number);
     let by_time = draws.below(10) < 3;
@@ -128,7 +128,8 @@ fn drawn(number: u64) -> (RunSpec, Simulated) {
         ]),
         cache: Cache::AsIs,
         drive: Drive {
-            // Longer than a thread waits for a processor while other tests run.
+            // The warm-up must be longer than a thread may wait for a processor while other tests
+            // run.
             warm_up: if draws.below(10) < 3 {
                 ms(20 + draws.below(30))
             } else {
@@ -178,7 +179,7 @@ fn rate(what: &str, rate: Rate, ns: u64) {
     assert_eq!(rate.per_second, expected, "{what}");
 }
 
-/// Checks the numbers of a phase in the summary.
+/// Asserts that the totals of a phase in the summary equal the sums of its operations.
 fn phase(record: &Record, shown: &PhaseSummary) {
     let performed = record.actual.phase(shown.phase).unwrap();
     let completed: u64 = shown
@@ -303,7 +304,7 @@ fn adds_up(record: &Record) {
             .map(|operation| operation.failed)
             .sum();
         assert_eq!(transactions.failed, failed);
-        // The bytes of truncations are new file sizes, which are not transferred.
+        // For truncations, the number of bytes is the new file size, which is not transferred.
         let moves = |(name, _): &(&String, _)| name.as_str() != Action::Truncate.name();
         let moving = summary.operations.iter().filter(moves);
         let moved: u64 = moving.map(|(_, operation)| operation.bytes.count).sum();
@@ -330,7 +331,7 @@ fn adds_up(record: &Record) {
 }
 
 #[test]
-fn the_parts_of_random_runs_add_up() {
+fn totals_of_random_runs_equal_the_sums_of_their_parts() {
     let first = number_of("POSTMARK_SUMS_SEED", 0);
     let runs = number_of("POSTMARK_SUMS", RUNS);
     let mut complete = 0;

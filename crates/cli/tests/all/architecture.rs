@@ -1,5 +1,5 @@
-//! Checks the rules of the architecture: which crate may import which, which may contain unsafe
-//! code, and which may use the system.
+//! Checks the architecture: which crates a crate may import, which crates may contain unsafe code,
+//! and which may use the operating system.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 use testkit::table;
 
-/// The crates of this workspace that each crate may import: the table of ARCHITECTURE.md.
+/// The crates of this workspace that each crate may import, as in the table of ARCHITECTURE.md.
 const MAY_IMPORT: &str = "
     document |
     # The derive macro `JsonSchema`, which expands to nothing in a program.
@@ -121,7 +121,8 @@ fn only_the_archive_imports_sqlite() {
 fn unsafe_code_is_only_in_allowed_crates() {
     let mut seen = 0;
     for file in rust_files(&root().join("crates")) {
-        // The path of the workspace may contain any name.
+        // Only the path below `crates` is examined, because the workspace may be in a directory
+        // with any name.
         let inside = file.strip_prefix(root().join("crates")).unwrap();
         let crate_name = inside.iter().next().unwrap().to_string_lossy().into_owned();
         let is_test = inside.iter().any(|part| part == "tests");
@@ -152,8 +153,8 @@ fn pure_crates_touch_no_system() {
     }
 }
 
-/// Words that must not occur in crates. `Duration` is allowed in the first row, clocks are not.
-/// Engines may use files but no clock; the runner and `system` must not print.
+/// Words that must not occur in the source of certain crates. The first row permits `Duration`, but
+/// no clock. Engines may use files but no clock; the runner and `system` must not print.
 const PURE: &str = "
     document workload engine measure record verdict report published | std::fs std::time std::env \
         std::net std::process println! eprintln!
@@ -170,7 +171,7 @@ fn is_pure(name: &str, words: &str) {
     let files = rust_files(&root().join("crates").join(name).join("src"));
     assert!(!files.is_empty(), "crate {name} has files");
     for file in files {
-        // Unit tests are not restricted.
+        // Unit tests may use the system.
         if file.file_name().is_some_and(|name| name == "tests.rs") {
             continue;
         }
@@ -182,7 +183,7 @@ fn is_pure(name: &str, words: &str) {
     }
 }
 
-/// rustfmt leaves long comments and strings as they are.
+/// rustfmt does not break long comments and strings, so a test checks the length of lines.
 #[test]
 fn lines_have_at_most_100_columns() {
     let folders = ["crates", "bench", "fuzz"].map(|name| root().join(name));

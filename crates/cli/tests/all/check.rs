@@ -1,4 +1,4 @@
-//! `postmark check`: records that agree, altered records, and files that are no records.
+//! `postmark check` with unchanged records, altered records, and files that are not records.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,17 +11,17 @@ use verdict::check::DIFFERENCES_MAX;
 use crate::support::interface::postmark;
 use crate::support::{Ended, Running, TestDir};
 
-/// A small run. It is INVALID only if it takes less than 1 ms.
+/// Options of a small run. It is INVALID only if it takes less than 1 ms.
 const LITTLE: &str = "--files 40 --transactions 200 --seed 7";
 
-/// Runs the program with arguments without blanks.
+/// Runs the program with arguments that contain no blanks.
 fn shows(test_dir: &TestDir, words: &str) -> Ended {
     let mut command = postmark(words);
     command.current_dir(test_dir.path());
     Running::run_to_end(command, test_dir.path())
 }
 
-/// The record of a run with more options, in a file of the test directory.
+/// Performs a run with additional options. Writes its record to a file of the test directory.
 fn run(test_dir: &TestDir, name: &str, options: &str) -> PathBuf {
     test_dir.directory("target");
     let words = format!(
@@ -31,7 +31,7 @@ fn run(test_dir: &TestDir, name: &str, options: &str) -> PathBuf {
     test_dir.path().join(name)
 }
 
-/// Writes a copy of the record with one value changed.
+/// Writes a copy of the record in which one value is changed.
 fn altered(record: &Path, name: &str, pointer: &str, alter: impl FnOnce(&mut Value)) {
     let mut value: Value = serde_json::from_str(&fs::read_to_string(record).unwrap()).unwrap();
     alter(
@@ -49,14 +49,14 @@ fn answer(ended: &Ended) -> Vec<Value> {
         .collect()
 }
 
-/// Expected exit status: 1 if the run is INVALID because it was shorter than 1 ms.
+/// Expected exit status of `check`: 1 if the run is INVALID because it took less than 1 ms.
 fn code_of(record: &Path) -> i32 {
     let value: Value = serde_json::from_str(&fs::read_to_string(record).unwrap()).unwrap();
     i32::from(value["summary"]["verdict"]["level"] == "invalid")
 }
 
 #[test]
-fn records_of_runs_of_every_kind_agree() {
+fn records_of_all_kinds_of_runs_break_no_rule() {
     let test_dir = TestDir::in_memory();
     for (number, options) in [
         "",
@@ -91,9 +91,10 @@ fn records_of_runs_of_every_kind_agree() {
     }
 }
 
-/// Their stored summaries may be those of earlier versions.
+/// Earlier versions of the program have written these records, so their stored summaries may differ
+/// from derived ones.
 #[test]
-fn kept_records_of_runs_break_no_rule_of_consistency() {
+fn records_of_earlier_versions_break_no_rule() {
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../verdict/tests/versions");
     let test_dir = TestDir::in_memory();
     let names = crate::support::names(&kept).unwrap();
@@ -170,7 +171,7 @@ fn altered_values_are_reported_with_path_and_both_values() {
 }
 
 #[test]
-fn a_record_that_does_not_follow_from_its_workload_breaks_a_named_rule() {
+fn record_that_contradicts_its_workload_breaks_a_named_rule() {
     let test_dir = TestDir::in_memory();
     let record = run(&test_dir, "run.json", LITTLE);
     type Alter = fn(&mut Value);
@@ -268,7 +269,7 @@ fn invalid_records_exit_with_status_2() {
                 .contains(told.trim()),
         );
     }
-    // The other file is checked nevertheless.
+    // `check` continues with the next file.
     let ended = shows(&test_dir, "check text.json run.json");
     ended
         .code(2)

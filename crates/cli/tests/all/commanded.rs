@@ -1,6 +1,6 @@
-//! Runs untrusted commands of the classic prompt, as from a pipe, in both editions, without opening
-//! a file and without a run. `hostile.rs` passes stored inputs here, and the fuzz target
-//! `config_classic` new ones.
+//! Performs commands of the classic prompt from an untrusted source, as from a pipe, in both
+//! versions of PostMark. No file is opened and no run is performed. `hostile.rs` calls this with
+//! stored inputs, and the fuzz target `config_classic` with new ones.
 
 use std::io::Write;
 use std::path::Path;
@@ -9,7 +9,7 @@ use campaign::classic::{ClassicRunner, Interpreter, Plain, PromptSettings, RunEn
 use document::sanitize;
 use record::{Classic, ClassicFigures, Edition, End};
 
-/// Commands that open the file named after them.
+/// Commands that open a file, whose name follows the command.
 const OF_FILES: [&[u8]; 3] = [b"run", b"show", b"load"];
 
 /// # Panics
@@ -28,7 +28,7 @@ pub fn command(bytes: &[u8]) {
         let mut interpreter = Interpreter::new(settings, &mut engine, streams, false);
         let file = Some(Path::new("/dev/null"));
         let ended = interpreter.session(file, &mut Plain::new(&lines[..]));
-        // A line may be too long, which is an error.
+        // A line that is too long is an error.
         assert!(ended.is_ok_and(|code| code <= 1) || lines.len() > 1 << 20);
         let errors = String::from_utf8(errors).expect("what is complained of is a text");
         assert!(
@@ -41,13 +41,13 @@ pub fn command(bytes: &[u8]) {
     }
 }
 
-/// The line without a file name.
+/// Removes the file name from a line.
 fn without_file(line: &[u8]) -> &[u8] {
     let command = OF_FILES.iter().find(|command| line.starts_with(command));
     command.map_or(line, |command| &line[..command.len()])
 }
 
-/// Returns the largest possible figures for every run.
+/// In place of a run, returns the largest possible figures.
 struct NoRuns;
 
 impl ClassicRunner for NoRuns {

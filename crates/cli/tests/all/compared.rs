@@ -1,5 +1,5 @@
-//! `postmark compare` and `postmark gate` with the real binary. The archives contain copies of one
-//! real run with known rates.
+//! `postmark compare` and `postmark gate` with the real program. The archives contain copies of one
+//! real run, whose rates are set by the test.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -19,7 +19,7 @@ targets = [{ name = "old", at = "/mnt/old" }, { name = "new", at = "/mnt/new" }]
 preset = "mail"
 "#;
 
-/// Factors for consecutive runs of a configuration.
+/// Factors by which the rates of consecutive runs of a configuration differ.
 const NOISE: [f64; 5] = [1.0, 1.004, 0.997, 1.002, 0.996];
 
 struct Archived {
@@ -73,7 +73,8 @@ impl Archived {
         record
     }
 
-    /// A copy of the run with another rate, in which a share of the operations failed.
+    /// A copy of the run whose rate is multiplied by a factor. `share` of its operations are marked
+    /// as failed.
     fn failing(&mut self, factor: f64, share: f64) -> Record {
         let mut record = self.copy(factor);
         for phase in &mut record.actual.phases {
@@ -161,7 +162,7 @@ fn one_line(text: &str) -> String {
 }
 
 #[test]
-fn a_study_is_compared_by_its_blocks() {
+fn study_is_compared_by_its_blocks() {
     let mut archived = Archived::new();
     archived.study(0.7, 10);
     for words in [
@@ -206,7 +207,8 @@ fn gate_passes_fails_or_is_undecided() {
         ended.code(code);
         let json: Value = serde_json::from_str(&ended.output).unwrap();
         assert_eq!(json["decision"], word);
-        // Blocks 6 to 10 suffice for a clear decision; the last two blocks do not.
+        // For `--confirm 5`, blocks 6 to 10 suffice for a decision. For `--confirm 8`, only two
+        // blocks are left, which do not suffice.
         let confirm = |after| archived.shows(&format!("{GATE} --confirm {after}"));
         confirm(5).code(code);
         confirm(8).code(5);
@@ -215,7 +217,7 @@ fn gate_passes_fails_or_is_undecided() {
 }
 
 #[test]
-fn a_gate_without_a_baseline_is_an_error() {
+fn gate_without_a_baseline_is_an_error() {
     let mut archived = Archived::new();
     archived.tagged("base", 1.0, 6);
     archived.tagged("next", 1.0, 6);

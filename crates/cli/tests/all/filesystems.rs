@@ -1,13 +1,13 @@
-//! Presets, shared pools, durability and crashes, caches, frozen and full file systems and kept
-//! pools, with the real binary on real file systems: tmpfs, ext4, xfs and btrfs in images of each
-//! test.
+//! Tests with the real program on real file systems: tmpfs, and ext4, xfs and btrfs in images of
+//! each test. They cover presets, shared pools, durability, crashes, caches, frozen and full file
+//! systems, and kept pools.
 //!
-//! An expectation is written once and must hold on every file system. A failure shows the command,
+//! Each test states what must hold on every file system. Its failure message contains the command,
 //! its output, the directory tree and the record.
 //!
-//! The tests are small by default. A release uses more: `POSTMARK_RACES` is the number of
-//! operations of the races (default 40,000), and `POSTMARK_CRASHES` the number of crashes of each
-//! file system (default 3). Tests that mount need root. Without it they print that they are
+//! The tests are small by default. A release sets higher numbers: `POSTMARK_RACES` is the number of
+//! operations in `races` (default 40,000). `POSTMARK_CRASHES` is the number of crashes of each file
+//! system (default 3). Tests that mount need root. Without root, these tests print that they are
 //! skipped, unless all tests must run (`CI` is set, or `POSTMARK_TEST_ALL=1`).
 
 mod cache;

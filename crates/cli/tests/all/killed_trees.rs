@@ -1,5 +1,6 @@
-//! If the original and this program are killed at their K-th unlink, the same tree of names and
-//! sizes remains. So order and sizes of operations agree at all times, not only at the end.
+//! The original and this program are killed at the same unlink of a session. The remaining trees
+//! must have the same names and sizes. So the order and the sizes of operations are the same at any
+//! time, not only at the end.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
@@ -44,7 +45,7 @@ fn killed_programs_leave_the_same_tree() {
     assert!(files_left > 300, "only {files_left} files were compared");
 }
 
-/// Number of unlinks of the original in a session.
+/// Number of unlinks that the original performs in a session.
 fn unlinks(strace: &Path, program: &Path, lines: &str) -> u64 {
     let (directory, work) = place(lines);
     let log = directory.path().join("log");
@@ -59,7 +60,7 @@ fn unlinks(strace: &Path, program: &Path, lines: &str) -> u64 {
     log.lines().filter(|line| line.contains("unlink(")).count() as u64
 }
 
-/// The remaining tree after the program is killed at its K-th unlink.
+/// The tree that remains after a program is killed at the unlink with number `when`.
 fn killed(strace: &Path, program: &Path, lines: &str, when: u64) -> Vec<(PathBuf, Option<u64>)> {
     let (directory, work) = place(lines);
     let status = command(strace, directory.path(), &work)
@@ -73,7 +74,7 @@ fn killed(strace: &Path, program: &Path, lines: &str, when: u64) -> Vec<(PathBuf
         .arg(program)
         .status()
         .unwrap();
-    // strace ends by the same signal as the program.
+    // strace ends itself by the signal that ended the program.
     assert_eq!(
         status.signal(),
         Some(9),

@@ -1,4 +1,5 @@
-//! Studies in the tables of papers: performs the small study files of the project (as root).
+//! Performs the small study files of the project as root, whose results are printed in the tables
+//! of published papers.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -8,12 +9,12 @@ use testkit::{Shows, rows};
 use crate::original::{directory, ours};
 use crate::support::is_root;
 
-/// Path of a study file of the project.
+/// Path of a study file in the directory `studies`.
 fn study_file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../studies/{name}.toml"))
 }
 
-/// Runs the program with arguments without blanks.
+/// Runs the program with arguments that contain no blanks.
 fn perform(place: &Path, words: &str) -> Output {
     Command::new(ours())
         .args(words.split_whitespace())
@@ -30,14 +31,14 @@ fn text(output: &Output) -> String {
     shown.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Performs the small study of a layout, with the numbers of its paper.
+/// Performs the small study of a layout. Its output includes the values printed in the paper.
 fn studied(place: &Path, name: &str) -> String {
     let file = study_file(name);
     let words = format!("study {} --with-published --quiet", file.display());
     text(&perform(place, &words))
 }
 
-/// Study files, each with texts of its output.
+/// Study files, each with texts that its output must contain.
 const SHOWN: &str = "
     tr3022-small | Table 1, Table 4: 1,000 files, 50,000 transactions 1000/50000 ext4 tmpfs \
         Transactions per second | paper: 1000/50000 UFS TMPFS ODS/R0
@@ -61,8 +62,7 @@ fn small_studies_show_the_tables_of_their_papers() {
             text.shows(words);
         }
     }
-    // The archive contains everything for the layout, so the tables can be shown later in every
-    // format.
+    // The archive contains all data of the tables, so they can be printed later in every format.
     let shown = |options: &str| {
         text(&perform(
             place.path(),
@@ -78,7 +78,7 @@ fn small_studies_show_the_tables_of_their_papers() {
 }
 
 #[test]
-fn unknown_layouts_and_counterparts_are_refused_in_advance() {
+fn unknown_layouts_and_published_systems_are_refused_in_advance() {
     let place = directory();
     let file = place.path().join("study.toml");
     let at = place.path().display();

@@ -1,11 +1,12 @@
-//! The form of the documents: lines fit into a terminal, tables of contents agree with headings,
+//! The form of the documents: lines fit into a terminal, a table of contents equals the headings,
 //! and links have targets.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Maximum length of a line in characters. Tables, code and lines of a single long word are exempt.
+/// Maximum length of a line in characters. Tables, code, and lines with a single long word may be
+/// longer.
 const WIDTH: usize = 100;
 
 /// Documents that start with a table of contents.
@@ -18,7 +19,7 @@ fn root() -> PathBuf {
         .unwrap()
 }
 
-/// All documents for readers: those in the root and in docs.
+/// The paths of all documents in the root directory and in docs.
 pub fn documents() -> Vec<PathBuf> {
     let mut found = Vec::new();
     for directory in [root(), root().join("docs")] {
@@ -32,7 +33,7 @@ pub fn documents() -> Vec<PathBuf> {
     found
 }
 
-/// The lines that are neither code nor tables, with their numbers.
+/// The lines outside of code and tables, with their numbers.
 fn prose(text: &str) -> Vec<(usize, &str)> {
     let mut is_fenced = false;
     let lines = text.lines().enumerate().filter(|(_, line)| {
@@ -58,7 +59,7 @@ fn headings(text: &str) -> Vec<(usize, &str)> {
         .collect()
 }
 
-/// The anchor of a heading on GitHub.
+/// The anchor that GitHub generates for a heading.
 fn anchor(heading: &str) -> String {
     let is_kept =
         |character: &char| character.is_alphanumeric() || ['-', '_', ' '].contains(character);
@@ -66,7 +67,7 @@ fn anchor(heading: &str) -> String {
     kept.replace(' ', "-")
 }
 
-/// The links of a text as pairs of text and address. A link may span several lines.
+/// The links in a text, as pairs of link text and address. A link may span several lines.
 fn links(text: &str) -> Vec<(String, String)> {
     let lines: Vec<&str> = prose(text)
         .into_iter()

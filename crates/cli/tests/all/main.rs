@@ -1,4 +1,4 @@
-//! Tests of the program from outside: one test binary with a module for each subject.
+//! Tests that run the program as a user does: one test binary with a module for each subject.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
 
@@ -40,7 +40,7 @@ mod verdict;
 mod words;
 mod wrappers;
 
-// Code that several suites share.
+// Code that tests of several modules share.
 mod commanded;
 mod configured;
 mod handed;

@@ -1,5 +1,5 @@
-//! `postmark man` and `postmark completions`: pages and scripts contain all commands and options,
-//! and shells accept the scripts.
+//! `postmark man` and `postmark completions`: manual pages and completion scripts contain all
+//! commands and options, and shells accept the scripts.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,7 +23,7 @@ fn output(arguments: &[&str], directory: &Path) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The manual pages, by name.
+/// The text of each manual page, by its name.
 fn pages(directory: &Path) -> BTreeMap<String, String> {
     output(&["man", "man1"], directory);
     let entries = fs::read_dir(directory.join("man1")).unwrap();
@@ -39,7 +39,7 @@ fn pages(directory: &Path) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The options at the starts of lines of a command's help.
+/// The options in the help of a command, which are at the start of lines.
 fn options(help: &str) -> Vec<&str> {
     let lines = help.lines().map(str::trim_start);
     let starts = lines.filter_map(|line| {
@@ -114,7 +114,7 @@ fn each_command_has_a_manual_page_with_all_its_options() {
 fn examples_of_the_manual_pages_run() {
     let test_dir = original::directory();
     let pages = pages(test_dir.path());
-    // Ordered so that runs exist before commands that need them.
+    // Runs must exist before commands that read them, so their examples are first.
     let order = [
         "postmark",
         "postmark-run",
@@ -149,7 +149,7 @@ fn examples_of_the_manual_pages_run() {
     crate::documents::perform("manual pages", &commands);
 }
 
-/// Removes the escapes of roff.
+/// Removes escapes of roff from a text.
 fn plain(text: &str) -> String {
     text.replace("\\*(Aq", "'")
         .replace("\\-", "-")
@@ -207,7 +207,7 @@ fn pages_are_overwritten_only_with_force() {
     assert!(fs::read_to_string(&page).unwrap().contains("POSTMARK-RUN"));
 }
 
-/// Runs a shell script with the completions in a file. Returns its output.
+/// Runs a shell script that reads a file with the completions. Returns its output.
 fn shell(program: &str, arguments: &[&str], script: &str, directory: &Path) -> String {
     let output = Command::new(program)
         .args(arguments)
@@ -226,7 +226,7 @@ fn shell(program: &str, arguments: &[&str], script: &str, directory: &Path) -> S
 }
 
 #[test]
-fn bash_completes() {
+fn bash_completes_commands_and_options() {
     let test_dir = original::directory();
     fs::write(
         test_dir.path().join("postmark.bash"),
@@ -252,7 +252,7 @@ fn bash_completes() {
 }
 
 #[test]
-fn fish_completes() {
+fn fish_completes_commands_and_options() {
     if original::tool("/usr/bin/fish", "apt-get install fish").is_none() {
         return;
     }

@@ -1,4 +1,4 @@
-//! `postmark observe`: reports on other commands.
+//! `postmark observe`: what it reports about other commands.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,7 +10,7 @@ use testkit::Assert;
 use crate::support::interface::program;
 use crate::support::{Ended, FileSystem, Running, TestDir, Volume};
 
-/// `postmark observe` of a command, with a target.
+/// The command `postmark observe` for another command, with a target.
 fn command(test_dir: &TestDir, target: &Path, options: &[&str], observed: &[&str]) -> Command {
     let mut command = Running::command(program());
     command
@@ -32,7 +32,7 @@ fn observe(test_dir: &TestDir, target: &Path, options: &[&str], observed: &[&str
     )
 }
 
-/// The JSON report, from standard error.
+/// Parses the JSON report, which is on standard error.
 fn account(ended: &Ended) -> Value {
     let value: Value =
         serde_json::from_str(&ended.errors).unwrap_or_else(|error| panic!("{error}\n{ended}"));
@@ -111,7 +111,7 @@ fn device_writes_of_an_image_are_reported_with_the_sync_separately() {
         + known(&account["sync"]["counted"]["allocated_bytes"]);
     assert!(allocated >= 16 << 20, "{allocated}");
 
-    // An existing output is not overwritten, and the command is not run.
+    // An existing output file is not overwritten. The command is then not started.
     observe(
         &test_dir,
         &point,
@@ -122,7 +122,8 @@ fn device_writes_of_an_image_are_reported_with_the_sync_separately() {
     .shows("the file exists");
     assert!(big.exists());
 
-    // Cached contents are not read from the device; with direct I/O they are, byte for byte.
+    // A copy of cached contents reads nothing from the device. With direct I/O, the device reads
+    // every byte.
     let input = format!("if={}", big.display());
     let copy = ["dd", &input, "of=/dev/null", "bs=1M"];
     let direct = [&copy[..], &["iflag=direct"]].concat();
@@ -182,7 +183,7 @@ fn observe_exits_with_the_status_of_the_command() {
             .shows("cannot observe the target");
     }
     assert!(!test_dir.path().join("touched").exists());
-    // An output without a report is removed.
+    // If the command cannot be started, its empty output file is removed.
     observe(
         &test_dir,
         test_dir.path(),
@@ -194,13 +195,14 @@ fn observe_exits_with_the_status_of_the_command() {
 }
 
 #[test]
-fn observe_passes_signals_on_and_reports() {
+fn observe_forwards_signals_and_then_reports() {
     let test_dir = TestDir::in_memory();
     let script =
         "trap 'echo caught; exit 5' INT TERM HUP QUIT; echo ready; while :; do sleep 0.05; done";
     for signal in [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT] {
         let observed = command(&test_dir, test_dir.path(), &[], &["sh", "-c", script]);
-        // Shells start background jobs of scripts with SIGINT and SIGQUIT ignored.
+        // The signals are reset to their defaults: a shell may have started the tests with SIGINT
+        // and SIGQUIT ignored.
         let mut started = Running::command(Path::new("env"));
         started
             .arg("--default-signal=INT,QUIT,HUP")
@@ -215,7 +217,7 @@ fn observe_passes_signals_on_and_reports() {
         ended.code(5).shows("caught").shows("exit status 5");
         assert_eq!(ended.output.matches("caught").count(), 1, "{ended}");
     }
-    // A command that a signal ends.
+    // This command has no handler, so the signal ends it.
     let mut running = Running::start(
         command(&test_dir, test_dir.path(), &[], &["sleep", "60"]),
         test_dir.path(),
@@ -228,7 +230,7 @@ fn observe_passes_signals_on_and_reports() {
     running.finish().code(128 + 15).shows("killed by signal 15");
 }
 
-/// Opening a pipe would wait for its writer.
+/// If `observe` opened a pipe as its target, it would wait for a writer.
 #[test]
 fn observe_refuses_a_target_that_is_no_directory() {
     let test_dir = TestDir::in_memory();

@@ -1,4 +1,4 @@
-//! `postmark report`: the HTML file that it writes, and commands that read it.
+//! `postmark report`: the HTML page that it writes, and commands that read such a page.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -11,7 +11,7 @@ use testkit::records::KEPT;
 
 use crate::original::{self, Said, directory, ours};
 
-/// A directory with the record `run.json`.
+/// A test directory that contains the record `run.json`.
 struct Place(TempDir);
 
 impl Place {
@@ -25,7 +25,7 @@ impl Place {
         self.0.path().join(name)
     }
 
-    /// Output of the program for arguments without blanks.
+    /// Runs the program with arguments that contain no blanks, and returns its output.
     fn answer(&self, words: &str) -> String {
         original::answer(&words.split(' ').collect::<Vec<_>>(), self.0.path())
     }
@@ -54,7 +54,7 @@ fn page_can_be_read_as_its_record() {
     imported.shows("Run 1: new");
     let exported = place.answer("export 1 --archive a.db");
     assert_eq!(exported, json("run.json"));
-    // The page from the archive is the same, with the archived note.
+    // The page of the archived run is the same, and contains its note.
     place.answer("report 1 --archive a.db -o again.html");
     assert_eq!(place.page("again.html"), place.page("page.html"));
     place.answer("note 1 <b>slow --archive a.db");
@@ -77,7 +77,7 @@ fn existing_page_stays_and_page_without_records_is_refused() {
     assert!(place.answer("show other.html").contains("transactions/s"));
 }
 
-/// Exit status of a command that may write no file above 4 KiB, as on a full file system.
+/// Runs a command with files limited to 4 KiB, as on a full file system. Returns its exit status.
 fn ended_on_full(words: &str, at: &Path) -> Option<i32> {
     let command = format!(
         "trap '' XFSZ; ulimit -f 8; exec {} {words}",
@@ -171,7 +171,7 @@ fn show_prints_all_runs_of_a_page_and_like_refuses_several() {
     }
 }
 
-/// The visible part of a page, without styles and records.
+/// The visible part of a page, without its styles and records.
 fn shown(page: &str) -> &str {
     let (_, shown) = page.split_once("<body>").unwrap();
     shown.split_once("<script").unwrap().0
@@ -191,13 +191,14 @@ fn study_page_contains_all_its_runs() {
     ));
     place.answer("report pair --archive a.db -o again.html");
     assert_eq!(place.page("again.html"), place.page("study.html"));
-    // The numbers equal those of the table and of JSON.
+    // The page, the table and JSON contain the same values.
     let text = place.answer("compare pair --archive a.db");
     let json = place.answer("compare pair --archive a.db --format json");
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let row = &json[0]["rows"][0];
     let ratio = row["outcome"]["estimated"]["ratio"].as_f64();
-    // On a loaded machine all attempts may be INVALID: then all outputs report that.
+    // On a busy machine, all attempts of a block may be INVALID. Then page, table and JSON all
+    // report that.
     match ratio {
         Some(ratio) => {
             let ratio = format!("{ratio:.2}");
@@ -213,7 +214,7 @@ fn study_page_contains_all_its_runs() {
     let runs = runs.lines().count() - 1;
     let imported = place.answer("import study.html --archive b.db");
     assert_eq!(imported.matches(": new").count(), runs, "{imported}");
-    // The imported runs form the same study.
+    // The imported runs belong to the same study.
     place.answer("report pair --archive b.db -o imported.html");
     assert_eq!(
         shown(&place.page("imported.html"))
@@ -241,7 +242,7 @@ fn study_page_contains_all_its_runs() {
 }
 
 #[test]
-fn a_run_writes_its_page_when_it_ends() {
+fn run_writes_its_page_when_it_ends() {
     let place = Place::new();
     let run = "run --preset paper-1000-50000 --transactions 500 --storage null --target . \
                --archive a.db --quiet --report";
@@ -272,7 +273,7 @@ fn page_compares_classic_run_with_published_results() {
     assert!(shown.contains("compares whole systems"));
 }
 
-/// The examples in the order of their creation, with the arguments of `report`.
+/// The example pages in the order of their creation, each with the arguments of `report`.
 const EXAMPLES: [(&str, &str); 5] = [
     ("run", "last"),
     ("sweep", "last"),
@@ -281,7 +282,7 @@ const EXAMPLES: [(&str, &str); 5] = [
     ("damaged-record", "last"),
 ];
 
-/// With POSTMARK_WRITE_GOLDEN set, the examples are generated from the records in them.
+/// If POSTMARK_WRITE_GOLDEN is set, each example page is written again from the records in it.
 #[test]
 fn examples_are_small_and_reproducible_from_their_records() {
     let place = Place::new();
@@ -296,7 +297,8 @@ fn examples_are_small_and_reproducible_from_their_records() {
         let example = examples.join(format!("{name}.html"));
         let committed = fs::read_to_string(&example).unwrap();
         assert!(committed.len() < 500_000, "{name}: {}", committed.len());
-        // Run numbers are the same if all examples are imported in their order.
+        // If all examples are imported in this order, their runs get the same numbers as in the
+        // pages.
         let imported = format!("import {} --archive examples.db", example.display());
         let imported = place.answer(&imported);
         assert!(imported.contains(": new"), "{name}: {imported}");

@@ -1,5 +1,5 @@
 //! The interactive prompt on a real terminal (that of `script`): editing, completion, history,
-//! Ctrl-C and Ctrl-D, shell commands with `!`, and a run that Ctrl-C ends.
+//! Ctrl-C and Ctrl-D. Shell commands with `!` and a run that Ctrl-C interrupts are tested as well.
 
 use std::io::{Read as _, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -14,12 +14,12 @@ const CTRL_C: &str = "\x03";
 const CTRL_D: &str = "\x04";
 const UP: &str = "\x1b[A";
 
-/// The program on a terminal.
+/// The program, running on a terminal.
 struct Terminal {
     child: Child,
     keys: ChildStdin,
     screen: Arc<Mutex<String>>,
-    /// Position in `screen` up to which the output was waited for.
+    /// End of the output in `screen` that the test has already waited for.
     seen: usize,
     directory: tempfile::TempDir,
 }
@@ -27,7 +27,8 @@ struct Terminal {
 impl Terminal {
     fn open() -> Self {
         let directory = original::directory();
-        // `exec`, because a parent shell would receive Ctrl-C as well, and some shells then exit.
+        // `exec` replaces the shell: a shell would receive Ctrl-C as well, and some shells then
+        // exit.
         let program = format!("exec '{}'", original::ours().to_str().unwrap());
         let mut child = Command::new("/usr/bin/script")
             .args(["-q", "-e", "-c", &program, "/dev/null"])
@@ -60,7 +61,7 @@ impl Terminal {
         terminal
     }
 
-    /// Waits for a text after the previous one. Returns the output before it.
+    /// Waits until a text appears after the last awaited text. Returns the output before it.
     fn wait_for(&mut self, text: &str) -> String {
         let begun = Instant::now();
         loop {
@@ -81,7 +82,8 @@ impl Terminal {
 
     /// Waits for the next prompt. Returns the output before it.
     fn prompt(&mut self) -> String {
-        // The editor enables bracketed paste before each prompt; no other output contains this.
+        // Before each prompt, the line editor enables bracketed paste. No other output contains
+        // this control sequence.
         let before = self.wait_for("\x1b[?2004h");
         self.wait_for("pm>");
         before
@@ -99,7 +101,7 @@ impl Terminal {
         self.prompt()
     }
 
-    /// Waits for the program to end. Returns its exit status.
+    /// Waits until the program has ended. Returns its exit status.
     fn end(mut self) -> Option<i32> {
         let begun = Instant::now();
         loop {
@@ -118,7 +120,8 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // Only after a failed test. The end of the terminal ends the program.
+        // If the test failed, the program still runs. Killing `script` closes the terminal, which
+        // ends the program.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

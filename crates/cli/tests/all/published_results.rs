@@ -35,7 +35,7 @@ fn published_list_names_arguments_of_show() {
 }
 
 #[test]
-fn ranges_are_compared_with_the_rates_of_other_tables() {
+fn printed_improvements_are_compared_with_the_rates_of_other_tables() {
     let place = directory();
     let shown = answer(&["published", "show", "veritas-logging"], place.path());
     shown.shows("3 of 4 printed improvements agree");
@@ -99,7 +99,7 @@ fn unknown_name_lists_the_known_ones() {
 }
 
 #[test]
-fn submissions_of_files_make_a_table() {
+fn submissions_in_files_are_shown_as_a_table() {
     let place = directory();
     let submission = Submission::of(
         &Record::from_json(RUN).unwrap(),
@@ -114,8 +114,8 @@ fn submissions_of_files_make_a_table() {
     );
     text.shows("S1 [Jo Doe]: A box with ext4")
         .does_not_show("S2");
-    // Several submissions in one file, like an export of several runs. The last one corrects the
-    // first.
+    // A file may contain several submissions, like an export of several runs. The last submission
+    // corrects the first.
     let of = |by: &str, system: &str| {
         Submission::of(&Record::from_json(RUN).unwrap(), by, system)
             .unwrap()
@@ -177,7 +177,7 @@ fn run_is_compared_with_published_results() {
 }
 
 #[test]
-fn sums_of_edition_1_0_are_exact() {
+fn byte_counts_of_version_1_0_are_exact() {
     let place = directory();
     let run = "run --preset paper-1000-50000 --storage null --quiet --archive none --no-overhead";
     let run = json(&split(run), place.path());

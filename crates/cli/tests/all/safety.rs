@@ -1,12 +1,12 @@
-//! The safety of a run, with the real binary on real mounts. Whatever happens to a run, it touches
-//! only files that it created, removes all of them, and reports what happened.
+//! The safety of runs, with the real program on real mounts. Whatever interferes with a run, it
+//! changes only files that it has created, removes all of them, and reports what happened.
 //!
-//! Every test has a directory of its own. An expectation is written once and must hold for every
-//! `Interface`: the classic prompt, whose files are directly in the location, and `postmark run`,
-//! which creates a directory. A failure shows the command, its output and the directory tree.
+//! Every test has a directory of its own, and states what must hold for every `Interface`. At the
+//! classic prompt, files are directly in the location; `postmark run` creates a directory. A
+//! failure message contains the command, its output and the directory tree.
 //!
-//! Tests that mount need root. Without it they print that they are skipped, unless all tests must
-//! run (`CI` is set, or `POSTMARK_TEST_ALL=1`).
+//! Tests that mount need root. Without root, these tests print that they are skipped, unless all
+//! tests must run (`CI` is set, or `POSTMARK_TEST_ALL=1`).
 
 mod bounds;
 mod cleaned;

@@ -25,7 +25,7 @@ fn assert_valid(validator: &Validator, text: &str, words: &str) -> Value {
     document
 }
 
-/// JSON output of a complete run.
+/// The JSON output of a run, which must be complete.
 fn run(words: &str, at: &Path) -> String {
     answer(
         &[&["run", "--quiet", "--format", "json"], &split(words)[..]].concat(),
@@ -34,12 +34,12 @@ fn run(words: &str, at: &Path) -> String {
 }
 
 #[test]
-fn the_program_prints_the_published_schema() {
+fn schema_command_prints_the_published_schema() {
     assert_eq!(answer(&["schema"], Path::new("/")), PUBLISHED);
 }
 
 #[test]
-fn runs_of_every_kind_match_the_schema() {
+fn records_of_all_kinds_of_runs_match_the_schema() {
     let at = directory();
     let validator = validator();
     let kinds = [
@@ -62,7 +62,7 @@ fn runs_of_every_kind_match_the_schema() {
         "--mix read=1 --files 50 --sweep 500 --warm-up 100ms --for 10s --slo p99<1s",
         "--mix read=1 --files 50 --sweep workers=2 --warm-up 0s --for 10s",
     ];
-    // In parallel: some of them take ten seconds and use little processor time.
+    // The runs are performed in parallel: some take ten seconds and use little processor time.
     std::thread::scope(|scope| {
         for words in kinds {
             let (at, validator) = (at.path(), &validator);
@@ -81,8 +81,8 @@ fn runs_of_every_kind_match_the_schema() {
 }
 
 #[test]
-fn chosen_pool_matches_the_schema_and_is_repeated_by_like() {
-    // A target in memory has no working set, so the test needs a disk.
+fn record_with_a_chosen_pool_size_matches_the_schema_and_is_repeatable() {
+    // `--working-set` needs a target on a disk, because a target in memory is refused.
     let at = tempfile::tempdir().unwrap();
     let words = "run --quiet --format json --mix read=1 --size 4KiB --working-set 0.0001x \
                  --transactions 300";
@@ -114,7 +114,7 @@ fn chosen_pool_matches_the_schema_and_is_repeated_by_like() {
 }
 
 #[test]
-fn times_count_from_an_origin_on_both_clocks() {
+fn origin_of_times_is_recorded_on_both_clocks() {
     let at = directory();
     let unix_ns = || {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
@@ -160,7 +160,7 @@ fn failed_run_matches_the_schema() {
     );
     let actual = &document["record"]["actual"];
     assert!(actual["outcome"]["failed"]["why"].is_string(), "{actual}");
-    // A value that is not available has a reason.
+    // A value that is not available contains the reason.
     let end = actual["end"]["unavailable"].as_str().unwrap();
     end.shows("did not reach the end");
     assert_eq!(actual["errors"][0]["errno"]["known"], 27, "EFBIG: {actual}");

@@ -1,4 +1,4 @@
-//! Load sweeps and steady states, with the real binary on a pool in memory.
+//! Load sweeps and steady states, with the real program on a pool in memory.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -16,8 +16,8 @@ fn of_words(words: &str, at: &Path) -> Value {
 fn rate_sweep_finds_the_saturation_rate() {
     let Some(strace) = strace() else { return };
     let at = directory();
-    // strace limits the rate to 50 per second without using the processor, so few steps lead to the
-    // saturation rate.
+    // strace delays each rename, which limits the rate to 50 per second without using the
+    // processor. So few load levels suffice to find the saturation rate.
     let slow =
         "-f --seccomp-bpf -o /dev/null -e trace=renameat2 -e inject=renameat2:delay_exit=20000";
     let words = "run --quiet --mix rename=1 --files 200 --size 1KiB --sweep 30,60 --warm-up 200ms \
@@ -74,7 +74,7 @@ fn worker_sweep_has_a_pool_for_each_load_level() {
         "sweep of workers with a pool for each step | 1 worker | 2 workers | each step for 10 s",
     );
     text.does_not_show("\nSaturation ");
-    // Duration of all load levels: 10 s each, plus the time for their pools.
+    // `Elapsed` is the duration of all load levels: 10 s each, and the time for their pools.
     let elapsed = text
         .lines()
         .find_map(|line| line.strip_prefix("Elapsed: "))
@@ -99,7 +99,7 @@ fn report_shows_rounds_and_their_steadiness() {
     let found = &report["summary"]["phases"][1]["steady"];
     let rounds = found["rounds"].as_array().unwrap();
     assert!((5..=8).contains(&rounds.len()), "{found}");
-    // A constant arrival rate is steady unless the machine stalls.
+    // With constant arrivals, the rate is steady unless the machine stalls.
     assert_eq!(found["is_steady"], true, "{found}");
     let measured = report["summary"]["phases"][1]["transactions"]["count"]
         .as_u64()

@@ -1,11 +1,10 @@
-//! Under strace, the program makes the same system calls on the pool's files and directories as the
-//! original, in the same order: call, flags, mode, name, sizes, results. One difference is allowed,
-//! which protects files of other users: creation is exclusive, links are not followed, and names
-//! are resolved from the open directory of the location. So the C library's streams are created for
-//! an open file, whose flags they query once.
+//! Under strace, this program makes the same system calls as the original on the files and
+//! directories of the pool, in the same order. Call, flags, mode, name, sizes and results must be
+//! equal. Differences that protect files of other users are allowed: creation is exclusive, links
+//! are not followed, and names are resolved from the open directory of the location. C library
+//! streams are then created for an open file, whose flags they query once.
 //!
-//! Calls on the manifest and the locations themselves, and the checks before the start, are not
-//! compared.
+//! Calls on the manifest and on the locations, and checks before the start, are not compared.
 
 use std::path::Path;
 
@@ -33,7 +32,7 @@ fn system_calls_equal_those_of_the_original() {
     let mut seen = Seen::default();
     for seed in 0..SESSIONS {
         let mut chance = Chance(Random(0x5ca1_1000 + seed));
-        // Alternately with and without buffering.
+        // Every second session is buffered.
         let buffering = if seed % 2 == 0 { "true" } else { "false" };
         let session = session(&mut chance, limits).lines;
         let session = session.replace("run\n", &format!("set buffering {buffering}\nrun\n"));
@@ -45,7 +44,7 @@ fn system_calls_equal_those_of_the_original() {
     seen.check();
 }
 
-/// The calls of a session in a new directory, starting with the first creation.
+/// The system calls of a session in a new directory, starting with the first creation of a file.
 fn traced(strace: &Path, program: &Path, session: &str) -> Vec<Call> {
     let directory = original::directory();
     let root = directory.path().canonicalize().unwrap();
@@ -64,11 +63,11 @@ fn traced(strace: &Path, program: &Path, session: &str) -> Vec<Call> {
         .collect()
 }
 
-/// Removes the allowed difference.
+/// Converts a call of this program to the call that the original would make.
 fn as_if_unsafe(call: Call) -> Option<Call> {
     let (name, rest) = match (call.name.as_str(), call.rest.as_str()) {
-        // fdopen queries the file's flags. fopen for appending seeks to the end, which has no
-        // effect on such a file.
+        // fdopen queries the flags of the file. fopen for appending moves to the end of the file,
+        // which has no effect for appended writes.
         ("fcntl", "F_GETFL") | ("lseek", "0, SEEK_END") => return None,
         ("unlinkat", "0") => ("unlink", ""),
         ("unlinkat", "AT_REMOVEDIR") => ("rmdir", ""),
@@ -108,7 +107,7 @@ fn compare(seed: u64, session: &str, theirs: &[Call], ours: &[Call]) {
     );
 }
 
-/// Counts what was compared, to check that it includes all relevant calls.
+/// Counts the compared calls, so that the test can check that all relevant kinds occurred.
 #[derive(Default)]
 struct Seen {
     calls: usize,

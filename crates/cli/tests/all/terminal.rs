@@ -1,4 +1,4 @@
-//! Width and colours of reports on a terminal (that of `script`) and elsewhere.
+//! Width and colours of reports, on a terminal (that of `script`) and on a pipe.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use crate::support::interface::program;
 
 const COLUMNS: usize = 60;
 
-/// Output on a terminal of 60 columns, with environment variables.
+/// The output of a command on a terminal of 60 columns, with environment variables.
 fn on_terminal(test_dir: &TestDir, words: &str, environment: &[(&str, &str)]) -> String {
     let command = format!(
         "stty cols {COLUMNS}; exec '{}' {words}",
@@ -20,7 +20,7 @@ fn on_terminal(test_dir: &TestDir, words: &str, environment: &[(&str, &str)]) ->
     written(test_dir, script, environment)
 }
 
-/// Output to a pipe.
+/// The output of a command to a pipe, with environment variables.
 fn on_pipe(test_dir: &TestDir, words: &str, environment: &[(&str, &str)]) -> String {
     let mut command = Command::new(program());
     command.args(words.split_whitespace());
@@ -54,7 +54,7 @@ fn written(test_dir: &TestDir, mut command: Command, environment: &[(&str, &str)
     text
 }
 
-/// The text without colours.
+/// Removes colours from a text.
 fn plain(text: &str) -> String {
     let mut parts = text.split('\u{1b}');
     let first = parts.next().unwrap_or_default().to_owned();
@@ -63,7 +63,8 @@ fn plain(text: &str) -> String {
 
 fn is_narrow(text: &str) {
     for line in plain(text).lines() {
-        // A long path is not broken, and may share a line with its label.
+        // A long path is not broken, so its line may be wider than the terminal, with the label in
+        // the same line.
         let is_word = line
             .split(' ')
             .any(|word| word.chars().count() > COLUMNS - 12);
@@ -109,7 +110,7 @@ fn reports_fit_a_terminal_of_sixty_columns() {
     }
 }
 
-/// Standard error is on the same terminal: progress stays in one line, and notes are broken between
+/// Here standard error is the terminal. Progress stays in one line, and notes are broken between
 /// words.
 #[test]
 fn progress_and_notes_fit_a_terminal_of_sixty_columns() {
@@ -137,7 +138,8 @@ fn progress_and_notes_fit_a_terminal_of_sixty_columns() {
     is_narrow(&notes);
 }
 
-/// The text after a terminal control sequence (ECMA-48), whose final byte is a letter.
+/// Removes a terminal control sequence (ECMA-48), whose final byte is a letter, from the start of a
+/// text.
 fn uncontrolled(part: &str) -> &str {
     let parameters =
         part.trim_start_matches(|character: char| character.is_ascii_digit() || character == ';');

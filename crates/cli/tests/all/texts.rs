@@ -1,5 +1,5 @@
-//! All texts for users, collected in files beside this one: the help of all commands, the messages
-//! of all crates, and the reasons of verdicts.
+//! Compares all texts for users with the files in `texts`: the help of all commands, the messages
+//! of all crates, and the reasons of verdicts. So a changed text is visible in a diff.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -15,13 +15,12 @@ use verdict::Reason;
 
 use crate::circles::{files_of, is_for_tests, sources};
 
-/// Directory of the collected texts.
+/// The directory that contains the stored texts.
 pub fn kept() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/texts")
 }
 
-/// Compares a text with the stored one. With POSTMARK_WRITE_GOLDEN set, it is written, so that the
-/// diff shows the change.
+/// Compares a text with the stored one. If POSTMARK_WRITE_GOLDEN is set, stores the new text first.
 pub fn assert_kept(path: &Path, text: &str) {
     if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
         std::fs::write(path, text).unwrap();
@@ -77,7 +76,7 @@ fn help_equals_the_stored_text() {
     assert_kept(&kept().join("help.txt"), &text);
 }
 
-/// The messages of a file: those on variants of error types, and all other strings of at least two
+/// The messages in a source file: the texts of error types, and all other strings of at least two
 /// words.
 #[derive(Default)]
 struct Messages {
@@ -132,7 +131,7 @@ fn leading_literal(tokens: &str) -> Option<String> {
         .map(|text: LitStr| text.value())
 }
 
-/// Whether a string has at least two words; names and placeholders are excluded.
+/// Whether a string has at least two words. Names and placeholders are no words.
 fn is_text(text: &str) -> bool {
     let is_word = |word: &&str| {
         let letters = word.trim_matches(|c: char| !c.is_alphabetic());
@@ -174,7 +173,8 @@ impl<'a> Visit<'a> for Messages {
         self.error(&variant.attrs, &name);
     }
 
-    // Attributes and documentation of fields are part of help, which is stored separately.
+    // Attributes and the documentation of fields are part of the help, whose text is stored
+    // separately.
     fn visit_attribute(&mut self, _: &'a Attribute) {}
 
     fn visit_field(&mut self, _: &'a Field) {}
@@ -222,7 +222,7 @@ fn messages_equal_the_stored_text() {
             .to_str()
             .unwrap();
         if name == "faultfs" {
-            // A crate for tests.
+            // The crate `faultfs` is used only by tests.
             continue;
         }
         for (module, file) in files_of(&source) {
@@ -249,7 +249,7 @@ fn messages_equal_the_stored_text() {
     assert_kept(&kept().join("messages.txt"), &text);
 }
 
-/// At least one reason of each kind, and one for each form of its sentence.
+/// Reasons of verdicts: at least one of each kind, and one for each form of its sentence.
 fn reasons() -> Vec<Value> {
     const S: u64 = 1_000_000_000;
     let slope = |interval: Value| {

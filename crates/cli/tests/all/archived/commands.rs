@@ -14,8 +14,8 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// Asserts that each line ends with carriage return and newline (RFC 4180), and neither is part of
-/// its last field.
+/// Asserts that each line of CSV ends with carriage return and newline (RFC 4180), and that its
+/// last field contains neither.
 fn ends_lines_as_csv(csv: &str) {
     let lines: Vec<&str> = csv.split_inclusive('\n').collect();
     assert!(lines.len() > 1, "{csv}");
@@ -31,7 +31,7 @@ fn ends_lines_as_csv(csv: &str) {
 }
 
 #[test]
-fn a_run_is_listed_shown_exported_and_imported() {
+fn archived_run_is_listed_shown_exported_and_imported() {
     let home = Home::new();
     let report = home
         .shows(&format!("{LITTLE} --no-series"))
@@ -70,7 +70,8 @@ fn a_run_is_listed_shown_exported_and_imported() {
         ("--preset web-cache", 0),
         ("--host nobody", 0),
         ("--file-system tmpfs", if is_memory { 2 } else { 0 }),
-        // The verdict depends on how long the runs took.
+        // The number of INVALID runs is not fixed, because the verdict depends on how long the runs
+        // took.
         ("--verdict invalid", invalid),
         ("--verdict doubtful", 2 - invalid),
         ("--verdict invalid --limit 1", invalid.min(1)),
@@ -121,7 +122,7 @@ fn a_run_is_listed_shown_exported_and_imported() {
     assert_eq!(markdown.lines().count(), 4);
     home.row("export 1 --preset mail | 2 | cannot be combined");
 
-    // Importing into another archive.
+    // The exported file is imported into another archive.
     let other = home.test_dir.path().join("other/archive.db");
     let import = format!(
         "import {} {} --archive {}",
@@ -148,7 +149,7 @@ fn run_options_set_tags_and_note() {
     let entry = &home.entries()[0];
     assert_eq!(entry.tags, ["baseline", "ssd"]);
     assert_eq!(entry.note.as_deref(), Some("before the update"));
-    // Tags and note are not part of the run spec that `--like` repeats.
+    // A run repeated by `--like` does not get the tags and the note.
     home.shows(&LITTLE.replace("run ", "run --like 1 ")).code(0);
     let second = &home.entries()[1];
     assert_eq!((second.tags.len(), &second.note), (0, &None));
@@ -197,7 +198,8 @@ fn tags_and_notes_are_added_and_removed() {
         home.answer("list --format csv")
             .contains("after the firmware")
     );
-    // Export and import keep tags. An archived run keeps its own when it is imported a second time.
+    // Export and import keep tags. If an archived run is imported a second time, its tags in the
+    // archive do not change.
     let exported = home.answer("export 2");
     assert_eq!(
         Record::from_json(&exported).unwrap(),
@@ -269,7 +271,7 @@ fn import_reports_invalid_files_and_imports_the_others() {
     home.end(piped).code(0).shows("there already");
 }
 
-/// Input is read only up to the size limit of a record.
+/// `import` reads at most as many bytes as a record may have.
 #[test]
 fn import_stops_at_the_size_limit_of_a_record() {
     let home = Home::new();
@@ -282,7 +284,7 @@ fn import_stops_at_the_size_limit_of_a_record() {
     home.row("import long.json | 1 | too long for a record");
 }
 
-/// The other records are written. If no record can be read, the output file stays unchanged.
+/// `export` writes the other records. If no record can be read, the output file is not changed.
 #[test]
 fn export_skips_a_damaged_record() {
     let home = Home::new();
@@ -317,8 +319,8 @@ fn export_skips_a_damaged_record() {
     assert!(!home.test_dir.path().join("new.json").exists());
 }
 
-/// An old archive may contain a note above the limit that import accepts: the record is exported
-/// without it, with a message.
+/// An old archive may contain a note that is too long for an import. The record is exported without
+/// the note, with a message.
 #[test]
 fn export_reports_a_note_above_the_limit() {
     let home = Home::new();
@@ -335,7 +337,7 @@ fn export_reports_a_note_above_the_limit() {
 }
 
 #[test]
-fn without_an_archive_there_are_no_runs() {
+fn missing_default_archive_has_no_runs() {
     let home = Home::new();
     assert_eq!(home.answer("list"), "No runs\n");
     assert_eq!(home.answer("list --format json"), "[]\n");
@@ -345,7 +347,7 @@ fn without_an_archive_there_are_no_runs() {
     assert!(!home.archive().exists());
 }
 
-/// Strings from imported records do not reach the terminal unchanged.
+/// Strings in an imported record may contain terminal escape sequences, which must not be printed.
 #[test]
 fn strings_of_imported_records_are_sanitized() {
     let home = Home::new();

@@ -1,11 +1,11 @@
-//! The location of the archive: on the target's device, and under sudo.
+//! Where the archive is: on the device of the target, and in the home of the user under sudo.
 
 use std::os::unix::fs::MetadataExt;
 
 use super::{Home, LITTLE, text};
 use crate::support::{FileSystem, TestDir, Volume, is_root};
 
-/// The report mentions an archive on the target's own file system.
+/// If the archive is on the file system of the target, the report mentions that.
 #[test]
 fn archive_on_the_target_device_is_reported() {
     if !FileSystem::Ext4.is_available() {
@@ -17,14 +17,15 @@ fn archive_on_the_target_device_is_reported() {
         target: test_dir.path().join("mounted/target"),
         test_dir,
     };
-    // Dropped before the test directory, which cannot be removed while it is mounted.
+    // `_volume` must be dropped before the test directory, which cannot be removed while the file
+    // system is mounted.
     let _volume = Volume::new(FileSystem::Ext4, &home.test_dir, &point);
     std::fs::create_dir(&home.target).unwrap();
     let shared = home.test_dir.path().join("mounted/archive.db");
     home.shows(&format!("{LITTLE} --archive {}", text(&shared)))
         .code(0)
         .shows("is on the target's device");
-    // The engine `null` does not touch the target.
+    // The engine `null` does not use the target, so the report mentions nothing.
     let null = LITTLE.replace("posix", "null");
     home.shows(&format!("{null} --archive {}", text(&shared)))
         .code(0)
@@ -34,7 +35,8 @@ fn archive_on_the_target_device_is_reported() {
         .does_not_show("is on the target's");
 }
 
-/// Files that root creates in the invoking user's data directory belong to that user.
+/// Under sudo, root creates the archive in the data directory of the user who called sudo. Its
+/// files belong to that user.
 #[test]
 fn under_sudo_the_archive_belongs_to_the_invoking_user() {
     if !is_root() {
@@ -58,7 +60,8 @@ fn under_sudo_the_archive_belongs_to_the_invoking_user() {
             path.display()
         );
     }
-    // An unknown user has no home, and the data directory of another user is not used.
+    // If the user is unknown, there is no home directory, and the data directory of another user is
+    // not used.
     for data in [None, Some(&data)] {
         let mut command = home.command(LITTLE);
         command
@@ -66,7 +69,7 @@ fn under_sudo_the_archive_belongs_to_the_invoking_user() {
             .envs(data.map(|data| ("XDG_DATA_HOME", data)))
             .env("SUDO_UID", "4294967001")
             .env("SUDO_GID", "1");
-        // The run continues, because no option names an archive.
+        // The run is performed all the same, because no option names an archive.
         home.end(command)
             .code(0)
             .shows("warning: cannot find the archive")

@@ -1,13 +1,13 @@
-//! Submissions: rows that are exported from one archive and imported into another; and a run
-//! compared with published results.
+//! Submissions that are exported from one archive and imported into another. Another test compares
+//! a run with published results.
 
 use std::fs;
 use testkit::Shows;
 
 use super::{Home, text};
 
-/// The configuration of the paper's first tables with a hundredth of the transactions. Published
-/// rows of the same configuration require all of them.
+/// The configuration of the first tables in the PostMark paper, with a hundredth of the
+/// transactions. So the run is not comparable with published rows, which have all transactions.
 const SMALL: &str = "run --quiet --no-overhead --storage posix --files 1000 --transactions 2000 \
                      --read-block 512 --write-block 512";
 
@@ -38,7 +38,8 @@ fn submission_of_one_archive_appears_in_the_table_of_another() {
         table
     );
 
-    // A corrected submission of the same run replaces the earlier one. Submissions can be deleted.
+    // A corrected submission of the same run replaces the earlier one. Then the submission is
+    // deleted.
     fs::write(&file, submission.replace("my-machine", "my-old-machine")).unwrap();
     theirs
         .shows(&import)

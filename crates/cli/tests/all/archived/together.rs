@@ -1,4 +1,4 @@
-//! Two processes write to the archive at the same time, and a third one reads.
+//! Two processes write to an archive at the same time, while a third one reads it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,9 +9,9 @@ use super::{Home, LITTLE, open};
 const EACH: usize = 12;
 
 #[test]
-fn two_processes_write_at_once() {
+fn two_processes_can_write_to_an_archive_at_once() {
     let home = Home::new();
-    // The archive does not exist yet.
+    // The archive does not exist yet, so both processes try to create it.
     let targets = ["one", "other"].map(|name| home.test_dir.directory(name));
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -44,7 +44,8 @@ fn two_processes_write_at_once() {
         is_over.store(true, Ordering::Relaxed);
         reader.join().unwrap();
     });
-    // A run that found the archive locked for too long left its record beside it; `list` adds that.
+    // If a run waited too long for the archive, its record is in a file beside the archive. `list`
+    // adds this record.
     home.answer("list");
     let entries = home.entries();
     assert_eq!(entries.len(), 2 * EACH);

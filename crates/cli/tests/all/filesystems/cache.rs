@@ -1,4 +1,4 @@
-//! `--cache`: the state of the page cache, and the reads that reach the device.
+//! `--cache`: in each state of the page cache, the reads that reach the device.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -8,8 +8,9 @@ use crate::runs::{Ran, Run, postmark};
 use crate::support::interface::program_for_all;
 use crate::support::{Running, TestDir, is_met, is_root, names};
 
-/// Files are drawn with replacement: if there are a tenth as many reads as files, 95 % of them are
-/// first reads. Sizes are whole blocks, so that the device reads only contents and metadata.
+/// Files to read are drawn with replacement. With a tenth as many reads as files, 95 % of the reads
+/// are the first read of their file. File sizes are whole blocks, so that the device reads only
+/// contents and metadata.
 const WORK: &str =
     "--mix read=1 --files 4000 --transactions 400 --size 16KiB --dirs subdirs:20 --verify";
 
@@ -35,14 +36,15 @@ fn cache_option_determines_device_reads(mounted: Mounted) {
         (cold.served_by(), cold_data.served_by(), warm.served_by());
     let all =
         format!("fetched and read: cold {of_cold:?}, cold-data {of_cold_data:?}, warm {of_warm:?}");
-    // 95 % of the reads are first ones; later ones of the same file are served by the page cache.
+    // 95 % of the reads are the first of their file. The page cache serves any later read of the
+    // same file.
     for (ran, (device_bytes, read_bytes)) in [(&cold, of_cold), (&cold_data, of_cold_data)] {
         ran.assert(device_bytes * 100 >= read_bytes * 92, &all);
     }
-    // Only a few blocks of metadata are read.
+    // With a warm cache, the device reads at most a few blocks of metadata.
     warm.assert(of_warm.0 * 100 <= of_warm.1, &all);
-    // Names and attributes are still cached, so only contents are read from the device. ext4 may
-    // pin metadata in its journal, so a cold cache may contain it as well.
+    // With `cold-data`, names and attributes are cached, so the device reads only contents. ext4
+    // may pin metadata in its journal, so even a cold cache may contain metadata.
     cold_data
         .assert(of_cold_data.0 <= of_cold_data.1, &all)
         .assert(
@@ -52,8 +54,8 @@ fn cache_option_determines_device_reads(mounted: Mounted) {
 }
 on!(cache_option_determines_device_reads: ext4, xfs);
 
-/// Dropping the system's caches requires root. Without it the run is refused, and nothing is
-/// touched.
+/// Only root can drop the page cache of the system. Without root the run is refused, and nothing is
+/// changed.
 #[test]
 fn cold_is_refused_without_root() {
     if !is_root() || !is_met(Path::new("/usr/bin/setpriv").exists(), "setpriv") {
@@ -84,7 +86,7 @@ fn cold_is_refused_without_root() {
     postmark(&location, &["clean".as_ref(), location.as_os_str()]).code(0);
 }
 
-/// The server of a FUSE file system reads the device, and the kernel attributes these reads to the
+/// On FUSE, the server reads the device, and the kernel counts these reads for the process of the
 /// server.
 #[test]
 fn device_reads_are_not_available_on_fuse() {

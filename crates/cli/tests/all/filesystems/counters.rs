@@ -1,5 +1,5 @@
-//! Device counters: syncs of a file system in an image appear as writes and flushes of its loop
-//! device, and of the disk with the image.
+//! Device counters: syncs of a file system in an image are counted as writes and flushes of its
+//! loop device, and of the disk that contains the image.
 
 use record::{Fact, Phase};
 use system::counters::DeviceRole;
@@ -28,7 +28,7 @@ fn syncs_count_as_writes_and_flushes_of_loop_device_and_disk() {
     if !FileSystem::Ext4.is_available() {
         return;
     }
-    // Not in memory, because the image must be on a disk.
+    // The test directory is not in memory, because the image must be on a disk.
     let test_dir = TestDir::new();
     let at = test_dir.directory("mount");
     let _volume = Volume::with_image(FileSystem::Ext4, &test_dir, &at, 256, &[]);
@@ -41,8 +41,8 @@ fn syncs_count_as_writes_and_flushes_of_loop_device_and_disk() {
     synced.assert(target.name.starts_with("loop"), &target.name);
     let count = |of: Option<verdict::Rate>| of.map(|rate| rate.count);
     let (writes, flushes) = (count(target.writes), count(target.flushes));
-    // Every sync waits for its data and for a journal commit, which has a flush before and after
-    // it.
+    // Every sync waits for its data and for a commit of the journal. The commit is flushed before
+    // and after.
     synced
         .assert(
             writes >= Some(TRANSACTIONS),
@@ -66,7 +66,7 @@ fn syncs_count_as_writes_and_flushes_of_loop_device_and_disk() {
         format_args!("{few:?} flushes without a sync"),
     );
 
-    // Temporary files may be on any file system.
+    // The disk is examined only if it is known: temporary files may be on any kind of file system.
     let location = synced.record.locations[0].target.known().unwrap();
     let image = location
         .device
@@ -82,7 +82,7 @@ fn syncs_count_as_writes_and_flushes_of_loop_device_and_disk() {
                 format_args!("{beneath:?}"),
             );
             let takes_flushes = disk.write_cache == Fact::Known("write back".to_owned());
-            // A partition has no flush counter; its disk has one.
+            // The kernel has no flush counter for a partition, but has one for its disk.
             let flushed = transactions(&synced)
                 .devices
                 .iter()
@@ -101,7 +101,7 @@ fn syncs_count_as_writes_and_flushes_of_loop_device_and_disk() {
             synced.assert(is_told, format_args!("{below:?}, and yet {beneath:?}"));
         }
     }
-    // The counters of the whole run include those of the transactions.
+    // The counters of the whole run include the counts of the transactions phase.
     let whole = synced.record.during.counted.devices.known().unwrap();
     let of_target = whole
         .iter()

@@ -1,4 +1,4 @@
-//! Direct I/O (`--direct`).
+//! Runs with direct I/O (`--direct`).
 
 use crate::mounted::{Mounted, on};
 use crate::runs::Run;
@@ -28,7 +28,7 @@ fn direct_reads_reach_the_device(mounted: Mounted) {
             format_args!("{} moved parts of blocks", operation.action.name()),
         );
     }
-    // The same work through the page cache, which contains the new pool.
+    // The same workload without direct I/O: the page cache contains the pool that was just created.
     let cached = Run::new(&mounted.at, &WORK.replace("--direct", "--align 4096")).perform();
     cached.is_complete().has_all_phases();
     let (fetched_bytes, read_bytes) = cached.served_by();

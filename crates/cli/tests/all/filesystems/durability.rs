@@ -1,5 +1,5 @@
-//! Every durability policy: each operation for which it prescribes a sync has exactly one call of
-//! that sync.
+//! For each durability policy: an operation for which the policy requires a sync makes exactly one
+//! call of this sync.
 
 use record::{Action, Phase};
 use verdict::OperationSummary;
@@ -11,7 +11,8 @@ const WORK: &str = "--mix create=2,append=2,overwrite=1,truncate=1,replace=1,del
                     delete=3,set-attributes=1,set-xattr=1,link=1,symlink=1,mkdir=1,rmdir=1 \
                     --files 60 --transactions 300 --workers 2 --steps --verify";
 
-/// Operations that fsync a file if the policy syncs files: the table in `docs/specification.md`.
+/// Operations that fsync their file, if the policy syncs files. The same table is in
+/// `docs/specification.md`.
 const SYNC: &[Action] = &[
     Action::Create,
     Action::Append,
@@ -23,7 +24,7 @@ const SYNC: &[Action] = &[
     Action::SetExtended,
 ];
 
-/// Operations that fsync a directory if the policy syncs directories.
+/// Operations that fsync a directory, if the policy syncs directories.
 const SYNC_DIRECTORY: &[Action] = &[
     Action::Create,
     Action::Delete,
@@ -38,13 +39,14 @@ const SYNC_DIRECTORY: &[Action] = &[
     Action::RemoveDirectory,
 ];
 
-/// Number of calls with this name in operations of one kind.
+/// Number of calls with this name that operations of one kind have made.
 fn steps(operation: &OperationSummary, name: &str) -> u64 {
     let steps = operation.steps.iter().filter(|step| step.step == name);
     steps.map(|step| step.count).sum()
 }
 
-/// Asserts that these operations have this call exactly once, and other operations do not have it.
+/// Asserts that each of these operations makes this call exactly once, and that no other operation
+/// makes it.
 fn are_in(ran: &Ran, step: &str, actions: &[Action]) {
     for operation in ran
         .summary
@@ -67,8 +69,8 @@ fn are_in(ran: &Ran, step: &str, actions: &[Action]) {
     }
 }
 
-/// Asserts that each worker syncs its file system after every `every` changes. All operations of
-/// the mix are changes.
+/// Asserts that each worker syncs its file system after every `every` changes. In the mix, every
+/// operation is a change.
 fn are_in_batches(ran: &Ran, every: u64) {
     let mut all = (0, 0);
     for phase in &ran.summary.phases {
@@ -77,7 +79,7 @@ fn are_in_batches(ran: &Ran, every: u64) {
         };
         let syncs = sum(&|operation| steps(operation, "sync file system"));
         let changes = sum(&|operation| operation.operations.count);
-        // Each of the two workers may start and end a phase with an incomplete batch.
+        // Each of the two workers may start and end a phase in the middle of a batch.
         ran.assert(
             (changes / every).abs_diff(syncs) <= 2,
             format_args!(

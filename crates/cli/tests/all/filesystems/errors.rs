@@ -1,4 +1,4 @@
-//! Runs on a file system that is full most of the time, with and without `--on-error`.
+//! Runs on a file system that is full most of the time, with various values of `--on-error`.
 
 use record::{Fact, Outcome, Phase};
 
@@ -9,15 +9,16 @@ use crate::support::FileSystem;
 const WORK: &str = "--mix create=4,deliver=1,append=4,replace=1,read=3,stat=1,delete=3,list=1 \
                     --files 150 --transactions 1500 --size 1KiB..60KiB --verify --no-room-check";
 
-/// Error number of a full file system.
+/// Error number of a call on a full file system.
 const ENOSPC: i32 = 28;
 
-/// A file system on which the pool fits, but not all the later files.
+/// A file system that has space for the pool, but not for all later files.
 fn tiny() -> Option<Mounted> {
     Mounted::with_image(FileSystem::Ext4, 12, &["-m", "0", "-N", "2000"])
 }
 
-/// Asserts that different errors have separate entries, each with operation, path and error number.
+/// Asserts that the record has a separate entry for each different error, with operation, path and
+/// error number.
 fn are_told_apart(ran: &Ran, mounted: &Mounted) {
     let errors = &ran.record.actual.errors;
     ran.assert(
@@ -110,7 +111,7 @@ fn run_survives_allowed_errors_in_a_shared_pool() {
     survives("--writers 2 --readers 2");
 }
 
-/// Performs a run on a nearly full file system. This share of its operations may fail.
+/// Performs a run on a nearly full file system. At most `percent` of its operations may fail.
 fn share(percent: u64) -> Option<(Mounted, Ran)> {
     let mounted = tiny()?;
     let ran = Run::new(&mounted.at, WORK)

@@ -1,5 +1,6 @@
-//! A frozen file system: changes wait in the kernel and cannot be interrupted. The stalled worker
-//! is named and the record is written. After the file system thaws, all files can be removed.
+//! A frozen file system: changes wait in the kernel and cannot be interrupted. The run names the
+//! stalled worker, and writes record and report. When the file system is unfrozen, all files can be
+//! removed.
 
 use std::time::{Duration, Instant};
 
@@ -10,13 +11,14 @@ use crate::runs::{Ran, Run};
 use crate::support::interface::{clean, has_ended};
 use crate::support::{Running, names};
 
-/// A worker is reported as stalled after this time, and given up after five times as long.
+/// After this time a worker is reported as stalled. After five times as long, the run ends without
+/// it.
 const STALL_TIMEOUT: Duration = Duration::from_secs(1);
-/// Additional time of polling intervals, barriers and a busy machine.
+/// Additional time for polling intervals, barriers, and delays on a busy machine.
 const SLACK: Duration = Duration::from_secs(5);
 
-/// Polls for a condition. The program is not waited for, because it cannot end while the file
-/// system is frozen.
+/// Waits until a condition is met. The program itself cannot be awaited, because it cannot end
+/// while the file system is frozen.
 fn wait<T>(
     running: &Running,
     what: &str,
@@ -51,8 +53,8 @@ fn stalled_worker_is_named_and_record_is_written(mounted: Mounted) {
         has_ended(&running.errors(), "prepare")
     });
     std::thread::sleep(Duration::from_millis(200));
-    // Declared after the values that need a thawed file system, so that it is dropped first if the
-    // test fails.
+    // If the test fails, `frozen` must be dropped before the values that need a usable file system.
+    // So it is declared after them.
     let frozen = mounted.freeze();
     let named = |line: &str| line.contains("worker ") && line.contains(" is stalled in '");
     let line = || {
@@ -72,7 +74,7 @@ fn stalled_worker_is_named_and_record_is_written(mounted: Mounted) {
         after > STALL_TIMEOUT / 2,
         "'{line}' came after {after:?}, before anybody was stalled"
     );
-    // The report file exists from the start and stays empty until the run has ended.
+    // The report file exists from the start, and is empty until the run has ended.
     let whole = || {
         let text = std::fs::read_to_string(&report).unwrap_or_default();
         text.ends_with('\n').then_some(text)

@@ -1,4 +1,4 @@
-//! Kept pools (`--keep`, `--reuse`).
+//! Pools that a run keeps (`--keep`) and a later run reuses (`--reuse`).
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ fn phases(ran: &Ran) -> Vec<Phase> {
 fn killed_run_makes_a_kept_pool_unusable(mounted: Mounted) {
     let before = names(&mounted.at).unwrap();
     let work = Run::new(&mounted.at, WORK);
-    // The pool is kept after some transactions, and later runs continue with it.
+    // The first run keeps its pool after some transactions, and later runs continue with this pool.
     let kept = work.clone().and("--transactions 500 --keep").perform();
     kept.is_complete();
     kept.assert(
@@ -63,7 +63,7 @@ fn killed_run_makes_a_kept_pool_unusable(mounted: Mounted) {
                 .is_some_and(|taken| taken.names > 0),
             "the pool was not checked when it was taken",
         );
-    // After a run on the pool is killed, the pool's contents are not known.
+    // If a run that reuses a pool is killed, the contents of the pool are not known.
     let mut running = work
         .clone()
         .and("--transactions 100000000 --reuse --no-room-check")
@@ -88,7 +88,7 @@ fn killed_run_makes_a_kept_pool_unusable(mounted: Mounted) {
         before,
         "something is left\n{cleaned}"
     );
-    // No pool remains to be reused.
+    // `clean` has removed the pool, so there is no pool to reuse.
     work.and("--transactions 500 --reuse")
         .end()
         .code(2)
@@ -102,7 +102,7 @@ fn a_prepared_pool_is_shared_and_deleted(mounted: Mounted) {
         .and("--mix read=1,create=1,delete=1 --transactions 0 --keep")
         .perform();
     kept.is_complete();
-    // A pool that was only prepared can be reused for any mix.
+    // A pool without transactions can be reused for any mix.
     let taken = Run::new(&mounted.at, shared)
         .and("--mix read=3,list=1,append=1,rename=1,create=2,delete=2 --transactions 500 --reuse")
         .perform();
@@ -116,7 +116,7 @@ fn a_prepared_pool_is_shared_and_deleted(mounted: Mounted) {
         left.iter().all(|name| name == "lost+found"),
         format_args!("something is left: {left:?}"),
     );
-    // `clean` removes a kept pool by the path of its directory.
+    // `clean` removes a kept pool if its directory is named.
     Run::new(&mounted.at, shared)
         .and("--mix read=1,create=1,delete=1 --transactions 0 --keep")
         .perform()

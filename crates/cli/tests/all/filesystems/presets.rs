@@ -1,9 +1,10 @@
-//! Every preset, with few files and transactions.
+//! Performs every preset, with few files and transactions.
 
 use crate::mounted::{Mounted, on};
 use crate::runs::Run;
 
-/// Presets with mixes. Their contents identify file and version, so every read is verified.
+/// Presets with mixes. Every read is verified, because the contents identify the file and its
+/// version.
 const MIXES: [(&str, &str); 6] = [
     ("mail", "--files 100 --transactions 150"),
     ("varmail", "--files 40 --transactions 60"),
@@ -13,8 +14,8 @@ const MIXES: [(&str, &str); 6] = [
     ("ai-samples", "--files 100 --transactions 100"),
 ];
 
-/// Classic presets. All their files have the same text, so reads are not verified. They have twelve
-/// workers, because they represent twelve processes.
+/// Classic presets, which represent twelve processes by twelve workers. All files have the same
+/// text, so reads cannot be verified.
 const MASSIVE: [(&str, &str); 3] = [
     ("veritas-massive-1", "--files 40 --transactions 100"),
     ("veritas-massive-2", "--files 80 --transactions 100"),
@@ -42,7 +43,7 @@ fn massive(mounted: Mounted) {
         for phase in &ran.record.actual.phases {
             ran.assert(phase.workers.len() == 12, "there are not twelve workers");
         }
-        // All workers have the same stream, like twelve processes with the same seed.
+        // All workers perform the same operations, like twelve processes with the same seed.
         let same = |phase: &record::PhaseRecord| {
             let of_each = |worker: &record::WorkerPhase| (worker.operations, worker.bytes);
             let first = of_each(&phase.workers[0]);

@@ -1,5 +1,6 @@
-//! Sixteen workers on a shared pool with all operations and every read verified: no file is missing
-//! and no contents are wrong. `POSTMARK_RACES` is the total number of operations.
+//! Sixteen workers perform all kinds of operations on a shared pool, and every read is verified. No
+//! file may be missing, and no contents may be wrong. `POSTMARK_RACES` sets the total number of
+//! operations.
 
 use record::{Action, Phase, Role};
 use testkit::number_of;
@@ -19,8 +20,8 @@ fn everything(mounted: Mounted) {
         .map(|action| format!("{}=1", action.name()))
         .collect();
     let each = number_of("POSTMARK_RACES", 40_000).div_ceil(WRITERS + READERS);
-    // Few files, so that workers conflict. create and deliver each make a file and delete removes
-    // one, so delete has twice the weight.
+    // The pool has few files, so that workers often use the same file. `create` and `deliver` each
+    // create a file, so `delete` has twice their weight.
     let mix = mix.join(",").replace("delete=1", "delete=2");
     let ran = Run::new(
         &mounted.at,

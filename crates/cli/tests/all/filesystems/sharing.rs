@@ -1,4 +1,4 @@
-//! Shared pools with readers and writers, which the 1997 paper listed as future work.
+//! Shared pools with readers and writers. The PostMark paper of 1997 listed them as future work.
 
 use record::{Phase, Role};
 
@@ -8,7 +8,7 @@ use crate::runs::Run;
 const MIX: &str =
     "read=6,read-range=2,stat=2,list=1,create=2,append=2,overwrite=1,rename=1,replace=1,delete=2";
 
-/// Numbers of writers and readers.
+/// Number of writers and number of readers in each run.
 const MODES: [(u32, u32); 3] = [(1, 4), (4, 1), (4, 4)];
 
 const EACH: u64 = 1_000;

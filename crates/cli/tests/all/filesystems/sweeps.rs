@@ -1,4 +1,4 @@
-//! Load sweeps that end before their last load level: completed levels are reported.
+//! Load sweeps that end before their last load level. The completed load levels are reported.
 
 use record::{Load, Outcome, Record};
 use rustix::process::Signal;
@@ -14,7 +14,7 @@ fn record(output: &str) -> Record {
     Record::from_json(output).unwrap_or_else(|error| panic!("{error}: {output}"))
 }
 
-/// The pools of the second load level do not fit, which is found only after the first one.
+/// The pools of the second load level do not fit. This is noticed only after the first load level.
 #[test]
 fn refused_load_level_keeps_earlier_load_levels() {
     let Some(mounted) = Mounted::with_image(FileSystem::Tmpfs, 64, &[]) else {
@@ -50,7 +50,7 @@ fn refused_load_level_keeps_earlier_load_levels() {
     assert!(names(&mounted.at).unwrap().is_empty(), "{ended}");
 }
 
-/// Each load level's record contains the start time and environment of its own run.
+/// The record of each load level contains its own start time and environment.
 #[test]
 fn interrupted_load_level_keeps_earlier_load_levels() {
     let Some(mounted) = mounted::tmpfs() else {

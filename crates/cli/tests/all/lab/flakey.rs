@@ -1,16 +1,16 @@
-//! A device whose writes start to fail during a run: failures are reported, and operations that the
-//! device did not perform are not counted as completed.
+//! During a run, the writes of the device start to fail. The run reports the failures, and does not
+//! count an operation as completed that the device did not perform.
 
 use serde_json::Value;
 
 use super::Booted;
 
-/// Values of `--on-error`. The second run continues despite failures until the file system cannot
-/// be synced.
+/// The value of `--on-error` for each run. With 100 %, the run continues until the file system
+/// cannot be synced.
 const RUNS: [&str; 2] = ["stop", "100%"];
 
 const EIO: u64 = 5;
-/// The error of ext4 after it has become read-only.
+/// The error number of a write to an ext4 that has become read-only because of errors.
 const EROFS: u64 = 30;
 
 #[test]
@@ -31,7 +31,8 @@ fn failing_writes_are_reported_and_not_counted() {
             messages.contains("the run failed"),
             "nobody tells that the run failed",
         );
-        // An operation in flight when the device started to fail may have been written before.
+        // An operation that was in flight when the device started to fail may have been written
+        // before.
         let acknowledged: Vec<u64> = text("acknowledged")
             .lines()
             .map(|line| line.parse().unwrap())
@@ -64,7 +65,7 @@ fn failing_writes_are_reported_and_not_counted() {
     }
 }
 
-/// Completed and failed operations of all phases.
+/// Number of completed and of failed operations in all phases.
 fn counted(record: &Value) -> (u64, u64) {
     let phases = record["summary"]["phases"].as_array().unwrap().iter();
     let operations = phases.flat_map(|phase| phase["operations"].as_array().unwrap());

@@ -1,5 +1,5 @@
-//! The engine `nfs` with the kernel's NFS server: the server counts exactly the calls that the
-//! program counts. It needs a separate boot, so it runs only for releases.
+//! The engine `nfs` with the NFS server of the Linux kernel. The server counts exactly the calls
+//! that the program counts. The test needs a separate boot, so it runs only for releases.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Booted, counts, is_all, tell};
 use crate::nfs::records::Procedure;
 
-/// Names of the script's runs: at depth 1, at depth 8, and with COMMIT.
+/// Names of the runs in the script: at depth 1, at depth 8, and with COMMIT.
 const RUNS: [&str; 3] = ["one", "eight", "synced"];
 
 fn served(text: &str) -> BTreeMap<&'static str, u64> {

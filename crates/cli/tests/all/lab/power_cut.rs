@@ -1,13 +1,13 @@
-//! Power cuts in which the device loses everything that was written but not flushed. Operations
-//! acknowledged as durable must survive. Without a durability policy, or on a file system that
-//! sends no flushes, losses are found.
+//! Power cuts after which everything is lost that the device has not flushed. Operations that were
+//! acknowledged as durable must survive. Without a durability policy, or if the file system sends
+//! no flushes, `verify-log` must find losses.
 
 use serde_json::Value;
 
 use super::{Booted, is_all, tell};
 
-/// Runs: file system, durability policy, and `nobarrier` for no flushes. xfs has no such mount
-/// option, and its log does not fit on a smaller disk.
+/// The runs, as file system and durability policy; `nobarrier` means that the file system sends no
+/// flushes. xfs has no such mount option, and its log does not fit on a smaller disk.
 const ALL: [&str; 11] = [
     "ext4:fsync+dir",
     "ext4:none",
@@ -21,13 +21,13 @@ const ALL: [&str; 11] = [
     "xfs:fsync+dir",
     "xfs:none",
 ];
-/// Runs of a normal test run.
+/// The runs without `POSTMARK_LAB=all`.
 const SOME: [&str; 3] = ["ext4:fsync+dir", "ext4:none", "ext4:fsync+dir:nobarrier"];
 
 #[test]
 fn acknowledged_operations_survive_power_cuts() {
     let (runs, moments): (&[&str], usize) = if is_all() { (&ALL, 20) } else { (&SOME, 2) };
-    // The first disk holds the log of writes.
+    // The first disk is for the log of all writes.
     let mut disks = vec!["8G"];
     disks.extend(runs.iter().map(|run| {
         if run.starts_with("ext4") {
@@ -68,8 +68,8 @@ fn acknowledged_operations_survive_power_cuts() {
     }
 }
 
-/// Asserts that `verify-log` reports the three files that the script damaged after the last power
-/// cut.
+/// Asserts that `verify-log` reports exactly the three files that the script has damaged after the
+/// last power cut.
 fn damage_is_named(booted: &Booted, run: &str) {
     let verified = booted.json(&format!("{run}/damaged.json"));
     let mut found: Vec<String> = verified["lost"]

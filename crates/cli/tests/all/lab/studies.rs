@@ -1,10 +1,11 @@
-//! Studies from papers, on file systems and protocols that this machine's kernel lacks.
+//! Performs studies from papers on file systems and protocols that the kernel of this machine
+//! lacks.
 
 use serde_json::Value;
 
 use super::{Booted, is_all, tell};
 
-/// Checks that each of these systems has a value for every workload and figure.
+/// Returns an error unless each of these systems has a value for every workload and figure.
 fn are_measured(results: &Value, systems: &[&str], figures: &[&str]) -> Result<(), String> {
     let names: Vec<&str> = results["systems"]
         .as_array()

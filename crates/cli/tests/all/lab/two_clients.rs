@@ -1,6 +1,6 @@
-//! Two ranks on separate mounts, which cache names and attributes. If one rank sees an acknowledged
-//! change of the other late, the record contains the delay. If clients always ask the server,
-//! nothing is late.
+//! Two ranks use the same directory through separate mounts, each of which caches names and
+//! attributes. If a rank notices a change of the other rank late, the record contains the delay. If
+//! the mounts cache nothing, no change is noticed late.
 
 use std::process::Command;
 use std::time::Duration;
@@ -10,9 +10,9 @@ use record::{Outcome, Record};
 use super::{Booted, is_all, tell};
 use crate::support::interface::program;
 
-/// How long the clients trust their caches: `actimeo=10` in the script.
+/// How long the clients use their caches without asking the server: `actimeo=10` in the script.
 const BELIEVED: Duration = Duration::from_secs(10);
-/// Additional time until the next attempt, under emulation on a busy machine.
+/// Additional time until a rank tries again, under emulation on a busy machine.
 const SLACK: Duration = Duration::from_secs(5);
 
 fn record(booted: &Booted, name: &str) -> Record {
@@ -28,7 +28,7 @@ fn record(booted: &Booted, name: &str) -> Record {
     record
 }
 
-/// Asserts that a run saw one of these changes late, and that the report mentions it.
+/// Asserts that a rank noticed one of these changes late, and that the report mentions the change.
 fn late(booted: &Booted, name: &str, whats: &[&str]) {
     let Some(late) = record(booted, name).actual.stale else {
         panic!("{name}: nothing was seen late\n{}", booted.said);
@@ -56,15 +56,17 @@ fn late(booted: &Booted, name: &str, whats: &[&str]) {
     );
 }
 
-/// Checks the records that `two-clients.sh` has written.
+/// Asserts what the records that `two-clients.sh` has written contain.
 pub(super) fn what_is_seen_late_is_named(booted: &Booted) {
-    // Cached: a name as missing, or a file's attributes from before a write.
+    // The cache of a rank contained that a name is missing, or the attributes of a file before a
+    // write.
     late(
         booted,
         "late.json",
         &["No such file", "the file has 0 bytes"],
     );
-    // Cached: a name from before its removal, or a file's attributes from before an append.
+    // The cache of a rank contained a name that was removed, or the attributes of a file before an
+    // append.
     late(
         booted,
         "changed.json",

@@ -1,5 +1,5 @@
-//! The program's counts equal the packets on the wire: every call of every procedure, including
-//! those of the namespace.
+//! The counts in the record equal the captured packets: every call of every procedure, including
+//! calls outside of the phases.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +7,9 @@ use super::ganesha::Ganesha;
 use super::wire::Capture;
 use super::{Traffic, asked, calls_in, is_whole, perform, tell};
 
-/// Compares the counts of the whole program. The namespace's calls create the run directory, check
-/// names and remove files. The phases' counts end with their last operations, and the remaining
-/// calls are the namespace's.
+/// Compares the counts of the whole program with the captured packets. The counts of a phase end
+/// with its last operation. All further calls are counted for the namespace, which creates the run
+/// directory, checks names and removes files.
 fn equal_the_wire(depth: u32, options: &str) {
     let Some(ganesha) = Ganesha::start() else {
         return;
@@ -75,17 +75,17 @@ fn equal_the_wire(depth: u32, options: &str) {
 }
 
 #[test]
-fn counts_equal_the_wire_at_depth_1() {
+fn counts_equal_captured_calls_at_depth_1() {
     equal_the_wire(1, "");
 }
 
 #[test]
-fn counts_equal_the_wire_at_depth_8_with_syncs() {
+fn counts_equal_captured_calls_at_depth_8_with_syncs() {
     equal_the_wire(8, "--durability fsync");
 }
 
 #[test]
-fn counts_equal_the_wire_on_several_connections() {
+fn counts_equal_captured_calls_on_several_connections() {
     let Some(ganesha) = Ganesha::start() else {
         return;
     };
@@ -117,14 +117,14 @@ fn counts_equal_the_wire_on_several_connections() {
     );
 }
 
-/// An operation, and the calls that it takes without waits and repetitions.
+/// A mix, and the calls that its operations take if no call waits or is repeated.
 struct Takes {
     mix: &'static str,
     options: &'static str,
     calls: &'static [(&'static str, u64)],
 }
 
-/// Number of operations. If a mix needs two kinds, they alternate.
+/// Number of operations of the mix. If it needs two kinds, they alternate.
 const TIMES: u64 = 100;
 const TAKES: [Takes; 6] = [
     Takes {
@@ -159,7 +159,7 @@ const TAKES: [Takes; 6] = [
     },
 ];
 
-/// One worker makes exactly the required calls, including those that find its directory.
+/// A worker makes exactly the required calls. These include the calls that look up its directory.
 #[test]
 fn operations_make_exactly_the_required_calls() {
     let Some(ganesha) = Ganesha::start() else {

@@ -1,4 +1,4 @@
-//! Latency through a proxy with a known delay: the reported latency equals the delay, at each
+//! A proxy delays every reply by a known time. The reported latency must equal this delay, at each
 //! depth, in closed and open loops.
 
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::records::Procedure;
 use super::{is_whole, perform};
 use crate::runs::Ran;
 
-/// Time that a call may take in addition to the delay, on a shared machine.
+/// Time that a call may take in addition to the delay of the proxy, on a shared machine.
 const SLACK: Duration = Duration::from_millis(3);
 
 fn of(ran: &Ran, action: Action) -> &OperationSummary {
@@ -26,9 +26,9 @@ fn ns(duration: Duration) -> u64 {
     duration.as_nanos() as u64
 }
 
-/// A stat takes one call, a read takes two in sequence.
+/// A stat takes one call, so its latency is one delay. A read takes two calls in sequence.
 #[test]
-fn latency_equals_the_delay() {
+fn latency_equals_the_delay_of_the_calls() {
     let Some(ganesha) = Ganesha::start() else {
         return;
     };
@@ -54,8 +54,9 @@ fn latency_equals_the_delay() {
                     format_args!("{ms} ms, depth {depth}, {action:?}: {latency:?}"),
                 );
             }
-            // The number of operations in flight follows from Little's law. On a busy machine
-            // latency is higher and the rate lower, but their product is the same.
+            // Little's law: the number of operations in flight is the product of rate and latency.
+            // On a busy machine the latency is higher and the rate lower, but their product is the
+            // same.
             let phase = ran.phase(Phase::Transactions);
             let rate = phase.transactions.unwrap().per_second.unwrap();
             let most = f64::from(depth) * 1_000.0 / (1.5 * ms as f64);
@@ -76,23 +77,25 @@ fn latency_equals_the_delay() {
     }
 }
 
-/// All replies are delayed by half a second, at 200 operations per second for three seconds.
+/// The proxy holds all replies back for this time. The run below lasts three seconds at 200
+/// operations per second.
 const STALL: Duration = Duration::from_millis(500);
 const OPEN: &str =
     "--mix stat=1 --files 50 --size 1000 --rate 200 --arrivals constant --for 3s --warm-up 0s";
 
-/// All operations due during the stall wait for its end, which is part of their response times: 100
-/// of 600, the first for 500 ms and the last for 0 ms. Only the service times of operations in
-/// flight include the stall. (Coordinated omission is avoided.)
+/// Operations that are due during the stall start only when it ends, and their response times
+/// include this wait. These are 100 of 600 operations: the first waits for 500 ms, the last for 0
+/// ms. Service times include the stall only for the operations in flight. So the response times
+/// avoid coordinated omission.
 #[test]
-fn stall_is_in_the_response_time_of_all_operations_due_in_it() {
+fn response_times_include_a_stall_for_all_operations_due_in_it() {
     let Some(ganesha) = Ganesha::start() else {
         return;
     };
     for depth in [1, 8] {
         let proxy = Proxy::before(&ganesha);
         let url = ganesha.url_at(proxy.port(), "export");
-        // After the calls of the namespace and the preparation.
+        // The stall starts after the calls for the run directory and the preparation phase.
         proxy.fault(Procedure::LOOKUP, 250, Fault::Stalled(STALL));
         let ran = perform(&ganesha, &url, &format!("{OPEN} --depth {depth}"));
         is_whole(&ran);
@@ -101,7 +104,7 @@ fn stall_is_in_the_response_time_of_all_operations_due_in_it() {
         let (response, service) = (stat.latency_ns, stat.service_ns.unwrap());
         let beyond = |of: Option<u64>, ms: u64| of.unwrap() > ms * 1_000_000;
         let what = format!("depth {depth}: response {response:?}, service {service:?}");
-        // Of 600 operations, 30 are above the 95th percentile: those due in the first 150 ms of the
+        // Above the 95th percentile are 30 of 600 operations: those due in the first 150 ms of the
         // stall.
         ran.assert(
             beyond(response.p95, 300) && !beyond(response.p95, 420),
@@ -120,7 +123,8 @@ fn stall_is_in_the_response_time_of_all_operations_due_in_it() {
     }
 }
 
-/// In a closed loop, only the operations in flight include the stall.
+/// In a closed loop no operation is due at a set time, so only the operations in flight include the
+/// stall.
 #[test]
 fn closed_loop_includes_a_stall_only_for_operations_in_flight() {
     let Some(ganesha) = Ganesha::start() else {

@@ -1,5 +1,5 @@
-//! Calls and replies on a TCP connection: records of fragments (RFC 5531, section 11). Only the
-//! fields that identify them are parsed.
+//! NFS calls and replies on a TCP connection, as records of fragments (RFC 5531, section 11). Only
+//! the fields that identify a message are parsed.
 
 use std::io::{Read, Result};
 
@@ -21,20 +21,20 @@ impl Procedure {
     }
 }
 
-/// Number of the NFS program.
+/// RPC program number of NFS.
 const PROGRAM: u32 = 100_003;
 
-/// A complete record, without its record marks.
+/// A call or a reply: the contents of a record, without record marks.
 #[derive(Clone, Debug)]
 pub struct Message(pub Vec<u8>);
 
 impl Message {
-    /// Reads the next record of a connection.
+    /// Reads the next message from a connection.
     pub fn read(connection: &mut impl Read) -> Result<Self> {
         nfs_client::read_record(connection).map(Self)
     }
 
-    /// The record with its record mark.
+    /// The message with its record mark, as it is sent.
     pub fn marked(&self) -> Vec<u8> {
         nfs_client::fragments(&self.0, usize::MAX).concat()
     }
@@ -44,36 +44,38 @@ impl Message {
         Some(u32::from_be_bytes(bytes.try_into().unwrap()))
     }
 
-    /// The number that identifies a call and its reply.
+    /// The transaction identifier (xid), which a call and its reply share.
     pub fn id(&self) -> u32 {
         self.word(0).unwrap_or_default()
     }
 
-    /// The procedure, if this is an NFS call.
+    /// The procedure of a call; `None` if this is not an NFS call.
     pub fn procedure(&self) -> Option<Procedure> {
         let is_call = self.word(1) == Some(0) && self.word(3) == Some(PROGRAM);
         self.word(5).filter(|_| is_call).map(Procedure)
     }
 
-    /// A reply to this call with an NFS status and without attributes.
+    /// A reply to this call with a status and no attributes.
     pub fn answered_with(&self, status: u32) -> Self {
         let without_attributes: &[u32] = match self.procedure().map(Procedure::name) {
-            // Optional attributes of the file or directory.
+            // A reply to these calls contains optional attributes of the file or directory.
             Some(
                 "LOOKUP" | "READ" | "ACCESS" | "READDIR" | "READDIRPLUS" | "FSSTAT" | "FSINFO"
                 | "READLINK",
             ) => &[0],
-            // Optional attributes of one directory, before and after.
+            // A reply to these calls contains optional attributes of one directory or file, before
+            // and after the call.
             Some(
                 "SETATTR" | "WRITE" | "CREATE" | "MKDIR" | "SYMLINK" | "REMOVE" | "RMDIR"
                 | "COMMIT",
             ) => &[0, 0],
-            // Optional attributes of two directories.
+            // A reply to these calls contains optional attributes of two directories, or of a file
+            // and a directory.
             Some("RENAME") => &[0, 0, 0, 0],
             Some("LINK") => &[0, 0, 0],
             _ => &[],
         };
-        // Header of an accepted, successful reply without a verifier.
+        // RPC header of a successful reply without an authentication verifier.
         let head = [self.id(), 1, 0, 0, 0, 0, status];
         let words = head.iter().chain(without_attributes);
         Self(words.flat_map(|word| word.to_be_bytes()).collect())

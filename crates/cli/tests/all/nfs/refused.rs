@@ -1,4 +1,5 @@
-//! Runs that are refused before anything is touched: exit status 2, and a message with a remedy.
+//! Runs on an NFS server that are refused before they change anything: exit status 2, and a message
+//! with a remedy.
 
 use super::ganesha::{Ganesha, MOUNT_PORT, NFS_PORT};
 use super::wire::Capture;
@@ -7,7 +8,7 @@ use crate::support::Ended;
 
 const SMALL: &str = "--mix create=1,delete=1 --files 20 --transactions 40";
 
-/// Asserts that a run is refused with these texts, and leaves no files.
+/// Asserts that a run is refused with these texts in the message, and leaves no files.
 fn refused(ganesha: &Ganesha, url: &str, options: &str, words: &[&str]) -> Ended {
     let ended = within(start(ganesha, url, options), LIMIT);
     tell(&format!("{url} {options}: {}", ended.errors.trim()));
@@ -24,7 +25,7 @@ fn refused(ganesha: &Ganesha, url: &str, options: &str, words: &[&str]) -> Ended
 }
 
 #[test]
-fn unreachable_servers_are_named() {
+fn message_names_an_unreachable_server() {
     let Some(ganesha) = Ganesha::start() else {
         return;
     };
@@ -45,7 +46,8 @@ fn unreachable_servers_are_named() {
     }
 }
 
-/// The portmapper returns the server's port, or port 0 if no server is registered.
+/// For a URL without a port, the portmapper returns the port of the server, or port 0 if no server
+/// is registered.
 #[test]
 fn portmapper_is_asked_for_a_missing_port() {
     let Some(mut ganesha) = Ganesha::start() else {
@@ -53,7 +55,7 @@ fn portmapper_is_asked_for_a_missing_port() {
     };
     is_whole(&perform(&ganesha, "nfs://127.0.0.1/export", SMALL));
     ganesha.kill();
-    // The killed server is still registered at the portmapper, with its port.
+    // The portmapper still returns the port of the killed server.
     refused(
         &ganesha,
         "nfs://127.0.0.1/export",
@@ -63,11 +65,11 @@ fn portmapper_is_asked_for_a_missing_port() {
 }
 
 #[test]
-fn server_permissions_apply() {
+fn run_without_permission_on_the_server_is_refused() {
     let Some(ganesha) = Ganesha::start() else {
         return;
     };
-    // The server maps root to another user, and the directory belongs to root.
+    // On this export the server maps root to another user, and the directory belongs to root.
     refused(
         &ganesha,
         &ganesha.url("squashed"),
@@ -80,7 +82,7 @@ fn server_permissions_apply() {
         SMALL,
         &["Read-only file system"],
     );
-    // A user without permission, then with permission.
+    // A user is refused without permission, and accepted with permission.
     let export = ganesha.served("export");
     crate::support::test_dir::set_mode(&export, 0o755);
     let as_user = format!("{}&uid=4711&gid=4711", ganesha.url("export"));
@@ -100,7 +102,7 @@ fn export_may_require_a_privileged_port() {
     is_whole(&ran);
 }
 
-/// Refused before the first call to the server.
+/// Options that NFS does not support are refused before the first call to the server.
 #[test]
 fn unsupported_options_are_refused_without_a_call() {
     let Some(ganesha) = Ganesha::start() else {

@@ -1,6 +1,6 @@
-//! The server of the engine's own tests, whose replies can be changed.
+//! The simulated NFS server from the tests of the engine `nfs`, whose replies a test can change.
 
-// Not all its faults are used here.
+// These tests use only some of the faults that the server can simulate.
 #![allow(dead_code)]
 
 #[path = "../../../../engines/tests/all/nfs/files.rs"]

@@ -1,9 +1,9 @@
-//! An export that is nearly full.
+//! Runs on an NFS export that has little free space.
 
 use super::ganesha::Ganesha;
 use super::{LIMIT, about, start, tell, within};
 
-/// More than the space of the small export.
+/// Options of a run that needs more space than the small export has.
 const TOO_MUCH: &str = "--mix append=1,read=1 --files 100 --size 60000 --append-size 60000 \
                         --size-max 10MiB --transactions 1000";
 
@@ -18,7 +18,8 @@ fn free_space_is_checked_before_the_run() {
     assert_eq!(own(&ganesha), Vec::<std::ffi::OsString>::new());
 }
 
-/// WRITE or COMMIT returns the error: the run ends with a message and removes its files.
+/// The server reports lack of space in the reply of WRITE or of COMMIT. The run ends with a message
+/// and removes its files.
 #[test]
 fn lack_of_space_is_reported_by_write_or_commit() {
     let Some(ganesha) = Ganesha::start() else {
@@ -40,7 +41,7 @@ fn lack_of_space_is_reported_by_write_or_commit() {
     }
 }
 
-/// Names of a run in the small export.
+/// The names of run directories in the small export.
 fn own(ganesha: &Ganesha) -> Vec<std::ffi::OsString> {
     let names = crate::support::names(&ganesha.small(""))
         .unwrap()

@@ -1,5 +1,5 @@
-//! The messages on the wire, by an independent observer: packets are captured in the server's
-//! network, and `tshark` decodes the calls.
+//! Counts the messages on the network independently of the program. Packets are captured in the
+//! network namespace of the server, and `tshark` decodes the calls.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use super::ganesha::{Ganesha, NFS_PORT, is_program};
 use super::records::Procedure;
 use crate::support::{Running, is_met, tool};
 
-/// Maximum interval at which the capture reads packets from the kernel.
+/// Maximum time until the capture has read a packet from the kernel.
 const TAKES_EVERY: Duration = Duration::from_millis(600);
 
-/// A running packet capture.
+/// A packet capture in progress.
 #[derive(Debug)]
 pub struct Capture {
     capturing: Running,
@@ -22,12 +22,12 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Starts a capture. `None` if the test cannot capture packets.
+    /// Starts a capture on the loopback interface. `None` if the test cannot capture packets.
     pub fn begin(ganesha: &Ganesha) -> Option<Self> {
         Self::begin_at(ganesha, "lo")
     }
 
-    /// Starts a capture on another interface of the server's network.
+    /// Starts a capture on the named interface in the network namespace of the server.
     pub fn begin_at(ganesha: &Ganesha, interface: &str) -> Option<Self> {
         let there = is_program("tshark") && is_program("dumpcap");
         if !is_met(there, "tshark") {
@@ -46,7 +46,7 @@ impl Capture {
         Some(Self { capturing, file })
     }
 
-    /// Ends the capture, and returns its calls.
+    /// Ends the capture, and returns the captured calls.
     pub fn end(self) -> Wire {
         std::thread::sleep(TAKES_EVERY);
         self.capturing.send(Signal::INT);
@@ -68,22 +68,22 @@ impl Capture {
     }
 }
 
-/// Calls of NFS version 3 by procedure.
+/// Captured calls of NFS version 3.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Wire {
     pub calls: BTreeMap<String, u64>,
-    /// Requests with a reply (`tshark -z rpc,srt`).
+    /// Number of calls of each procedure that have a reply (`tshark -z rpc,srt`).
     pub answered: BTreeMap<String, u64>,
 }
 
-/// Output of `tshark`. The client's port may be that of another protocol, so the server's port is
-/// declared as RPC.
+/// The output of `tshark` for a capture file. The server's port is declared as RPC, because
+/// `tshark` might decode the client's port as another protocol.
 fn told(file: &str, words: &[&str]) -> String {
     let port = format!("tcp.port=={NFS_PORT},rpc");
     tool("tshark", &[&["-r", file, "-d", &port], words].concat())
 }
 
-/// All requests, including several in one segment.
+/// Number of calls of each procedure, also if a segment contains several calls.
 fn calls(file: &str) -> BTreeMap<String, u64> {
     let filter = format!("tcp.dstport == {NFS_PORT} && rpc.program == 100003");
     let told = told(
@@ -102,7 +102,8 @@ fn calls(file: &str) -> BTreeMap<String, u64> {
     calls
 }
 
-/// Parses the table of service response times: number, name and calls of each procedure.
+/// Parses the table of service response times, which contains number, name and calls of each
+/// procedure.
 fn answered(file: &str) -> BTreeMap<String, u64> {
     let told = told(file, &["-q", "-z", "rpc,srt,100003,3"]);
     let row = |line: &str| {

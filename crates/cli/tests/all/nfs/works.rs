@@ -1,5 +1,5 @@
-//! Verified workloads with `POSTMARK_NFS_OPERATIONS` operations each: no file is missing and no
-//! contents are wrong.
+//! Verified workloads on an NFS server, with `POSTMARK_NFS_OPERATIONS` operations each. No file may
+//! be missing, and no contents may be wrong.
 
 use record::{Action, Phase, Role};
 use testkit::number_of;
@@ -12,10 +12,10 @@ fn operations() -> u64 {
     number_of("POSTMARK_NFS_OPERATIONS", 2_000)
 }
 
-/// Number of workers for all presets. The number of transactions is per worker.
+/// Number of workers in the runs of presets. The number of transactions is per worker.
 const PRESET_WORKERS: u64 = 4;
 
-/// Half a minute for starting, and time for the operations.
+/// Time limit of a run: half a minute for its start, and time for its operations.
 fn limit() -> std::time::Duration {
     std::time::Duration::from_secs(30 + operations() / 100)
 }
@@ -45,7 +45,7 @@ fn perform(ganesha: &Ganesha, options: &str) -> Ran {
 }
 
 #[test]
-fn presets() {
+fn presets_are_performed_without_errors() {
     let Some(ganesha) = Ganesha::with_room(4_096) else {
         return;
     };
@@ -116,16 +116,16 @@ fn everything(workers: &str, roles: &[Role], share: u64) {
 }
 
 #[test]
-fn every_operation_on_private_pools() {
+fn every_operation_is_performed_on_private_pools() {
     everything("--workers 2", &[Role::Worker], 2);
 }
 
 #[test]
-fn every_operation_on_a_shared_pool() {
+fn every_operation_is_performed_on_a_shared_pool() {
     everything("--writers 3 --readers 2", &[Role::Writer, Role::Reader], 5);
 }
 
-/// The mixes here leave out only extended attributes.
+/// The mixes of these tests leave out only the two operations on extended attributes.
 #[test]
 fn mixes_contain_all_operations_except_extended_attributes() {
     let all = Action::operations()

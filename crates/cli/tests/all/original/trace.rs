@@ -1,7 +1,7 @@
-//! System calls on a pool's files and directories, traced by strace.
+//! Traces the system calls of a program on the files and directories of its pool by strace.
 //!
-//! Only calls on names that a run creates below a directory are compared: numbers, and `s` with a
-//! number. Values that differ from run to run are removed: descriptors, times, process numbers.
+//! Only names that a run creates are compared: numbers, and `s` followed by a number. Values that
+//! differ between runs are removed: descriptors, times, process numbers.
 
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -13,11 +13,11 @@ pub struct Call {
     pub path: PathBuf,
     /// The other arguments as strace prints them, without descriptors and addresses.
     pub rest: String,
-    /// The result, without a new descriptor.
+    /// The result, without the number of a new descriptor.
     pub result: String,
 }
 
-/// Runs a program under strace. Returns its calls on the pool in order, from all threads.
+/// Runs a program under strace. Returns the calls of all its threads on the pool, in order.
 pub fn calls(
     strace: &Path,
     program: &Path,
@@ -63,7 +63,7 @@ pub fn calls(
     timed.into_iter().map(|(_, call)| call).collect()
 }
 
-/// Parses a line; `None` if the call is not on the pool.
+/// Parses a line of strace. `None` if the call is not on a file or directory of the pool.
 fn parse(line: &str, directory: &Path) -> Option<Call> {
     let (name, line) = line.split_once('(')?;
     let (arguments, result) = line.rsplit_once(" = ")?;
@@ -74,7 +74,7 @@ fn parse(line: &str, directory: &Path) -> Option<Call> {
     for (index, argument) in split(arguments).into_iter().enumerate() {
         if let Some(path) = descriptor(argument).filter(|_| index == 0) {
             at = path;
-            // The descriptor identifies the file, unless a name follows.
+            // If no name follows, the descriptor identifies the file itself.
             named = !argument.starts_with("AT_FDCWD");
         } else if let Some(path) = argument
             .strip_prefix('"')
@@ -106,12 +106,13 @@ fn opens(name: &str) -> bool {
     ["open", "openat", "creat", "openat2", "dup", "fcntl"].contains(&name)
 }
 
-/// Whether a string argument may be a path. In these calls it is data.
+/// Whether a string argument of a call may be a path. For calls that read or write, it is data.
 fn takes_path(name: &str) -> bool {
     !["read", "write", "pread64", "pwrite64"].contains(&name)
 }
 
-/// The path in `3</path>` and `AT_FDCWD</path>`. strace appends `(deleted)` to removed files.
+/// The path in an argument like `3</path>` or `AT_FDCWD</path>`. strace appends `(deleted)` to the
+/// path of a removed file.
 fn descriptor(argument: &str) -> Option<PathBuf> {
     let (number, path) = argument.split_once('<')?;
     let is_descriptor = number == "AT_FDCWD" || number.bytes().all(|byte| byte.is_ascii_digit());
@@ -122,7 +123,7 @@ fn descriptor(argument: &str) -> Option<PathBuf> {
     (is_descriptor && !number.is_empty()).then(|| PathBuf::from(path))
 }
 
-/// Splits at commas outside of quotes, braces, brackets and parentheses.
+/// Splits arguments at commas outside of quotes, braces, brackets and parentheses.
 fn split(arguments: &str) -> Vec<&str> {
     let (mut parts, mut from, mut depth, mut quoted, mut escaped) =
         (Vec::new(), 0, 0, false, false);

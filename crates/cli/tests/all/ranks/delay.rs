@@ -1,7 +1,7 @@
-//! A transparent proxy between one host and the others, in the network of their bridge. Messages
-//! between ranks pass through it and are delayed, differently in each direction. It listens at the
-//! addresses of all hosts (`hosts.sh` redirects their packets), and connects from the client's
-//! address.
+//! A transparent proxy between one simulated host and the others, in the network namespace of the
+//! bridge. It delays messages between ranks, differently in each direction. `hosts.sh` redirects
+//! the packets of the hosts to the proxy, which accepts connections to all their addresses. It
+//! connects to the destination from the address of the client.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read as _, Result, Write as _};
@@ -19,9 +19,9 @@ use rustix::net::{
     AddressFamily, SocketType, bind, connect, listen, socket, sockopt::set_socket_reuseaddr,
 };
 
-/// Port of a rank that is alone on its host.
+/// Port at which the rank on each host listens, if a host has one rank.
 pub(super) const PORT: u16 = 17_177;
-/// Interval at which the proxy checks for its end and for new connections.
+/// Interval at which the proxy checks for new connections and whether it must end.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 #[derive(Debug)]
@@ -31,13 +31,14 @@ pub(super) struct Delay {
 }
 
 impl Delay {
-    /// Starts the proxy in a network, for the host at an address. `to` delays messages to it,
-    /// `from` messages from it.
+    /// Starts the proxy in a network namespace, for the host at `host`. Messages to this host are
+    /// delayed by `to`, messages from it by `from`.
     pub(super) fn before(network: File, host: Ipv4Addr, (to, from): (Duration, Duration)) -> Self {
         let ends = Arc::<AtomicBool>::default();
         let (is_over, (tell, ready)) = (Arc::clone(&ends), channel());
         let listens = std::thread::spawn(move || {
-            // The namespace of this thread and of the threads it starts.
+            // `setns` changes the network namespace of this thread. Threads that it starts inherit
+            // the namespace.
             setns(network, CloneFlags::CLONE_NEWNET).unwrap();
             let listener =
                 TcpListener::from(at(SocketAddr::from((Ipv4Addr::UNSPECIFIED, PORT))).unwrap());
@@ -80,7 +81,7 @@ impl Drop for Delay {
     }
 }
 
-/// A socket at an address that may be another host's: ip(7), IP_TRANSPARENT.
+/// A socket bound to an address that may belong to another host: ip(7), IP_TRANSPARENT.
 fn at(address: SocketAddr) -> Result<OwnedFd> {
     let socket = socket(AddressFamily::INET, SocketType::STREAM, None)?;
     setsockopt(&socket, IpTransparent, &true)?;
@@ -89,8 +90,8 @@ fn at(address: SocketAddr) -> Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Connects an accepted connection to its original destination. The first delay applies to what the
-/// client sends.
+/// Forwards an accepted connection to its original destination. The first delay applies to messages
+/// of the client, the second to replies.
 fn serve(one: TcpStream, from: SocketAddr, delays: (Duration, Duration)) -> Result<()> {
     one.set_nonblocking(false)?;
     let other = at(SocketAddr::from((from.ip(), 0)))?;
@@ -104,7 +105,7 @@ fn serve(one: TcpStream, from: SocketAddr, delays: (Duration, Duration)) -> Resu
     Ok(())
 }
 
-/// Forwards each part with a delay, until one of the connections closes.
+/// Forwards the bytes of one direction with a delay, until one of the connections closes.
 fn pass(mut from: TcpStream, mut to: TcpStream, delay: Duration) {
     let (due, leaving) = channel::<(Instant, Vec<u8>)>();
     std::thread::spawn(move || {

@@ -1,5 +1,5 @@
-//! Ranks that are killed or stopped, and launchers that are killed: all end in time with a failure,
-//! completed parts are on disk, and `clean` removes all files.
+//! Ranks that are killed or stopped, and launchers that are killed. All ranks end in time with a
+//! failure, complete parts are on disk, and `clean` removes all files.
 
 use record::{Outcome, Phase, Record};
 use rustix::process::{Pid, Signal, kill_process};
@@ -8,17 +8,18 @@ use testkit::Shows;
 use super::Job;
 use crate::support::{Ended, Running};
 
-/// Long enough to interrupt every phase.
+/// Options of a run that is long enough to interrupt every phase.
 const LONG: &str = "--preset mail --workers 1 --files 10000 --transactions 20000";
 
-/// Starts a long run of four ranks that write parts, and waits until all have completed
+/// Starts a long run of four ranks that write parts, and waits until each rank has completed
 /// `completed` phases.
 fn begun(job: &Job, completed: usize) -> Running {
     let mut running = job.start(4, &format!("{LONG} --parts {}", job.parts().display()));
     for rank in 0..4 {
         job.until_completed(&mut running, rank, completed);
     }
-    // Rank 0 merges the phases a moment later. Before the first phase there is nothing to wait for.
+    // Rank 0 merges the parts of a phase a moment later. If `completed` is 0, there are no parts to
+    // wait for.
     running.until("that rank 0 has merged the phases", |_| {
         let merged = || std::fs::read_to_string(job.parts().join("merged-so-far.json"));
         let phases = |text: String| Record::from_json(&text).unwrap().actual.phases.len();
@@ -27,7 +28,7 @@ fn begun(job: &Job, completed: usize) -> Running {
     running
 }
 
-/// The record of the parts, none of which has an end.
+/// Runs `collect`, and returns the record. Every part is incomplete, so the exit status is 1.
 fn collected(job: &Job) -> (Ended, Record) {
     let collected = job.collect();
     collected.code(1);
@@ -83,7 +84,8 @@ fn job_ends_when_the_launcher_is_killed() {
     job.ends_early(running, 4);
     let (_, record) = collected(&job);
     assert_eq!(phases(&record), [(Phase::Prepare, 4)]);
-    // If a rank's part is lost or on another host, rank 0's merged phases contain its results.
+    // Even if the part of a rank is lost or on another host, the phases that rank 0 has merged
+    // contain its results.
     std::fs::remove_file(job.parts().join("rank-00003.jsonl")).unwrap();
     let merged = job.collect();
     merged.ends("1 | rank 3 is missing | as rank 0 has merged it");
@@ -113,8 +115,8 @@ fn job_ends_when_a_rank_is_stopped() {
     job.is_cleaned();
 }
 
-/// If a mounted file system has a server, a rank has two processes, and the launcher started one of
-/// them.
+/// If a mounted file system has a server, a rank has two processes. The launcher knows only the
+/// first of them, and stopping this one must stop the second.
 #[test]
 fn stopping_the_launched_process_stops_the_rank() {
     let Some(job) = Job::new() else { return };

@@ -1,5 +1,5 @@
-//! The program when started by a launcher, before it joins other ranks. No launcher is needed for
-//! these tests.
+//! The program as a launcher starts it, before it joins the other ranks. The tests set the
+//! environment of a launcher, and need none.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::support::interface;
 use crate::support::{Ended, Running, TestDir};
 
-/// Runs the program without MPI as one of several ranks.
+/// Runs the program, built without MPI, as rank `number` of `of` ranks.
 fn rank(number: u32, of: u32, words: &[&str], test_dir: &TestDir) -> Ended {
     let mut command: Command = Running::command(interface::program());
     command.env("OMPI_COMM_WORLD_RANK", number.to_string());
@@ -19,7 +19,7 @@ fn rank(number: u32, of: u32, words: &[&str], test_dir: &TestDir) -> Ended {
 }
 
 #[test]
-fn a_program_without_mpi_refuses_to_be_a_rank() {
+fn program_without_mpi_refuses_to_be_a_rank() {
     let test_dir = TestDir::new();
     let words = ["run", "--files", "10", "--transactions", "10"];
     let first = rank(0, 4, &words, &test_dir);

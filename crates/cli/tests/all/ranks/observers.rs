@@ -1,4 +1,4 @@
-//! Ranks that observe their host and perform no operations.
+//! Ranks that perform no operations and observe their host.
 
 use rustix::process::Signal;
 
@@ -39,11 +39,12 @@ fn observer_counts_its_host_while_four_ranks_work() {
         };
         assert_eq!((observer.rank, &*observer.host.hostname), (4, "host-5"));
         for clock in [&observer.clock_begin, &observer.clock_end] {
-            // The clock of rank 0 is that of host-1.
+            // Offsets are relative to the clock of rank 0, which is on host-1.
             let is_off_ns = (clock.offset_ns + 4 * AHEAD_NS).unsigned_abs();
             assert!(is_off_ns <= clock.error_ns, "{is_off_ns} ns off, {clock:?}");
         }
-        // The phases match the readings only if both use the same clock.
+        // The times of the phases are on the clock of rank 0, those of the readings on the clock of
+        // the observer. They match only if the offset is right.
         let transactions = observer
             .phases
             .iter()
@@ -52,7 +53,7 @@ fn observer_counts_its_host_while_four_ranks_work() {
         transactions.assert((2_000_000_000..4_000_000_000).contains(&transactions.ns));
         let counted = transactions.counted.known().unwrap();
         let spent = counted.processors.known().unwrap();
-        // Four ranks work on a file system in memory, so the processors are busy.
+        // Four ranks use a file system in memory, so the processors of the machine are busy.
         spent.assert(*spent.fraction_of(&spent.busy_ns).known().unwrap() > 0.3);
         let total_ns = *spent.total_ns.known().unwrap() as f64;
         let processors = *observer.host.processors.online.known().unwrap();
@@ -97,14 +98,14 @@ fn invalid_observers_are_refused() {
 }
 
 #[test]
-fn a_lost_observer_ends_the_run() {
+fn run_ends_if_an_observer_is_lost() {
     let Some(hosts) = Hosts::start(2) else { return };
     let options = "--preset mail --workers 1 --files 20000 --for 60s --observe host-2";
     hosts.loses(2, options, 1, Signal::STOP);
 }
 
 #[test]
-fn a_signal_to_an_observer_ends_the_run() {
+fn signal_to_an_observer_ends_the_run() {
     let Some(hosts) = Hosts::start(2) else { return };
     let parts = hosts.job.parts();
     let options = "--preset mail --workers 1 --files 500 --for 60s --observe host-2";

@@ -1,4 +1,4 @@
-//! The distribution of workers over ranks does not change what they do.
+//! Workers perform the same operations, however they are distributed over ranks.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use record::{Action, Fact, Outcome, Record, Role};
 use super::Job;
 use crate::support::Ended;
 
-/// The record of a successful job that has left no files.
+/// Parses the record of a job, which must have succeeded and left no files.
 fn record(job: &Job, ended: &Ended) -> Record {
     ended.code(0);
     let record = Record::from_json(&ended.output);
@@ -31,7 +31,7 @@ fn record(job: &Job, ended: &Ended) -> Record {
     record
 }
 
-/// Operations by phase, role and action: number and bytes.
+/// Number and bytes of the operations, by phase, role and action.
 fn done(record: &Record) -> Vec<(usize, Role, Action, u64, u64)> {
     let phases = record.actual.phases.iter().enumerate();
     let segments = phases
@@ -166,14 +166,14 @@ fn only_rank_0_reports_and_archives() {
         archive.to_str().unwrap(),
     ]);
     assert_eq!(listed.code(0).output.lines().count(), 2, "{listed}");
-    // The parts were removed from beside the archive.
+    // The parts, which were beside the archive, were removed after the run.
     let beside = crate::support::names(job.test_dir.path()).unwrap();
     let parts = |name: &std::ffi::OsString| name.to_string_lossy().contains("parts");
     assert!(!beside.iter().any(parts), "{beside:?}");
 }
 
 #[test]
-fn a_refusal_is_told_once_and_nothing_is_touched() {
+fn refusal_is_printed_once_and_changes_nothing() {
     let Some(job) = Job::new() else { return };
     for (ranks, options, told) in [
         (3, "--files 10 --transactions x", "--transactions"),
@@ -215,7 +215,7 @@ fn requested_parts_stay_and_equal_the_record() {
         Record::from_json(&collected.code(0).output).unwrap().id,
         whole.id
     );
-    // Without rank 0's merged record, the parts yield the same result.
+    // Without the merged record of rank 0, `collect` derives the same result from the parts.
     std::fs::remove_file(job.parts().join("merged.json")).unwrap();
     let collected = job.collect();
     let joined = Record::from_json(&collected.code(0).output).unwrap();

@@ -1,5 +1,5 @@
-//! Four clients on separate hosts with the engine `nfs`, and one server with an observer on its
-//! host.
+//! Four ranks on separate hosts use the engine `nfs` on one server, while a fifth rank on the host
+//! of the server observes.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -17,7 +17,7 @@ use crate::support::Running;
 
 #[test]
 fn server_counts_the_calls_of_four_clients() {
-    // Dropped after the hosts.
+    // `ganesha` is declared first, so that it is dropped after the hosts.
     let Some(ganesha) = Ganesha::start() else {
         return;
     };
@@ -54,8 +54,8 @@ fn server_counts_the_calls_of_four_clients() {
     }
 }
 
-/// Asserts that the observer on the server's host counted the clients' calls, and the server's
-/// cost.
+/// Asserts that the observer on the host of the server counted the calls of the clients and the
+/// processor time of the server.
 fn observed(record: &Record, sent: &BTreeMap<String, u64>) {
     let [observer] = &record.cluster.as_ref().unwrap().observers[..] else {
         panic!("{:?}", record.cluster);
@@ -87,7 +87,7 @@ fn observed(record: &Record, sent: &BTreeMap<String, u64>) {
     assert!((1..=all).contains(&of_phases), "{of_phases} of {all}");
 }
 
-/// Number of calls by procedure.
+/// Number of calls of each procedure.
 fn calls(counted: &MachineCounted) -> BTreeMap<String, u64> {
     let readings = counted.calls.known().unwrap();
     readings.assert(

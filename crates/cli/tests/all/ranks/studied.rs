@@ -1,4 +1,4 @@
-//! Studies whose runs are performed by several ranks.
+//! Studies in several ranks, which perform each run together.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -25,7 +25,7 @@ fn perform(job: &Job, ranks: u32, words: &str) -> Ended {
     Running::run_to_end(study(job, ranks, words), &job.target())
 }
 
-/// The archived runs, in order.
+/// The records of the first `count` archived runs, in order.
 fn runs(job: &Job, count: u32) -> Vec<Record> {
     let archive = archive(job);
     let show = |run: u32| {
@@ -69,7 +69,8 @@ fn all_ranks_perform_the_runs_of_a_study() {
     seen.sort_unstable();
     assert_eq!(seen, [(1, Some(1), 2), (2, Some(2), 4)]);
     assert!(crate::support::names(&job.target()).unwrap().is_empty());
-    // More ranks than processes, in a launched and in a single process.
+    // A study needs more ranks than there are processes. It is refused with a launcher and in a
+    // single process.
     let more = format!("{SHORT} --axis ranks=1,3 --target {target}");
     perform(&job, 2, &more)
         .code(2)

@@ -1,4 +1,4 @@
-//! Very large numbers: plans and refusals take limited memory and time.
+//! Options with very large numbers: plans and refusals use limited memory and time.
 
 use std::fmt::Write as _;
 use std::process::Stdio;
@@ -12,10 +12,10 @@ use crate::support::{Running, TestDir};
 
 /// Maximum memory of a plan or a refusal, in bytes.
 const MEMORY_MAX: u64 = 1 << 30;
-/// Maximum processor time. 20 s would suffice on an idle machine.
+/// Maximum processor time. On an idle machine, 20 s would suffice.
 const TIME_MAX: Duration = Duration::from_secs(40);
 
-/// Commands, each with its exit status.
+/// Commands and their exit statuses.
 const LARGE: &str = "
     plan --mix read=1,append=1 --files 34359738368 | 0
     plan --files 34359738368 | 0
@@ -113,7 +113,7 @@ fn lack_of_memory_is_reported_with_cause_and_remedy() {
         .shows("use fewer --files");
 }
 
-/// More locations than the limit of open files permits.
+/// A run has more locations than the limit of open files permits.
 #[test]
 fn limit_of_open_files_is_reported_with_a_remedy() {
     let test_dir = TestDir::new();

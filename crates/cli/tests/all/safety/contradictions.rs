@@ -1,10 +1,10 @@
-//! Options that contradict one another, the engine or the machine: refused with exit status 2
-//! before anything is touched, with the option's name and a remedy.
+//! Options that contradict one another, the engine or the machine. The run is refused with exit
+//! status 2 before it changes anything. The message contains the option and a remedy.
 
 use crate::safety::wrong_words::Place;
 use crate::support::test_dir::write;
 
-/// Commands, each with texts of its error message.
+/// Commands, each with texts that its error message must contain.
 const CONTRADICTIONS: &str = "
     # Who works.
     run --workers 2 --readers 3 | --workers 2 and --readers 3 | share | --writers and --readers
@@ -176,12 +176,12 @@ const CONTRADICTIONS: &str = "
 ";
 
 #[test]
-fn contradictions_are_refused() {
+fn contradictory_options_are_refused() {
     Place::new().refuses_all(CONTRADICTIONS);
 }
 
 #[test]
-fn histograms_that_do_not_parse_are_named_with_file_and_line() {
+fn message_about_an_invalid_histogram_has_file_and_line() {
     let place = Place::new();
     let path = place.test_dir.path().join("histogram.txt");
     for (text, told) in [
@@ -231,10 +231,10 @@ const CONTRADICTORY_FILES: &str = r#"
 "#;
 
 #[test]
-fn contradictions_in_configuration_files() {
+fn contradictory_configuration_files_are_refused() {
     let place = Place::new();
     place.refuses_all_files(CONTRADICTORY_FILES, "postmark: ");
-    // An option overrides the file, so there is no contradiction.
+    // An option overrides the value in the file, so the contradiction is resolved.
     let plan = "plan --config ../config.toml --format toml";
     place.configure("working-set = '2x'\n");
     let ended = place.say(plan);

@@ -1,6 +1,6 @@
-//! A file system that fails during a run: every call on it returns an error from then on. The run
-//! reports the error and ends; after the file system is mounted a second time, `postmark clean`
-//! removes the remaining files.
+//! A file system fails during a run: from then on every call on it returns an error. The run
+//! reports the error and ends. When the file system is mounted again, `postmark clean` removes the
+//! remaining files.
 
 use crate::support::Engine::{Posix, Raw, Stdio};
 use crate::support::Interface::{Prompt, Run};
@@ -16,7 +16,7 @@ fn dies(cases: [(Interface, Phase, u32); 2]) {
     let location = test_dir.directory("location");
     let mut volume = Volume::new(FileSystem::Xfs, &test_dir, &location);
     create_user_files(&location);
-    // Only this file system is synced, because others may have gigabytes to write.
+    // Only this file system is synced: other file systems may have gigabytes to write.
     rustix::fs::syncfs(std::fs::File::open(&location).unwrap()).unwrap();
     let before = Snapshot::of(&location);
     for (interface, phase, subdirectories) in cases {
@@ -28,8 +28,8 @@ fn dies(cases: [(Interface, Phase, u32); 2]) {
         volume.unmount();
         volume.mount();
         let mut cleaned = clean(&location);
-        // Contents that were not on the device are lost. Next to the user's files, such a file
-        // cannot be identified as the run's, so the user must remove it.
+        // File contents that were not on the device are lost. Beside files of the user, `clean`
+        // cannot identify such a file as one of the run, so the user must remove it.
         while interface.is_prompt() && cleaned.status.code() == Some(1) {
             remove_what_was_cut_short(&cleaned);
             cleaned = clean(&location);
@@ -39,7 +39,7 @@ fn dies(cases: [(Interface, Phase, u32); 2]) {
     }
 }
 
-/// Removes the files reported as truncated, and asserts that no others are reported.
+/// Removes the files that `clean` reports as truncated, and asserts that it reports no other files.
 fn remove_what_was_cut_short(cleaned: &Ended) {
     let mut removed = 0;
     for line in cleaned
@@ -67,7 +67,7 @@ fn remove_what_was_cut_short(cleaned: &Ended) {
 }
 
 #[test]
-fn in_prepare() {
+fn run_on_a_failed_file_system_is_cleaned_in_prepare() {
     dies([
         (Prompt(Stdio), Phase::Prepare, 1),
         (Run(Posix), Phase::Prepare, 5),
@@ -75,7 +75,7 @@ fn in_prepare() {
 }
 
 #[test]
-fn in_transactions() {
+fn run_on_a_failed_file_system_is_cleaned_in_transactions() {
     dies([
         (Prompt(Raw), Phase::Transactions, 5),
         (Run(Stdio), Phase::Transactions, 1),
@@ -83,7 +83,7 @@ fn in_transactions() {
 }
 
 #[test]
-fn in_delete() {
+fn run_on_a_failed_file_system_is_cleaned_in_delete() {
     dies([
         (Prompt(Stdio), Phase::Delete, 1),
         (Run(Raw), Phase::Delete, 5),

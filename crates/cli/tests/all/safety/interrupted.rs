@@ -1,5 +1,6 @@
-//! Interrupted runs (SIGINT, SIGTERM): all their files are removed, partial results are shown and
-//! marked, and the exit status contains the signal. A second signal ends the program immediately.
+//! Runs that are interrupted by SIGINT or SIGTERM. The run removes all its files, prints its
+//! partial results as such, and exits with the status of the signal. A second signal ends the
+//! program immediately.
 
 use rustix::process::Signal;
 
@@ -27,7 +28,7 @@ fn interrupted(interface: Interface, phase: Phase, signal: Signal) {
         .does_not_show("Left:");
     before.assert_kept(&location, &ended);
     if interface.is_prompt() {
-        // The session ends: there is no report, and no further line is read.
+        // The session ends without a report, and reads no further line.
         ended
             .does_not_show("seconds total")
             .does_not_show("pm>")
@@ -35,7 +36,8 @@ fn interrupted(interface: Interface, phase: Phase, signal: Signal) {
     }
 }
 
-/// Over all phases and interfaces, both signals are used.
+/// Interrupts a run of each interface in a phase. The signal alternates, so that all phases
+/// together use both signals.
 fn interrupted_in(phase: Phase) {
     let at = PHASES.iter().position(|known| *known == phase).unwrap();
     for (index, interface) in INTERFACES.into_iter().enumerate() {
@@ -45,22 +47,22 @@ fn interrupted_in(phase: Phase) {
 }
 
 #[test]
-fn in_prepare() {
+fn interrupted_run_removes_its_files_in_prepare() {
     interrupted_in(Phase::Prepare);
 }
 
 #[test]
-fn in_transactions() {
+fn interrupted_run_removes_its_files_in_transactions() {
     interrupted_in(Phase::Transactions);
 }
 
 #[test]
-fn in_delete() {
+fn interrupted_run_removes_its_files_in_delete() {
     interrupted_in(Phase::Delete);
 }
 
-/// Interrupts a run while it creates its subdirectories, or after all other files are deleted.
-/// Returns false if the run had ended before the signal.
+/// Interrupts a run while it creates or, if `is_at_the_end`, removes its subdirectories. Returns
+/// false if the run had ended before the signal.
 fn interrupted_among_directories(
     interface: Interface,
     is_at_the_end: bool,
@@ -100,10 +102,11 @@ fn interrupted_among_directories(
 }
 
 #[test]
-fn runs_are_interrupted_among_subdirectories() {
+fn run_interrupted_among_subdirectories_removes_its_files() {
     for interface in [Prompt(Stdio), Prompt(Raw), Run(Posix)] {
         for is_at_the_end in [false, true] {
-            // On a loaded machine the signal may arrive too late, so longer runs are tried.
+            // On a busy machine the signal may arrive too late, so runs with more subdirectories
+            // are tried.
             let met = [60_000, 120_000, 240_000, 480_000, 960_000]
                 .into_iter()
                 .find(|subdirectories| {
@@ -114,7 +117,7 @@ fn runs_are_interrupted_among_subdirectories() {
     }
 }
 
-/// The record of an interrupted run is marked, and contains the counts of completed operations.
+/// The record of an interrupted run is marked as interrupted, and counts the completed operations.
 #[test]
 fn record_of_an_interrupted_run_is_partial() {
     let test_dir = TestDir::in_memory();
@@ -151,7 +154,7 @@ fn record_of_an_interrupted_run_is_partial() {
     assert_eq!(removed, work.files + created - deleted, "{ended}");
 }
 
-/// After the second signal the remaining files stay until they are cleaned.
+/// After the second signal, the remaining files stay until `clean` removes them.
 #[test]
 fn second_signal_ends_the_program_immediately() {
     for interface in [Prompt(Raw), Prompt(Stdio), Run(Posix)] {
@@ -182,8 +185,8 @@ fn second_signal_ends_the_program_immediately() {
     }
 }
 
-/// Whether the tests were started with a signal ignored, as shells do with SIGINT for background
-/// jobs. Child processes inherit that.
+/// Whether the tests were started with this signal ignored, which child processes inherit. Shells
+/// do this with SIGINT for background jobs.
 fn is_ignored(signal: Signal) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let mask = status
@@ -193,7 +196,7 @@ fn is_ignored(signal: Signal) -> bool {
     u64::from_str_radix(mask.trim(), 16).unwrap() & (1 << (signal.as_raw() - 1)) != 0
 }
 
-/// Outside of a run a signal ends the session by default.
+/// While no run is in progress, a signal ends the session, as by default.
 #[test]
 fn signal_at_the_prompt_ends_the_session() {
     let test_dir = TestDir::new();

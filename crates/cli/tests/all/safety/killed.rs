@@ -1,5 +1,5 @@
-//! Runs that are killed by SIGKILL and then cleaned: every existing name, content, mode and time is
-//! unchanged.
+//! Runs are killed by SIGKILL, and then `clean` is performed. Names, contents, modes and times of
+//! all files of users must be the same as before the run.
 
 use rustix::process::Signal;
 
@@ -9,7 +9,8 @@ use crate::support::interface::{clean, own_directories};
 use crate::support::test_dir::{create_user_files, set_age, write};
 use crate::support::{FileSystem, Interface, Phase, Snapshot, TestDir, Volume, Work};
 
-/// All phases, with and without a run directory, with and without subdirectories.
+/// Interface, phase and number of subdirectories: all phases, with and without a run directory and
+/// subdirectories.
 const CASES: [(Interface, Phase, u32); 6] = [
     (Prompt(Stdio), Phase::Prepare, 1),
     (Prompt(Raw), Phase::Transactions, 10),
@@ -41,33 +42,34 @@ fn as_before_on(kind: Option<FileSystem>) {
 }
 
 #[test]
-fn directory_is_unchanged() {
+fn temporary_directory_is_unchanged_after_clean() {
     as_before_on(None);
 }
 
 #[test]
-fn tmpfs_is_unchanged() {
+fn tmpfs_is_unchanged_after_clean() {
     as_before_on(Some(FileSystem::Tmpfs));
 }
 
 #[test]
-fn ext4_is_unchanged() {
+fn ext4_is_unchanged_after_clean() {
     as_before_on(Some(FileSystem::Ext4));
 }
 
 #[test]
-fn xfs_is_unchanged() {
+fn xfs_is_unchanged_after_clean() {
     as_before_on(Some(FileSystem::Xfs));
 }
 
 #[test]
-fn btrfs_is_unchanged() {
+fn btrfs_is_unchanged_after_clean() {
     as_before_on(Some(FileSystem::Btrfs));
 }
 
-/// Files of a killed run in its other locations are named, and are removed when those are cleaned.
+/// If one location of a killed run is cleaned, `clean` names the other locations with its files.
+/// Each location must be cleaned separately.
 #[test]
-fn every_location_of_a_run_is_unchanged() {
+fn every_location_is_unchanged_after_clean() {
     for interface in [Prompt(Raw), Run(Posix)] {
         let test_dir = TestDir::in_memory();
         let locations = [test_dir.directory("one"), test_dir.directory("two")];
@@ -90,8 +92,8 @@ fn every_location_of_a_run_is_unchanged() {
     }
 }
 
-/// After several killed runs in one location, directory times are restored to those before the
-/// first run.
+/// After several killed runs in one location, the times of directories are restored to those before
+/// the first run.
 #[test]
 fn several_killed_runs_are_cleaned_at_once() {
     let test_dir = TestDir::in_memory();
@@ -130,11 +132,11 @@ fn run_directory_can_be_cleaned_by_its_path() {
     before.assert_kept(&location, &cleaned);
 }
 
-/// Above the kernel's maximum process number.
+/// A process number that cannot exist, because it is above the maximum of the kernel.
 const NOBODY: u32 = 4_194_304;
 
-/// A run may also be killed in the few system calls between the creation of its directory and that
-/// of its manifest.
+/// A run may be killed between the creation of its directory and that of its manifest. `clean`
+/// removes its files even without a manifest.
 #[test]
 fn files_without_a_manifest_are_removed() {
     const CUT_SHORT: &str = "{\n  \"postmark_manifest\": 1,\n  \"tool\"";
@@ -157,15 +159,17 @@ fn files_without_a_manifest_are_removed() {
         }
         before.assert_kept_but_for_directories(&location, &cleaned);
     }
-    // The prompt creates no directory.
+    // At the prompt, which creates no run directory, the unfinished manifest is in the location
+    // itself.
     std::fs::write(location.join(draft), "").unwrap();
     let cleaned = clean(&location);
     cleaned.code(0);
     before.assert_kept_but_for_directories(&location, &cleaned);
 }
 
-/// On file systems without exclusive rename and hard links, an empty manifest claims its name. It
-/// may belong to a run that is starting, but only for a short time.
+/// On file systems without exclusive rename and hard links, a run first creates an empty manifest
+/// to claim its name. An empty manifest may belong to a run that is starting, but only for a short
+/// time.
 #[test]
 fn abandoned_claim_is_removed() {
     let test_dir = TestDir::in_memory();
@@ -179,7 +183,7 @@ fn abandoned_claim_is_removed() {
     let cleaned = clean(&location);
     cleaned.code(0);
     before.assert_kept_but_for_directories(&location, &cleaned);
-    // If there are files like a run's, an empty manifest is not a mere claim.
+    // If files with names of a run exist, the empty manifest may belong to that run, so it stays.
     std::fs::write(&manifest, "").unwrap();
     std::fs::write(location.join("17"), "mine").unwrap();
     std::thread::sleep(std::time::Duration::from_millis(3_100));

@@ -1,5 +1,5 @@
-//! `postmark clean` removes the scratch file system of a killed study, and leaves that of a running
-//! one.
+//! `postmark clean` removes the scratch file system of a killed study, but not that of a study in
+//! progress.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -12,7 +12,7 @@ use crate::support::{TestDir, is_met, is_root, names};
 
 const SPEC: &str = "POSTMARK_MADE_SPEC";
 
-/// Not a test by itself: the test below starts it in another process.
+/// Not a test, but the process that creates a scratch file system. The test below starts it.
 #[test]
 fn maker() {
     let Ok(spec) = std::env::var(SPEC) else {

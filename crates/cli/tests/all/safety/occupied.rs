@@ -1,6 +1,7 @@
-//! Locations with names that a run would use. The classic prompt, whose files are in the same
-//! directory, is refused before the first file, and names the conflict. `postmark run` uses a new
-//! directory and is not affected. A conflicting file created during a run ends the run, and stays.
+//! Locations that contain names which a run would use. The files of the classic prompt are directly
+//! in the location, so its run is refused before the first file, and the message names the
+//! conflict. `postmark run` creates a new directory and is not affected. A conflicting file that is
+//! created during a run ends the run, and stays.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -12,8 +13,8 @@ use crate::support::test_dir::{
 };
 use crate::support::{INTERFACES, Phase, Snapshot, TestDir, Work};
 
-/// Every interface leaves the location unchanged. The prompt is refused and names the conflicting
-/// files.
+/// Asserts that every interface leaves the location unchanged. The prompt is refused, and its
+/// message contains the conflicting names.
 fn is_refused_and_named(subdirectories: u32, named: &[&str], in_the_way: impl Fn(&Path)) {
     for interface in INTERFACES {
         let test_dir = TestDir::new();
@@ -51,7 +52,7 @@ fn conflicting_files_are_named() {
 }
 
 #[test]
-fn a_file_in_a_subdirectory() {
+fn conflicting_file_in_a_subdirectory_is_named() {
     is_refused_and_named(2, &["'s0'", "'s0/7'"], create_user_files_with_our_names);
 }
 
@@ -83,7 +84,7 @@ fn links_and_directories_with_names_of_files_are_named() {
     });
 }
 
-/// Names similar to a run's do not conflict.
+/// Names that resemble those of a run do not conflict with the run.
 #[test]
 fn similar_names_do_not_conflict() {
     for subdirectories in [1, 3] {
@@ -91,8 +92,9 @@ fn similar_names_do_not_conflict() {
             let test_dir = TestDir::new();
             let location = test_dir.directory("location");
             create_user_files(&location);
-            // A number above the last file's, a number above the last subdirectory's, and a name of
-            // the other kind of run.
+            // The first name is a number above that of the last file. The second is a subdirectory
+            // above the last one. The third is used only by runs with another number of
+            // subdirectories.
             write(&location.join("91"), "ninety-one\n", 0o600);
             std::fs::create_dir(location.join("s3")).unwrap();
             let other = if subdirectories == 1 { "s1" } else { "17" };
@@ -107,7 +109,7 @@ fn similar_names_do_not_conflict() {
     }
 }
 
-/// Another program creates a file during the run, with a number that the run reaches later.
+/// During a run, another program creates a file with a number that the run reaches later.
 #[test]
 fn conflicting_file_created_during_the_run_ends_it() {
     for interface in [Prompt(Stdio), Prompt(Raw)] {
@@ -131,8 +133,8 @@ fn conflicting_file_created_during_the_run_ends_it() {
     }
 }
 
-/// Another program creates a file with a number that the run never reaches: it stays, however the
-/// run ends.
+/// Another program creates a file with a number that the run never reaches. The file stays, whether
+/// the run completes or is interrupted.
 #[test]
 fn file_with_an_unreached_number_stays() {
     for interface in [Prompt(Stdio), Prompt(Raw)] {
@@ -144,7 +146,7 @@ fn file_with_an_unreached_number_stays() {
                 ..Work::long_on_disk(&location, Phase::Prepare)
             };
             let running = interface.begin(&work, &test_dir, Phase::Prepare);
-            // A number that the run would reach only if every transaction created a file.
+            // The run would reach this number only if every transaction created a file.
             let file = location.join((work.files + work.transactions).to_string());
             std::fs::write(&file, "mine\n").unwrap();
             if interrupted {
@@ -162,7 +164,8 @@ fn file_with_an_unreached_number_stays() {
     }
 }
 
-/// A file of another program in a run directory stays with the directory, and is named.
+/// If another program creates a file in the run directory, the file and the directory stay, and the
+/// file is named.
 #[test]
 fn foreign_file_in_a_run_directory_stays() {
     let test_dir = TestDir::in_memory();

@@ -1,5 +1,5 @@
 //! Locations with all kinds of paths: with spaces, not UTF-8, relative, through symbolic links, of
-//! the maximum length, and longer.
+//! the maximum length, and too long.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -9,7 +9,8 @@ use crate::support::interface::clean;
 use crate::support::test_dir::{create_user_files, set_age};
 use crate::support::{INTERFACES, Interface, Phase, Running, Snapshot, TestDir, Work};
 
-/// Asserts that a run in this location works, and that a killed one can be cleaned.
+/// Asserts that a run in this location is complete, and that `clean` removes the files of a killed
+/// run there.
 fn works(test_dir: &TestDir, location: &Path, said: &Path) {
     create_user_files(location);
     let before = Snapshot::of(location);
@@ -27,7 +28,7 @@ fn works(test_dir: &TestDir, location: &Path, said: &Path) {
 }
 
 #[test]
-fn paths_with_spaces_and_special_characters() {
+fn run_in_a_path_with_special_characters_is_complete() {
     for name in [
         &b"a b"[..],
         b" leading and  double",
@@ -46,7 +47,7 @@ fn paths_with_spaces_and_special_characters() {
 }
 
 #[test]
-fn relative_paths_and_symbolic_links() {
+fn run_in_a_relative_path_or_through_a_link_is_complete() {
     let test_dir = TestDir::new();
     let location = test_dir.directory("some/where");
     std::os::unix::fs::symlink("some", test_dir.path().join("link")).unwrap();
@@ -67,7 +68,7 @@ fn relative_paths_and_symbolic_links() {
 }
 
 #[test]
-fn the_working_directory_is_the_default() {
+fn working_directory_is_the_default_target() {
     let test_dir = TestDir::new();
     let location = test_dir.directory("location");
     create_user_files(&location);
@@ -86,11 +87,12 @@ fn the_working_directory_is_the_default() {
     }
 }
 
-/// Creates a directory whose path has this length in bytes, one component at a time.
+/// Creates a directory whose absolute path has this length in bytes.
 fn deep(test_dir: &TestDir, bytes: usize) -> PathBuf {
     let mut path = test_dir.path().as_os_str().as_bytes().to_owned();
     while path.len() < bytes {
-        // A separator and at least one character; the rest is never a single separator.
+        // Each component has a separator and at least one character. The rest of the path is never
+        // a separator alone.
         let left = bytes - path.len() - 1;
         let part = if left > 200 { left.min(402) / 2 } else { left };
         path.push(b'/');
@@ -103,7 +105,7 @@ fn deep(test_dir: &TestDir, bytes: usize) -> PathBuf {
 }
 
 #[test]
-fn paths_of_four_thousand_bytes() {
+fn run_in_a_path_of_4000_bytes_is_complete() {
     let test_dir = TestDir::new();
     let location = deep(&test_dir, 4_000);
     works(&test_dir, &location, &location);
@@ -117,12 +119,12 @@ fn paths_of_four_thousand_bytes() {
     }
 }
 
-/// The run's names do not fit behind the path: the run is refused before the first file.
+/// If path and file name together are too long, the run is refused before it creates a file.
 #[test]
-fn paths_that_are_too_long() {
+fn run_in_a_path_that_is_too_long_is_refused() {
     let refused = |interface: Interface| if interface.is_prompt() { 1 } else { 2 };
     let test_dir = TestDir::new();
-    // System calls accept at most 4,095 bytes, which the directory alone uses up.
+    // System calls accept at most 4,095 bytes, which the directory alone uses.
     for bytes in [4_094, 4_095] {
         let location = deep(&test_dir, bytes);
         set_age(&location, 1_000);
@@ -139,8 +141,8 @@ fn paths_that_are_too_long() {
             }
         }
     }
-    // Names of at most 4 bytes fit behind 4,090 bytes: only those of the prompt's runs, which have
-    // no run directory.
+    // After 4,090 bytes, only names of at most 4 bytes fit. Only the prompt has such short names,
+    // because it creates no run directory.
     let location = deep(&test_dir, 4_090);
     let before = Snapshot::of(&location);
     for interface in INTERFACES {
@@ -155,7 +157,7 @@ fn paths_that_are_too_long() {
         ended.code(refused(interface)).shows("4096 bytes");
         before.assert_kept(&location, &ended);
     }
-    // Longer than any system call accepts.
+    // This path is longer than any system call accepts.
     let mut beyond = location.into_os_string();
     beyond.push("/beyond".repeat(10));
     for interface in INTERFACES {

@@ -1,6 +1,6 @@
-//! Errors of the original with configuration files that this program does not have: lines of more
-//! than 255 characters, a last line without a newline, a shell with `!`, fewer than ten
-//! transactions, and a location with conflicting names.
+//! Errors of the original PostMark in configuration files, which this program does not have. They
+//! concern lines of more than 255 characters, a last line without a newline, and a shell with `!`.
+//! Fewer than ten transactions and a location with conflicting names are tested as well.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::support::interface::program;
 use crate::support::test_dir::create_user_files;
 use crate::support::{Ended, INTERFACES, Running, Snapshot, TestDir, Work};
 
-/// A session with a configuration file, in its own directory.
+/// Performs a session with a configuration file, in a directory of its own.
 fn session(test_dir: &TestDir, text: &[u8]) -> Ended {
     std::fs::write(test_dir.path().join("commands"), text).unwrap();
     let mut command = Running::command(program());
@@ -19,7 +19,7 @@ fn session(test_dir: &TestDir, text: &[u8]) -> Ended {
 }
 
 #[test]
-fn fewer_than_ten_transactions() {
+fn run_with_fewer_than_ten_transactions_is_complete() {
     for transactions in 1..=12 {
         for interface in INTERFACES {
             let test_dir = TestDir::new();
@@ -33,7 +33,7 @@ fn fewer_than_ten_transactions() {
             let ended = interface.perform(&work, &test_dir);
             ended.code(0);
             if interface.is_prompt() {
-                // A dot for each transaction, if there are fewer than ten.
+                // With fewer than ten transactions, each transaction prints a dot.
                 let dots = ".".repeat(usize::try_from(transactions).unwrap());
                 ended
                     .shows(&format!("Performing transactions{dots}Done\n"))
@@ -62,7 +62,7 @@ fn long_lines_are_not_split() {
         .shows("Performing transactions..........Done")
         .does_not_show("Eh?");
     before.assert_kept(&location, &ended);
-    // The original would read the rest of a long line as a separate line.
+    // The original would read the rest of a long line as a line of its own.
     let padding = " ".repeat(300);
     let touched = test_dir.path().join("touched");
     let ended = session(
@@ -99,7 +99,7 @@ fn shell_commands_require_an_interactive_prompt() {
     let line = format!("!touch {}\n", touched.display());
     let ended = session(&test_dir, line.as_bytes());
     ended.shows("Error: '!' runs a shell at an interactive prompt only");
-    // From a pipe, and from a loaded file.
+    // The line with `!` comes from a pipe, and from a file that `load` names.
     std::fs::write(test_dir.path().join("loaded"), &line).unwrap();
     std::fs::write(test_dir.path().join(".pmrc"), &line).unwrap();
     for input in [line.as_str(), "load loaded\n"] {
@@ -113,7 +113,7 @@ fn shell_commands_require_an_interactive_prompt() {
     assert!(!touched.exists(), "a shell was run");
 }
 
-/// A file with this content, opened for reading.
+/// Writes a file with this content, and opens it for reading.
 fn file_of(test_dir: &TestDir, content: &str) -> std::fs::File {
     let path = test_dir.path().join("input");
     let mut file = std::fs::File::create(&path).unwrap();
@@ -121,7 +121,7 @@ fn file_of(test_dir: &TestDir, content: &str) -> std::fs::File {
     std::fs::File::open(path).unwrap()
 }
 
-/// After a refused or failed run the session continues, and its exit status reports that.
+/// After a refused or failed run the session continues, and its exit status reports the failure.
 #[test]
 fn failed_run_determines_the_exit_status_of_the_session() {
     let test_dir = TestDir::new();

@@ -1,6 +1,6 @@
-//! Two runs in one location at the same time. With separate run directories both succeed. At the
-//! prompt, whose files would have the same names, the second run is refused and the first one is
-//! not affected.
+//! Two runs in one location at the same time. In separate run directories both succeed. At the
+//! prompt, the files of both runs would have the same names. So the second run is refused, and the
+//! first one is not affected.
 
 use crate::support::Engine::{Posix, Raw, Stdio};
 use crate::support::Interface::{Prompt, Run};
@@ -16,7 +16,7 @@ fn second_run_at_the_prompt_is_refused() {
         let before = Snapshot::of(&location);
         let work = Work::long(&location, Phase::Prepare);
         let running = Prompt(first).begin(&work, &test_dir, Phase::Prepare);
-        // With subdirectories, so that the two runs use different names.
+        // The second run has subdirectories, so the two runs would use different names.
         let other = Work::small(&location).in_subdirectories(3);
         let refused = Prompt(second).perform(&other, &test_dir);
         refused.ends("1 | is in use by another run of postmark");
@@ -46,13 +46,14 @@ fn runs_with_separate_directories_both_succeed() {
         beside.code(0);
         let ended = running.finish();
         ended.code(0);
-        // Each run has changed the directory during the other one.
+        // Each run changes the directory while the other run is in progress, so the times of the
+        // directory differ.
         before.assert_kept_but_for_directories(&location, &format!("{ended}\n{beside}"));
     }
 }
 
-/// The prompt refuses to run in a location with files of a killed run, and explains how to remove
-/// them.
+/// In a location with files of a killed run, the prompt refuses a run and explains how to remove
+/// the files.
 #[test]
 fn prompt_requires_cleaning_after_a_killed_run() {
     let test_dir = TestDir::in_memory();
@@ -67,7 +68,7 @@ fn prompt_requires_cleaning_after_a_killed_run() {
     before.assert_kept(&location, &refused);
 }
 
-/// A directory that is named twice is used as one location.
+/// If a location is named twice, the run uses it as one location.
 #[test]
 fn location_named_twice_is_used_once() {
     for interface in INTERFACES {
