@@ -1,4 +1,4 @@
-//! File systems that are made for a benchmark and removed after it.
+//! File systems that are created for a benchmark and removed when the benchmark ends.
 
 use crate::process::{command, output};
 use crate::result::Result;

@@ -171,7 +171,7 @@ impl StudyPerformance<'_> {
         all
     }
 
-    /// Performs the user's change as soon as the study has made a directory.
+    /// Performs the user's change, a random time after the study has made its first directory.
     fn change(&mut self, study: &mut Started, dice: &mut Draws) -> Result<()> {
         if self.round.change == Change::Nothing {
             return Ok(());

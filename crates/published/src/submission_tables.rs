@@ -173,7 +173,7 @@ fn table(group: &Group, published: &[&PublishedColumn], submissions: &[&Numbered
     table
 }
 
-/// The figures of a table, in order.
+/// The figures that a table can contain, in the order of its rows.
 const FIGURES: [Figure; 4] = [
     Figure::TransactionsRate,
     Figure::DataReadRate,

@@ -81,7 +81,7 @@ pub fn shown(record: &Record) -> String {
     page
 }
 
-/// Checks a page and the time that it took.
+/// Checks a page, and the processor time that it took to make the page.
 fn checked(page: &str, took: Duration) {
     assert!(took < PAGE_MAX, "{took:?}");
     let harmful =
