@@ -88,15 +88,15 @@ impl Meeting {
 /// removed.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct EndState {
-    /// All processes completed the run.
+    /// Whether all processes completed the run.
     pub complete: bool,
-    /// A worker did not return from a call, or a rank is lost. The run's files must not be touched,
-    /// because an operation may still be in progress.
+    /// Whether a worker did not return from a call, or a rank is lost. The run's files must then
+    /// not be touched, because an operation may still be in progress.
     pub abandoned: bool,
     pub any_spoiled: bool,
     pub partly_written: PartlyWritten,
     pub set_back_ns: i64,
-    /// All processes completed the run or were interrupted.
+    /// Whether all processes completed the run or were interrupted.
     pub is_whole: bool,
     /// Positions in the streams of all workers; `None` if any position is unknown.
     pub positions: Option<Vec<Position>>,

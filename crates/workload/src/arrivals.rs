@@ -417,11 +417,11 @@ mod tests {
             let count = 3_000_000_u32;
             let due_ns = constant(rate, 0, 1).nth(count as usize).unwrap();
             let achieved = f64::from(count) / (due_ns as f64 / 1e9);
-            // After 3 million operations in about ten seconds, the due time is off by less than a
-            // nanosecond.
+            // Over 3 million operations, the achieved rate differs from the requested rate by less
+            // than a billionth.
             assert!((achieved / rate - 1.0).abs() < 1e-9, "{rate}: {achieved}");
         }
-        // Many steps at once: 800,000,000 / 7 ns is rounded down exactly.
+        // A large step of 800,000,000 / 7 ns is rounded down exactly.
         let mut even = Even::new(7.0, 0, 1);
         even.next_ns = 0;
         let steps = 100_000_000_u64;

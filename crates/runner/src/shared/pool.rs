@@ -1,7 +1,7 @@
 //! The files of a shared pool, and the claims on them.
 //!
 //! The pool is divided into shards with one lock each. The popularity of a file follows from its
-//! rank over all shards.
+//! rank among the files of all shards.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

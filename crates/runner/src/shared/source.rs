@@ -55,8 +55,8 @@ pub(crate) struct SharedSource {
     pub(super) deleting: Deleting,
     /// Whether [`Self::think_ns`] has already returned the think time before the next transaction.
     pub(super) has_thought: bool,
-    /// The file of the next operation is claimed. An operation of this worker must complete before
-    /// the next draw.
+    /// Whether the file of the next operation is claimed. In this case, an operation of this worker
+    /// must complete before the next draw.
     pub(super) wants_one_landed: bool,
     /// Part of the pool that each operation in flight uses, by flight.
     pub(super) held: Vec<Held>,

@@ -31,7 +31,7 @@ pub(crate) struct RunObservations {
     /// Whether a worker or call did not return. The run's files must then not be touched, because
     /// an operation may still be in progress.
     pub abandoned: bool,
-    /// A reused pool has been changed.
+    /// Whether a reused pool has been changed.
     pub in_use: bool,
 }
 
