@@ -21,7 +21,7 @@ pub struct Meter {
     /// Response times from the due time to completion, or from issue to completion if operations
     /// have no due times. Empty if latencies were not requested.
     pub latency: Histogram,
-    /// Latencies from issue to completion; absent if they equal `latency`.
+    /// Service times from issue to completion; absent if `latency` contains the service times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<Histogram>,
 }

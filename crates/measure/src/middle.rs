@@ -4,9 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Middle {
     pub median: f64,
-    /// The smallest value.
     pub least: f64,
-    /// The largest value.
     pub greatest: f64,
 }
 

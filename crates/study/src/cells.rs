@@ -30,8 +30,8 @@ pub struct StudyCell {
     pub options: Options,
     /// Number of times that the pool is churned before the measurement (ageing).
     pub age: u64,
-    /// Fill level of the file system before the pool is made, in percent; `None` leaves it as it
-    /// is.
+    /// Fill level of the file system before the pool is made, in percent; `None` if the study does
+    /// not fill the file system.
     pub fullness: Option<u32>,
     /// Index of the cell's baseline, from 0. For a baseline, this is its own index.
     pub baseline: usize,
@@ -42,7 +42,7 @@ pub struct StudyCell {
 pub struct BlockRun {
     /// Index of the cell, from 0.
     pub cell: usize,
-    /// Whether it is the second run of a baseline, for the A/A control.
+    /// Whether the run is the second run of a baseline, for the A/A control.
     pub is_twin: bool,
 }
 

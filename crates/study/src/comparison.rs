@@ -40,22 +40,21 @@ pub struct Estimate {
     pub ratio: f64,
     /// Confidence interval of the true ratio.
     pub interval: Option<RatioInterval>,
-    /// Standard deviation of a block's log ratio (0.03 is 3 %); without interleaving, that of both
-    /// samples together. `None` for fewer than two blocks, or fewer than two runs of a
-    /// configuration.
+    /// Standard deviation of a block's log ratio (0.03 is 3 %). Without blocks, it is the standard
+    /// deviation of the difference between a run of the candidate and a run of the baseline. `None`
+    /// for fewer than two blocks, or fewer than two runs of a configuration.
     pub spread: Option<f64>,
     /// Whether a difference is shown: 1 is outside of the interval.
     pub is_shown: bool,
     /// Smallest difference that the performed blocks would have shown with a probability of 80 %,
     /// as a share of the baseline (0.03 is 3 %). `None` without an interval.
     pub smallest_shown: Option<f64>,
-    /// If no difference is shown: number of blocks that would show this ratio with a probability of
-    /// 80 %, if it is the true one. `None` if a difference is shown, or if 10,000 blocks do not
-    /// suffice.
+    /// Number of blocks that would show this ratio with a probability of 80 %, if the true ratio is
+    /// equal to it. `None` if a difference is already shown, or if 10,000 blocks do not suffice.
     pub blocks_needed: Option<u32>,
 }
 
-/// Result of a comparison.
+/// Result of a comparison, or why the configurations were not compared.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ComparisonOutcome {
@@ -68,7 +67,7 @@ pub enum ComparisonOutcome {
     UnlikeShares,
     /// Not compared: the included runs of at least one configuration do not contain the metric.
     NotMeasured,
-    /// Not compared: the configurations have no block in common, or one of them has no included
+    /// Not compared: the configurations have no block in common, or a configuration has no included
     /// run.
     NoRuns,
 }
@@ -179,8 +178,8 @@ impl Comparisons {
             .iter()
             .flat_map(|side| metrics.iter().map(move |metric| row(side, *metric)))
             .collect();
-        // The A/A control has an error of its own, because it tests whether the rows can be
-        // trusted.
+        // The A/A control has an error of its own, because it is no row: it tests whether the rows
+        // can be trusted.
         let of_twin = ALPHA / metrics.len().max(1) as f64;
         let noise: Vec<TwinNoise> = metrics
             .iter()

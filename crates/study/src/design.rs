@@ -76,8 +76,8 @@ pub struct WorkloadDesign {
     pub options: Table,
     /// Number of times that the pool is churned before the measurement (ageing).
     pub age: u64,
-    /// Fill level of the file system before the pool is made, in percent; `None` leaves it as it
-    /// is.
+    /// Fill level of the file system before the pool is made, in percent; `None` if the study does
+    /// not fill the file system.
     pub fullness: Option<u32>,
     /// Line in the study file, from 1.
     pub line: usize,
@@ -186,7 +186,7 @@ pub(crate) fn options_of(table: Table) -> Result<Options, Flaw> {
     let keys = table.keys().cloned().collect::<Vec<_>>().join(", ");
     Options::deserialize(Value::Table(table)).map_err(|error| {
         let message = error.message().trim_end().to_owned();
-        // There are too many options to list them in the message.
+        // The message does not list the valid options, because there are too many.
         let why = match message.starts_with("unknown field") {
             true => "runs have no such option ('postmark run --help' lists all; a study adds age \
                      and fullness)"

@@ -45,7 +45,7 @@ impl Flaw {
         ))
     }
 
-    /// The error of an option of a run.
+    /// The error for an invalid option or value in a study file.
     pub(crate) fn option(key: &str, why: &str) -> Self {
         Self(format!("{key}: {why}"))
     }
@@ -67,7 +67,7 @@ impl Flaw {
 pub(crate) struct Lines<'a>(pub &'a str);
 
 impl Lines<'_> {
-    /// Line of a byte offset in the text, from 1.
+    /// Returns the number of the line that contains a byte offset, from 1.
     pub fn of(&self, at: usize) -> usize {
         let before = self.0.as_bytes().iter().take(at);
         before.filter(|byte| **byte == b'\n').count() + 1

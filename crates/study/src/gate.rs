@@ -38,9 +38,9 @@ pub const FAIL_ALPHA: f64 = 0.01;
 pub enum Decision {
     /// Every requirement is shown to be met.
     Passed,
-    /// At least one requirement is shown not to be met.
+    /// At least one requirement is shown to be violated.
     Failed,
-    /// No requirement is shown not to be met, but not all are shown to be met.
+    /// No requirement is shown to be violated, but at least one is not shown to be met.
     Undecided,
 }
 
@@ -91,8 +91,8 @@ pub struct Judged {
     /// at this spread, and at least `blocks_to_fail`. `None` if the spread is not known, or if
     /// 10,000 blocks do not suffice.
     pub blocks_needed: Option<u32>,
-    /// Minimum number of blocks that can fail the gate. With fewer blocks, even the worst run of
-    /// every block may be the candidate's by chance.
+    /// Minimum number of blocks that can fail the gate. With fewer blocks, a candidate may have the
+    /// worst run of every block by chance.
     pub blocks_to_fail: u32,
     /// Conditions in which candidate and baseline differ.
     pub unlike: Vec<Unlike>,
@@ -299,7 +299,7 @@ fn judge(
 }
 
 impl Judged {
-    /// The greater p-value of the two tests, both of which must reject.
+    /// The greater p-value of Student's t test and the order test, both of which must reject.
     pub fn p_of_both(&self) -> Option<f64> {
         let p = self.p?;
         Some(self.order_p.map_or(p, |order_p| p.max(order_p)))

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StudyPlan {
-    /// Identity of the study; `None` before it begins.
+    /// Identity of the study; `None` before the study begins.
     pub study: Option<String>,
     pub name: String,
     pub cells: Vec<PlannedCell>,
@@ -17,15 +17,14 @@ pub struct StudyPlan {
     pub run_for_s: Option<f64>,
     /// Seed of the random order of runs.
     pub seed: u64,
-    /// The runs of the next block, in order: label of the cell, and whether it is the second run of
-    /// a baseline.
+    /// The runs of the next block, in order: label of the cell, and whether the run is the second
+    /// run of a baseline.
     pub order: Vec<(String, bool)>,
     /// Number of the next block.
     pub next_block: u32,
     /// Number of runs that have been performed.
     pub done: u32,
-    /// Time that the runs of a block measure, in seconds; `None` if something else than time ends
-    /// them.
+    /// Time that the runs of a block measure, in seconds; `None` if the runs are not ended by time.
     pub measured_s: Option<f64>,
     /// Maximum wait for a quiet machine before each run, in seconds.
     pub quiet_s: f64,

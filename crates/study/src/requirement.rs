@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::metric::{Better, Metric, UnknownMetric};
 use crate::statistics::{EstimatedDeviation, Mean};
 
-/// Maximum probability that a requirement passes although it is not met.
+/// Maximum probability that a requirement passes although the true ratio violates it.
 pub const PASS_ALPHA: f64 = 0.05;
 
 /// Probability that identical systems miss a bound of a gate with the number of blocks that the
@@ -67,8 +67,7 @@ impl Requirement {
         self.bound
     }
 
-    /// Distance of identical systems from the threshold, as the logarithm of a ratio. It is
-    /// positive.
+    /// Distance of identical systems from the threshold, as the positive logarithm of a ratio.
     fn margin(&self) -> f64 {
         self.threshold.ln().abs()
     }

@@ -120,7 +120,7 @@ fn normal_quantile(probability: f64) -> f64 {
 /// Error probabilities of a decision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Errors {
-    /// Probability of showing a difference in one direction that does not exist.
+    /// One-sided probability of showing a difference that does not exist.
     pub false_alarm: f64,
     /// Probability of not showing a difference that exists.
     pub miss: f64,

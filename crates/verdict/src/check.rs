@@ -68,8 +68,8 @@ impl CheckedRecord {
 /// depends on something else, such as a file.
 pub type ResolveCommandLine<'a> = dyn Fn(&Record) -> Option<Result<RunSpec, String>> + 'a;
 
-/// Checks a run as JSON. If this version of the program wrote the record, the run spec in it must
-/// follow from the command line in it.
+/// Checks a run as JSON. If this version of the program wrote the record, the recorded run spec
+/// must follow from the recorded command line.
 ///
 /// # Errors
 /// Returns an error if the text is not a record, or is a record of a newer schema.

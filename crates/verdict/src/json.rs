@@ -10,8 +10,8 @@ use crate::summary::Summary;
 #[derive(Serialize, JsonSchema)]
 #[schemars(title = "A run of PostMark")]
 pub struct WrittenRun<'a> {
-    /// The numbers of reports and the verdict, derived from the record. Readers of the document
-    /// derive them again from the record.
+    /// The numbers of reports and the verdict, derived from the record. PostMark ignores this part
+    /// when it reads the document, and derives it again.
     summary: Summary,
     /// The options, the run spec and the measurements of the run.
     record: &'a Record,

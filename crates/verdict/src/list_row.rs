@@ -23,7 +23,7 @@ pub enum State {
     /// The target disappeared.
     PlaceGone,
     Failed,
-    /// The program ended before the run did.
+    /// The program was killed before the run ended.
     Unfinished,
 }
 

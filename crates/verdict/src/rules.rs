@@ -69,7 +69,8 @@ macro_rules! rules {
     ($($file:ident::$Rule:ident,)*) => {
         $(pub use self::$file::$Rule;)*
 
-        /// A rule that applies to a run, with the numbers that it found.
+        /// A reason of a verdict: a rule that applies to the run, with the numbers that the rule
+        /// found.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "reason", rename_all = "kebab-case")]
         #[allow(missing_docs, reason = "each rule says what it is")]

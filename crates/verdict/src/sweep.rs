@@ -10,8 +10,8 @@ use workload::{Action, Role, Skipped};
 use record::merge;
 use record::run::{Load, OperationRecord, PhaseRecord, SweepStep};
 
-/// Maximum share of failed and skipped operations at a sustained load level, because such
-/// operations are no load for the target.
+/// Maximum share of failed and skipped operations at a sustained load level. The target did not
+/// complete these operations, so it did not sustain their load.
 pub const FAILED_MAX: f64 = 0.01;
 /// Results of one load level. Latencies are `null` (nothing) if none were recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,9 +26,10 @@ pub struct SweepStepSummary {
     pub transactions: u64,
     /// Achieved rate in transactions a second; nothing if no transactions were measured.
     pub achieved_per_second: Option<f64>,
-    /// Completed share of the transactions that had arrived, from 0 to 1; nothing in a closed loop.
+    /// Completed share of the transactions that had arrived, from 0 to 1; nothing for a closed
+    /// loop.
     pub achieved_fraction: Option<f64>,
-    /// Transactions that were due and had not begun when the load level ended; nothing in a closed
+    /// Transactions that were due and had not begun when the load level ended; nothing for a closed
     /// loop.
     pub waiting: Option<u64>,
     /// Mean latency of all operations, in nanoseconds.
@@ -41,8 +42,8 @@ pub struct SweepStepSummary {
     pub p999_ns: Option<u64>,
     /// Maximum latency, in nanoseconds.
     pub max_ns: Option<u64>,
-    /// 99th percentile of the service times, from issue to completion, in nanoseconds; nothing in a
-    /// closed loop, whose latencies are service times.
+    /// 99th percentile of the service times, from issue to completion, in nanoseconds; nothing for
+    /// a closed loop, whose latencies are service times.
     pub service_p99_ns: Option<u64>,
     /// Operations that completed without an error.
     pub operations: u64,
@@ -196,8 +197,8 @@ pub struct SloSummary {
     pub p99_ns: u64,
     /// The rates between which the SLO ceases to be met.
     pub limit: Limit,
-    /// Index and 99th percentile (in nanoseconds) of the load level with the lowest such
-    /// percentile; nothing if a load level meets the SLO, or none was measured.
+    /// The load level with the lowest 99th percentile: its index, and this percentile in
+    /// nanoseconds. Nothing if a load level meets the SLO, or if no load level was measured.
     pub nearest: Option<(usize, u64)>,
 }
 

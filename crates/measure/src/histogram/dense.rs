@@ -120,9 +120,9 @@ impl Buckets for Dense {
 pub type Histogram = Durations<Dense>;
 
 impl Histogram {
-    /// The largest relative error of a value: half a bucket's width, 2^-8.
+    /// The largest relative error of a duration: half the width of a bucket, 2^-8.
     pub const ERROR_BOUND: f64 = 1.0 / (1 << (PRECISION_BITS + 1)) as f64;
-    /// Durations from this one on are counted as overflow: 2^40 ns, 18.3 minutes.
+    /// Durations of at least 2^40 ns, 18.3 minutes, are beyond the range and counted as overflow.
     pub const RANGE_NS: u64 = 1 << RANGE_BITS;
 
     /// Records a duration in nanoseconds.
@@ -174,7 +174,8 @@ impl Histogram {
         }
     }
 
-    /// Checks that the minimum, the maximum and the sum are possible with these buckets.
+    /// Checks that the minimum, the maximum and the sum are possible with the counts of the
+    /// buckets.
     ///
     /// # Errors
     /// Returns a description of the contradiction.

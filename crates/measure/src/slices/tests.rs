@@ -145,7 +145,7 @@ fn width_of_slices_doubles_at_the_maximum_number() {
         meters: vec![(0, meter(7)), (1, meter(9))],
     });
     assert_eq!((slices.len(), slices.width_ns()), (901, 2 * SLICE_NS));
-    // A late slice is merged into the slice that contains it.
+    // A second that arrives late is added to the slice that contains this second.
     slices.add(3, 0, meter(11));
     let keys: Vec<usize> = slices.iter().map(BTreeMap::len).collect();
     assert_eq!((keys[1], keys[899], keys[900]), (1, 1, 2));

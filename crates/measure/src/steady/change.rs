@@ -8,8 +8,8 @@ use super::window::{EXCURSION_MAX, WINDOW_ROUNDS, average};
 use crate::histogram::Histogram;
 use crate::line::Line;
 
-/// The smallest number of slices that are judged. With fewer, the variance within rounds cannot be
-/// estimated.
+/// The smallest number of slices in which a change can be tested. With fewer slices, the variance
+/// within rounds cannot be estimated.
 pub const SLICES_MIN: usize = WINDOW_ROUNDS + 1;
 
 /// The limits for the slope of the line, in standard errors: the 0.995 quantiles of Student's t
@@ -42,7 +42,7 @@ pub struct RateChange {
     pub is_steady: bool,
     /// The number of slices in the window.
     pub window: usize,
-    /// The mean of the slices, in the unit of the slices.
+    /// The mean rate of the slices, in the unit of the tested rates.
     pub average: f64,
     /// The rise of the least-squares line over the window, as a fraction of the average.
     pub drift: f64,
@@ -71,7 +71,7 @@ impl RateChange {
     }
 }
 
-/// The reason why a window is not judged.
+/// The reason why a window cannot be tested for a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotJudged {
     /// The window contains fewer slices than [`SLICES_MIN`].
@@ -227,7 +227,7 @@ mod tests {
             found.drift_by_chance,
             3.355 * (left / 8.0 / 82.5).sqrt() / 10.0,
         );
-        // All rounds have the mean 100. Within them, the variance is 10 / 5 with 5 degrees of
+        // All rounds have the mean 100. The variance within the rounds is 10 / 5 with 5 degrees of
         // freedom.
         close(found.excursion, 0.0);
         close(

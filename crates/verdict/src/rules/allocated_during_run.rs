@@ -9,7 +9,7 @@ use super::rule::*;
 use crate::summary::evidence::phase_evidence;
 
 /// Maximum space that the files below a device allocate, as a share of the bytes written to the
-/// device. A steady run may drift by the same share.
+/// device. It equals the drift that is allowed for a steady run.
 const MAX: f64 = 0.10;
 
 /// The files below the target's loop device allocated space during the transactions.

@@ -9,8 +9,8 @@ use spec::Cache;
 
 use super::rule::*;
 
-/// Maximum share of the sampled pages that is in the page cache after the cache was dropped. A
-/// steady run may drift by the same share.
+/// Maximum share of the sampled pages that is in the page cache after the cache was dropped. It
+/// equals the drift that is allowed for a steady run.
 const MAX: f64 = 0.10;
 
 /// If a greater share of the sampled pages is in the page cache, most of the pool was not dropped.

@@ -16,8 +16,8 @@ use crate::summary::{evidence, phase, ranks};
 /// Mean processor time of a worker above which the client is the limit of a run on a server.
 const WORKERS_MAX: f64 = 0.90;
 
-/// Share of an interface's speed above which it is the limit of a run on a server. Headers,
-/// acknowledgements and gaps take the rest.
+/// Share of an interface's speed above which the interface is the limit of a run on a server.
+/// Headers, acknowledgements and gaps take the rest of the speed.
 const INTERFACE_MAX: f64 = 0.80;
 
 /// The target is on a server, and the client's processors or its interface were saturated.

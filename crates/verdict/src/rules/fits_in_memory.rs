@@ -9,7 +9,8 @@ use super::memory::{pool_bytes, says_cold};
 use super::rule::*;
 use crate::summary::reads::{self, ReadsServed};
 
-/// A cold cache was requested, but the pool fits in it.
+/// A cold cache was requested, but the pool fits in the page cache, so that repeated reads are
+/// warm.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct FitsInMemory {
@@ -25,9 +26,9 @@ impl Rule for FitsInMemory {
     const ADVICE: &str = "Make the pool larger than the cache (--working-set 4x), or use each file \
                           once (--popularity shuffled).";
 
-    /// A pool that fits is read from the device once, and repeated reads are warm. If the device
-    /// served as much as a cold cache requires, few reads were repeated, and the rule does not
-    /// apply.
+    /// A pool that fits in the page cache is read from the device once, and repeated reads are
+    /// warm. If the device served the share that a cold cache requires, few reads were repeated,
+    /// and the rule does not apply.
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let served_by = reads::of_transactions(record);
         let fraction = served_by.as_ref().and_then(ReadsServed::fetched_fraction);

@@ -8,9 +8,9 @@
 use super::rule::*;
 use crate::summary::ranks;
 
-/// Maximum difference between the slowest and the fastest host's rate per worker: three times what
-/// a steady run may drift. With a greater difference, the total rate is that of unequal clients. If
-/// each worker does the same work, the slowest host determines the total rate.
+/// Maximum difference between the slowest and the fastest host's rate per worker: three times the
+/// drift that is allowed for a steady run. With a greater difference, the total rate is that of
+/// unequal clients. If each worker does the same work, the slowest host determines the total rate.
 const MAX: f64 = 0.30;
 
 /// The hosts were not equally fast.
@@ -21,7 +21,8 @@ pub struct HostsApart {
     pub slowest: String,
     /// Name of the host with the highest rate per worker.
     pub fastest: String,
-    /// Difference between the two rates, as a share of the highest, from 0 to 1.
+    /// Difference between the rates per worker of these hosts, as a share of the highest rate, from
+    /// 0 to 1.
     pub fraction: f64,
 }
 

@@ -18,7 +18,7 @@ const MAX: f64 = 0.90;
 pub struct NearlyFull {
     /// Directory of the location.
     pub path: String,
-    /// Used share of the space, with the pool on it, from 0 to 1.
+    /// Used share of the file system's space, including the pool, from 0 to 1.
     pub fraction: f64,
 }
 

@@ -20,8 +20,8 @@ use system::BusyProgram;
 use super::processors::{runs, without_servers};
 use super::rule::*;
 
-/// Maximum share of other programs in all processors' time: half of what a steady run may drift,
-/// because a comparison of two runs includes it twice.
+/// Maximum share of other programs in all processors' time. It is half the drift that is allowed
+/// for a steady run, because a comparison of two runs includes it twice.
 const MAX: f64 = 0.05;
 
 /// Programs with a smaller share are not named.

@@ -6,7 +6,7 @@
 use super::rule::*;
 use super::servers::server_counts;
 
-/// It is not known whether the server performed some operations.
+/// The outcome of some operations is not known: the server may have performed them or not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct OutcomesNotKnown {

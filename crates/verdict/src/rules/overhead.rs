@@ -9,8 +9,8 @@
 
 use super::rule::*;
 
-/// Maximum share of overhead in the workers' time: as much as a steady run may drift. Without the
-/// overhead, rates would be higher by about that share.
+/// Maximum share of overhead in the workers' time. It equals the drift that is allowed for a steady
+/// run, because rates would be higher by about this share without the overhead.
 const MAX: f64 = 0.10;
 
 /// Above this share, most of the measured time is overhead.

@@ -18,8 +18,8 @@ pub(super) const SHARES_FROM_NS: u64 = 1_000_000_000;
 
 /// Returns the activity of the system during the run: that of this machine or, with several hosts,
 /// that of each kernel. A load level with a run of its own adds the activity of that run, which
-/// covers the first rank's host only. Such load levels are excluded if several hosts of the run
-/// share that host's kernel, because the ranks of the others would count as other programs.
+/// covers the first rank's host only. Such load levels are excluded if other hosts of the run share
+/// the kernel of this host, because the ranks of those hosts would count as other programs.
 pub(super) fn runs(record: &Record) -> impl Iterator<Item = Cow<'_, SystemDuring>> {
     let kernels = record
         .cluster
@@ -119,7 +119,7 @@ fn has_fuse(record: &Record) -> bool {
     mounts.any(Mount::is_fuse)
 }
 
-/// Share of other programs, without the targets' FUSE servers.
+/// Share of other programs in all processors' time, without the targets' FUSE servers.
 pub(super) fn without_servers(during: &SystemDuring) -> Fact<f64> {
     let others = during.counted.others_user_fraction();
     match during.fuse_servers_fraction() {

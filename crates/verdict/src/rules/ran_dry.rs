@@ -8,7 +8,7 @@ use workload::End;
 
 use super::rule::*;
 
-/// The transactions ended early, because no file was left that they could use.
+/// The transactions ended early, because no file was left that the transactions could use.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct RanDry {

@@ -26,7 +26,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// The name as reports show it.
+    /// The name of the level in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Valid => "VALID",

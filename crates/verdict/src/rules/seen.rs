@@ -23,7 +23,7 @@ pub struct Seen {
     /// Share of other programs in all processors' time during the run, in user mode, from 0 to 1.
     pub others_fraction: Fact<f64>,
     /// Share of the targets' FUSE servers in all processors' time during the run, in user mode,
-    /// from 0 to 1. `others_fraction` excludes it.
+    /// from 0 to 1. `others_fraction` excludes this share.
     pub fuse_servers_fraction: Fact<f64>,
     /// Share of CPU steal in all processors' time during the run, from 0 to 1.
     pub steal_fraction: Fact<f64>,

@@ -6,13 +6,14 @@
 use super::rule::*;
 use super::servers::server_counts;
 
-/// A server was restarted during the run, and contents that it may have lost were written again.
+/// A server was restarted during the run, and contents that the server may have lost were written
+/// again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct ServerRestarted {
     /// Changes of the server's write verifier.
     pub times: u64,
-    /// Bytes that were written again.
+    /// Bytes that were written again, because the server may have lost them.
     pub rewritten_bytes: u64,
 }
 

@@ -7,7 +7,7 @@ use record::run::Check;
 
 use super::rule::*;
 
-/// Names differed from what the operations had left.
+/// Names in the directory differ from the names that the operations should have left.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct WrongNames {

@@ -21,9 +21,9 @@ use record::server::ServerCounts;
 pub struct EvidenceSummary {
     /// Where the contents that operations read came from.
     pub reads: ReadsServed,
-    /// What served each operation. Not available if a phase has several kinds of operations, and
-    /// for names and attributes of a local file system, because the kernel attributes their reads
-    /// to no process.
+    /// What served each kind of operation. Not available if a phase has several kinds of
+    /// operations. Not available for names and attributes of a local file system, because the
+    /// kernel attributes their reads to no process.
     pub operations: BTreeMap<String, Fact<ServedBy>>,
     /// What the devices read during the phase: contents, names and attributes together.
     pub device_reads: DeviceReads,
@@ -86,7 +86,7 @@ pub struct WritesServed {
 /// Flushes of the device's cache.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlushesServed {
-    /// Flushes that completed during the phase, without the sync after it.
+    /// Flushes that completed during the phase, excluding the sync after the phase.
     pub flushes: Fact<u64>,
     /// Operations that waited for a sync of their own, as the durability policy requires.
     pub durable_operations: u64,

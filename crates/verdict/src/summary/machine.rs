@@ -21,7 +21,7 @@ pub struct MachineSummary {
     pub user: Option<f64>,
     /// Processor time of this program in the kernel.
     pub system: Option<f64>,
-    /// Processor time of the workers; nothing if it is not known.
+    /// Processor time of the workers; nothing if this time is not known.
     pub workers: Option<WorkersCpu>,
     /// Processor time of the program's other threads, including threads that have ended.
     pub other_threads: Option<f64>,
@@ -48,7 +48,7 @@ pub struct MachineSummary {
     pub dirty_max_bytes: Option<u64>,
     /// Maximum memory of the machine that was under write-back at a reading, in bytes.
     pub write_back_max_bytes: Option<u64>,
-    /// The devices below the targets; empty if they are not known.
+    /// The devices below the targets; empty if these devices are not known.
     pub devices: Vec<DeviceSummary>,
 }
 
@@ -63,8 +63,8 @@ pub struct WorkersCpu {
     pub min: f64,
     /// Maximum processor time of a worker.
     pub max: f64,
-    /// Maximum time that a worker was ready to run and waited for a processor; nothing if it is not
-    /// known.
+    /// Maximum share of the time for which a worker was ready to run and waited for a processor;
+    /// nothing if this time is not known.
     pub waiting_max: Option<f64>,
 }
 

@@ -67,7 +67,7 @@ pub struct MessageKindSent {
     /// work was completed.
     pub per_done: Option<f64>,
     /// Mean time from sending a request to its reply, in milliseconds; nothing if the counter does
-    /// not report it.
+    /// not report this time.
     pub mean_round_trip_ms: Option<f64>,
 }
 
@@ -78,8 +78,8 @@ pub struct CommandsSent {
     pub device: String,
     /// Position of the device below the target.
     pub role: DeviceRole,
-    /// Reads, writes, flushes and discards, without those that the kernel does not count for the
-    /// device.
+    /// Reads, writes, flushes and discards. Kinds that the kernel does not count for the device are
+    /// missing.
     pub kinds: Vec<MessageKindSent>,
 }
 

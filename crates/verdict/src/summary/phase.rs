@@ -51,17 +51,18 @@ pub struct PhaseSummary {
     pub approach: Option<WarmUp>,
     /// Result of the steady-state rule; nothing if the run has no such rule.
     pub steady: Option<SteadyFound>,
-    /// Transactions that were due and had not begun when the phase ended; nothing in a closed loop.
+    /// Transactions that were due and had not begun when the phase ended; nothing for a closed
+    /// loop.
     pub waiting: Option<u64>,
     /// Time from the start of the first measured segment to the end of the last, in nanoseconds.
     pub duration_ns: u64,
     /// Transactions with at least one completed operation, and their rate over the phase; nothing
-    /// in `prepare` and `delete`.
+    /// for `prepare` and `delete`.
     pub transactions: Option<Rate>,
     /// Work until the first worker finished; nothing if no worker finished. With several ranks the
     /// count is an estimate, which assumes that each worker performed its work at a constant rate.
     pub first_done: Option<Until>,
-    /// Work until the last worker finished: the whole phase.
+    /// Work until the last worker finished, which is the work of the whole phase.
     pub last_done: Until,
     /// Work until everything was on the device, over the time of the phase and the sync after it;
     /// nothing without such a sync.
@@ -117,7 +118,7 @@ pub struct OperationSummary {
     pub missed: u64,
     /// Latencies. In an open loop these are response times, measured from the due time.
     pub latency_ns: LatencySummary,
-    /// Service times, from issue to completion, in an open loop; nothing in a closed loop, whose
+    /// Service times, from issue to completion, in an open loop; nothing for a closed loop, whose
     /// latencies are service times.
     pub service_ns: Option<LatencySummary>,
     /// Latencies beyond the range of the histogram.

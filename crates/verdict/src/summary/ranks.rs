@@ -1,9 +1,9 @@
 //! Contribution of each rank and each host to a run.
 //!
-//! The numbers cover the transactions; for a load sweep those of its last load level; without
-//! transactions the preparation. A rank's rate is over its own time, from the start of its first
-//! worker to the end of its last. With a fixed number of transactions for each worker, all ranks
-//! perform the same work, and slow ranks take longer.
+//! The numbers cover the transactions. For a load sweep, they cover the transactions of the last
+//! load level; without transactions, the preparation. The rate of a rank covers its own time, from
+//! the start of its first worker to the end of its last worker. With a fixed number of transactions
+//! for each worker, all ranks perform the same work, and slow ranks take longer.
 
 use std::collections::HashMap;
 
@@ -88,10 +88,10 @@ pub struct HostShare {
     pub clock_error_ns: Fact<u64>,
     /// Offset of the host's wall clock from rank 0's, in nanoseconds.
     pub wall_offset_ns: i64,
-    /// Mean processor time of a worker, in processors; nothing if it is not known.
+    /// Mean processor time of a worker, in processors; nothing if this time is not known.
     pub worker_cpu: Option<f64>,
     /// The most used interface that leads to the server, with the used share of its speed; nothing
-    /// if it is not known.
+    /// if this share is not known.
     pub interface: Option<(String, f64)>,
 }
 
@@ -144,8 +144,8 @@ pub(crate) fn summary(record: &Record) -> Option<RanksSummary> {
     })
 }
 
-/// The phase that the numbers cover: the transactions; for a load sweep those of its last load
-/// level; without transactions the preparation.
+/// The phase that the numbers cover: the transactions. For a load sweep, these are the transactions
+/// of the last load level; without transactions, it is the preparation.
 pub(crate) fn judged(record: &Record) -> Option<&PhaseRecord> {
     let actual = &record.actual;
     let of_sweep = || actual.sweep_steps.last()?.transactions();

@@ -57,8 +57,8 @@ impl Behind {
         }
     }
 
-    /// Returns what serves the targets, determined from the lowest devices. Not available if a
-    /// layer in between hides it.
+    /// Returns what is behind the page cache of all targets, determined from the lowest devices.
+    /// Not available if a layer in between hides these devices.
     fn of(record: &Record) -> Fact<Self> {
         if record.spec.engine.calls_server() {
             return Fact::Known(Self::Server);
@@ -170,8 +170,8 @@ pub struct ReadsServed {
     /// in between hides it, such as a loop device that reads its file through the page cache.
     pub fetched_from: Fact<Behind>,
     /// Share of the bytes read that a device or a server served: fetched bytes divided by read
-    /// bytes. 0 if memory served everything, above 1 if more was fetched than read. Nothing if
-    /// `fetched_bytes` or `fetched_from` is not known, or nothing was read.
+    /// bytes. It is 0 if memory served everything, and above 1 if more was fetched than read.
+    /// Nothing if `fetched_bytes` or `fetched_from` is not known, or nothing was read.
     pub fraction: Option<f64>,
     /// Bytes that the lowest devices below caching loop devices read in the same time, for all
     /// programs on the machine. At most this number of the bytes read can come from these devices.
@@ -190,8 +190,8 @@ impl ReadsServed {
             .and_then(|_| self.fetched_bytes.clone())
     }
 
-    /// Fetched bytes divided by read bytes, whatever served them. The state of the page cache is
-    /// judged by this share.
+    /// Fetched bytes divided by read bytes, whatever served the fetched bytes. This share is
+    /// compared with the requested cache state.
     pub(crate) fn fetched_fraction(&self) -> Option<f64> {
         let fetched = self.fetched_bytes.known().filter(|_| self.read_bytes > 0)?;
         Some(*fetched as f64 / self.read_bytes as f64)

@@ -225,7 +225,7 @@ fn a_value_of_another_type_is_refused() {
     let validator = validator();
     for document in documents() {
         for place in all_places(&document) {
-            // No field accepts such an object.
+            // No field accepts this object, whose only key is unknown.
             let other = with(&document, &place, json!({"no": ["such"]}));
             assert!(
                 !validator.is_valid(&other),

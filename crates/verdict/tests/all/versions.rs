@@ -10,8 +10,8 @@ use record::{
 use testkit::{Assert, Shows};
 use verdict::{Level, Summary};
 
-/// Texts that the program wrote, unchanged: version, name, text, and the hash of the text. They
-/// must never be changed.
+/// Texts that the program wrote: version, name, text, and the hash of the text. The texts must
+/// never be changed.
 const KEPT: [(u32, &str, &str, u64); 4] = [
     (
         1,
@@ -60,7 +60,8 @@ fn every_schema_version_has_kept_records() {
         assert_eq!(hash(text), hash_of, "{name}: {:#x}", hash(text));
         name.assert(text.contains(&format!("\"record\":{{\"schema\":{version},")));
         let record = Record::from_json(text).unwrap();
-        // The record has the current version, and is the same after it is written and read.
+        // The parsed record has the current version, and is unchanged by writing and parsing it
+        // again.
         assert_eq!(record.schema, SCHEMA_VERSION);
         assert_eq!(
             Record::from_json(&verdict::to_json(&record)).unwrap(),

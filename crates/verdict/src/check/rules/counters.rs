@@ -38,7 +38,7 @@ pub(super) fn check(scope: &Scope<'_>, found: &mut Findings) {
     }
     evidence::sampled(scope, found);
     // With ranks, the run's counters are sums over the ranks, but the phases' counters are those of
-    // the first rank. So they cannot be compared.
+    // the first rank. So the phases cannot be compared with the run.
     if scope.has_ranks() {
         return;
     }

@@ -74,8 +74,8 @@ fn steps(operation: &OperationRecord, at: &mut At<'_>) {
     at.within(".steps: ns", sum_ns, 0..=whole.sum_ns(), by);
 }
 
-/// Checks that the slowest operations are those with the greatest latencies of all segments, to the
-/// precision of the histogram.
+/// Checks that the slowest operations have the greatest latencies of all segments, within the
+/// precision of the histograms.
 fn slowest(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let actions: BTreeSet<Action> = phase.all_operations().map(|known| known.action).collect();
     let mut known = phase.slowest.iter().map(|slowest| slowest.action);
@@ -172,7 +172,7 @@ fn work_time(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     }
     let depth = u128::from(scope.spec.depth.max(1));
     let all_workers = u128::from(scope.workers);
-    // An operation in flight counts in the segment in which it completes.
+    // An operation counts in the segment in which it completes, but may have begun before.
     let begun_before = match depth {
         1 => 0,
         _ => all_workers * depth * u128::from(longest_ns(phase)),

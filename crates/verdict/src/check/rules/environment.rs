@@ -73,8 +73,8 @@ fn location(record: &Record, location: &LocationRecord, index: usize, at: &mut A
     if let Some(said) = said.filter(|said| !is_said(said)) {
         at.broken(".target.path", format!("{path}, and the target is {said}"));
     }
-    // The directory is compared with the path that was used. The kernel may report another path for
-    // it.
+    // The directory is compared with the path of the target that was used, because the kernel may
+    // report another path of the same directory.
     let is_absolute = path.starts_with('/');
     if is_absolute && !directory.starts_with(path.trim_end_matches('/')) {
         at.broken(".directory", format!("{directory} is not in {path}"));

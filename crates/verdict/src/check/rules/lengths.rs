@@ -96,7 +96,7 @@ fn ns(nanoseconds: u128) -> u64 {
 
 /// Checks that timed transactions and warm-ups last as long as the spec requires. They may end
 /// early by `early_ns`, because the thread that ends them starts its timer before the workers
-/// start, and after the machine was read. They are late by at most `pause_ns`, if it is known.
+/// start. They may end late by at most `pause_ns`; if it is `None`, lateness is not checked.
 fn as_asked(
     scope: &Scope<'_>,
     phase: &PhaseRecord,

@@ -262,7 +262,7 @@ fn workers(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
         };
         at.same(".role", worker.role, role, "by the workload");
     }
-    // If the number of transactions ends the run, all of them were issued.
+    // If the number of transactions ends the run, all requested transactions must have been issued.
     let is_whole = phase.phase == Phase::Transactions && phase.complete && scope.is_run;
     let is_by_number = matches!(scope.spec.drive.stop, Stop::Transactions);
     if is_by_number && is_whole && scope.has_ended() {

@@ -44,7 +44,7 @@ pub enum Rule {
     /// The workers' operations fit into the workers' time.
     WorkTime,
     /// Issued transactions completed, failed or were skipped, and rates include only completed
-    /// ones.
+    /// transactions.
     Transactions,
     /// The workers' counts equal those of the measured segments.
     Workers,
@@ -56,7 +56,7 @@ pub enum Rule {
     Steps,
     /// The time series and the segments contain the same work.
     Series,
-    /// The slowest operations are those with the greatest latencies.
+    /// The slowest operations have the greatest latencies of all operations.
     Slowest,
     /// The failed operations and the recorded errors agree.
     Errors,
@@ -66,7 +66,7 @@ pub enum Rule {
     Steady,
     /// The figures of the original's report agree with the phases.
     Classic,
-    /// The names that were checked are those of the pool.
+    /// The run checked exactly the names in the pool.
     NamesChecked,
     /// Counters of a phase are at most those of the run, and parts of a counter add up.
     Counters,
@@ -107,7 +107,7 @@ impl Findings {
         });
     }
 
-    /// Returns a place of the record, whose values can then be checked against the rule.
+    /// Returns the part of the record at the path `place`, to check its values against a rule.
     pub(super) fn at(&mut self, rule: Rule, place: impl Into<String>) -> At<'_> {
         At {
             rule,
@@ -186,7 +186,7 @@ impl At<'_> {
         }
     }
 
-    /// Checks that a number is at most another, if both are known.
+    /// Checks that a recorded number is at most `most`, if both numbers are known.
     pub(super) fn at_most(
         &mut self,
         field: &str,
@@ -201,7 +201,7 @@ impl At<'_> {
         }
     }
 
-    /// Checks that a number is at least another, if both are known.
+    /// Checks that a recorded number is at least `least`, if both numbers are known.
     pub(super) fn at_least(
         &mut self,
         field: &str,

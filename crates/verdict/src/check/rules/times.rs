@@ -144,8 +144,8 @@ fn pauses(scope: &Scope<'_>, index: usize, at: &mut At<'_>) {
         times.saturating_mul(longest_ns),
     );
     at.within(".total_ns", total_ns, least..=most, "of as many");
-    // With ranks, the pauses are those of the rank that paused most, and its own moments are not in
-    // the record.
+    // With ranks, the pauses are those of the rank that paused most. The record does not contain
+    // the moments of this rank.
     let (Some(machine), Some((began_ns, ended_ns)), false) =
         (&phase.machine, phase.span_ns(), scope.has_ranks())
     else {

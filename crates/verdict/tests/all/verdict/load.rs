@@ -230,6 +230,6 @@ fn pauses_of_the_program_are_reported() {
     );
     // A phase of less than a second is too short for a share of pauses.
     is_valid(paused(1, SECOND / 5, SECOND / 2, 0));
-    // Without a thread that watches for pauses, they are not known.
+    // If no thread watches for pauses, the pauses are not known.
     is_valid(|record| transactions(record).pauses = None);
 }

@@ -290,8 +290,8 @@ fn a_requested_steady_state_that_was_not_reached_is_invalid() {
 
 #[test]
 fn a_rate_that_was_not_reached_is_invalid() {
-    // Of 60,000 due transactions, these may be missing: 1 %, one in flight, and with Poisson
-    // arrivals three standard deviations.
+    // Of 60,000 due transactions, 1 % and one in flight may be missing. With Poisson arrivals,
+    // three standard deviations more may be missing.
     let chance = (3.0 * 60_000_f64.sqrt()) as u64;
     for (form, may_miss) in [
         (ArrivalProcess::Constant, 601),
