@@ -79,7 +79,7 @@ pub struct WorkloadDesign {
     /// Fill level of the file system before the pool is made, in percent; `None` if the study does
     /// not fill the file system.
     pub fullness: Option<u32>,
-    /// Line in the study file, from 1.
+    /// Line of the workload in the study file, from 1.
     pub line: usize,
 }
 
@@ -119,7 +119,7 @@ pub struct TargetDesign {
     pub name: String,
     /// A directory, a URL, or `make:KIND?…`.
     pub at: String,
-    /// Line in the study file, from 1.
+    /// Line of the target in the study file, from 1.
     pub line: usize,
 }
 

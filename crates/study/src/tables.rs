@@ -29,12 +29,12 @@ pub fn tables(
     Comparisons::of_groups(&groups(cells, runs), metrics, alpha)
 }
 
-/// The comparisons of a study.
+/// The comparisons of a study that has ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StudyComparisons {
     /// A table for each baseline.
     pub tables: Vec<Comparisons>,
-    /// Error of each table: what earlier looks at the study have not spent.
+    /// Error of each table: the part of [`ALPHA`] that earlier looks at the study have not spent.
     pub alpha: f64,
 }
 

@@ -7,14 +7,14 @@ use verdict::Level;
 
 use crate::observed::Observed;
 
-/// Number of runs with each verdict, and with each rule that verdicts name.
+/// Numbers of runs by level of their verdict, and by rule that their verdict names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerdictCounts {
     pub valid: u32,
     pub doubtful: u32,
     /// INVALID runs, which comparisons exclude.
     pub invalid: u32,
-    /// Number of runs for each rule that their verdicts name.
+    /// Number of runs whose verdict names a rule, by the name of the rule.
     pub reasons: BTreeMap<String, u32>,
 }
 

@@ -165,7 +165,7 @@ impl Reason {
 /// Whether a run's numbers are reliable, with reasons.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
-    /// Level of the worst reason; valid without a reason.
+    /// Level of the worst reason; `valid` if there is no reason.
     pub level: Level,
     /// The reasons, the worst first.
     pub reasons: Vec<Reason>,

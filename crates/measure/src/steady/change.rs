@@ -301,7 +301,8 @@ mod tests {
                 exceeded[0] += u32::from(found.drift.abs() > found.drift_by_chance);
                 exceeded[1] += u32::from(found.excursion > found.excursion_by_chance);
             }
-            // The expected shares are 1 % and 0.1 % of 4,000, within four standard deviations.
+            // The expected numbers are 1 % and 0.1 % of 4,000 series. They may be off by four
+            // standard deviations.
             assert!((15..=65).contains(&exceeded[0]), "{length}: {exceeded:?}");
             assert!(exceeded[1] <= 12, "{length}: {exceeded:?}");
         }

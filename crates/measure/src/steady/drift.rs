@@ -195,8 +195,8 @@ mod tests {
         let drift = drift(&slices, DRIFT_MAX).unwrap();
         close(drift.average, 100.0);
         close(drift.drift, -10.0 / 665.0 * 20.0 / 100.0);
-        // The residual squares sum up to 20 - 100 / 665. Neighbours differ in sign, so all 20
-        // batches are effective, with 18 degrees of freedom.
+        // The squares of the residuals add up to 20 - 100 / 665. Neighbours differ in sign, so all
+        // 20 batches count as independent, with 18 degrees of freedom.
         assert!(drift.autocorrelation < -0.9);
         close(drift.batches_effective, 20.0);
         let half = 2.101 * ((20.0_f64 - 100.0 / 665.0) / 18.0 / 665.0).sqrt() * 20.0 / 100.0;
@@ -227,7 +227,7 @@ mod tests {
         let slices: Vec<f64> = (0..200)
             .map(|slice| 100.0 + 0.05 * f64::from(slice))
             .collect();
-        // A rise of 10 over the window, relative to the average 104.975.
+        // The line rises by 10 over the window, relative to the average 104.975.
         let found = drift(&slices, DRIFT_MAX).unwrap();
         close(found.drift, 10.0 / 104.975);
         assert!(found.is_steady);

@@ -405,6 +405,7 @@ fn the_documented_numbers_of_blocks_are_correct() {
         let words: Vec<&str> = document.split_whitespace().collect();
         assert!(words.join(" ").contains(&documented), "{documented}");
     }
-    // With a bound of 0.97, a loss of 3 % fails only by chance, whatever the number of blocks.
+    // A loss of 3 % just meets a bound of 0.97. So it fails only by chance, whatever the number of
+    // blocks.
     assert!((power(0.0, study::gate::FAIL_ALPHA, 99.0) - 0.01).abs() < 1e-6);
 }

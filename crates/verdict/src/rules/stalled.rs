@@ -8,7 +8,7 @@ use super::rule::*;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Stalled {
-    /// Number of operations that took longer.
+    /// Number of operations that exceeded `--stall-timeout`.
     pub times: u64,
     /// Time of the longest of these operations, in nanoseconds.
     pub longest_ns: u64,

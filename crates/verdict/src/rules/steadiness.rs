@@ -138,7 +138,7 @@ fn seconds(phase: &PhaseRecord) -> Vec<f64> {
         .iter()
         .map(|slice| rate(slice.values().map(|meter| meter.operations).sum()))
         .collect();
-    // No operation completed after the last recorded interval.
+    // No operation completed after the last recorded interval, so later rates are 0.
     rates.resize(rates.len().max(end as usize), 0.0);
     rates[begin as usize..end as usize].to_vec()
 }

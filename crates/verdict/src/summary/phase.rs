@@ -157,9 +157,9 @@ pub struct Spread {
     pub role: Role,
     /// Number of workers with this role.
     pub workers: u64,
-    /// Sum of all rates.
+    /// Sum of the workers' rates.
     pub sum_per_second: f64,
-    /// The sum divided by the number of workers.
+    /// Mean of the workers' rates.
     pub mean_per_second: f64,
     /// Rate of the slowest worker.
     pub min_per_second: f64,

@@ -46,7 +46,8 @@ pub struct RanksSummary {
     pub clock_error_ns: Fact<u64>,
     /// The facts in which hosts differ.
     pub differences: Vec<HostsDiffer>,
-    /// The numbers of observers.
+    /// The numbers of observers: ranks that perform no work and read the counters of their
+    /// machines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observers: Vec<ObserverSummary>,
 }

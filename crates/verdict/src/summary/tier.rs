@@ -102,7 +102,8 @@ pub(super) fn summary(record: &Record) -> DurabilitySummary {
 }
 
 /// Durability level of an engine that calls an NFS server itself. By the NFS protocol, a reply to a
-/// COMMIT, or to a write that is not UNSTABLE, asserts that the data is on stable storage.
+/// COMMIT, or to a write that is not UNSTABLE, asserts that the data is on stable storage. Policies
+/// that wait for such a reply therefore reach the highest level.
 fn of_server(policy: Durability) -> DurabilityTier {
     match policy {
         Durability::None | Durability::Batch(_) => DurabilityTier::HandedOver,

@@ -280,7 +280,7 @@ fn writes_flushes_and_messages_are_divided_by_the_work() {
     let prepare = phase(&mut record, Phase::Prepare);
     let creates = prepare.segments[0].operations[0].meter.clone();
     let mut all = counted(creates.bytes);
-    // The flushes of a partition are those of its disk.
+    // The kernel counts flushes for the whole disk only, not for its partitions.
     let Fact::Known(devices) = &mut all.devices else {
         panic!()
     };
