@@ -13,11 +13,11 @@ use record::Edition;
 
 use crate::ui::terminal;
 
-/// Performs a classic session: prints the banner, reads the configuration file (`file`, or `.pmrc`
-/// in the working directory if it exists), then prompts until `quit` or the end of input.
+/// Performs a classic session: prints the banner and reads the configuration file. That is `file`,
+/// or `.pmrc` in the working directory if it exists. Then prompts until `quit` or the end of input.
 ///
-/// Returns exit status 0 if every run was complete, 1 if one failed or a stream did, and the run's
-/// own status if one was interrupted.
+/// Returns exit status 0 if every run was complete, and 1 if a run or a stream failed. If a run was
+/// interrupted, returns the exit status of that run.
 pub fn start(edition: Edition, file: Option<&Path>, engine: &mut dyn ClassicRunner) -> u8 {
     // Standard output is not locked for the session: another thread may print the progress of a
     // run.

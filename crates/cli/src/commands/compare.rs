@@ -14,8 +14,8 @@ use crate::ui::screen;
 /// Compares configurations, and shows their ratios with intervals.
 ///
 /// # Errors
-/// Returns an error if an argument names no run or study, the configurations are not comparable,
-/// the archive cannot be read, or the answer cannot be written.
+/// Returns an error if an argument names no run or study, or the configurations are not comparable.
+/// Also returns an error if the archive cannot be read, or the answer cannot be written.
 pub fn compare(arguments: &CompareArguments) -> Result<u8, Problem> {
     let archive = open(&arguments.archive)?;
     if let Some(layout) = arguments.layout {
@@ -45,8 +45,8 @@ pub fn show(tables: &[Comparisons], format: Format) -> Result<(), Problem> {
 /// Decides whether the compared runs meet requirements. Returns the exit status of the decision.
 ///
 /// # Errors
-/// Returns an error if an argument names no run or study, the configurations are not comparable,
-/// runs are missing or INVALID, or the answer cannot be written.
+/// Returns an error if an argument names no run or study, or the configurations are not comparable.
+/// Also returns an error if runs are missing or INVALID, or the answer cannot be written.
 pub fn gate(arguments: &GateArguments) -> Result<u8, Problem> {
     let archive = open(&arguments.archive)?;
     let mut metrics: Vec<Metric> = arguments.require.iter().map(Requirement::metric).collect();

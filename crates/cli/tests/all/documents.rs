@@ -157,7 +157,7 @@ pub fn perform(document: &str, commands: &[String]) {
 }
 
 #[test]
-fn commands_of_the_documents_run() {
+fn documented_commands_succeed() {
     let documents: BTreeMap<String, Vec<String>> = layout::documents()
         .into_iter()
         .map(|path| {

@@ -373,7 +373,7 @@ const LONG: &str = "--mix read=6,create=2,delete=2 --files 300 --transactions 50
                     --warm-up 500ms --steps --workers 2 --durability fsync";
 
 #[test]
-fn forgeries_that_improve_results_are_found() {
+fn check_finds_forgeries_that_improve_results() {
     let test_dir = TestDir::in_memory();
     test_dir.directory("target");
     let base = record_of(&test_dir, "base.json", LONG);
@@ -498,7 +498,7 @@ fn forge(
 }
 
 #[test]
-fn random_changes_are_found() {
+fn check_finds_random_changes_in_records() {
     let test_dir = TestDir::in_memory();
     test_dir.directory("target");
     let options = [

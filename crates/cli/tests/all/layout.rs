@@ -174,7 +174,7 @@ fn links_of_documents_have_targets() {
 }
 
 #[test]
-fn anchors_are_those_of_rendered_pages() {
+fn anchors_equal_those_of_github() {
     assert_eq!(
         anchor("Compare two file systems"),
         "compare-two-file-systems"

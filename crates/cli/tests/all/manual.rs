@@ -111,7 +111,7 @@ fn each_command_has_a_manual_page_with_all_its_options() {
 }
 
 #[test]
-fn examples_of_the_manual_pages_run() {
+fn examples_in_manual_pages_succeed() {
     let test_dir = original::directory();
     let pages = pages(test_dir.path());
     // Runs must exist before commands that read them, so their examples are first.

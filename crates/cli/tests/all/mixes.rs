@@ -270,7 +270,7 @@ fn every_kind_of_operation_is_verified_and_leaves_no_files() {
 }
 
 #[test]
-fn every_mix_preset_runs_verified() {
+fn every_mix_preset_is_performed_and_verified() {
     let at = directory();
     for preset in workload::presets::all(&workload::presets::Machine::SMALL) {
         if preset.workload.mix().is_some() {

@@ -139,7 +139,7 @@ fn page_is_written_completely_or_not_at_all() {
 }
 
 #[test]
-fn page_is_written_even_if_the_report_cannot_be() {
+fn page_is_written_even_if_the_text_report_is_not() {
     let place = Place::new();
     let words = "run --storage null --transactions 10 --target . --archive none --quiet --output \
                  /dev/full --report run.html";

@@ -84,7 +84,7 @@ fn phoronix(program: &Path, directory: &Path) -> String {
 /// The suite finds the rate in the log of this program as in that of the original. If root runs it
 /// in a directory of another user, the log also contains a warning.
 #[test]
-fn phoronix_finds_its_rate() {
+fn phoronix_script_finds_the_rate() {
     let mut programs = vec![(original::ours(), false)];
     if rustix::process::geteuid().is_root() {
         programs.push((original::ours(), true));
@@ -139,7 +139,7 @@ fn configuration_file_is_read_from_an_argument() {
 /// A session of LKP contains no `quit`. LKP takes the first line of only numbers, dots and blanks
 /// as the terse report.
 #[test]
-fn lkp_finds_the_terse_report() {
+fn lkp_script_finds_the_terse_report() {
     let output = session(
         "set size 500 1000\nset number 20\nset transactions 100\nset subdirectories 5\nset report \
          terse\nrun\n",
@@ -161,7 +161,7 @@ fn lkp_finds_the_terse_report() {
 /// mmtests searches five figures. It distinguishes the lines of `Mixed with transactions` and of
 /// `alone` by their order.
 #[test]
-fn mmtests_finds_its_figures_in_order() {
+fn mmtests_script_finds_the_figures_in_order() {
     let output = session("set transactions 500\nrun\nquit\n");
     let mut from = 0;
     for pattern in [

@@ -163,7 +163,7 @@ fn run_after_a_killed_run_whose_files_were_removed_by_hand() {
         let work = Work::long(&location, Phase::Prepare).in_subdirectories(subdirectories);
         let mut running = interface.begin(&work, &test_dir, Phase::Prepare);
         running.stop();
-        // These are the names that `*` matches in a shell.
+        // The shell pattern `*` matches all names that do not start with a dot.
         let remove = |but: Option<&str>| {
             for name in names(&location).unwrap() {
                 let path = location.join(&name);

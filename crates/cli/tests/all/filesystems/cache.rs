@@ -57,7 +57,7 @@ on!(cache_option_determines_device_reads: ext4, xfs);
 /// Only root can drop the page cache of the system. Without root the run is refused, and nothing is
 /// changed.
 #[test]
-fn cold_is_refused_without_root() {
+fn cold_cache_option_is_refused_without_root() {
     if !is_root() || !is_met(Path::new("/usr/bin/setpriv").exists(), "setpriv") {
         return;
     }

@@ -1,5 +1,5 @@
-//! Device counters: syncs of a file system in an image are counted as writes and flushes of its
-//! loop device, and of the disk that contains the image.
+//! Device counters: syncs of a file system in an image are writes and flushes of its loop device.
+//! The disk that contains the image counts them as well.
 
 use record::{Fact, Phase};
 use system::counters::DeviceRole;

@@ -98,7 +98,7 @@ fn are_in_batches(ran: &Ran, every: u64) {
     );
 }
 
-fn policies(mounted: Mounted) {
+fn durability_policy_determines_the_syncs_of_operations(mounted: Mounted) {
     for (policy, sync, sync_directory, batch) in [
         ("none", &[][..], &[][..], None),
         ("fdatasync", SYNC, &[], None),
@@ -126,4 +126,4 @@ fn policies(mounted: Mounted) {
         }
     }
 }
-on!(policies: ext4, xfs);
+on!(durability_policy_determines_the_syncs_of_operations: ext4, xfs);

@@ -96,7 +96,7 @@ fn killed_run_makes_a_kept_pool_unusable(mounted: Mounted) {
 }
 on!(killed_run_makes_a_kept_pool_unusable);
 
-fn a_prepared_pool_is_shared_and_deleted(mounted: Mounted) {
+fn prepared_pool_can_be_reused_for_another_mix(mounted: Mounted) {
     let shared = "--writers 2 --readers 2 --files 400 --dirs subdirs:5 --verify";
     let kept = Run::new(&mounted.at, shared)
         .and("--mix read=1,create=1,delete=1 --transactions 0 --keep")
@@ -129,4 +129,4 @@ fn a_prepared_pool_is_shared_and_deleted(mounted: Mounted) {
         "the pool is still there"
     );
 }
-on!(a_prepared_pool_is_shared_and_deleted);
+on!(prepared_pool_can_be_reused_for_another_mix);

@@ -22,7 +22,7 @@ const MASSIVE: [(&str, &str); 3] = [
     ("veritas-massive-3", "--files 160 --transactions 100"),
 ];
 
-fn mixes(mounted: Mounted) {
+fn mix_presets_are_complete_and_verified(mounted: Mounted) {
     for (name, small) in MIXES {
         let ran = Run::new(&mounted.at, small)
             .and("--verify")
@@ -32,9 +32,9 @@ fn mixes(mounted: Mounted) {
         ran.assert(ran.record.spec.verify, "nothing was verified");
     }
 }
-on!(mixes);
+on!(mix_presets_are_complete_and_verified);
 
-fn massive(mounted: Mounted) {
+fn massive_presets_perform_equal_work_in_twelve_workers(mounted: Mounted) {
     for (name, small) in MASSIVE {
         let ran = Run::new(&mounted.at, small)
             .with("--preset", name)
@@ -55,4 +55,4 @@ fn massive(mounted: Mounted) {
         );
     }
 }
-on!(massive);
+on!(massive_presets_perform_equal_work_in_twelve_workers);

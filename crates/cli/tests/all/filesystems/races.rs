@@ -11,7 +11,7 @@ use crate::runs::Run;
 const WRITERS: u64 = 8;
 const READERS: u64 = 8;
 
-fn everything(mounted: Mounted) {
+fn sixteen_workers_find_no_missing_or_wrong_file(mounted: Mounted) {
     let asked: Vec<Action> = Action::operations()
         .filter(|action| action.is_asked_for())
         .collect();
@@ -54,4 +54,4 @@ fn everything(mounted: Mounted) {
         "nobody has met anybody",
     );
 }
-on!(everything);
+on!(sixteen_workers_find_no_missing_or_wrong_file);

@@ -13,7 +13,7 @@ const MODES: [(u32, u32); 3] = [(1, 4), (4, 1), (4, 4)];
 
 const EACH: u64 = 1_000;
 
-fn modes(mounted: Mounted) {
+fn shared_pool_works_with_any_mix_of_readers_and_writers(mounted: Mounted) {
     for (writers, readers) in MODES {
         let ran = Run::new(&mounted.at, "--files 300 --dirs subdirs:10 --verify")
             .with("--mix", MIX)
@@ -55,4 +55,4 @@ fn modes(mounted: Mounted) {
         }
     }
 }
-on!(modes);
+on!(shared_pool_works_with_any_mix_of_readers_and_writers);

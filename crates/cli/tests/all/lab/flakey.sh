@@ -1,10 +1,10 @@
 #!/bin/bash
 # flakey.sh PROGRAM ALLOWED...
 #
-# In a guest of the lab: for each value of --on-error, a run on a device whose writes start to fail.
-# For each, the results contain ALLOWED.json (the record), ALLOWED.status, ALLOWED.acknowledged
-# (number of acknowledged operations when the device started to fail, and at the end) and
-# ALLOWED.messages.
+# Runs in a guest of the lab. For each value ALLOWED of --on-error, performs a run on a device whose
+# writes start to fail. For each run, the results contain ALLOWED.json (the record),
+# ALLOWED.status (the exit status), ALLOWED.messages and ALLOWED.acknowledged: the number of
+# acknowledged operations when the device started to fail, and at the end.
 set -euo pipefail
 program=$1
 shift

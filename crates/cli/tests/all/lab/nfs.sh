@@ -1,19 +1,19 @@
 #!/bin/bash
 # nfs.sh PROGRAM TRANSACTIONS
 #
-# In a guest of the lab: runs of the engine nfs with the kernel's NFS server, over loopback. For
-# each, the results contain NAME.json (the record) and NAME.server (lines of a procedure and the
-# number of its calls that the server counted).
+# Runs in a guest of the lab. Performs runs of the engine nfs with the NFS server of the kernel,
+# over loopback. For each run, the results contain NAME.json (the record) and NAME.server: a line
+# for each procedure, with the number of calls that the server counted.
 set -euo pipefail
 program=$1 transactions=$2
 read -ra disks <<<"$LAB_DISKS"
 
-# The server's counts of NFS version 3 calls, by procedure.
+# The numbers of NFS version 3 calls that the server has counted, by procedure.
 served() {
     awk '$1 == "proc3" { for (i = 3; i <= NF; i++) print "procedure" i - 3, $i }' /proc/net/rpc/nfsd
 }
 
-# The mount only shows that the server works; it is not used.
+# Mounting the export only checks that the server works. The runs do not use the mount.
 nfs-loopback --version 3 "${disks[0]}" /mnt/nfs
 export_=$(awk '$2 == "/mnt/nfs" { sub(/^[^:]*:/, "", $1); print $1 }' /proc/mounts)
 umount /mnt/nfs

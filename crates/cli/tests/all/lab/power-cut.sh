@@ -1,20 +1,22 @@
 #!/bin/bash
 # power-cut.sh PROGRAM MARKS FILE_SYSTEM:DURABILITY[:nobarrier]...
 #
-# In a guest of the lab: for each argument, a run with an acknowledgement log, and MARKS points in
-# time during it. Afterwards, for each point a blank disk gets the writes that were flushed at that
-# time. It is mounted, which recovers it, and compared with the acknowledgement log of the same
-# time. For each argument, the results contain a folder with N.json (the output of verify-log for
-# point N). For fsync+dir it also contains damaged.json (the output after three files were damaged)
-# and damage (lines of a kind of damage and a file name).
+# Runs in a guest of the lab. For each FILE_SYSTEM argument, performs a run with an acknowledgement
+# log, and marks MARKS points in time during the run. Afterwards, for each point, writes to a blank
+# disk what was flushed before that point. Mounts this disk, which recovers the file system, and
+# compares it with the acknowledgement log at the same point.
 #
-# The first disk stores the log of writes; each run uses one more disk.
+# For each argument, the results contain a folder with N.json, the output of verify-log for point N.
+# For fsync+dir, the folder also contains damaged.json, the output after three files were damaged,
+# and damage: lines of a kind of damage and the name of the damaged file.
+#
+# The first disk is for the log of writes; each run uses one further disk.
 set -euo pipefail
 program=$1 marks=$2
 shift 2
 read -ra disks <<<"$LAB_DISKS"
 log=${disks[0]} disks=("${disks[@]:1}")
-# The acknowledgement log is in memory, which the simulated power cut does not affect.
+# The acknowledgement log is in memory, so the simulated power cut does not affect it.
 work=/mnt/work
 mkdir "$work" /mnt/logged /mnt/recovered
 modprobe loop
@@ -28,8 +30,8 @@ verify() {
     "$program" verify-log /mnt/recovered --ack-log "$work/ack-log" --format json >"$1" || [[ $? == 1 ]]
 }
 
-# damage RESULTS: flips a bit, truncates a file and moves one away. Files of operations in flight
-# are not used.
+# damage RESULTS: flips a bit of one file, truncates a second one and moves a third one away.
+# Files of operations in flight are left out, because their expected contents are not known.
 damage() {
     local own whole=() path name
     own=(/mnt/recovered/postmark-*)
@@ -43,7 +45,7 @@ with open(sys.argv[1], "r+b") as file:
     file.seek(0)
     file.write(bytes([byte[0] ^ 0x20]))' "${whole[0]}"
     truncate -s 100 "${whole[1]}"
-    # Moved instead of removed; verify-log finds no file of that name in either case.
+    # Moving the file away is enough: for verify-log, no file with its name exists.
     mv "${whole[2]}" /mnt/recovered/away
     printf '%s\n' "torn ${whole[0]##*/}" "wrong-size ${whole[1]##*/}" "missing ${whole[2]##*/}" >"$1/damage"
     verify "$1/damaged.json"
@@ -62,13 +64,13 @@ for case; do
         --no-room-check --durability "$durability" --ack-log "$work/all" --archive none --quiet --target /mnt/logged \
         >"$work/output" 2>&1 &
     run=$!
-    # The first line, two lines for each file, and some of the transactions, which start after a
-    # sync of the pool.
+    # Waits for the transactions, which start after a sync of the pool. Before them, the log
+    # contains the first line and two lines for each file of the pool.
     until has_lines "$work/all" $((1 + 2 * files + 10)); do
         kill -0 "$run" || { cat "$work/output"; exit 1; }
         sleep 0.1
     done
-    # From now on the file system sends no flushes.
+    # With nobarrier, the file system sends no flushes from now on.
     [[ -z $barrier ]] || mount -o "remount,$barrier" /mnt/logged
     log-writes marks logged "$work/all" "$marks" 3000 >"$work/marks"
     kill -KILL "$run"
@@ -85,7 +87,7 @@ for case; do
         cp --sparse=always "$work/disk" "$work/recovered"
         head -c "$size" "$work/all" >"$work/ack-log"
         loop=$(losetup --find --show "$work/recovered")
-        # -i: does not call mount.nilfs2, which would start a cleaner.
+        # With -i, mount does not call mount.nilfs2, which would start a cleaner process.
         mount -i -t "$type" "$loop" /mnt/recovered
         verify "$results/$number.json"
         [[ $durability != fsync+dir || -n $barrier || $number != "$marks" ]] || damage "$results"

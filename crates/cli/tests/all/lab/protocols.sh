@@ -1,30 +1,30 @@
 #!/bin/bash
 # protocols.sh PROGRAM TRANSACTIONS RANKS FRESH FILE_SYSTEM...
 #
-# In a guest of the lab: the classic workload on each file system, with the counts of client and
-# server. For each, the results contain NAME.json (the record), NAME.observed (the counts of
-# 'postmark observe') and NAME.client, NAME.server (lines of a counter and its increase). RANKS is
-# the program built for mpirun, for runs of two clients on the export of nfs3; it may be empty.
-# FRESH is an argument of two-clients.sh, or empty.
+# Runs in a guest of the lab. Performs the classic workload on each file system, and stores the
+# counts of client and server. For each FILE_SYSTEM, the results contain NAME.json (the record),
+# NAME.observed (the counts of 'postmark observe'), and NAME.client and NAME.server (lines of a
+# counter and its increase). RANKS is the program built with MPI, for runs of two clients on the
+# export of nfs3; it may be empty. FRESH is an argument of two-clients.sh, or empty.
 set -euo pipefail
 program=$1 transactions=$2 ranks=$3 fresh=$4
 shift 4
 read -ra disks <<<"$LAB_DISKS"
 
-# The NFS server's own counters: all calls, and calls of version 3 by procedure.
+# The counters of the NFS server: all calls, and calls of version 3 by procedure.
 nfs_server() {
     awk '$1 == "rpc" { print "total", $2 }
         $1 == "proc3" { for (i = 3; i <= NF; i++) print "procedure" i - 3, $i }
         $1 == "proc4" { print "compound", $4 }' /proc/net/rpc/nfsd
 }
 
-# The commands that the iSCSI target received. It has one target with one unit.
+# The number of commands that the iSCSI server received. It has one target with one unit.
 iscsi_server() {
     local unit=(/sys/kernel/config/target/core/iblock_*/disk/statistics/scsi_lu)
     echo "total $(<"${unit[0]}/num_cmds")"
 }
 
-# difference BEFORE AFTER
+# difference BEFORE AFTER: prints each counter that has increased, and its increase.
 difference() {
     awk 'NR == FNR { before[$1] = $2; next } $2 - before[$1] { print $1, $2 - before[$1] }' "$1" "$2"
 }
@@ -46,7 +46,7 @@ for file_system; do
         client=(none) server=none
         ;;
     esac
-    # Writes everything left from creating the file system, so that it is not counted.
+    # Data from creating the file system is written now, so that it is not counted for the run.
     sync
     "${client[@]}" >/tmp/client
     "$server" >/tmp/server

@@ -1,14 +1,15 @@
 #!/bin/bash
 # studies.sh PROGRAM BLOCKS FILES TRANSACTIONS
 #
-# In a guest of the lab: small studies from papers whose file systems and protocols most machines
-# lack. The results contain sessions.json, sessions.txt, completion.json and completion.txt.
+# Runs in a guest of the lab. Performs small versions of studies from papers, whose file systems and
+# protocols most machines lack. The results contain sessions.json, sessions.txt, completion.json and
+# completion.txt.
 set -euo pipefail
 program=$1 blocks=$2 files=$3 transactions=$4
 read -ra disks <<<"$LAB_DISKS"
 export POSTMARK_ARCHIVE=/tmp/archive.db
 
-# study NAME: standard input is the rest of its study file.
+# study NAME: performs a study. Standard input is the rest of its study file.
 study() {
     {
         printf 'name = "%s"\nlayout = "%s"\nblocks = %s\nquiet-time = "0s"\n' "$1" "$1" "$blocks"

@@ -1,12 +1,14 @@
 #!/bin/bash
 # two-clients.sh PROGRAM FOLDER [fresh]
 #
-# In a guest of the lab: runs of two ranks. Each uses the export mounted on FOLDER (NFS 3) through a
-# separate mount, which caches names and attributes like a separate client. The results contain the
-# records. For late.json and changed.json, clients trust their caches for 10 s. In late.json,
-# another program of the second client looks up files before they exist; in changed.json, each rank
-# changes files of the other. With the argument fresh, fresh.json is a run whose clients always ask
-# the server.
+# Runs in a guest of the lab. Performs runs of two ranks on the NFS 3 export that is mounted on
+# FOLDER. Each rank uses a separate mount, which caches names and attributes like a separate client.
+# The results contain the records of the runs:
+#
+# late.json: clients use their caches for 10 s, and a program on the second client looks up files
+# before these exist.
+# changed.json: clients use their caches for 10 s, and each rank changes files of the other rank.
+# fresh.json: clients always ask the server; only with the argument fresh.
 set -euo pipefail
 program=$1
 export_=$(awk -v folder="$2" '$2 == folder { print $1 }' /proc/mounts)
@@ -20,13 +22,13 @@ mount_clients() {
     done
 }
 
-# Looks up every file of worker 0 as soon as the directories exist, the last ones first, until all
-# are found. Each file has its own directory, because a reply about one name invalidates the
-# client's cache of the whole directory.
+# Looks up the files of worker 0 on the second client until all exist. It starts as soon as the
+# directories exist, and with the last files. Each file has its own directory, because a reply about
+# one name invalidates the client's cache of the whole directory.
 expect_files() {
     local directories pool number seen='' never
     exec {never}<> <(:)
-    # Listing a directory always asks the server, whatever is cached.
+    # To list a directory, a client always asks the server.
     until directories=("${clients[1]}"/postmark-*/w0/s*) && ((${#directories[@]} == files)); do
         pause
     done
@@ -40,10 +42,10 @@ expect_files() {
     done
 }
 
-# Waits without a new process, because processes start slowly under emulation.
+# Waits for 20 ms without starting a process, because processes start slowly under emulation.
 pause() { read -rt 0.02 -u "$never" || true; }
 
-# run NAME MIX: a run, with its record in NAME.json.
+# run NAME MIX: performs a run of two ranks, and writes its record to NAME.json.
 run() {
     # shellcheck disable=SC2016 # the rank is known to each process
     mpirun --allow-run-as-root --oversubscribe --bind-to none --mca plm isolated -n 2 \
@@ -53,7 +55,7 @@ run() {
     echo "two clients: $1 after $SECONDS s"
 }
 
-# run_expected NAME MIX: a run while the other program looks up files.
+# run_expected NAME MIX: performs a run while expect_files looks up its files.
 run_expected() {
     expect_files &
     local expecting=$!
@@ -62,8 +64,8 @@ run_expected() {
     wait "$expecting" || true
 }
 
-# until_late RUN NAME MIX: repeats a run until a change is seen late, because a slow guest may miss
-# the 10 s.
+# until_late RUN NAME MIX: performs a run up to three times, until a rank notices a change late.
+# In a slow guest, the 10 s of the caches may pass before a rank uses them.
 until_late() {
     for _ in {1..3}; do
         "$@"
@@ -74,8 +76,8 @@ until_late() {
 changes=append=1,create=1,delete=1
 mount_clients actimeo=10
 until_late run_expected late read=1
-# After the transactions each rank checks its prepared files, which its client has cached and the
-# other rank has changed.
+# After the transactions, each rank checks the files that it has prepared. Its client has cached
+# these files, and the other rank has changed them.
 until_late run changed "$changes"
 umount "${clients[@]}"
 [[ ${3-} == fresh ]] || exit 0

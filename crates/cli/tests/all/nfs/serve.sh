@@ -1,9 +1,9 @@
 #!/bin/bash
 # serve.sh FOLDER MIB [SETTINGS]
 #
-# In a separate network and mount namespace (unshare --net --mount): exports of an ext4 of MIB
-# mebibytes and of a small one, served by NFS-Ganesha, with a portmapper and a D-Bus system bus.
-# SETTINGS are added to the server's NFS_CORE_PARAM. Executes the commands on its standard input,
+# Runs in a separate network and mount namespace (unshare --net --mount). Starts NFS-Ganesha, a
+# portmapper and a D-Bus system bus. The server exports an ext4 of MIB mebibytes and a small one.
+# SETTINGS are added to its NFS_CORE_PARAM. The script executes the commands on its standard input,
 # and answers each with a line. When its input is closed for any reason, it ends all programs and
 # removes the file systems.
 set -euo pipefail
@@ -12,7 +12,7 @@ server= mapper= bus=
 
 leave() {
     trap '' EXIT INT TERM HUP
-    # Messages about killed processes are not needed.
+    # Hides the messages of the shell about killed processes.
     exec 2>/dev/null
     # shellcheck disable=SC2086 # unquoted: absent processes are omitted
     kill -KILL $server $mapper $bus || true
@@ -27,18 +27,18 @@ make_file_system() {
     truncate -s "$2M" "$1"
     mkfs.ext4 -q -F -N "$4" -E lazy_itable_init=1 "$1"
     mkdir -p "$3"
-    # The loop device is detached with the mount, and the mount ends with the last process of this
-    # namespace.
+    # When the last process of this namespace ends, the kernel unmounts the file system and detaches
+    # its loop device.
     mount -o loop "$1" "$3"
 }
 
-# export NUMBER FOLDER NAME OPTIONS
+# export_of NUMBER FOLDER NAME OPTIONS: prints the configuration of an export.
 export_of() {
     echo "EXPORT { Export_Id = $1; Path = $2; Pseudo = /$3; $4 FSAL { Name = VFS; } }"
 }
 
-# /run is replaced, so that the server uses this portmapper, this bus and these files, not the
-# machine's own.
+# An empty file system is mounted on /run, so that the server uses the portmapper, the bus and the
+# files of this script and not those of the machine.
 mount -t tmpfs -o mode=755 tmpfs /run
 mkdir /run/rpcbind /run/ganesha /run/dbus
 ip link set lo up
@@ -50,7 +50,7 @@ chmod 777 "$folder/served/export" "$folder/served/privileged" "$folder/small"
     echo "NFS_CORE_PARAM { Protocols = 3; NFS_Port = 12049; MNT_Port = 12050; Enable_NLM = false; Enable_RQUOTA = false;"
     echo "Mount_Path_Pseudo = true; $settings }"
     echo "NFSV4 { Graceless = true; RecoveryRoot = /run/ganesha; }"
-    # If chunks of directories are cached, listings of changing directories miss names.
+    # If the server cached parts of directories, listings of changing directories would miss names.
     echo "MDCACHE { Dir_Chunk = 0; }"
     echo "EXPORT_DEFAULTS { Access_Type = RW; Squash = none; SecType = sys; }"
     export_of 1 "$folder/served/export" export ""
@@ -78,7 +78,7 @@ listens() {
     (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
 }
 
-# A server that finds no portmapper exits shortly after it starts to listen.
+# Waits for the portmapper and the bus: without a portmapper, the server would soon exit.
 for _ in {1..500}; do
     ! { listens 111 && [ -S /run/dbus/system_bus_socket ]; } || break
     sleep 0.01
@@ -87,7 +87,7 @@ done
 echo ready
 while read -r word value; do
     case $word in
-    # start EPOCH: the epoch determines the server's write verifier.
+    # start EPOCH: starts the server. The epoch determines its write verifier.
     start)
         ganesha.nfsd -F -E "$value" -f /run/ganesha.conf -L "$folder/ganesha.log" -p /run/ganesha/pid -N NIV_EVENT \
             </dev/null >/dev/null 2>&1 &

@@ -1,23 +1,24 @@
 #!/bin/bash
 # hosts.sh FOLDER COUNT
 #
-# In a separate network and mount namespace (unshare --net --mount): creates COUNT hosts with
-# separate network, mount, UTS and time namespaces, whose links are connected by a bridge. Host N is
-# host-N at 10.77.0.N; its monotonic clock is N * 1000 s ahead of this one's. A launcher that runs
-# here reaches host N by `FOLDER/agent 10.77.0.N COMMAND`. Executes the commands on its standard
-# input, and answers each with a line. When its input is closed for any reason, it kills all
-# processes and removes the hosts.
+# Runs in a separate network and mount namespace (unshare --net --mount). Creates COUNT simulated
+# hosts with separate network, mount, UTS and time namespaces, whose links a bridge connects. Host N
+# has the name host-N and the address 10.77.0.N. Its monotonic clock is N * 1000 s ahead of that of
+# the machine. A launcher in the namespaces of the script starts processes on host N by
+# `FOLDER/agent 10.77.0.N COMMAND`. The script executes the commands on its standard input, and
+# answers each with a line. When its input is closed for any reason, it kills all processes on the
+# hosts and removes the hosts.
 set -euo pipefail
 folder=$1 count=$2
 keepers=()
 
 leave() {
     trap '' EXIT INT TERM HUP
-    # Messages about killed processes are not needed.
+    # Hides the messages of the shell about killed processes.
     exec 2>/dev/null
     local process
-    # Kills all processes in the hosts, including stopped ranks. Processes in the network of
-    # `server` end by themselves.
+    # Kills all processes on the hosts, including stopped ranks. Processes in the network namespace
+    # of the host `server` end by themselves.
     for process in /proc/[0-9]*; do
         case " ${names[*]:-} " in
         *" $(readlink "$process/ns/uts") "*) kill -KILL "${process#/proc/}" || true ;;
@@ -29,8 +30,8 @@ leave() {
 trap leave EXIT
 trap 'exit 1' INT TERM HUP
 
-# keep NUMBER NAME ADDRESS COMMAND: creates a host, in the network and mount namespaces in which
-# COMMAND runs its arguments.
+# keep NUMBER NAME ADDRESS COMMAND: creates a host. COMMAND, like unshare or nsenter, determines its
+# network and mount namespaces.
 keep() {
     local seconds=$(($1 * 1000)) file=$folder/keeper.$3
     "${@:4}" unshare --uts --time --monotonic "$seconds" --boottime "$seconds" --fork --kill-child \
@@ -38,7 +39,7 @@ keep() {
     keepers+=($!)
 }
 
-# kept ADDRESS: waits until the host exists, and adds it to the launcher's host file.
+# kept ADDRESS: waits until the host exists, and adds it to the host file of the launcher.
 kept() {
     for _ in {1..500}; do
         [ ! -e "$folder/keeper.$1" ] || break
@@ -49,7 +50,7 @@ kept() {
     echo "$1 slots=16" >>"$folder/hostfile"
 }
 
-# These network settings exist only in this namespace and the hosts', not on the machine itself.
+# The network settings below apply only to the namespaces of the script and the hosts.
 names=()
 ip link set lo up
 ip link add hub type bridge
@@ -80,13 +81,12 @@ chmod +x "$folder/agent"
 echo ready
 while read -r word number value; do
     case $word in
-    # down HOST, up HOST: sets the state of its link.
+    # down HOST, up HOST: disables or enables the link of the host.
     down | up)
         ip link set "link$number" "$word"
         echo "$word"
         ;;
-    # join PROCESS: connects the network of that process to the hosts at 10.77.0.100, as the last
-    # host, `server`.
+    # join PROCESS: adds the network namespace of a process as the host `server`, at 10.77.0.100.
     join)
         ip link add server type veth peer name eth0 netns "$number"
         ip link set server master hub up
@@ -95,7 +95,8 @@ while read -r word number value; do
         kept 10.77.0.100
         echo joined
         ;;
-    # delay HOST: redirects all packets between it and other hosts to this network.
+    # delay HOST: redirects all packets between the host and other hosts to the network namespace of
+    # the script, where a proxy delays them.
     delay)
         ip link set "link$number" nomaster
         ip route add "10.77.0.$number" dev "link$number"

@@ -43,7 +43,7 @@ const LARGE: &str = "
 ";
 
 #[test]
-fn plans_and_refusals_are_bounded() {
+fn plans_and_refusals_use_limited_memory_and_time() {
     let test_dir = TestDir::new();
     let location = test_dir.directory("location");
     let mut bins = String::new();

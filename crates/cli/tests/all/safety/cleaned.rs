@@ -196,7 +196,7 @@ fn file_of_another_owner_stays() {
 /// Names with numbers above the maximum of the run, or written in another way, cannot belong to the
 /// run.
 #[test]
-fn names_that_the_run_cannot_use_stay() {
+fn files_with_names_that_the_run_cannot_use_stay() {
     let killed = killed(Prompt(Stdio), 1);
     let names = ["40002", "007", "1 ", "+1", "s0", "99999999999999999999999"];
     for name in names {

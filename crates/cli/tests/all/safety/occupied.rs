@@ -1,5 +1,5 @@
 //! Locations that contain names which a run would use. The files of the classic prompt are directly
-//! in the location, so its run is refused before the first file, and the message names the
+//! in the location. So its run is refused before the first file, and the message names the
 //! conflict. `postmark run` creates a new directory and is not affected. A conflicting file that is
 //! created during a run ends the run, and stays.
 

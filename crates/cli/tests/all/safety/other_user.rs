@@ -109,7 +109,7 @@ fn run_of_root_uses_the_rights_of_the_directory_owner() {
 /// A directory that only root can change is used with the rights of root, even in the home of a
 /// user. The user may rename the directory, but the program holds it open from the start.
 #[test]
-fn root_directory_in_a_users_home_is_used_as_root() {
+fn directory_of_root_in_a_users_home_is_used_with_root_rights() {
     let Some(test_dir) = TestDir::rooted() else {
         return;
     };
@@ -391,7 +391,8 @@ fn attack(place: &Path, links: &Path, roots: &Path, random: &mut u64) -> bool {
             let link = links.join(format!("link-{}", draw(2_000)));
             renameat_with(CWD, &link, CWD, &path, RenameFlags::EXCHANGE).is_ok()
         }
-        // This succeeds only if the system permits hard links to files of other users.
+        // Creating the hard link succeeds only if the system permits hard links to files of other
+        // users.
         (false, _) => {
             let _ = std::fs::remove_file(&path);
             std::fs::hard_link(roots.join("1"), &path).is_ok()

@@ -192,7 +192,7 @@ fn files_possibly_created_after_the_run_stay() {
     for interface in INTERFACES {
         let visited = visited(interface, |_| ());
         visited.forget_signs_of_life();
-        // This also concerns the file that the run was writing when it was killed, which is empty.
+        // The file that the run was writing when it was killed is empty, so it stays as well.
         let unknown: Vec<PathBuf> = std::fs::read_dir(&visited.files)
             .unwrap()
             .map(|entry| entry.unwrap().path())
@@ -633,7 +633,7 @@ fn links_in_an_exchanged_run_directory_are_not_followed() {
 /// or group. With --allow-unsafe-target, the run keeps the rights of root. If users of an access
 /// control list can exchange the directory, the run is refused.
 #[test]
-fn root_rights_are_not_used_where_others_may_rename() {
+fn root_rights_are_not_used_in_directories_that_others_can_exchange() {
     if !is_root() {
         return;
     }

@@ -242,7 +242,7 @@ fn directory_without_permission_is_refused() {
 /// A user other than root can perform a run in a directory that this user owns. The times of the
 /// directory are restored.
 #[test]
-fn own_directory_works_without_root() {
+fn user_other_than_root_can_use_an_own_directory() {
     let Some(test_dir) = TestDir::rooted() else {
         return;
     };

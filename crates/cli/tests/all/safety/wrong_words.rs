@@ -160,7 +160,7 @@ fn invalid_numbers_are_refused_with_the_expected_form() {
                 "what is expected is not told",
             );
         }
-        // These values have a type that no option accepts.
+        // No option accepts values of these types: a list, a string, and a date.
         for value in ["[\"x\"]", "\"x\"", "1979-05-27"] {
             place.configure(&format!("{option} = {value}\n"));
             let ended = place.say("run --config ../config.toml");
@@ -200,7 +200,7 @@ const MISTAKES: &str = "
 ";
 
 #[test]
-fn mistakes_get_a_suggestion() {
+fn message_about_a_mistyped_word_has_a_suggestion() {
     Place::new().refuses_all(MISTAKES);
 }
 

@@ -139,7 +139,7 @@ fn fill_level_is_set_by_the_workload_or_the_target() {
 }
 
 #[test]
-fn separately_measured_configurations_are_joined() {
+fn separately_measured_configurations_are_joined_in_one_study() {
     let lab = Lab::new();
     let words = |tag: &str, side: &str, block: u32, rest: &str| {
         format!(

@@ -96,7 +96,7 @@ fn a_millisecond(_: u64) -> u64 {
 }
 
 #[test]
-fn thirty_steady_seconds_are_valid() {
+fn run_of_thirty_steady_seconds_is_valid() {
     let verdict = closed(30_000, a_millisecond);
     assert_eq!(
         (verdict.level, &verdict.reasons[..]),
@@ -197,7 +197,7 @@ fn short_runs_are_doubtful_or_invalid() {
 }
 
 #[test]
-fn growing_queue_means_rate_not_reached() {
+fn growing_queue_is_reported_as_rate_not_reached() {
     for arrivals in [ArrivalProcess::Constant, ArrivalProcess::Poisson] {
         // At 1 ms per operation, 1,000 operations per second are possible. With this seed, Poisson
         // arrivals at 900 per second build up no long queue.

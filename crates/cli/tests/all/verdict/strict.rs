@@ -31,7 +31,7 @@ const LITTLE: &str = "--files 200 --transactions 500";
 const NEXT_TO_NOTHING: &str = "--files 20 --transactions 20";
 
 #[test]
-fn result_and_verdict_follow_the_title() {
+fn report_starts_with_title_result_and_verdict() {
     let test_dir = TestDir::in_memory();
     for (words, level) in [
         (LITTLE, "DOUBTFUL"),
@@ -147,7 +147,7 @@ const LARGE_FILES: &str =
     "--mix create=1,delete=1,read=1 --files 200 --transactions 2000 --size 1KiB..8500 --strict";
 
 #[test]
-fn failed_run_keeps_its_exit_status_and_allowed_errors_are_doubtful() {
+fn strict_keeps_the_exit_status_of_runs_with_errors() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     for (on_error, code, level) in [
