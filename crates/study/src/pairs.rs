@@ -98,7 +98,7 @@ pub(crate) fn pairs<'a>(
                 None => blocks.without += 1,
             },
             None if is_invalid => blocks.invalid += 1,
-            // The block was interrupted before all of its runs were complete.
+            // The block was interrupted before all of its runs were complete, so it is not counted.
             None => {}
         }
     }

@@ -34,7 +34,7 @@ impl VerdictCounts {
         counts
     }
 
-    /// Number of runs with this verdict.
+    /// Number of runs whose verdict has this level.
     pub const fn runs(&self, level: Level) -> u32 {
         match level {
             Level::Valid => self.valid,

@@ -123,7 +123,8 @@ impl SweepStepSummary {
         let achieved_per_second =
             (ns > 0 && transactions > 0).then(|| transactions as f64 * 1e9 / ns as f64);
         let open = phase.filter(|_| matches!(sweep_step.load, Load::Rate(_)));
-        // Once all workers have caught up with their arrivals, all requested transactions are done.
+        // If all workers caught up with their arrivals, all requested transactions were performed,
+        // so the load was sustained.
         let is_bounded = open.is_none_or(PhaseRecord::queue_is_bounded);
         Self {
             load: sweep_step.load,

@@ -104,7 +104,7 @@ proptest! {
     }
 
     #[test]
-    fn accepted_texts_are_canonical(text in "[A-Za-z0-9+/!]{0,12}") {
+    fn accepted_packed_texts_are_canonical(text in "[A-Za-z0-9+/!]{0,12}") {
         if let Ok(read) = Packed::read(text.clone(), &(0..BUCKETS)) {
             let mut packer = Packer::default();
             read.used().for_each(|(index, count)| packer.push(index, count));

@@ -123,7 +123,8 @@ pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: 
     // A stopped run may have synced a complete phase or not, so the sync is not checked.
     let is_told = is_synced || !spec.sync_phases || !phase.complete;
     at.due(".sync", phase.sync.is_some(), is_told.then_some(is_synced));
-    // Either all phases of a run are watched for pauses, or none.
+    // A run watches for pauses in all phases or in none. So if one phase has pauses, all complete
+    // phases must have pauses.
     let is_watched = scope.phases.iter().any(|phase| phase.pauses.is_some());
     let is_told = phase.complete && scope.record.actual.outcome != Outcome::Unfinished;
     let is_due = (is_watched && is_told).then_some(true);

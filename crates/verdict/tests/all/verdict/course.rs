@@ -300,7 +300,7 @@ fn verdict_of_a_sweep_covers_machine_and_errors_but_not_length() {
 }
 
 #[test]
-fn the_worst_reasons_come_first() {
+fn worst_reasons_are_listed_first() {
     let verdict = of(|record| {
         measure_for(record, SECOND, 1_000);
         record.actual.end = Fact::Known(End::OutOfFiles);
