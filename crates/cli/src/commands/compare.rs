@@ -11,7 +11,7 @@ use crate::commands::study::layout;
 use crate::ui::problem::Problem;
 use crate::ui::screen;
 
-/// Compares configurations, and shows their ratios with intervals.
+/// Compares configurations, and shows the ratio of each metric with its confidence interval.
 ///
 /// # Errors
 /// Returns an error if an argument names no run or study, or the configurations are not comparable.

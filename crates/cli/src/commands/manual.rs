@@ -33,7 +33,7 @@ const SECTION: &str = "1";
 pub fn completions(arguments: &CompletionsArguments) -> Result<u8, Problem> {
     let mut command = args::command();
     for name in ["run", "plan"] {
-        // Only completions list the preset names. If clap knew these names otherwise, its error
+        // Only completions list the preset names. If clap checked preset names elsewhere, its error
         // would replace the message that suggests the most similar preset.
         command = command.mut_subcommand(name, |command| {
             let names = presets::all(&machine())

@@ -24,8 +24,8 @@ pub fn plan(mut arguments: PlanArguments) -> Result<u8, Problem> {
 /// # Errors
 /// Returns an error if the workload cannot be planned, or the run would be refused.
 pub fn text(specified: &Specified, format: Format, is_screen: bool) -> Result<String, Problem> {
-    // The run of a configuration file may be meant for another machine, so it is not checked
-    // whether this machine can perform it.
+    // A configuration file may be meant for another machine, so there is no check whether this
+    // machine can perform the run.
     if format == Format::Toml {
         return to_config(specified);
     }

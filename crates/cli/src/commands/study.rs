@@ -16,7 +16,7 @@ use crate::args::StudyArguments;
 use crate::ui::problem::Problem;
 use crate::ui::watchdog_process::Side;
 
-/// Performs or resumes a study, and reports it. Returns the exit status.
+/// Performs or resumes a study, and reports its results. Returns the exit status.
 ///
 /// # Errors
 /// Returns an error if the options are invalid, the study cannot be resumed, or the study is

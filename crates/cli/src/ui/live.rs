@@ -64,7 +64,7 @@ struct Line<'a> {
     by_operation: Vec<OfAction<'a>>,
     #[serde(flatten)]
     machine: Machine<'a>,
-    /// Lines lost before this one because the reader was slow.
+    /// Number of lines that were lost before this line because the reader was slow.
     lost: u64,
 }
 
@@ -83,8 +83,8 @@ struct OfAction<'a> {
 /// Kernel counters of this second; null if not available.
 #[derive(Serialize)]
 struct Machine<'a> {
-    /// Time between the readings of the kernel counters before and after this second. The counters
-    /// below have increased by their values in this time.
+    /// Time between the two readings of the kernel counters for this second. Counters below are the
+    /// differences between these readings.
     counted_ns: Option<u64>,
     #[serde(flatten)]
     process: Numbers,

@@ -117,7 +117,7 @@ fn way_out(error: &clap::Error, words: &[String]) -> Option<String> {
             "see 'postmark --help'".to_owned()
         });
     }
-    // Users of other benchmarks type the options of those only with `run` and `plan`.
+    // Users type options of other benchmarks only with `run` and `plan`.
     if let Some(here) = called_here(unknown).filter(|_| matches!(first, "run" | "plan")) {
         return Some(if here.starts_with('-') {
             format!("use {here}")

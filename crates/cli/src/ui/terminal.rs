@@ -21,9 +21,9 @@ pub fn obeys_escapes() -> bool {
     std::env::var("TERM").is_ok_and(|name| !name.is_empty() && name != "dumb")
 }
 
-/// Whether a launcher of ranks started this process, even as the only rank. Processes of Slurm are
-/// excluded, because Slurm gives them a terminal only if the user requests one (`srun --pty`). Open
-/// MPI counts even within Slurm.
+/// Whether a launcher of ranks started this process, even as the only rank. A process of Slurm does
+/// not count: Slurm gives it a terminal only if the user requests one (`srun --pty`). Open MPI
+/// counts even within Slurm, because its mpirun always creates a pseudo-terminal.
 fn is_launched(has: &dyn Fn(&str) -> bool) -> bool {
     let is_slurm = has("SLURM_STEP_ID") || has("SLURM_STEPID");
     has("OMPI_COMM_WORLD_SIZE")

@@ -419,7 +419,7 @@ fn evidence_is_correct_on_memory_layers_servers_and_stacks() {
     tool("umount", &[merged.to_str().unwrap()]);
     overlay.unwrap_or_else(|why| std::panic::resume_unwind(why));
 
-    // An image on a file system in another image.
+    // The next file system is in an image, which is on a file system in another image.
     let inner_at = disk.test_dir.directory("inner");
     let image = disk.at.join("image");
     let file = std::fs::File::create(&image).unwrap();
@@ -441,7 +441,8 @@ fn evidence_is_correct_on_memory_layers_servers_and_stacks() {
     let inner = std::panic::catch_unwind(|| {
         let expected = Expected {
             tier: Some(FlushAcknowledged),
-            // The inner loop device reads its image through the outer file system's page cache.
+            // The share of the cache is not known: the inner loop device reads its image through
+            // the page cache of the outer file system.
             cached: None,
             flushes: A_FLUSH_OR_TWO,
             rules: &[],

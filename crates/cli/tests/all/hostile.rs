@@ -359,7 +359,7 @@ fn hostile_arguments_are_refused_and_printed_sanitized() {
             "{given:?}: {errors}"
         );
     }
-    // An argument that is not UTF-8.
+    // The next argument is not UTF-8.
     let (_, errors, code) = said(
         &[
             OsStr::new("run"),

@@ -164,7 +164,6 @@ impl Drop for Frozen {
     }
 }
 
-/// Whether a path is below a directory.
 pub fn is_below(path: &str, directory: &Path) -> bool {
     Path::new(path).starts_with(directory)
 }

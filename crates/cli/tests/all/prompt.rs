@@ -14,7 +14,7 @@ const CTRL_C: &str = "\x03";
 const CTRL_D: &str = "\x04";
 const UP: &str = "\x1b[A";
 
-/// The program, running on a terminal.
+/// A session of the program on a terminal of its own.
 struct Terminal {
     child: Child,
     keys: ChildStdin,

@@ -11,7 +11,7 @@ use verdict::{OperationSummary, PhaseSummary, Summary};
 use crate::support::interface::program;
 use crate::support::{Ended, Running, names};
 
-/// A run to be performed.
+/// The command line of a run, built option by option.
 #[derive(Clone, Debug)]
 pub struct Run {
     program: PathBuf,
@@ -101,7 +101,7 @@ impl Ran {
         Self::with_record(ended, record, before)
     }
 
-    /// For a record that was not on standard output.
+    /// A run whose record was not written to standard output.
     pub fn with_record(ended: Ended, record: Record, before: Vec<OsString>) -> Self {
         let summary = Summary::of(&record);
         Self {

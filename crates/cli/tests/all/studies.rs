@@ -24,7 +24,7 @@ use crate::support::{Ended, Running, TestDir, Volume, is_root, names};
 /// Options of short runs.
 const LITTLE: &str = "--set files=50 --set for=50ms --set no-overhead=true --quiet-time 0s";
 
-/// A run with its position in the study.
+/// The position of a run in its study, and its record.
 type StudiedRun = (StudyPart, Record);
 
 /// A test directory with an archive, two targets and a directory for images.

@@ -178,7 +178,7 @@ fn run_after_a_killed_run_whose_files_were_removed_by_hand() {
             }
         };
         remove(None);
-        // The stopped run still holds its lock.
+        // The stopped run still holds the lock of the location.
         interface
             .perform(&Work::small(&location), &test_dir)
             .code(1)

@@ -184,8 +184,8 @@ fn parts_of(joined: &Joined, arguments: &RunArguments) -> Result<Option<PartsWri
     Ok(begun.ok())
 }
 
-/// The end of the message about a lost rank: the directory with the parts of this host, and what to
-/// do with them.
+/// The end of the message about a lost rank: the directory with the parts of this host, and how to
+/// use these parts.
 fn told_of(parts: &PartsWriter, is_first: bool) -> String {
     let directory = sanitize::path(parts.directory());
     match is_first {

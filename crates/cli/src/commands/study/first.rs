@@ -1,4 +1,4 @@
-//! A study in a single process, or on rank 0.
+//! Performs a study in a single process, or as rank 0 of several ranks.
 
 use std::path::Path;
 

@@ -66,7 +66,8 @@ fn syncs_count_as_writes_and_flushes_of_loop_device_and_disk() {
         format_args!("{few:?} flushes without a sync"),
     );
 
-    // The disk is examined only if it is known: temporary files may be on any kind of file system.
+    // Temporary files may be on any kind of file system. The counters of the disk are examined only
+    // if the disk below the image is known.
     let location = synced.record.locations[0].target.known().unwrap();
     let image = location
         .device

@@ -71,7 +71,7 @@ impl Verified {
         self
     }
 
-    /// Losses of files with these names. They are excused: an fsync during the shutdown may have
+    /// Losses of files with these names. A loss is excused if an fsync during the shutdown may have
     /// wrongly reported success.
     fn excused(&self, names: &[String]) -> Vec<&Value> {
         let is_excused = |loss: &&Value| {

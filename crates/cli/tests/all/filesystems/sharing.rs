@@ -1,4 +1,5 @@
-//! Shared pools with readers and writers. The PostMark paper of 1997 listed them as future work.
+//! Shared pools with readers and writers. The PostMark paper of 1997 listed shared pools as future
+//! work.
 
 use record::{Phase, Role};
 

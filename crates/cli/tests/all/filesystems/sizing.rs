@@ -192,7 +192,7 @@ fn interrupted_calibration_leaves_no_files() {
 struct Limited(PathBuf);
 
 impl Limited {
-    /// `None` if the test may not create a control group.
+    /// Creates a control group with a memory limit in bytes. `None` if the test may not do this.
     fn to(bytes: u64) -> Option<Self> {
         let root = Path::new("/sys/fs/cgroup");
         let (parent, file) = if root.join("memory/memory.limit_in_bytes").exists() {

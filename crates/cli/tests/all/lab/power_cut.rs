@@ -27,7 +27,7 @@ const SOME: [&str; 3] = ["ext4:fsync+dir", "ext4:none", "ext4:fsync+dir:nobarrie
 #[test]
 fn acknowledged_operations_survive_power_cuts() {
     let (runs, moments): (&[&str], usize) = if is_all() { (&ALL, 20) } else { (&SOME, 2) };
-    // The first disk is for the log of all writes.
+    // The first disk stores the log of all writes of the runs.
     let mut disks = vec!["8G"];
     disks.extend(runs.iter().map(|run| {
         if run.starts_with("ext4") {

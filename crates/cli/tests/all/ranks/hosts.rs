@@ -127,7 +127,6 @@ impl Hosts {
         Running::run_to_end(self.run(ranks, options), &self.job.target())
     }
 
-    /// Whether the target is empty.
     pub(super) fn is_empty(&self) -> bool {
         crate::support::names(&self.job.target())
             .unwrap()

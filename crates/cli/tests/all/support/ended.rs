@@ -14,7 +14,6 @@ const SHOWN_BYTES_MAX: usize = 4_000;
 
 #[derive(Clone, Debug)]
 pub struct Ended {
-    /// The command line.
     pub command: String,
     pub status: ExitStatus,
     /// Standard output.

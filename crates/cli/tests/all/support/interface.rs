@@ -7,7 +7,6 @@ use std::process::Command;
 
 use super::{Ended, Running, TestDir, names};
 
-/// The I/O engine of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     Stdio,

@@ -23,7 +23,7 @@ pub fn is_met(met: bool, need: &str) -> bool {
     false
 }
 
-/// Whether the test runs as root.
+/// Whether the test runs as root. If not, prints that the test is skipped.
 pub fn is_root() -> bool {
     is_met(rustix::process::geteuid().is_root(), "root")
 }

@@ -22,7 +22,7 @@ struct Entry {
     content: Option<Vec<u8>>,
 }
 
-/// The state of a tree at one time.
+/// The state of all entries of a directory tree, by path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot(BTreeMap<PathBuf, Entry>);
 

@@ -82,7 +82,7 @@ pub struct Volume {
 }
 
 impl Volume {
-    /// A tmpfs with mount options.
+    /// Mounts a tmpfs with these mount options.
     pub fn in_memory(point: &Path, options: &str) -> Self {
         tool(
             "mount",
@@ -103,7 +103,7 @@ impl Volume {
         }
     }
 
-    /// A ramfs, which does not support direct I/O.
+    /// Mounts a ramfs, which does not support direct I/O.
     pub fn without_direct(point: &Path) -> Self {
         tool("mount", &["-t", "ramfs", "postmark-safety", &text(point)]);
         Self {
@@ -114,7 +114,7 @@ impl Volume {
         }
     }
 
-    /// A bind mount of an existing directory.
+    /// Mounts an existing directory on another one (bind mount).
     pub fn bound(directory: &Path, point: &Path) -> Self {
         tool("mount", &["--bind", &text(directory), &text(point)]);
         Self {
