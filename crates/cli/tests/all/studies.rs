@@ -43,7 +43,7 @@ impl Lab {
         Self { test_dir, archive }
     }
 
-    /// `None` if the test does not run as root: only root can mount file systems.
+    /// Like `new`. `None` if the test does not run as root: only root can mount file systems.
     fn rooted() -> Option<Self> {
         is_root().then(Self::new)
     }

@@ -114,7 +114,7 @@ impl Ready {
         }))
     }
 
-    /// A run without any output file or progress.
+    /// A run that has no output files and shows no progress.
     fn silent(specified: Specified) -> Self {
         Self {
             specified,

@@ -115,8 +115,8 @@ fn images_without_space_for_all_are_refused_in_advance() {
 #[test]
 fn unmounted_target_stops_a_study_that_later_continues() {
     let Some(lab) = Lab::rooted() else { return };
-    // The wait for a quiet machine takes longer than a run, so the file system is unmounted during
-    // such a wait.
+    // The wait for a quiet machine (600 ms) takes longer than a run (50 ms), so the file system is
+    // unmounted during such a wait.
     let words = format!("study {LITTLE} --blocks 3 --target a --target b").replace("0s", "600ms");
     let mut volume = Volume::in_memory(&lab.path("b"), "size=24m");
     let mut running = lab.start(&words);

@@ -68,7 +68,7 @@ impl Running {
     /// Starts a program. Failure messages list the files in `place`. Output streams that the
     /// command does not redirect are read.
     pub fn start(mut command: Command, place: &Path) -> Self {
-        // A test must not write to the user's archive.
+        // A test must not write to the archive of the user who runs the tests.
         if command
             .get_envs()
             .all(|(name, _)| name != "POSTMARK_ARCHIVE")

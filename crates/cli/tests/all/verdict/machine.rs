@@ -206,7 +206,8 @@ fn large_overhead_on_a_fast_target_is_a_reason() {
             "{part}: {verdict:#?}"
         );
     }
-    // With the engine `null`, the whole time is overhead, so the overhead is no reason.
+    // With the engine `null`, the whole time would be overhead. So the overhead is not measured,
+    // and is no reason.
     let null = Run::new(&location, WORK).and("--storage null").perform();
     let verdict = Verdict::of(&null.record);
     assert_eq!(null.record.actual.overhead, Fact::NotApplicable);
