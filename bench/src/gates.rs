@@ -20,7 +20,7 @@ use crate::limit::{Limit, Share};
 const REQUIREMENT: &str = "transactions >= 0.97";
 /// The requirement that must detect a loss of 3 %.
 const TIGHT_REQUIREMENT: &str = "transactions >= 0.985";
-/// Maximum probability that a gate over identical systems fails, whatever disturbs the machine.
+/// Maximum probability that a gate over identical systems fails, for every simulated kind of noise.
 const FALSE_FAILURE: Limit = Limit::AtMost(0.01);
 /// Minimum probability that identical systems pass with the requested number of blocks.
 const PASS: Limit = Limit::AtLeast(0.95);
@@ -100,7 +100,8 @@ fn required(text: &str) -> Requirement {
     text.parse().unwrap_or_else(|error| unreachable!("{error}"))
 }
 
-/// Runs all simulations and prints them. Returns whether the counts agree with what gates promise.
+/// Runs all simulations and prints the results. Returns whether the shares of gates that failed and
+/// passed keep the limits `FALSE_FAILURE` and `PASS`.
 ///
 /// # Errors
 /// Returns an error if a gate cannot decide.

@@ -110,7 +110,7 @@ impl MountedVolume {
         Ok(volume)
     }
 
-    /// Mounts a FUSE file system with these options, in memory like [`Self::in_memory`].
+    /// Mounts a FUSE file system with these options. Its files are stored on a new tmpfs.
     pub fn fuse_in_memory(options: faultfs::Options) -> Result<Self> {
         let mut volume = Self::on_memory()?;
         let backing = volume.below().join("backing");
@@ -150,7 +150,8 @@ impl MountedVolume {
         })
     }
 
-    /// An unmounted volume with the tmpfs that will contain it.
+    /// Mounts a tmpfs for the image or the directories of a volume. The volume itself is not
+    /// mounted yet.
     fn on_memory() -> Result<Self> {
         let mut volume = Self::nothing_yet()?;
         let memory = volume.directory.path().join("memory");
@@ -160,7 +161,8 @@ impl MountedVolume {
         Ok(volume)
     }
 
-    /// The directory that contains the image or the directories of the file system.
+    /// The directory for the image, or for the directories that an overlay or FUSE file system
+    /// uses. It is the tmpfs if there is one.
     fn below(&self) -> &Path {
         let memory = self.memory.as_ref();
         memory.map_or_else(|| self.directory.path(), |memory| &memory.point)

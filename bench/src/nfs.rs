@@ -162,7 +162,7 @@ impl Measured {
     }
 }
 
-/// The two programs on one server.
+/// PostMark and the libnfs program, with the NFS server that both use.
 struct NfsRivals<'a> {
     server: Server,
     libnfs: PathBuf,
@@ -215,13 +215,14 @@ impl NfsRivals<'_> {
     }
 }
 
-/// Allowance for calls that do not belong to an operation: a session looks up its directory, and
-/// the run checks that directory every second.
+/// Allowance for the difference between the calls of both programs. Some calls of PostMark belong
+/// to no operation: a session looks up its directory, and the run checks that directory every
+/// second.
 const FURTHER_SHARE: u64 = 500;
 const FURTHER_LEAST: u64 = 8;
 
-/// Fails if the two programs do not make the same calls. The operations of a mix are drawn at
-/// random, so their counts may differ a little.
+/// Fails if PostMark and the libnfs program do not make the same calls. The operations of a mix are
+/// drawn at random, so the numbers of calls may differ a little.
 fn same_calls([ours, libnfs]: &[Measured; 2]) -> Result<()> {
     let further = FURTHER_LEAST + libnfs.calls.values().sum::<u64>() / FURTHER_SHARE;
     let mut names = ours.calls.keys().chain(libnfs.calls.keys());
@@ -342,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn output_of_the_programs_is_parsed() {
+    fn output_of_both_nfs_benchmark_programs_is_parsed() {
         let read = measured("call LOOKUP 100\ncall READ 100\n");
         assert_eq!(
             (read.rate(), read.user_us(), read.cpu_us()),

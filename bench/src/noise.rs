@@ -2,7 +2,7 @@
 
 use system::{Fact, Sources, SystemTimes};
 
-/// Processor times at the start of a measurement.
+/// Measures the other activity on the machine, from [`Noise::begin`] to [`Noise::end`].
 pub struct Noise {
     before: Fact<SystemTimes>,
 }

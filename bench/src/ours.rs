@@ -1,6 +1,6 @@
-//! Runs the engine `posix` or `nfs` in a separate process that prints the cost of each phase. A
-//! record contains only the processor time of the whole run, which would include drawing a prepared
-//! stream.
+//! Runs the engine `posix` or `nfs` in a separate process that prints the cost of each phase. The
+//! record of a run is not sufficient: it contains only the processor time of the whole run. That
+//! would include the time to generate the operations in advance (`--prepared`).
 
 use crate::result::Result;
 use record::{Outcome, PhaseRecord};

@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn interval_of_nine_values_is_the_second_and_the_eighth() {
+    fn interval_of_the_median_of_nine_values_is_from_second_to_eighth() {
         let values = (1..=9).map(f64::from);
         assert_eq!(
             median(values),

@@ -100,7 +100,7 @@ fn file_calls(text: &str, is_file: impl Fn(&str) -> bool) -> Vec<Vec<FileCall>> 
         .collect()
 }
 
-/// The calls of a thread up to the current line of the log.
+/// The calls that a thread has made up to the current line of the log of strace.
 #[derive(Default)]
 struct Seen {
     open: HashSet<i64>,

@@ -79,7 +79,8 @@ fn interrupted_benchmark_leaves_no_mounts() {
             assert!(began.elapsed() < PATIENCE, "nothing was mounted");
             std::thread::sleep(Duration::from_millis(20));
         }
-        // Usually the measurement has started by now.
+        // After this delay, the measurement has usually started, so the signal does not only
+        // interrupt the preparation.
         std::thread::sleep(Duration::from_millis(1500));
         kill_process(Pid::from_child(&child), signal).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(code));
@@ -88,11 +89,11 @@ fn interrupted_benchmark_leaves_no_mounts() {
     }
 }
 
-/// Thirty random rounds; `bench safety` describes a round. Each call uses another seed, which is
-/// printed, and a failure prints the command that repeats it. `POSTMARK_ROUNDS` sets another
-/// number.
+/// Performs random rounds of `bench safety`, whose help describes a round: 30 rounds, or the number
+/// in `POSTMARK_ROUNDS`. Each call uses another seed, which is printed, and a failure prints the
+/// command that repeats it.
 #[test]
-fn user_files_stay_unchanged() {
+fn random_safety_rounds_leave_user_files_unchanged() {
     let is_there = |tool: &&str| {
         ["/usr/sbin", "/usr/bin", "/sbin"]
             .iter()

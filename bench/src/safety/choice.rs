@@ -15,7 +15,7 @@ pub struct Face {
     /// Commands for the prompt, after the command that sets the location; `None` for `postmark
     /// run`.
     pub commands: Option<String>,
-    /// The highest number in the run's file names is at least this.
+    /// A lower bound of the highest number in the names of the run's files.
     pub numbers: u64,
     /// Maximum number of files that the run writes at the same time, and that a kill may leave
     /// incomplete.
@@ -59,20 +59,22 @@ pub struct IncidentMoment {
 pub enum Cleaning {
     Once,
     Twice,
-    /// While another run starts in the same location.
+    /// `clean` is called once, while another run starts in the same location.
     BesideARun,
 }
 
-/// All choices of a round.
+/// The random choices for one round of the safety campaign.
 #[derive(Clone, Debug)]
 pub struct Round {
     pub face: Face,
     pub event: Incident,
     pub moment: IncidentMoment,
     pub cleaning: Cleaning,
-    /// Whether the run's own directory is exchanged instead of the location.
+    /// For [`Incident::Exchange`]: whether the run's own directory is exchanged, or else the
+    /// location.
     pub of_run_directory: bool,
-    /// Whether a new tmpfs is mounted over, instead of a directory.
+    /// For [`Incident::MountOver`]: whether a new tmpfs is mounted over the location, or else
+    /// another directory.
     pub over_tmpfs: bool,
     /// Whether a user creates files during the run.
     pub user_files_during: bool,

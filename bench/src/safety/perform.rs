@@ -169,7 +169,8 @@ impl Performance<'_> {
             ..
         } = self.round;
         let is_allowed = |status: ExitStatus| match (event.signal(), status.code()) {
-            // The signal may arrive before the run handles signals.
+            // The signal may arrive before the run has installed its handlers, so the signal itself
+            // may end the process.
             (Some(sent), None) => status.signal() == Some(sent.as_raw()),
             (Some(Signal::INT), Some(130)) | (Some(Signal::TERM), Some(143)) => true,
             (_, code) if event == Incident::Nothing && !user_files_during => code == Some(0),

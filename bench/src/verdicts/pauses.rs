@@ -130,8 +130,8 @@ fn beside_busy_loops<A>(work: impl FnOnce() -> A) -> A {
     })
 }
 
-/// Performs all runs and prints how many are flagged. Returns whether the counts agree with the
-/// limits.
+/// Performs all runs and prints how many of them the rule flags. Returns whether the shares of
+/// flagged runs keep the limits `FINDS` and `FALSE_ALARMS`.
 ///
 /// # Errors
 /// Returns an error if a run fails.

@@ -28,7 +28,7 @@ pub struct Against {
     pub printed: String,
     /// The published figure in the unit of `ours`. A wrong conversion in the source is corrected.
     pub theirs: f64,
-    /// The same figure of the run.
+    /// The figure of the run, in the same unit as `theirs`.
     pub ours: f64,
     /// How many times as fast the run is as the published system.
     pub factor: f64,
@@ -38,7 +38,6 @@ pub struct Against {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BesideRow {
     pub source: String,
-    /// The year of publication.
     pub year: Fact<u32>,
     /// The name of the table, and the names of other tables that repeat the row.
     pub tables: Vec<String>,

@@ -83,8 +83,8 @@ pub(crate) fn in_short(made: Option<&WhichEdition>) -> String {
     made.map_or_else(|| "?".to_owned(), WhichEdition::in_short)
 }
 
-/// A rate that the source converted to kilobytes with 1,024 kilobytes per megabyte, although the
-/// edition that printed the rate uses 1,000.
+/// A rate that the source converted from megabytes to kilobytes with the factor 1,024. The edition
+/// that printed the rate uses 1,000 kilobytes per megabyte.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Converted {
     pub figure: Figure,
@@ -110,7 +110,8 @@ pub struct Finding {
     /// The planned bytes and their ratio, for both editions.
     pub planned: Vec<Planned>,
     pub made: WhichEdition,
-    /// Rates that the source converted with the rule of the other edition.
+    /// Rates that edition 1.0 printed in megabytes, but that the source converted to kilobytes with
+    /// the factor 1,024 of edition 1.5.
     pub converted: Vec<Converted>,
 }
 
@@ -163,8 +164,8 @@ pub(crate) fn made_by(row: &Row<'_>, plans: &mut Plans) -> Option<WhichEdition> 
     found.or_else(|| stated().map(WhichEdition::By))
 }
 
-/// Returns the rates that a source converted with the factor 1,024, although edition 1.0 produced
-/// the row.
+/// Returns the rates that a source converted from megabytes to kilobytes with the wrong factor:
+/// with 1,024, although edition 1.0 produced the row and its megabytes have 1,000 kilobytes.
 pub(crate) fn converted(row: &Row<'_>, made: Option<&WhichEdition>) -> Vec<Converted> {
     let rates = [Figure::DataReadRate, Figure::DataWrittenRate];
     let cells = rates
@@ -180,7 +181,8 @@ pub(crate) fn converted(row: &Row<'_>, made: Option<&WhichEdition>) -> Vec<Conve
         .collect()
 }
 
-/// Returns the factor that corrects a wrong conversion in the source, or 1.
+/// Returns the factor that turns a rate in kilobytes per second that the source converted wrongly
+/// into the right one. Returns 1 if the conversion was right.
 fn conversion(number: &PrintedNumber, unit: Unit, made: Option<&WhichEdition>) -> f64 {
     let is_wrong = made == Some(&WhichEdition::By(Edition::V1_0))
         && unit == Unit::KilobytesPerSecond

@@ -100,8 +100,9 @@ impl ConfigurationShape {
     }
 }
 
-/// Returns the parameters that differ from the published configurations, which used the original's
-/// defaults apart from the shape. Empty if there is no difference.
+/// Returns the parameters in which a workload differs from the published configurations. These set
+/// only the numbers of [`ConfigurationShape`] and use the defaults of the original for all other
+/// parameters.
 pub fn differences(workload: &Workload) -> Vec<String> {
     let Some((shape, edition)) = ConfigurationShape::of(workload) else {
         return vec!["a mix of operations".to_owned()];

@@ -11,12 +11,11 @@ use crate::number::{NotANumber, PrintedNumber, Unit};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// The short name of the source, which options use.
+    /// For example `veritas`; users select the source by this name.
     pub name: String,
     pub title: Fact<String>,
     pub authors: Fact<String>,
     pub publisher: Fact<String>,
-    /// The year of publication.
     pub year: Fact<u32>,
     /// The program that produced the results, with its version, as far as known.
     pub program: Fact<String>,
@@ -163,7 +162,7 @@ impl Coordinates {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedTable {
-    /// The short name of the table, which options use.
+    /// For example `mail-page-1`; users select the table by this name.
     pub name: String,
     /// The title of the table, as printed.
     pub title: String,
@@ -173,7 +172,7 @@ pub struct PublishedTable {
     /// Notes that are needed to interpret the table.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// The headers above the labels of the rows.
+    /// The headers of the first columns, which contain the labels of the rows.
     pub stub: Vec<String>,
     /// The common header above all headers of `stub` except the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -246,7 +245,6 @@ impl TryFrom<CellText> for CellValue {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Misfit {
-    /// The system whose row fits no edition.
     pub system: String,
     pub why: String,
 }

@@ -39,11 +39,11 @@ const RATE_MAX: f64 = 1e15;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rates {
-    /// Transactions of all workers per second of the transactions' time.
+    /// Transactions of all workers, per second of the phase `transactions`.
     pub transactions_per_second: f64,
-    /// Kilobytes read per second of all phases.
+    /// Kilobytes read in all phases, per second of the duration of all phases.
     pub kilobytes_read_per_second: f64,
-    /// Kilobytes written per second of all phases.
+    /// Kilobytes written in all phases, per second of the duration of all phases.
     pub kilobytes_written_per_second: f64,
     /// The duration of all phases together, in seconds.
     pub elapsed_s: f64,
@@ -89,7 +89,7 @@ impl Rates {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Submission {
-    /// The version of this schema.
+    /// [`SCHEMA_VERSION`] of the program that wrote the submission.
     pub schema: u32,
     /// The person or organisation that performed the run.
     pub contributor: String,
@@ -98,12 +98,11 @@ pub struct Submission {
     /// The name of the preset, or the options that create the workload.
     pub configuration: String,
     pub workload: Workload,
-    /// The I/O engine's name.
+    /// For example `posix` or `nfs`.
     #[serde(rename = "storage")]
     pub engine: String,
     pub durability: String,
     pub rates: Rates,
-    /// The level of the run's verdict.
     pub verdict: Level,
     pub fingerprint: Fingerprint,
     /// The program that performed the run, with its version.
@@ -128,7 +127,8 @@ fn wrong<T>(field: &str, problem: impl Display) -> Result<T, SubmissionError> {
 }
 
 impl Submission {
-    /// Creates the submission of a run by a contributor, on a system.
+    /// Creates a submission from the record of a run. `contributor` performed the run, and `system`
+    /// describes the machine.
     ///
     /// # Errors
     /// Returns an error if a name or description is empty or too long, or if the run contains no

@@ -69,7 +69,6 @@ pub struct PublishedFigure {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PublishedColumn {
     pub source: String,
-    /// The year of publication.
     #[serde(skip)]
     pub year: Fact<u32>,
     /// The name of the table, and the names of other tables that repeat the row.
@@ -95,12 +94,12 @@ impl PublishedColumn {
     }
 }
 
-/// A submission that is not comparable with other submissions of the same configuration.
+/// A submission that is not comparable with other submissions of the same configuration, with the
+/// reason.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Apart {
     #[serde(flatten)]
     pub submission: Numbered,
-    /// The reason why it is not comparable.
     pub why: String,
 }
 
@@ -114,7 +113,6 @@ pub struct Group {
     pub workload: Workload,
     /// The fingerprint of `workload`; not available if computing it would take too long.
     pub fingerprint: Fact<String>,
-    /// The published columns of this configuration.
     pub published: Vec<PublishedColumn>,
     /// Submissions with the fingerprint and the workload of the group.
     pub submissions: Vec<Numbered>,

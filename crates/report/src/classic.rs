@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn run_that_runs_out_of_files_has_no_report() {
+    fn run_without_remaining_files_has_no_report() {
         let figures = ClassicFigures {
             end: End::OutOfFiles,
             ..debian([1, 2, 3, 4])

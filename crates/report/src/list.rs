@@ -10,7 +10,8 @@ use verdict::{ListedRun, State};
 /// Maximum number of characters of a word in text tables. Longer words are cut.
 const WORD_MAX: usize = 9;
 
-/// Columns with numbers in tables for readers. All other columns contain words.
+/// Headers of the columns that contain numbers in text and Markdown tables. The numbers are
+/// right-aligned; all other columns contain words.
 const NUMBERS: [&str; 5] = ["workers", "trans/s", "transactions/s", "p99", "p99 (µs)"];
 
 fn table(runs: &[ListedRun], columns: &str, cell: fn(&ListedRun, &str) -> Cell) -> Table {

@@ -27,8 +27,9 @@ impl Performance<'_> {
             Incident::MountOver => self.mount_over(dice)?,
             Incident::LazyUnmount => {
                 self.mounts.clear();
-                // From now on, the former location is at its own path, and the directory beneath
-                // the mount is visible.
+                // The location was a bind mount of the directory `real`. After the unmount, its
+                // files are visible only in `real`, and the path of the location leads to the
+                // directory under the former mount.
                 self.user_files
                     .rebase(&self.mail, &self.round_dir.join("real"));
                 self.user_files
@@ -60,7 +61,7 @@ impl Performance<'_> {
         }
         match fs::rename(&there, &away) {
             Ok(()) => {}
-            // The run has ended and has removed its directory.
+            // The run has already ended and removed its directory, so there is nothing to exchange.
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 self.structure.insert(prepared);
                 return Ok(());

@@ -11,11 +11,8 @@ use crate::number::Interval;
 /// The median of a value over the blocks of a study, with its minimum and maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct MeasuredValue {
-    /// The median over the blocks.
     pub median: f64,
-    /// The minimum over the blocks.
     pub least: f64,
-    /// The maximum over the blocks.
     pub greatest: f64,
     /// The number of blocks.
     pub blocks: u32,
@@ -24,7 +21,7 @@ pub struct MeasuredValue {
 /// The ratio of two values, from pairs of values of the same block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairedRatio {
-    /// The geometric mean over the blocks.
+    /// The geometric mean of the ratios of all blocks.
     pub ratio: f64,
     /// The confidence interval; `None` if there are too few blocks.
     pub interval: Option<Interval>,

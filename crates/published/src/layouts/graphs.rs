@@ -119,8 +119,8 @@ fn row(results: &LayoutResults, work: usize, system: usize, figure: Figure) -> O
             value: *value,
             range: None,
         },
-        // Systems that the layout expects and the study lacks are left out, because the tables
-        // already report them.
+        // The graph omits missing values of the paper and of systems that the layout expects,
+        // because the tables already report these values.
         ShownValue::Missing { .. }
             if results.systems[system].is_expected || results.systems[system].is_published =>
         {

@@ -194,8 +194,8 @@ fn between_works(results: &LayoutResults, figure: Figure) -> Vec<Difference> {
     differences
 }
 
-/// Returns the differences that the study can judge, with the study's ratios. The confidence level
-/// of 95 % applies to all intervals together.
+/// Returns those differences in the paper for which the study has measured both values, with the
+/// study's ratio of these values. The confidence level of 95 % applies to all intervals together.
 fn judged(results: &LayoutResults) -> Vec<(Difference, PairedRatio, Found)> {
     let mut differences = Vec::new();
     for figure in compared(results) {

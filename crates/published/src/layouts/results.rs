@@ -142,18 +142,16 @@ pub struct StudiedValue {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ShownValue {
-    /// A value that the study measured.
     Measured(MeasuredValue),
-    /// A value that the paper printed.
     Printed {
-        /// The text as printed.
         printed: String,
         /// The numeric value of the text, in the printed unit.
         value: f64,
         unit: Unit,
     },
-    /// The value is not available.
-    Missing { why: String },
+    Missing {
+        why: String,
+    },
 }
 
 /// The reason for a missing value of a cell whose runs do not contain the figure.

@@ -1,5 +1,5 @@
-//! Compares published ratios with the ratios that `workload` plans, which identifies the edition of
-//! each row.
+//! Compares published ratios of data read to data written with the ratios that `workload` plans.
+//! The comparison identifies the edition that produced each row.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ fn library() -> Library {
     Library::read()
 }
 
-/// All rows with data read and data written, and the edition that produced each row, according to
-/// the planned ratio.
+/// All rows with data read and data written, and the edition that produced each row. Its planned
+/// ratio of data read to data written fits the printed ratio.
 const MADE_BY: &str = "
     paper-1 | UFS=1.0 TMPFS=neither ODS/R0=1.0 ODS/R5=1.0 NFS/F330=1.0 NFS/F630=1.0
     paper-2 | UFS=1.0 TMPFS=neither ODS/R0=1.0 ODS/R5=1.0 NFS/F330=1.0 NFS/F630=1.0

@@ -14,7 +14,8 @@ fn library() -> Library {
 #[test]
 fn all_improvements_are_recomputed_and_one_differs() {
     let improvements = library().improvements();
-    // Two tables with 5 pairs in 6 rows each, and three tables of ranges.
+    // Two tables have 6 rows with 5 improvements each (12 rows), and three tables of ranges have 8,
+    // 8 and 4 improvements.
     assert_eq!(improvements.len(), 12 * 5 + 8 + 8 + 4);
     let exact = improvements
         .iter()

@@ -25,7 +25,7 @@ fn kept() -> Record {
     Record::from_json(RUN).unwrap()
 }
 
-/// Adds counts of each second, and the slowest operations.
+/// Adds the numbers of operations in each second, and the slowest operations.
 fn over_time(mut record: Record) -> Record {
     let transactions = record.actual.phases.iter_mut();
     for phase in transactions.filter(|phase| phase.phase == Phase::Transactions) {
@@ -243,7 +243,7 @@ fn record_with_hostile_strings_is_shown_harmlessly() {
     }
 }
 
-/// The error for the kept record with another value at this place.
+/// Returns the error for the kept record after the value at the JSON pointer `place` was replaced.
 fn refused(place: &str, other: Value) -> String {
     let mut document: Value = serde_json::from_str(RUN).unwrap();
     *document.pointer_mut(place).unwrap() = other;
@@ -424,9 +424,9 @@ fn at<'a>(value: &'a mut Value, number: &mut usize) -> Option<&'a mut Value> {
 #[derive(Clone, Debug)]
 enum Mutation {
     Replace(Value),
-    /// Removes the first element or field.
+    /// Removes the first element of an array or the first field of an object.
     Shorten,
-    /// Repeats the last element this many times.
+    /// Repeats the last element of an array this many times.
     Repeat(usize),
     /// Replaces the value by another value of the document.
     Copy(prop::sample::Index),

@@ -14,7 +14,8 @@ use study::{Baseline, ComparedSide, Comparisons, Metric, Observed, SideGroup, St
 /// same time.
 const PAGE_MAX: Duration = Duration::from_secs(2);
 
-/// Makes the page of a record, and panics if a check fails. Returns whether the text is a record.
+/// Makes the page of a record, and panics if a check fails. Returns whether the bytes are a valid
+/// record.
 pub fn show(bytes: &[u8]) -> bool {
     let record = std::str::from_utf8(bytes)
         .ok()

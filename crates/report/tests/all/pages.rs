@@ -390,7 +390,7 @@ fn sweep_reports_rate_and_cache_hits_of_its_last_sustained_level() {
         .shows("Of the last sustained step, 1,000/s.");
     let header = document::csv(&percentiles.data, "\n");
     header.assert(header.lines().next().unwrap().contains("p99 service time"));
-    // Each load level has its row.
+    // The table has a row for each load level.
     let (_, served) = page.split_once("<h2>Served by</h2>").unwrap();
     let (served, _) = served.split_once("<h2>").unwrap();
     for load in ["500/s", "1,000/s", "2,000/s"] {

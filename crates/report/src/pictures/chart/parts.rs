@@ -13,11 +13,11 @@ pub(super) const HEIGHT: f64 = 300.0;
 pub(super) const LEFT: f64 = 88.0;
 pub(super) const RIGHT: f64 = 24.0;
 pub(super) const BOTTOM: f64 = 46.0;
-/// Height of a line of the legend.
+/// Height of a line of the legend, in units of the SVG.
 pub(crate) const LINE: f64 = 19.0;
-/// Approximate width of a letter.
+/// Approximate width of a letter in the text of a chart, in units of the SVG.
 pub(crate) const LETTER: f64 = 7.0;
-/// Number of distinguishable line styles.
+/// Maximum number of series in a chart, because a reader can distinguish only 8 styles of lines.
 pub(crate) const SERIES_MAX: usize = 8;
 
 pub(crate) struct Axis {
