@@ -29,7 +29,6 @@ pub static REPORT: LazyLock<Vec<(Format, &str)>> = LazyLock::new(|| {
     [Format::DOCUMENTS, &others].concat()
 });
 
-/// Formats of a plan.
 pub const PLAN: &Formats = &[
     (Format::Text, "Tables to read"),
     (Format::Json, "The complete plan, as JSON"),
@@ -39,20 +38,17 @@ pub const PLAN: &Formats = &[
     ),
 ];
 
-/// Formats of an answer.
 pub const ANSWER: &Formats = &[
     (Format::Text, "Lines to read"),
     (Format::Json, "The complete answer, as JSON"),
 ];
 
-/// Formats of a list.
 pub const LIST: &Formats = &[
     (Format::Text, "A table to read"),
     (Format::Json, "An array, as JSON"),
     (Format::Csv, "A table, as CSV"),
 ];
 
-/// Formats of exported runs.
 pub const EXPORT: &Formats = &[
     (
         Format::Json,

@@ -29,7 +29,7 @@ const SECTION: &str = "1";
 /// Prints the completions for a shell.
 ///
 /// # Errors
-/// Returns an error if they cannot be written.
+/// Returns an error if the completions cannot be written.
 pub fn completions(arguments: &CompletionsArguments) -> Result<u8, Problem> {
     let mut command = args::command();
     for name in ["run", "plan"] {
@@ -82,8 +82,8 @@ const PAGE: &str = "manual page";
 /// A term and its explanation, or the purpose of an example and its command.
 type Item = (String, String);
 
-/// The contents of `manual.toml`: the sections that the definition of the command line does not
-/// contain.
+/// The contents of `manual.toml`: the sections of the manual page that cannot be derived from the
+/// definition of the command line.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
 struct Told {

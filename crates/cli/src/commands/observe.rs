@@ -35,7 +35,8 @@ use crate::ui::signals::Masks;
 const NOT_FOUND: u8 = 127;
 /// Exit status of shells for a command that cannot be executed.
 const NOT_EXECUTABLE: u8 = 126;
-/// A shell reports a command that a signal ended as this number plus the number of the signal.
+/// If a signal ended the command, the exit status is this number plus the number of the signal, as
+/// in a shell.
 const KILLED: u8 = 128;
 /// How long to wait until the report is written, because its file system may hang.
 const WRITTEN_WITHIN: Duration = Duration::from_secs(10);
@@ -109,8 +110,8 @@ fn directory(path: &Path) -> Result<File, Problem> {
               mounted)",
         ));
     }
-    // Opening something else than a directory could block, for example a pipe without a writer.
-    // With this flag it fails.
+    // With `O_DIRECTORY`, opening anything but a directory fails. Without the flag it could block,
+    // for example on a pipe without a writer.
     let flags = OFlags::DIRECTORY.bits() as i32;
     let opened = File::options().read(true).custom_flags(flags).open(path);
     opened.map_err(|error| match error.kind() {

@@ -83,8 +83,8 @@ struct OfAction<'a> {
 /// Kernel counters of this second; null if not available.
 #[derive(Serialize)]
 struct Machine<'a> {
-    /// Time between the two readings of the kernel counters for this second. Counters below are the
-    /// differences between these readings.
+    /// Time between the two readings of the kernel counters for this second. All counters in this
+    /// struct are the differences between these readings.
     counted_ns: Option<u64>,
     #[serde(flatten)]
     process: Numbers,
@@ -102,7 +102,7 @@ struct OfThread<'a> {
     numbers: Numbers,
 }
 
-/// A device below the targets.
+/// Counters of a block device in the storage stack of a target.
 #[derive(Serialize)]
 struct OfDevice<'a> {
     device: &'a str,

@@ -20,7 +20,7 @@ struct Handlers {
 
 static HANDLERS: OnceLock<Handlers> = OnceLock::new();
 
-/// Whether a signal has arrived since the latest run started.
+/// Whether a signal that ends a run has arrived since the latest run started.
 pub fn is_pending() -> bool {
     HANDLERS
         .get()

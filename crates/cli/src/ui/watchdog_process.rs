@@ -189,7 +189,7 @@ fn handed_on() -> impl Iterator<Item = i32> {
     )
 }
 
-/// The second process, as the first one sees it.
+/// Handle of the second process in the first process.
 struct Other {
     child: Child,
     /// The pipe from which the exit status is read.
@@ -201,7 +201,7 @@ impl Other {
     /// Forwards signals until the second process has sent its exit status or has ended. Returns the
     /// exit status.
     fn wait(mut self) -> u8 {
-        // If no thread can be started, the exit status is known when the second process ends.
+        // If no thread can be started, the exit status is only known when the second process ends.
         let _ = thread::Builder::new().spawn(move || end_when_told(self.status));
         let mut is_ending = false;
         for signal in self.signals.forever() {
@@ -255,8 +255,8 @@ fn hand_on(child: &Child, signal: i32) {
     }
 }
 
-/// The exit status of the second process, which has ended. If a signal ended it, the same signal
-/// ends this process.
+/// If a signal ended the second process, ends this process by the same signal. Otherwise returns
+/// the exit status of the second process.
 fn end_like(status: ExitStatus) -> u8 {
     if let Some(signal) = status.signal() {
         let _ = emulate_default_handler(signal);

@@ -114,7 +114,7 @@ fn records_of_earlier_versions_break_no_rule() {
 }
 
 #[test]
-fn altered_values_are_reported_with_path_and_both_values() {
+fn altered_values_are_reported_with_path_stored_and_derived_value() {
     let test_dir = TestDir::in_memory();
     let record = run(&test_dir, "run.json", LITTLE);
     let rate: Value = serde_json::from_str(&fs::read_to_string(&record).unwrap()).unwrap();

@@ -41,7 +41,7 @@ pub fn command(bytes: &[u8]) {
     }
 }
 
-/// Removes the file name from a line.
+/// Returns a line of the prompt without the file name that it contains.
 fn without_file(line: &[u8]) -> &[u8] {
     let command = OF_FILES.iter().find(|command| line.starts_with(command));
     command.map_or(line, |command| &line[..command.len()])

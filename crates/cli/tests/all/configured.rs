@@ -108,7 +108,7 @@ fn judge(specified: &Specified) {
         workload.grows(),
     );
     if specified.spec.engine == EngineName::NULL {
-        // The run may be refused. The test only fails if the check panics.
+        // The check may refuse the run. The test only fails if the check panics.
         let _ = runner::dispatch::judge(&specified.spec);
     }
     let all = workload.files().saturating_add(workload.transactions());

@@ -365,8 +365,8 @@ const FORGERIES: [(&str, Forge); 40] = [
     ("all moments halved", |record| halved(&mut record["actual"])),
 ];
 
-/// Maximum number of forgeries that need not be found: they also change every other field that
-/// depends on the value.
+/// Maximum number of forgeries that the check may miss. A forgery cannot be found if it also
+/// changes every field that depends on the forged value.
 const PASS_MAX: usize = 4;
 
 const LONG: &str = "--mix read=6,create=2,delete=2 --files 300 --transactions 500k --for 2500ms \

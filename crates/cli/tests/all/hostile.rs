@@ -211,7 +211,8 @@ fn test_dir() -> (tempfile::TempDir, OsString) {
     (directory, name)
 }
 
-/// Runs the program in a directory, and asserts that its output contains no harmful characters.
+/// Runs the program in a directory, and asserts that no character of its output could control a
+/// terminal.
 fn said(words: &[&OsStr], at: &Path) -> (String, String, Option<i32>) {
     let mut program = Command::new(ours());
     let ended = program
@@ -445,8 +446,8 @@ fn configuration_files_with_very_many_keys_are_refused_in_bounded_memory() {
         .shows("100000 cells");
 }
 
-/// With low resource limits, a run is refused or completes. It never aborts and leaves files
-/// behind.
+/// With low resource limits, a run is refused or completes. In both cases it leaves no files, and
+/// it never aborts.
 #[test]
 fn resource_limits_that_are_too_low_refuse_a_run() {
     let test_dir = TestDir::in_memory();

@@ -17,7 +17,7 @@ const KILLS_PER_SESSION: u64 = 3;
 const MANIFEST: &str = ".postmark-manifest.json";
 
 #[test]
-fn killed_programs_leave_the_same_tree() {
+fn killed_program_leaves_the_same_tree_as_the_killed_original() {
     let (Some(original), Some(strace)) = (original::oracle(), original::strace()) else {
         return;
     };

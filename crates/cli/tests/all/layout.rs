@@ -92,7 +92,7 @@ fn links(text: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn lines_of_documents_fit() {
+fn lines_of_documents_are_not_too_long() {
     let mut found = Vec::new();
     for path in documents() {
         let text = fs::read_to_string(&path).unwrap();

@@ -530,7 +530,7 @@ fn timed_run_keeps_its_rate_and_reports_every_second() {
 }
 
 #[test]
-fn slow_reader_of_live_loses_lines_and_does_not_delay_the_run() {
+fn slow_reader_of_the_live_output_loses_lines_but_does_not_delay_the_run() {
     let at = directory();
     // Standard output is a pipe that is read only after the run. More lines are written than the
     // pipe can hold.
@@ -562,7 +562,8 @@ fn plan_of_an_endless_run_covers_a_limited_number_of_transactions() {
 #[test]
 fn ignored_think_time_and_missing_measurement_are_reported() {
     let at = directory();
-    // If a pool can grow without limit, its space cannot be checked before the run.
+    // The pool of this run can grow without limit, so its space cannot be checked. The run must be
+    // performed all the same.
     run("--mix create=1 --files 10 --for 100ms", at.path());
     let text = answer(
         &split("run --quiet --preset news --files 100 --readers 2 --for 300ms --rate 300"),

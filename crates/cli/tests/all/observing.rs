@@ -46,7 +46,7 @@ fn known(value: &Value) -> u64 {
 }
 
 #[test]
-fn observed_command_in_memory_keeps_streams_and_has_no_devices() {
+fn observed_command_keeps_its_output_and_a_target_in_memory_has_no_devices() {
     let test_dir = TestDir::in_memory();
     let ended = observe(
         &test_dir,
@@ -78,7 +78,7 @@ fn observed_command_in_memory_keeps_streams_and_has_no_devices() {
 }
 
 #[test]
-fn device_writes_of_an_image_are_reported_with_the_sync_separately() {
+fn device_writes_of_command_and_final_sync_are_reported_separately() {
     if !FileSystem::Ext4.is_available() {
         return;
     }

@@ -156,7 +156,7 @@ fn figures_path_that_is_a_file_is_refused_before_the_page() {
 }
 
 #[test]
-fn show_prints_all_runs_of_a_page_and_like_refuses_several() {
+fn show_accepts_a_page_of_several_runs_and_option_like_refuses_it() {
     let place = Place::new();
     place.answer("report run.json run.json -o two.html");
     let show = |file: &str, format: &str| place.answer(&format!("show {file} --format {format}"));

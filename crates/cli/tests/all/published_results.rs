@@ -35,7 +35,7 @@ fn published_list_names_arguments_of_show() {
 }
 
 #[test]
-fn printed_improvements_are_compared_with_the_rates_of_other_tables() {
+fn improvements_printed_in_a_paper_are_compared_with_its_rates() {
     let place = directory();
     let shown = answer(&["published", "show", "veritas-logging"], place.path());
     shown.shows("3 of 4 printed improvements agree");
@@ -43,7 +43,7 @@ fn printed_improvements_are_compared_with_the_rates_of_other_tables() {
 }
 
 #[test]
-fn every_format_has_the_same_cells() {
+fn published_table_has_the_same_cells_in_every_format() {
     let place = directory();
     let csv = answer(
         &split("published show mail-page --format csv"),
@@ -85,7 +85,7 @@ fn every_format_has_the_same_cells() {
 }
 
 #[test]
-fn unknown_name_lists_the_known_ones() {
+fn message_about_an_unknown_name_lists_the_known_names() {
     let place = directory();
     let said = ended(&["published", "show", "paper-9"], place.path());
     assert_eq!(said.code, Some(2));

@@ -160,7 +160,7 @@ fn failed_run_matches_the_schema() {
     );
     let actual = &document["record"]["actual"];
     assert!(actual["outcome"]["failed"]["why"].is_string(), "{actual}");
-    // A value that is not available contains the reason.
+    // If a value is not available, the record contains the reason.
     let end = actual["end"]["unavailable"].as_str().unwrap();
     end.shows("did not reach the end");
     assert_eq!(actual["errors"][0]["errno"]["known"], 27, "EFBIG: {actual}");

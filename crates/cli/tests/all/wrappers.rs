@@ -106,7 +106,7 @@ fn location_weight_that_is_not_a_number_is_ignored() {
 
 /// Error messages quote the input unchanged, with its blanks.
 #[test]
-fn message_quotes_the_input() {
+fn error_message_quotes_the_input_unchanged() {
     let directory = original::directory();
     let (_, errors, _) = session(&[], directory.path(), b"set size  10 20\nset number  5k\n");
     errors.shows("'set size  10 20' is understood");
@@ -154,7 +154,7 @@ fn removed_location_is_reported() {
 /// If a user has removed the files of a killed run, only its manifest remains. The next run then
 /// starts without a message.
 #[test]
-fn run_after_a_killed_run_whose_files_were_removed_by_hand() {
+fn run_starts_after_files_of_a_killed_run_were_removed_by_hand() {
     for (engine, subdirectories) in [(Streams, 1), (Raw, 3)] {
         let interface = Prompt(engine);
         let test_dir = TestDir::in_memory();

@@ -36,8 +36,8 @@ pub fn deliver(
     })
 }
 
-/// Renders the report of a run in a format. `is_screen` means that it goes to standard output,
-/// whose width and colours it then has.
+/// Renders the report of a run in a format. If `is_screen` is set, the report has the width and
+/// colours of standard output.
 pub fn render(record: &Record, format: Format, full: bool, is_screen: bool) -> String {
     match format {
         Format::Text if is_screen => match full {
@@ -51,8 +51,8 @@ pub fn render(record: &Record, format: Format, full: bool, is_screen: bool) -> S
     }
 }
 
-/// Prints on standard error why a run failed, for users who do not see its report. `output` is the
-/// file of the report.
+/// Prints on standard error why a run failed, because a report that goes to the file `output` is
+/// not on the screen. The message names this file.
 pub fn say_how_it_ended(record: &Record, output: Option<&Path>) {
     let (Outcome::Failed { why } | Outcome::PlaceGone { why }) = &record.actual.outcome else {
         return;

@@ -103,8 +103,8 @@ fn perform_together(
     code
 }
 
-/// Returns the prepared run on every rank: rank 0 checks the options, opens the outputs and sends
-/// the run spec to the others.
+/// Returns the prepared run on every rank: rank 0 checks the options, opens the output files and
+/// sends the run spec to the other ranks.
 fn ready_on_all(
     joined: &Joined,
     arguments: &RunArguments,
@@ -131,8 +131,8 @@ fn ready_on_all(
     Ok(first.unwrap_or_else(|| Ready::of_other(spec, engine_is_given)))
 }
 
-/// Performs the run with the other ranks. Returns `None` if this rank only observed, or if another
-/// rank is lost.
+/// Performs the run with the other ranks. Returns `None` if this rank is an observer, or if another
+/// rank was lost during the run.
 fn perform(
     joined: &Joined,
     arguments: &RunArguments,

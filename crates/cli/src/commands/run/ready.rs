@@ -133,8 +133,8 @@ impl Ready {
         }
     }
 
-    /// The run on a rank other than 0, which has received the run spec from rank 0 and writes
-    /// nothing.
+    /// The run on a rank other than 0, which has received the run spec from rank 0. Only rank 0
+    /// writes the report and the archive.
     pub fn of_other(spec: RunSpec, engine_is_given: bool) -> Self {
         Self::silent(Specified {
             spec,
@@ -226,7 +226,8 @@ fn refuse_lost_remarks(chosen: &Chosen, remarks: &Remarks) -> Result<(), Problem
     Ok(())
 }
 
-/// Refuses output files with contents, or that the run also reads or writes otherwise.
+/// Refuses an output file that the run also uses as an input, the archive or another output.
+/// Without `--force`, also refuses a file that has contents.
 fn judge_outputs(
     outputs: &mut Outputs<'_>,
     arguments: &RunArguments,
@@ -283,8 +284,8 @@ const WRITTEN_BESIDE_HUNG: Duration = Duration::from_secs(3);
 /// Exit status if the run was complete, but could not be archived as requested.
 const NOT_ARCHIVED: u8 = 1;
 
-/// Adds to a record how the pool was sized and the notes of the command line. Both are known before
-/// the run, which does not record them.
+/// Adds to a record how the pool was sized, and the notes of the command line. The run itself does
+/// not record them, because both come from before the run.
 fn complete(record: &mut Record, sizing: &Option<Sizing>, notes: &[Note]) {
     record.sizing.clone_from(sizing);
     record.hints = notes.to_vec();

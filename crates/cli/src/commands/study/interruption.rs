@@ -14,7 +14,8 @@ use signal_hook::iterator::{Handle, Signals};
 use crate::ui::problem::tell;
 use crate::ui::signals;
 
-/// Waits for the first signal, and then prints the directories of the scratch file systems.
+/// After the first signal, prints the directories of the scratch file systems, with the command
+/// that removes them if a second signal follows.
 pub struct Interruption {
     directories: Arc<Mutex<BTreeSet<PathBuf>>>,
     watching: Option<JoinHandle<()>>,

@@ -21,8 +21,8 @@ impl StudyDisplay {
         }
     }
 
-    /// Prints a state that soon passes, like waiting, on a terminal. In a log these lines would
-    /// only be clutter.
+    /// Prints a temporary state, for example waiting, but only on a terminal: a log should contain
+    /// only results.
     fn show_briefly(&self, text: &str) {
         if terminal::is_users(&std::io::stderr()) {
             self.show(text);

@@ -114,7 +114,7 @@ fn completed_load_levels_survive_a_kill() {
     });
 }
 
-/// Kills the program when a time has passed since a condition was met.
+/// Kills the program a given time after a condition was met.
 fn kill_after(
     mut running: Running,
     after: Duration,

@@ -1,4 +1,4 @@
-//! What a run stores in the archive, and runs that are not archived.
+//! Which runs are archived, and what the archive stores of them.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -252,7 +252,7 @@ fn signal_ends_a_run_while_the_archive_is_locked() {
 /// The classic formats perform no sync between phases. Even so, writing to the archive is not part
 /// of the time of a phase.
 #[test]
-fn classic_times_exclude_the_archive() {
+fn times_in_classic_formats_exclude_archiving() {
     let home = Home::new();
     let mut running = Running::start(
         home.command("run --storage posix --files 20000 --transactions 100 --format terse"),

@@ -88,7 +88,7 @@ impl Verified {
         excused
     }
 
-    /// Asserts that only files with these names are lost, and returns how many.
+    /// Asserts that no files other than these are lost, and returns the number of lost files.
     fn nothing_is_lost_but(&self, names: &[String]) -> usize {
         let excused = self.excused(names).len();
         if excused == 0 {

@@ -53,8 +53,8 @@ fn stalled_worker_is_named_and_record_is_written(mounted: Mounted) {
         has_ended(&running.errors(), "prepare")
     });
     std::thread::sleep(Duration::from_millis(200));
-    // If the test fails, `frozen` must be dropped before the values that need a usable file system.
-    // So it is declared after them.
+    // If the test fails, `frozen` must be dropped first, because the other values need a usable
+    // file system for their cleanup. So `frozen` is declared last.
     let frozen = mounted.freeze();
     let named = |line: &str| line.contains("worker ") && line.contains(" is stalled in '");
     let line = || {

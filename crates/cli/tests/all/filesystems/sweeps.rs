@@ -14,7 +14,8 @@ fn record(output: &str) -> Record {
     Record::from_json(output).unwrap_or_else(|error| panic!("{error}: {output}"))
 }
 
-/// The pools of the second load level do not fit. This is noticed only after the first load level.
+/// The pools of the second load level do not fit into the file system. The run notices this only
+/// after the first load level.
 #[test]
 fn refused_load_level_keeps_earlier_load_levels() {
     let Some(mounted) = Mounted::with_image(FileSystem::Tmpfs, 64, &[]) else {

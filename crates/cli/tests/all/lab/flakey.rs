@@ -31,8 +31,8 @@ fn failing_writes_are_reported_and_not_counted() {
             messages.contains("the run failed"),
             "nobody tells that the run failed",
         );
-        // An operation that was in flight when the device started to fail may have been written
-        // before.
+        // One more operation may be acknowledged: it was in flight when the device started to fail,
+        // and had already been written.
         let acknowledged: Vec<u64> = text("acknowledged")
             .lines()
             .map(|line| line.parse().unwrap())

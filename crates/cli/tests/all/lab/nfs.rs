@@ -32,7 +32,7 @@ fn counted(record: &Value) -> BTreeMap<String, u64> {
 }
 
 #[test]
-fn calls_equal_the_counts_of_the_kernel_server() {
+fn recorded_calls_equal_those_counted_by_the_kernel_server() {
     if !is_all() {
         return tell("skipped: the storage nfs on the kernel's server: it needs POSTMARK_LAB=all");
     }

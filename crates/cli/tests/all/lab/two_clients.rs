@@ -56,17 +56,18 @@ fn late(booted: &Booted, name: &str, whats: &[&str]) {
     );
 }
 
-/// Asserts what the records that `two-clients.sh` has written contain.
+/// Checks the records that `two-clients.sh` has written: each change that a rank noticed late must
+/// be named.
 pub(super) fn what_is_seen_late_is_named(booted: &Booted) {
-    // The cache of a rank contained that a name is missing, or the attributes of a file before a
-    // write.
+    // A rank may have cached that a name did not exist, which another rank then created. Or it may
+    // have cached the attributes of a file that another rank then wrote.
     late(
         booted,
         "late.json",
         &["No such file", "the file has 0 bytes"],
     );
-    // The cache of a rank contained a name that was removed, or the attributes of a file before an
-    // append.
+    // A rank may have cached a name that another rank then removed. Or it may have cached the
+    // attributes of a file to which another rank then appended.
     late(
         booted,
         "changed.json",

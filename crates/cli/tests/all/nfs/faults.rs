@@ -213,7 +213,7 @@ fn lost_connections_are_reestablished() {
 /// file. The operation is recognized as done or counted as unknown. It is never counted twice, and
 /// the repetition never makes it fail.
 #[test]
-fn operation_performed_before_a_reset_is_recognized_or_unknown() {
+fn operation_repeated_after_a_connection_reset_is_recognized_or_unknown() {
     let Some(test_dir) = TestDir::new() else {
         return;
     };

@@ -83,7 +83,7 @@ impl Message {
 }
 
 #[test]
-fn reply_has_the_number_of_its_call() {
+fn reply_has_the_transaction_number_of_its_call() {
     let words = [7_u32, 0, 2, PROGRAM, 3, 8, 0];
     let call = Message(words.iter().flat_map(|word| word.to_be_bytes()).collect());
     assert_eq!((call.id(), call.procedure()), (7, Some(Procedure::CREATE)));

@@ -31,8 +31,8 @@ pub(super) struct Delay {
 }
 
 impl Delay {
-    /// Starts the proxy in a network namespace, for the host at `host`. Messages to this host are
-    /// delayed by `to`, messages from it by `from`.
+    /// Starts the proxy in a network namespace. Messages to the address `host` are delayed by `to`,
+    /// messages from this address by `from`.
     pub(super) fn before(network: File, host: Ipv4Addr, (to, from): (Duration, Duration)) -> Self {
         let ends = Arc::<AtomicBool>::default();
         let (is_over, (tell, ready)) = (Arc::clone(&ends), channel());

@@ -231,7 +231,7 @@ fn run_completes_over_a_slow_link() {
     );
 }
 
-/// Delays of messages to a distant host and of messages from this host.
+/// Delays of the messages to the distant host, and of those that the distant host sends.
 const FAR: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(20));
 /// Maximum additional delay that the machine itself may cause.
 const SLACK: Duration = Duration::from_millis(500);

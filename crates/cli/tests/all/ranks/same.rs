@@ -56,7 +56,7 @@ fn done(record: &Record) -> Vec<(usize, Role, Action, u64, u64)> {
 }
 
 #[test]
-fn four_workers_do_the_same_on_one_two_and_four_ranks() {
+fn four_workers_perform_the_same_operations_on_one_two_and_four_ranks() {
     let Some(job) = Job::new() else { return };
     let options = "--preset mail --files 400 --transactions 2000";
     let run = |ranks: u32| {
@@ -204,7 +204,7 @@ fn refusal_is_printed_once_and_changes_nothing() {
 }
 
 #[test]
-fn requested_parts_stay_and_equal_the_record() {
+fn parts_of_the_record_stay_and_collect_joins_them_to_the_same_record() {
     let Some(job) = Job::new() else { return };
     let mut command = job.run(4, "--files 50 --transactions 100 --parts");
     command.arg(job.parts());

@@ -37,7 +37,7 @@ fn stops(location: &Path, test_dir: &TestDir, work: &Work, operation: &str) {
 }
 
 #[test]
-fn run_ends_without_blocks_for_new_files() {
+fn lack_of_blocks_for_new_files_ends_the_run() {
     if !FileSystem::Ext4.is_available() {
         return;
     }
@@ -77,7 +77,7 @@ fn stops_again(location: &Path, test_dir: &TestDir, work: &Work, operation: &str
 }
 
 #[test]
-fn run_ends_without_inodes_for_new_files() {
+fn lack_of_inodes_for_new_files_ends_the_run() {
     if !FileSystem::Ext4.is_available() {
         return;
     }
@@ -102,7 +102,7 @@ fn run_ends_without_inodes_for_new_files() {
 
 /// The file system has too few inodes for the subdirectories.
 #[test]
-fn run_ends_without_inodes_for_subdirectories() {
+fn lack_of_inodes_for_subdirectories_ends_the_run() {
     if !FileSystem::Tmpfs.is_available() {
         return;
     }
@@ -115,7 +115,7 @@ fn run_ends_without_inodes_for_subdirectories() {
 
 /// The file system has space for the pool, but not for the appends.
 #[test]
-fn run_ends_without_blocks_for_appends() {
+fn lack_of_blocks_for_appends_ends_the_run() {
     if !FileSystem::Tmpfs.is_available() {
         return;
     }
@@ -136,7 +136,7 @@ fn run_ends_without_blocks_for_appends() {
 /// If the file size limit (ulimit -f) is too small for an archive or a page, the command reports an
 /// error. It leaves no partial file.
 #[test]
-fn file_size_limit_of_archives_and_pages_is_an_error() {
+fn archive_or_page_above_the_file_size_limit_is_an_error() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     let archive = test_dir.path().join("archive.db");
@@ -183,7 +183,7 @@ fn file_size_limit_of_archives_and_pages_is_an_error() {
 
 /// A file that exceeds the file size limit (ulimit -f) causes an ordinary error of the run.
 #[test]
-fn file_size_limit_is_an_ordinary_error() {
+fn run_reports_files_above_the_size_limit_as_ordinary_errors() {
     let test_dir = TestDir::new();
     let location = test_dir.directory("location");
     create_user_files(&location);

@@ -136,7 +136,7 @@ fn conflicting_file_created_during_the_run_ends_it() {
 /// Another program creates a file with a number that the run never reaches. The file stays, whether
 /// the run completes or is interrupted.
 #[test]
-fn file_with_an_unreached_number_stays() {
+fn file_with_a_number_that_the_run_never_reaches_stays() {
     for interface in [Prompt(Stdio), Prompt(Raw)] {
         for interrupted in [false, true] {
             let test_dir = TestDir::in_memory();

@@ -702,11 +702,13 @@ fn let_write(directory: &Path, user: u32) {
     rustix::fs::setxattr(directory, name, &list, rustix::fs::XattrFlags::empty()).unwrap();
 }
 
-/// During a run of the prompt, the user replaces a file in the same location by renaming.
-/// Afterwards the modification time of the directory must be that of the user's change.
+/// During a run of the prompt, the user replaces a file in the same location by renaming. The run
+/// may set the directory's modification time back at its end, but not to a time before the user's
+/// change.
 #[test]
 fn directory_changed_by_the_user_keeps_its_time() {
-    // If a directory has more than 10,000 entries, only the number of entries is compared.
+    // In a directory of more than 10,000 entries, the run compares only the number of entries
+    // before and after. Here the user leaves this number unchanged.
     for (interface, more) in [(Prompt(Raw), 0), (Run(Posix), 0), (Run(Posix), 10_001)] {
         let test_dir = TestDir::in_memory();
         let location = test_dir.directory("location");
@@ -862,7 +864,7 @@ fn beside_starting_runs(test_dir: &TestDir, location: &Path, cleaning: impl Fn()
 /// FUSE servers often support neither RENAME_NOREPLACE nor hard links. Even there, only one of two
 /// runs may create the manifest.
 #[test]
-fn manifest_is_exclusive_without_exclusive_rename() {
+fn only_one_run_creates_the_manifest_even_without_exclusive_rename() {
     let possible = faultfs::is_possible();
     if !is_met(
         possible.is_ok(),

@@ -242,7 +242,7 @@ fn directory_without_permission_is_refused() {
 /// A user other than root can perform a run in a directory that this user owns. The times of the
 /// directory are restored.
 #[test]
-fn user_other_than_root_can_use_an_own_directory() {
+fn unprivileged_user_can_run_in_a_directory_that_the_user_owns() {
     let Some(test_dir) = TestDir::rooted() else {
         return;
     };

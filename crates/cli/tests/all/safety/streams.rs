@@ -148,7 +148,7 @@ fn clean_removes_files_even_if_its_output_cannot_be_written() {
 
 /// If an output file cannot be opened, the run is refused before it starts.
 #[test]
-fn unwritable_output_file_refuses_the_run() {
+fn run_with_an_unwritable_output_file_is_refused() {
     let test_dir = TestDir::new();
     let location = test_dir.directory("location");
     create_user_files(&location);

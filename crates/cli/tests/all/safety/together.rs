@@ -8,7 +8,7 @@ use crate::support::test_dir::create_user_files;
 use crate::support::{INTERFACES, Phase, Snapshot, TestDir, Work};
 
 #[test]
-fn second_run_at_the_prompt_is_refused() {
+fn second_run_in_a_location_in_use_is_refused() {
     for (first, second) in [(Stdio, Raw), (Raw, Stdio)] {
         let test_dir = TestDir::in_memory();
         let location = test_dir.directory("location");

@@ -92,8 +92,8 @@ fn run_fails_if_unmounted_in_delete() {
     goes_away_in(Phase::Delete);
 }
 
-/// Here the run notices late that its file system was unmounted, and continues until then. It must
-/// neither create nor use files in the directory below the mount point.
+/// The run notices late that its file system was unmounted. Until then it must neither create nor
+/// use files in the directory that the mount covered.
 #[test]
 fn no_files_are_created_in_the_uncovered_directory() {
     if !FileSystem::Ext4.is_available() {
@@ -249,7 +249,8 @@ fn files_with_all_names_of_the_pool_are_unchanged() {
         (Prompt(Raw), Phase::Delete),
         (Prompt(Stdio), Phase::Prepare),
     ] {
-        // In memory, because the test creates tens of thousands of files one after the other.
+        // The directory is in memory, because the test creates tens of thousands of files, which is
+        // slow on a disk.
         let test_dir = TestDir::in_memory();
         let location = test_dir.directory("location");
         let work = Work::long_on_disk(&location, phase);

@@ -5,7 +5,7 @@ use rustix::process::Signal;
 use super::{LITTLE, Lab, until_measured};
 
 #[test]
-fn simultaneous_studies_are_separate() {
+fn simultaneous_studies_contain_only_their_own_runs() {
     let lab = Lab::new();
     let words =
         |name: &str| format!("study {LITTLE} --name {name} --blocks 5 --target a --target b");

@@ -144,7 +144,7 @@ fn until_steady(takes_ns: fn(u64) -> u64) -> Verdict {
 }
 
 #[test]
-fn steady_state_that_is_not_reached_is_invalid() {
+fn run_that_never_reaches_the_required_steady_state_is_invalid() {
     /// Latency rises from 1 ms without limit: after eight seconds, only a third of the rate is
     /// left.
     fn ever_slower(number: u64) -> u64 {
@@ -223,8 +223,8 @@ fn growing_queue_is_reported_as_rate_not_reached() {
 }
 
 #[test]
-fn latency_beyond_the_histogram_is_reported() {
-    /// One operation takes twenty minutes.
+fn latency_above_the_range_of_the_histogram_is_reported() {
+    /// One operation takes twenty minutes. The histogram only covers durations below 18.3 minutes.
     fn once_for_long(number: u64) -> u64 {
         if number == FILES + 7_000 {
             1_200_000 * MS

@@ -64,7 +64,7 @@ fn report_starts_with_title_result_and_verdict() {
 }
 
 #[test]
-fn strict_changes_only_the_exit_status_of_invalid_runs() {
+fn option_strict_changes_only_the_exit_status_of_invalid_runs() {
     let test_dir = TestDir::in_memory();
     for (words, plain, strict) in [(LITTLE, 0, 0), (NEXT_TO_NOTHING, 0, 3), (TOO_FAST, 0, 3)] {
         say(&test_dir, words).code(plain);
@@ -118,7 +118,7 @@ fn run_that_ends_in_its_warm_up_is_invalid() {
 }
 
 #[test]
-fn strict_keeps_the_exit_status_of_an_interrupted_run() {
+fn option_strict_keeps_the_exit_status_of_an_interrupted_run() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     let before = names(&location).unwrap();
@@ -147,7 +147,7 @@ const LARGE_FILES: &str =
     "--mix create=1,delete=1,read=1 --files 200 --transactions 2000 --size 1KiB..8500 --strict";
 
 #[test]
-fn strict_keeps_the_exit_status_of_runs_with_errors() {
+fn option_strict_keeps_the_exit_status_of_runs_with_errors() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     for (on_error, code, level) in [
