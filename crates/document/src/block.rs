@@ -15,23 +15,23 @@ pub enum Block {
     Title(String),
     /// A heading of the second level.
     Heading(String),
-    /// A heading directly above a table or paragraph. No empty line separates the heading from it.
+    /// A heading that no empty line separates from the table or paragraph below it.
     Head(String),
     /// A paragraph; an empty text produces an empty line.
     Words {
-        /// The level of indentation below the block that it belongs to.
+        /// Level of indentation: 0, or 1 more than that of the block which this block details.
         depth: usize,
         text: String,
     },
     /// A paragraph of a list.
     Item {
-        /// The level of indentation below the block that it belongs to.
+        /// Level of indentation: 0, or 1 more than that of the block which this block details.
         depth: usize,
         text: String,
     },
     /// A name and its value in one line.
     Pair {
-        /// The level of indentation below the block that it belongs to.
+        /// Level of indentation: 0, or 1 more than that of the block which this block details.
         depth: usize,
         /// The name; empty if the value continues that of the previous pair.
         key: String,
@@ -72,7 +72,8 @@ pub struct Picture {
     /// One complete `<svg>` element. Renderers do not escape the element, so the code that creates
     /// it must escape texts with [`sanitize::html`](crate::sanitize::html).
     pub svg: String,
-    /// The chart for a column of a paper: half as wide, with letters of the same size.
+    /// A version of `svg` for one column of a two-column paper: half as wide, but with letters of
+    /// the same size.
     pub narrow: String,
     /// The numbers that the chart displays.
     pub data: Table,
@@ -91,7 +92,7 @@ pub enum Tone {
     Bad,
 }
 
-/// A sequence of blocks.
+/// A text independent of the output format: a sequence of blocks that each format renders.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document(Vec<Block>);
 
@@ -164,7 +165,7 @@ impl Document {
         });
     }
 
-    /// Adds paragraphs of a list.
+    /// Adds each text as a paragraph of a list.
     pub fn items<T: Into<String>>(&mut self, texts: impl IntoIterator<Item = T>) {
         texts.into_iter().for_each(|text| self.item(text));
     }

@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_ascending_and_disjoint() {
+    fn ranges_of_invisible_characters_are_ascending_and_disjoint() {
         assert!(INVISIBLE.iter().all(|(first, last)| first <= last));
         assert!(INVISIBLE.windows(2).all(|pair| pair[0].1 < pair[1].0));
     }

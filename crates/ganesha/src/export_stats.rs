@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_bus_the_counters_are_unavailable() {
+    fn missing_d_bus_makes_the_counters_unavailable() {
         let found = find(&Sources::beneath("/dev/null"));
         let why = found.why().unwrap();
         assert!(why.contains("NFS-Ganesha in user space: "), "{why}");

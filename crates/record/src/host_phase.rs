@@ -11,14 +11,14 @@ use crate::evidence::PhaseEvidence;
 /// name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct HostId {
-    /// Network name of the host.
+    /// Network name of the host (`nodename` of uname(2)).
     pub hostname: String,
     /// Boot identifier of the host's kernel.
     pub boot_id: Fact<String>,
 }
 
 impl HostId {
-    /// Returns the identity of a host.
+    /// Creates the identity from facts that were read on the host.
     pub fn of(host: &Host) -> Self {
         Self {
             hostname: host.hostname.clone(),
@@ -39,7 +39,7 @@ impl HostId {
 /// Counters of one host in a phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostPhase {
-    /// Identity of the host.
+    /// Name and boot identifier of the host.
     pub host: HostId,
     /// Number of ranks on the host that performed the phase.
     pub ranks: u32,

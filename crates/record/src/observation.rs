@@ -9,7 +9,7 @@ use crate::run::Tool;
 /// Version of the schema of observations, which is independent of that of records.
 pub const OBSERVATION_VERSION: u32 = 1;
 
-/// How a command ended.
+/// How an observed command ended: by its exit or by a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandEnd {
@@ -34,7 +34,7 @@ pub struct TargetSync {
     pub counted: Accounted,
 }
 
-/// A command, with counters from before its start until after its end.
+/// A command that PostMark observed, with counters from before its start until after its end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Observation {
     /// Version of this schema.
@@ -46,7 +46,7 @@ pub struct Observation {
     pub command: Vec<String>,
     /// Wall clock at the start of the command, in nanoseconds since 1970.
     pub began_unix_ns: u64,
-    /// The machine at the start.
+    /// Facts about the machine, read at the start.
     pub host: Host,
     /// Facts about the target.
     pub target: Target,

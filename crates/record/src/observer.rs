@@ -20,7 +20,7 @@ use crate::run::{PhaseRecord, Record};
 pub struct ObservedStretch {
     /// Index of the load level to which the phase belongs, from 0; `None` outside of a sweep.
     pub step: Option<u32>,
-    /// Kind of the phase.
+    /// Kind of the phase: `prepare`, `transactions` or `delete`.
     pub phase: Phase,
     /// When the phase began, in nanoseconds.
     pub began_ns: i64,
@@ -246,8 +246,8 @@ mod tests {
         };
         let many = readings_of(&(0..=200).map(window).collect::<Vec<_>>());
         let of_first = |windows: i64| cpu_busy_p99(&many, 0, windows * 2 * S);
-        // The percentile is that of window 198 of 200, which is busy, and of window 197 of 198,
-        // which is idle.
+        // The 99th percentile of 200 windows is the 198th in ascending order, which is busy. That
+        // of 198 windows is the 197th, which is idle.
         assert_eq!(
             (of_first(200), of_first(198)),
             (Fact::Known(1.0), Fact::Known(0.0))

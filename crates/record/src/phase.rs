@@ -16,9 +16,10 @@ use crate::sizing::SteadyFound;
 /// Operations of one kind in a segment, performed by workers of one role.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OperationRecord {
-    /// Role of the workers.
+    /// Role of the workers that performed the operations. Only workers of a shared pool are divided
+    /// into readers and writers.
     pub role: Role,
-    /// Kind of the operations.
+    /// Kind of the operations, such as `read` or `delete`.
     pub action: Action,
     /// Counts and latencies of the operations.
     pub meter: Meter,
@@ -107,7 +108,7 @@ pub enum SegmentKind {
 /// The slowest operations of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SlowestRecord {
-    /// Kind of the operations.
+    /// Kind of the operations, such as `read` or `delete`.
     pub action: Action,
     /// The operations, the slowest first.
     pub operations: Vec<SlowOperation>,
@@ -160,7 +161,7 @@ pub struct Segment {
 /// A phase of a run, with its results and counters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseRecord {
-    /// Kind of the phase.
+    /// Kind of the phase: `prepare`, `transactions` or `delete`.
     pub phase: Phase,
     /// Whether the phase was completed.
     pub complete: bool,
@@ -206,19 +207,21 @@ pub struct PhaseRecord {
 }
 
 impl PhaseRecord {
-    /// Iterates over the measured segments.
+    /// Iterates over the segments that the phase's results include. Excluded are the warm-up and
+    /// the rounds before the steady window.
     pub fn measured(&self) -> impl Iterator<Item = &Segment> {
         self.segments
             .iter()
             .filter(|segment| segment.kind == SegmentKind::Measured)
     }
 
-    /// Iterates over the operations of the measured segments.
+    /// Iterates over the operation records of the measured segments. Each segment has one for each
+    /// role and kind of operation.
     pub fn measured_operations(&self) -> impl Iterator<Item = &OperationRecord> {
         self.measured().flat_map(|segment| &segment.operations)
     }
 
-    /// Iterates over the operations of all segments.
+    /// Iterates over the operation records of all segments, including the warm-up.
     pub fn all_operations(&self) -> impl Iterator<Item = &OperationRecord> {
         self.segments.iter().flat_map(|segment| &segment.operations)
     }

@@ -89,7 +89,7 @@ pub struct RankClockOffset {
 /// A machine, or a container on one, on which ranks ran.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostRecord {
-    /// The machine at the start.
+    /// Facts about the machine, read at the start.
     pub host: Host,
     /// Counters of the machine during the run, as the host's first rank read them. Counters of
     /// processes are summed over the host's ranks.
@@ -99,7 +99,7 @@ pub struct HostRecord {
 }
 
 impl HostRecord {
-    /// Returns the identity of the host.
+    /// Returns the name and boot identifier that identify the host.
     pub fn id(&self) -> HostId {
         HostId::of(&self.host)
     }
@@ -110,7 +110,7 @@ impl HostRecord {
 pub struct MissingRank {
     /// Number of the rank.
     pub rank: u32,
-    /// Reason: the part does not exist, or cannot be read.
+    /// Reason why the rank's part is missing: the part does not exist, or it cannot be read.
     pub why: String,
 }
 
@@ -146,7 +146,7 @@ pub struct ObserverRecord {
 pub struct ObserverPhase {
     /// Index of the load level to which the phase belongs, from 0; null outside of a sweep.
     pub step: Option<u32>,
-    /// Kind of the phase.
+    /// Kind of the phase: `prepare`, `transactions` or `delete`.
     pub phase: Phase,
     /// Duration of the phase, in nanoseconds.
     pub ns: u64,

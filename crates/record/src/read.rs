@@ -177,13 +177,13 @@ pub fn told(problem: &str) -> String {
 /// Checks the limits of a text while it is parsed, without storing its contents.
 #[derive(Default)]
 struct Census {
-    /// Estimated memory, in bytes.
+    /// Estimated memory of the values parsed so far, in bytes.
     memory_bytes: u64,
     /// Name of the field whose value is parsed next, or of the list that contains the next element.
     name: Name,
     /// Number of open lists and objects.
     depth: u32,
-    /// Whether the next object is the record itself.
+    /// Whether the next object is the record itself, as opposed to an object inside the record.
     is_record: bool,
     /// Whether the next value is the summary, or a part of the summary.
     is_summary: bool,
@@ -192,7 +192,8 @@ struct Census {
 }
 
 impl Census {
-    /// Returns an error if the text exceeds a limit.
+    /// Parses the whole text. Returns an error if the text exceeds a limit of this module, such as
+    /// [`MEMORY_BYTES_MAX`].
     fn count(&mut self, text: &str) -> Result<(), serde_json::Error> {
         let mut deserializer = serde_json::Deserializer::from_str(text);
         Value(self).deserialize(&mut deserializer)?;
@@ -211,7 +212,8 @@ impl Census {
     }
 }
 
-/// Counts any value; returns it if it is a whole number.
+/// Parses a JSON value of any type and adds it to the census. The result is the value if it is a
+/// whole number, otherwise `None`.
 struct Value<'a>(&'a mut Census);
 
 impl<'de> DeserializeSeed<'de> for Value<'_> {
@@ -377,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn exceeded_limits_are_errors() {
+    fn text_that_exceeds_a_limit_is_rejected() {
         let deep = "[".repeat(200) + &"]".repeat(200);
         assert!(counted(&deep).is_err_and(|error| error.contains("recursion limit")));
         let long = format!("\"{}\"", "x".repeat(STRING_BYTES_MAX + 1));
@@ -428,8 +430,9 @@ mod tests {
             latency: latency.take_sparse(),
             ..SliceMeter::default()
         };
-        // A closed loop before the load levels, and bisections for the limit and for the SLO. Each
-        // level has a warm-up and a measured segment.
+        // A sweep has at most one closed loop before the load levels, the load levels, and two
+        // bisections: for the limit and for the SLO. Each of these steps has a warm-up and a
+        // measured segment.
         let sweep_steps = (1 + SWEEP_STEPS_MAX + 2 * BISECTIONS_MAX) as u64;
         let operations = 2 * sweep_steps * 2 * Action::COUNT as u64;
         let (mut bytes, mut memory_bytes) = (0, sweep_steps * 3 * PHASE_BYTES);
@@ -456,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_short_and_sanitized() {
+    fn error_messages_are_short_and_sanitized() {
         assert_eq!(told("a\u{1b}b"), "a\\x1bb");
         let long = told(&("begin ".to_owned() + &"é".repeat(1_000) + " end"));
         assert!(

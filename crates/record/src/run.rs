@@ -354,7 +354,7 @@ pub struct Record {
     pub fingerprint: Fingerprint,
     /// The moment from which the record's moments count.
     pub origin: Origin,
-    /// The machine at the start.
+    /// Facts about the machine, read at the start.
     pub host: Host,
     /// Counters of the machine during the run.
     pub during: SystemDuring,

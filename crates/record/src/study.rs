@@ -70,7 +70,7 @@ pub struct MadeFileSystem {
     pub asked: String,
     /// The commands that created and mounted the file system, in order.
     pub commands: Vec<String>,
-    /// The versions of the tools.
+    /// Name and version of each program that created the file system, as `NAME: VERSION`.
     pub tools: Vec<String>,
     /// The kernel driver that mounted the file system. Its name can differ from the requested type:
     /// the driver of ext4 also mounts ext2 and ext3.

@@ -19,7 +19,8 @@ use crate::network::{InterfaceReading, WatchedInterfaces};
 use crate::sources::Sources;
 use crate::target::Target;
 
-/// The counters of a run's targets. They are searched once and read often.
+/// The counters of a run's targets. They are located once, when this value is created, and can then
+/// be read often.
 #[derive(Clone, Debug)]
 pub struct WatchedAccount {
     devices: Fact<WatchedDevices>,

@@ -1,4 +1,4 @@
-//! Classes of file systems.
+//! Classes of file systems by the kind of storage, such as memory, a block device or a network.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -39,7 +39,7 @@ pub enum DeviceKind {
     Scsi,
     /// Software RAID (`md0`).
     Raid,
-    /// LVM, dm-crypt and the like (`dm-0`).
+    /// A device of the device mapper, such as LVM and dm-crypt (`dm-0`).
     DeviceMapper,
     /// A RAM disk (`ram0`).
     Ram,
@@ -53,7 +53,7 @@ pub enum DeviceKind {
     Xen,
     /// A disk of another machine (`nbd0`, `rbd0`, `drbd0`).
     Network,
-    /// Any other kind.
+    /// A device whose kernel name matches no other kind.
     Other,
 }
 

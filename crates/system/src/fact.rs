@@ -128,12 +128,13 @@ pub(crate) fn each_since<T>(
     })
 }
 
-/// Devices, counters or interfaces that are watched for targets. They are searched once and read
-/// often.
+/// Devices, counters or interfaces that are watched for targets. They are located once, when this
+/// value is created, and can then be read often.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watched<T> {
     pub list: Vec<T>,
-    /// Reasons why parts of a target are missing from the list; empty if nothing is missing.
+    /// For each part of a target that could not be located, the reason. Empty if the list is
+    /// complete.
     pub unseen: Vec<String>,
 }
 

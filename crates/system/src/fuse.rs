@@ -113,7 +113,7 @@ mod tests {
     const TARGET: &str = "42 27 0:39 / /mnt rw - fuse /backing rw,user_id=0\n";
 
     #[test]
-    fn server_is_the_holder_of_the_connection() {
+    fn server_is_the_process_that_holds_the_connection() {
         let tree = Tree::new(&[("/proc/30/fd/3", "a file")]);
         holder(&tree, 10, "pos:\t0\nfuse_connection:\t39\n");
         holder(&tree, 11, "pos:\t0\nfuse_connection:\t40\n");
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn without_connection_numbers_all_holders_are_servers() {
+    fn all_holders_of_dev_fuse_are_servers_without_connection_numbers() {
         let tree = Tree::new(&[]);
         assert!(found(&tree, TARGET).why().is_some());
         holder(&tree, 10, "pos:\t0\n");

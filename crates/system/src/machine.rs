@@ -46,7 +46,8 @@ pub trait ServerCalls: Debug + Send {
 /// runs.
 pub type FindServerCalls = fn(&Sources) -> Fact<Box<dyn ServerCalls>>;
 
-/// The counters of a machine. They are searched once and read often.
+/// The counters of a machine. They are located once, when this value is created, and can then be
+/// read often.
 #[derive(Debug)]
 pub struct WatchedMachine {
     devices: Fact<Vec<MachineDevice>>,

@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn server_address_is_found_in_option_or_source() {
+    fn server_address_is_read_from_mount_option_or_source() {
         let address = |kind: &str, source: &str, options: &str| {
             let line = format!("40 1 0:45 / /mnt rw - {kind} {source} {options}");
             let address = Mount::parse(line.as_bytes()).unwrap().server_address();
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mount_is_chosen_by_id_then_device_then_length() {
+    fn mount_is_chosen_by_id_then_device_then_longest_mount_point() {
         let table = table();
         let choose = |path: &str, id, device| {
             let mount = table.choose(Path::new(path), id, device).unwrap();

@@ -68,7 +68,8 @@ impl WatchedInterfaces {
     }
 }
 
-/// Returns the addresses of the servers behind a file system on a device.
+/// Returns the addresses of the servers that store a file system. They are the server of a network
+/// mount, or the iSCSI servers of the disks below `device`.
 fn servers(sources: &Sources, mount: &Fact<Mount>, device: &Fact<Device>) -> Vec<Fact<IpAddr>> {
     let mount = match mount {
         Fact::Known(mount) => mount,

@@ -184,7 +184,8 @@ mod tests {
             );
             fs::write(directory.join("stat"), text).unwrap();
         }
-        // A directory that is not a process, and a process that ends before it is read.
+        // Two entries that must be ignored: a directory that is not a process, and a process that
+        // ends before it is read.
         fs::create_dir_all(root.path().join("proc/sys")).unwrap();
         fs::create_dir_all(root.path().join("proc/77")).unwrap();
         Programs::read(&Sources::beneath(root.path()))
@@ -246,7 +247,7 @@ mod tests {
 
     /// The server is the parent of the run and of another process.
     #[test]
-    fn server_includes_its_children_but_not_the_run() {
+    fn cpu_time_of_server_includes_its_children_but_not_the_run() {
         let earlier = moment(&[
             (5, "sshfs", 1, 0, 1),
             (6, "ssh", 5, 0, 2),

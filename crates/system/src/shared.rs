@@ -39,11 +39,12 @@ enum Backing {
 
 // SAFETY: lines contain atomics only, and the mapping does not move until the last owner drops it.
 unsafe impl Send for Lines {}
-// SAFETY: as above.
+// SAFETY: threads that share lines change them only through atomics.
 unsafe impl Sync for Lines {}
 
 impl Lines {
-    /// Creates lines in the memory of this process, which are lost when the process ends.
+    /// Creates lines in memory that no other process can read. Unlike lines in a file, they are
+    /// lost when this process ends.
     pub fn private(count: usize) -> Arc<Self> {
         Arc::new(Self {
             backing: Backing::Heap((0..count).map(|_| Line::default()).collect()),

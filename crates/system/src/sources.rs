@@ -263,7 +263,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn active_choice_is_bracketed_or_the_only_word() {
+    fn active_choice_is_the_bracketed_or_the_only_word() {
         assert_eq!(bracketed("always [madvise] never"), Some("madvise"));
         assert_eq!(bracketed("none"), Some("none"));
         assert_eq!(bracketed("none mq-deadline"), None);

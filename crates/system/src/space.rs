@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn full_file_system_has_zero_available() {
+    fn full_file_system_has_no_available_bytes_or_inodes() {
         let full = space(&StatVfs {
             f_bfree: 20,
             f_bavail: 0,

@@ -366,7 +366,7 @@ fn targets_without_devices_have_no_device_columns() {
 }
 
 #[test]
-fn slices_of_a_period_are_those_mostly_inside() {
+fn slice_belongs_to_a_period_if_more_than_half_is_inside() {
     let over_time = SMALL.over_time(&[(1, 10), (2, 20), (3, 30), (10, 100)]);
     let of =
         |from_ms: u64, to_ms: u64| over_time.slices_of(&(from_ms * 1_000_000..to_ms * 1_000_000));
@@ -383,7 +383,7 @@ fn slices_of_a_period_are_those_mostly_inside() {
 }
 
 #[test]
-fn threads_that_end_in_the_first_slice_are_removed() {
+fn thread_that_ends_in_the_first_slice_is_not_in_the_series() {
     let mut over_time = MachineOverTime::new(0, &SMALL.after(0));
     let mut counted = SMALL.between(0, 10);
     if let Fact::Known(threads) = &mut counted.threads {

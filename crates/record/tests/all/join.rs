@@ -435,7 +435,7 @@ fn outcome_is_that_of_the_worst_rank() {
 }
 
 #[test]
-fn end_of_a_rank_with_an_empty_pool_has_precedence() {
+fn empty_pool_of_one_rank_overrides_the_ends_of_other_ranks() {
     let ends = |ends: [Fact<End>; 2]| {
         let mut all = parts(&alike(2), &[1, 1]);
         for (part, end) in all.iter_mut().zip(ends) {
@@ -478,7 +478,7 @@ fn phase_that_not_all_ranks_reached_is_not_complete() {
 }
 
 #[test]
-fn completed_parts_of_killed_ranks_are_joined() {
+fn completed_phases_of_killed_ranks_are_joined() {
     let workers = alike(2);
     let whole = parts(&workers, &[1, 1]);
     let told = |record: &Record| {

@@ -91,11 +91,11 @@ impl Threads {
         })
     }
 
-    /// Returns the growth since an earlier snapshot; `process` is the growth of the whole process.
-    /// All time of a new thread is included.
+    /// Returns the growth since an earlier snapshot; `process` is the growth of the CPU time of the
+    /// whole process. All CPU time of a thread that started after the earlier snapshot is included.
     pub(super) fn since(&self, earlier: &Threads, process: &Fact<ProcessTimes>) -> Threads {
-        // Whether the earlier snapshot lists all threads. If not, a thread that it does not list
-        // may be old: it was beyond the limit.
+        // Whether the earlier snapshot lists all threads. If not, a thread missing in it may have
+        // existed beyond the limit, so the growth of its CPU time is unknown.
         let told_all = earlier.each.len() < THREADS_MAX
             && earlier
                 .count
@@ -143,8 +143,8 @@ impl ThreadTimes {
     }
 }
 
-/// Returns the time of the process minus the known times of the listed threads. The rest thus
-/// includes a listed thread whose time is unknown.
+/// Returns the CPU time of the process minus the known CPU times of the listed threads. If the CPU
+/// time of a listed thread is unknown, it therefore remains in the result.
 fn rest_cpu_ns(process: &Fact<ProcessTimes>, each: &[ThreadTimes]) -> Fact<u64> {
     let known = each.iter().filter_map(|thread| thread.cpu_ns.known());
     let told = known.fold(0u64, |sum, cpu_ns| sum.saturating_add(*cpu_ns));

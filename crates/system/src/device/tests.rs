@@ -98,7 +98,7 @@ fn unreadable_member_makes_members_unavailable() {
 }
 
 #[test]
-fn reading_of_a_cycle_of_devices_ends() {
+fn cycle_of_devices_causes_no_endless_loop() {
     let tree = Tree::new(&[]);
     add(&tree, "dm-0", "253:0", &[("size", "8\n")]);
     tree.link("/sys/devices/dm-0/slaves/dm-0", "/sys/devices/dm-0");

@@ -29,10 +29,10 @@ pub enum MessageCounter {
     NfsEngine,
 }
 
-/// A counter that is read.
+/// Identifies a message counter: the counting component, the protocol and the counted object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct WatchedCounter {
-    /// The component that counts.
+    /// The component that counts, such as this machine's NFS client.
     pub counter: MessageCounter,
     /// The protocol with its version, as in [`MessagesReading::protocol`].
     pub protocol: String,

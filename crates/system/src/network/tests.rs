@@ -70,7 +70,8 @@ fn route_with_longest_prefix_then_lowest_metric_is_used() {
     );
 }
 
-/// A target on the mount that a line of mountinfo describes. All other fields are irrelevant.
+/// A target on the mount that a line of mountinfo describes. The tests use no other field of the
+/// target.
 fn target(tree: &Tree, line: &str) -> Target {
     let mount = MountTable::parse(line).unwrap().mounts[0].clone();
     Target {

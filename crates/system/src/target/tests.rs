@@ -157,7 +157,7 @@ fn space_is_known_without_a_table_of_mounts() {
 }
 
 #[test]
-fn one_line_states_that_a_target_is_read_only() {
+fn one_line_description_states_that_a_target_is_read_only() {
     let mut target = read(&tree("0:45", "tmpfs", "tmpfs"));
     target.read_only = Fact::Known(true);
     target.fill_fraction = Fact::Known(0.204);

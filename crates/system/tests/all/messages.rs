@@ -1,5 +1,5 @@
-//! Tests the parsers on files copied from real kernels: unchanged, in pairs, and with changes. The
-//! fuzz target `messages` starts from the same files.
+//! Tests the parsers on files copied from real kernels: unchanged, in pairs of an earlier and a
+//! later file, and with random changes. The fuzz target `messages` starts from the same files.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ fn captures() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn readings_of_real_files_and_of_pairs_are_consistent() {
+fn readings_of_real_files_and_their_differences_are_consistent() {
     let captures = captures();
     for earlier in &captures {
         count(earlier);

@@ -208,7 +208,7 @@ fn counter_that_went_backwards_is_unavailable() {
 }
 
 #[test]
-fn device_counters_are_subtracted_from_those_with_the_same_name() {
+fn growth_is_computed_between_devices_with_the_same_name() {
     let reading = |name: &str, counters| DeviceReading {
         name: name.to_owned(),
         role: DeviceRole::Target,

@@ -164,7 +164,7 @@ fn thread_that_ended_before_it_was_read_is_omitted() {
 }
 
 #[test]
-fn rest_is_the_time_of_ended_threads_and_never_negative() {
+fn rest_cpu_time_is_that_of_ended_threads_and_never_negative() {
     let tree = Tree::new(&[]);
     add(&tree, 7, "700 5 1\n");
     add(&tree, 8, "100 5 1\n");

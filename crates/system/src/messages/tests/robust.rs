@@ -170,7 +170,7 @@ fn growth_of_decreased_message_counters_is_unavailable() {
 }
 
 #[test]
-fn operations_in_compounds_are_subtracted() {
+fn growth_of_operations_in_compounds_is_computed() {
     let of = |count: u64| {
         nfsd("nfs4").parse(&format!(
             "proc4 2 0 {count}\nproc4ops 6 0 0 0 {count} 7 0\n"

@@ -5,7 +5,8 @@ use crate::device_number::DeviceNumber;
 use crate::mount::MountTable;
 use crate::sources::tests::Tree;
 
-/// A target on the mount that a line of mountinfo describes. All other fields are irrelevant.
+/// A target on the mount that a line of mountinfo describes. The tests use no other field of the
+/// target.
 fn target(tree: &Tree, line: &str) -> Target {
     let table = MountTable::parse(line).unwrap();
     let mount = table.mounts[0].clone();
