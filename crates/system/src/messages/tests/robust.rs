@@ -212,7 +212,7 @@ fn message_readings_survive_json() {
 
 proptest! {
     #[test]
-    fn numbers_beyond_64_bits_make_a_reading_unavailable(numbers in prop::collection::vec(any::<u128>(), 8)) {
+    fn numbers_beyond_64_bits_are_unavailable(numbers in prop::collection::vec(any::<u128>(), 8)) {
         let words: Vec<String> = numbers.iter().map(u128::to_string).collect();
         let line = words.join(" ");
         let text = format!("device x:/ mounted on /mnt with fstype nfs \
