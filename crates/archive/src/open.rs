@@ -131,7 +131,8 @@ impl Archive {
         looked: Look,
     ) -> Result<Self, ArchiveError> {
         let began = Instant::now();
-        // Different time limits prevent two processes from blocking each other repeatedly.
+        // The time limit of an attempt depends on the process ID. With equal limits, two processes
+        // could block each other repeatedly.
         let own = TRY_MAX / 4 * (std::process::id() % 4) / 4;
         let mut looked = looked;
         loop {
@@ -394,7 +395,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn special_characters_in_addresses_are_escaped() {
+    fn special_characters_in_sqlite_uris_are_escaped() {
         let address = still_address(Path::new("/a b/50%?x#y&.db"));
         assert_eq!(address, "file:///a%20b/50%25%3Fx%23y%26.db?immutable=1");
     }

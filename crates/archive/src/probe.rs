@@ -18,7 +18,6 @@ use crate::schema::{APPLICATION, VERSION};
 pub(crate) enum Look {
     /// The file is empty, so an archive can be created in it.
     Empty,
-    /// An archive.
     Archive {
         /// Length of the file in bytes.
         bytes: u64,

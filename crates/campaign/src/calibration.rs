@@ -27,8 +27,9 @@ const POOL_BYTES_MAX: u64 = 256 << 20;
 const CACHE_PART: u64 = 4;
 /// Duration of the transactions on the second pool.
 const TRANSACTIONS: Duration = Duration::from_secs(1);
-/// Maximum number of transactions of all workers: more than any target performs in this time. A
-/// finite number keeps the check of free space short.
+/// Maximum number of transactions of all workers: more than any target performs in
+/// [`TRANSACTIONS`]. The check of free space simulates all transactions, so a finite number keeps
+/// it short.
 const TRANSACTIONS_MAX: u64 = 1_000_000;
 
 /// Performs a short run and returns its record.
@@ -85,8 +86,8 @@ pub fn calibrate(
     };
     refuse_memory(specified)?;
     let spec = &specified.spec;
-    // Checks the free space for the chosen pool only, before any file is made. The transactions are
-    // not simulated, so files that they create are not counted.
+    // Checks the free space for the chosen pool only, before any file is made. The check does not
+    // simulate transactions, so the space for files that they create is not included.
     let pool = RunSpec {
         workload: spec.workload.with_transactions(0),
         ..spec.clone()

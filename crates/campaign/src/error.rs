@@ -27,12 +27,13 @@ pub enum ErrorForm {
 }
 
 impl Error {
-    /// Returns the error for a request that is not valid; no file was changed. Exit status 2.
+    /// Returns the error for a request that was refused before any file was changed. Exit status 2.
     pub fn refused(why: impl Display) -> Self {
         Self::with_code(2, why)
     }
 
-    /// Returns the error for a failure after which runs may have been performed. Exit status 1.
+    /// Returns the error for a failure during a command, which may already have performed runs.
+    /// Exit status 1.
     pub fn failed(why: impl Display) -> Self {
         Self::with_code(1, why)
     }

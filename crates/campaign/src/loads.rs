@@ -69,8 +69,8 @@ fn halving(
         .or_else(|| Some((false, slo()?)))
 }
 
-/// Returns the geometric mean of the two rates of a limit, because loads differ by factors. Returns
-/// `None` if the rates are closer than [`PRECISION`].
+/// Returns the geometric mean of a limit's two rates, because load levels usually differ by
+/// factors. Returns `None` if the rates are closer than [`PRECISION`].
 fn between(limit: Limit) -> Option<f64> {
     let (low, high) = (limit.highest?, limit.lowest_beyond?);
     (high > low * (1.0 + PRECISION)).then(|| (low * high).sqrt())
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn saturation_rate_is_bisected() {
+    fn saturation_rate_is_determined_by_bisection() {
         let asked = asked(
             Climb::Rates(vec![100.0, 200.0, 400.0, 800.0, 1_600.0, 3_200.0]),
             None,
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_multiplied_by_the_closed_loop_rate() {
+    fn load_shares_are_multiplied_by_the_closed_loop_rate() {
         let sweep_steps = climbed(
             &asked(Climb::OfClosedLoop(vec![0.3, 0.6, 0.9]), None),
             500.0,
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn slo_is_bisected_after_the_saturation_rate() {
+    fn highest_rate_within_the_slo_is_bisected_after_the_saturation_rate() {
         // The p99 latency of an M/M/1 queue is -ln(0.01) / (capacity - rate). It is below 10 ms up
         // to 1,000 - 460.5 = 539.5 transactions a second.
         let asked = asked(

@@ -18,11 +18,12 @@ use crate::record_source;
 use crate::study::found::{self, FoundStudy};
 use crate::study::select::{Found, all_of_study, is_number, no_study, sides};
 
-/// A page, and figures of the same runs as separate files.
+/// A page, and figures of the same runs for files of their own.
 pub struct PageFiles {
     /// The HTML text, from which this program can read the records.
     pub page: String,
-    /// The separate figures, if requested.
+    /// Figures for a paper, to be written to one file each besides the page. Empty unless
+    /// requested.
     pub figures: Vec<PaperFigure>,
 }
 
@@ -40,7 +41,8 @@ impl PageFiles {
     }
 }
 
-/// A request for a page: what the page shows, and whether it compares.
+/// A request for a page: its subjects (runs, a study or configurations), and options for
+/// comparisons.
 #[derive(Clone, Copy, Debug)]
 pub struct PageRequest<'a> {
     /// Names of runs or of files, the name of a study, or the names of the configurations to
@@ -52,7 +54,7 @@ pub struct PageRequest<'a> {
     pub metrics: &'a [Metric],
     /// Whether configurations with different workloads may be compared.
     pub unlike: bool,
-    /// Whether separate figures are requested.
+    /// Whether figures are requested as files besides the page.
     pub figures: bool,
 }
 
@@ -149,7 +151,7 @@ pub fn of_run(record: Record, remarks: &Remarks) -> Result<String, Error> {
 }
 
 /// Makes the page of a study. `unlike` permits comparisons of different workloads, and `figures`
-/// requests separate figures.
+/// requests figures as files besides the page.
 ///
 /// # Errors
 /// Returns an error if the design has no configurations, or a record cannot be read.

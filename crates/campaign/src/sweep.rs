@@ -18,8 +18,8 @@ use crate::merge::{first, merge};
 pub type Prepare<'p> =
     dyn for<'e> FnMut(&RunSpec, &'e mut dyn Events) -> Result<Run<'e>, Refused> + 'p;
 
-/// Applies the loads of a sweep to one pool, until a load level does not complete. The record
-/// stores the load levels separately from the other phases.
+/// Applies the loads of a sweep to one pool, until a load level does not complete. In the record,
+/// the load levels are in `sweep_steps`, and the other phases in `phases`.
 pub(crate) fn of_one_pool(
     spec: &RunSpec,
     asked: &Sweep,
@@ -71,8 +71,8 @@ pub(crate) fn of_one_pool(
     Ok(record)
 }
 
-/// Returns the results of a load level on the common pool. `phase` is `None` if no worker returned
-/// from the phase.
+/// Returns the results of a load level on the pool that all load levels share. `phase` is `None` if
+/// no worker returned from the phase.
 fn step(load: Load, phase: Option<PhaseRecord>) -> SweepStep {
     SweepStep {
         load,
@@ -82,7 +82,7 @@ fn step(load: Load, phase: Option<PhaseRecord>) -> SweepStep {
     }
 }
 
-/// Performs a separate run for each load, until a run does not complete. Returns the record of the
+/// Performs one run for each load level, until a run does not complete. Returns the record of the
 /// first run, extended by all load levels.
 pub(crate) fn of_runs(
     spec: &RunSpec,
@@ -188,7 +188,7 @@ impl Sum<'_> {
     }
 }
 
-/// Returns the results of a load level that a separate run performed.
+/// Returns the results of a load level that had a run and a pool of its own.
 fn step_of_run(load: Load, number: usize, record: &Record) -> SweepStep {
     SweepStep {
         load,
@@ -278,7 +278,7 @@ impl Events for OfStep<'_> {
     }
 }
 
-/// Returns the run spec of a separate run for one load.
+/// Returns the spec of the run that performs only this load level.
 fn of_load(spec: &RunSpec, load: Load, number: usize) -> RunSpec {
     let mut spec = match load {
         Load::Closed | Load::Rate(_) => spec.clone(),

@@ -45,7 +45,6 @@ pub struct NotLogged {
     pub step: &'static str,
     /// The error number, if the error has one.
     pub errno: Option<i32>,
-    /// The error text.
     pub message: String,
 }
 
@@ -61,7 +60,8 @@ pub struct Log {
     text: Vec<u8>,
 }
 
-/// The sequence number of a logged operation; `None` if the operation changes nothing.
+/// The sequence number of a logged operation; `None` if the operation changes nothing and is
+/// therefore not logged.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Entered(Option<u64>);
 
@@ -168,8 +168,8 @@ impl Drop for AckLog {
         // Does not wait for a worker that hangs in a system call, because the call may never
         // return.
         if let Some(writer) = self.writer.take().filter(|_| all_ended) {
-            // The writer thread does not panic. Lines that it could not write are missing at the
-            // end of the log, so all earlier lines stay valid.
+            // The result can be ignored, because the writer thread does not panic. Lines that it
+            // could not write are missing only at the end of the log.
             let _ = writer.join();
         }
     }

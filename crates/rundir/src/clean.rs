@@ -64,7 +64,7 @@ pub enum Cleaned {
     Untouched {
         /// The manifest's directory.
         directory: PathBuf,
-        /// The reason, as a sentence.
+        /// The reason why the manifest is not used, as a sentence.
         why: String,
     },
 }
@@ -236,7 +236,8 @@ fn look(
 }
 
 impl Abandoned {
-    /// Converts it into a run directory, as if this process were the run.
+    /// Returns a run directory, with which this process can remove the files as the run itself
+    /// would.
     pub(crate) fn into_run_directory(self) -> Result<RunDirectory, Errno> {
         let users = match self.manifest.kind {
             Kind::Location => Arc::clone(&self.directory),

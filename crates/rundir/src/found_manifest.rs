@@ -229,7 +229,8 @@ fn given_here(directory: &dyn Directory) -> Option<(u32, u32)> {
         None => remove_by_name(directory, &draft),
     };
     removed.ok()?;
-    // If this process may not set the times, the directory keeps the times of this change.
+    // The draft has changed the directory's times. They remain changed if this process may not set
+    // times.
     let _ = before.restore(directory);
     let probed = probed?;
     probed.owner.zip(probed.mode)

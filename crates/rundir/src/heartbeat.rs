@@ -63,8 +63,9 @@ pub struct Life {
 pub(crate) struct LastSigns {
     /// By how much the wall clock was set back during the run, in nanoseconds.
     pub set_back_ns: i64,
-    /// Time of the last completed operation, or the highest value of the wall clock if that is
-    /// later; in nanoseconds since the epoch.
+    /// Time at which the run was last active, in nanoseconds since the epoch. This is the time of
+    /// its last completed operation, or the highest wall-clock time that it recorded if that is
+    /// later.
     pub last_ns: i64,
     /// Names that operations in flight or failed operations were writing.
     pub partly_written: PartlyWritten,

@@ -75,7 +75,7 @@ pub(crate) struct Manifest {
     /// Name of the file with the run's signs of life; `None` if the run has none.
     #[serde(default)]
     pub life: Option<String>,
-    /// The other ranks of the run.
+    /// The ranks of the run other than the one that wrote the manifest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ranks: Vec<OtherRank>,
     /// For a pool that was kept for a later run: its contents, and the progress of each worker's
@@ -141,7 +141,8 @@ pub struct KeptPool {
     /// Time at which the pool was kept, in nanoseconds since the epoch. Files made later do not
     /// belong to the run.
     pub left_ns: i64,
-    /// By how much the wall clock was set back before the pool was kept, in nanoseconds.
+    /// By how much the wall clock was set back between the beginning of the run and the keeping of
+    /// the pool, in nanoseconds.
     #[serde(default)]
     pub set_back_ns: i64,
 }

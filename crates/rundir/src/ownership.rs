@@ -23,10 +23,11 @@ pub struct Evidence {
     pub partly_written: PartlyWritten,
     /// By how much the wall clock was set back during the run, in nanoseconds.
     pub set_back_ns: i64,
-    /// Bounds from the time at which the run ended; `None` if that time is not available.
+    /// Bounds on the creation times of the run's files; `None` if the time at which the run ended
+    /// is not available.
     pub until: Option<EndStamps>,
-    /// Whether the run is active or has ended by itself. If so, every file that is not in
-    /// `partly_written` was written completely.
+    /// Whether the run is active or has ended by itself, rather than having been killed. If so,
+    /// every file that is not in `partly_written` was written completely.
     pub is_complete: bool,
 }
 

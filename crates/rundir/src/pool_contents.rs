@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_of_the_text_are_recognised() {
+    fn repeated_beginnings_of_the_text_are_recognised() {
         let text = b"abcdefgh";
         for (low, found, expected) in [
             (1, &b"a"[..], true),

@@ -16,7 +16,7 @@ use crate::names::{running_number, worker};
 use crate::ownership::{Ownership, Provenance};
 use crate::worker_status::WrittenName;
 
-/// Maximum number of remaining names that are listed; further names are only counted.
+/// Maximum number of names in [`CleanUp::left`]. Further names that remain are only counted.
 const LEFT_MAX: usize = 100;
 
 /// Maximum total length of the names of one directory, in bytes: enough for fifty million files. A
@@ -62,7 +62,8 @@ impl<'a> Removal<'a> {
             return self.pool(directory, path);
         }
         for name in self.names(directory, path, Manifest::may_name).iter() {
-            // `may_name` accepts only numbers below the number of workers, which is a `u32`.
+            // The conversion cannot fail: `may_name` accepts only numbers below the number of
+            // workers, which is a `u32`.
             let worker = worker(name).unwrap_or(0) as u32;
             self.ownership.enter_pool_of(worker);
             self.inner_directory(directory, name, path, Self::pool);

@@ -231,7 +231,8 @@ impl RunDirectories {
             done.left.extend(part.left);
             done.incomplete |= part.incomplete;
         }
-        // A later `clean` needs the signs of life to determine the time at which the run ended.
+        // If manifests remain, a later `clean` needs the signs of life to determine the time at
+        // which the run ended.
         match self.all.iter().filter(|one| one.is_marked()).count() {
             0 => self.life.end(),
             marked => self.life.lies_in(marked),

@@ -21,7 +21,8 @@ use crate::ack_log::loss::{Loss, LossKind, VerifyError};
 use crate::ack_log::replay::{Acked, Key, NameState, Replay};
 use crate::ack_log::tree::{Place, Tree};
 
-/// Maximum number of losses that are listed; further losses are only counted.
+/// Maximum number of losses in [`Verified::lost`]. Further losses are only counted in
+/// [`Verified::lost_counts`].
 pub const NAMED_MAX: usize = 1000;
 
 /// Number of losses of one kind and operation.
@@ -37,23 +38,17 @@ pub struct LossCount {
 /// Number of acknowledged operations by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Acknowledged {
-    /// Files created.
     pub creations: u64,
-    /// Files delivered as in a Maildir: written under a temporary name and renamed.
+    /// Files delivered as to a Maildir: written under a temporary name, and then renamed.
     pub deliveries: u64,
-    /// Files renamed.
     pub renames: u64,
     /// Files replaced by a renamed temporary file.
     pub replacements: u64,
-    /// Files removed.
     pub deletions: u64,
-    /// Appends to files.
     pub appends: u64,
-    /// Files overwritten.
     pub overwrites: u64,
-    /// Files truncated.
     pub truncations: u64,
-    /// Other operations: on links, directories and attributes.
+    /// Operations on links, directories and attributes.
     pub other: u64,
 }
 
@@ -96,7 +91,6 @@ pub struct Verified {
     pub tool: String,
     /// The durability policy of the run, such as syncing each file.
     pub policy: String,
-    /// Number of workers.
     pub workers: u32,
     /// Path of each location's directory at verification; `None` if the run removed the directory.
     pub directories: Vec<Option<String>>,
@@ -108,14 +102,14 @@ pub struct Verified {
     pub checked: u64,
     /// The losses, sorted by path, up to [`NAMED_MAX`].
     pub lost: Vec<Loss>,
-    /// Number of losses of each kind and operation.
+    /// Number of all losses of each kind and operation, including losses that `lost` omits.
     pub lost_counts: Vec<LossCount>,
     /// Whether contents were compared byte by byte. They are not for classic runs, for which only
     /// the size and the absence of zero bytes are checked.
     pub contents_checked: bool,
     /// Whether the acknowledgement log ends with a complete line. A torn last line is ignored.
     pub complete_ack_log: bool,
-    /// Whether all workers ended by themselves.
+    /// Whether all workers ended by themselves; false if a crash or a kill ended them.
     pub ended: bool,
     /// Whether the run has removed files after its workers had ended, or may have removed them. If
     /// so, a missing file is no loss.
@@ -186,7 +180,7 @@ pub fn verify_log(
     })
 }
 
-/// Returns the listed losses, and the number of losses of each kind and operation.
+/// Returns at most [`NAMED_MAX`] losses, and the number of all losses of each kind and operation.
 fn losses(
     tree: &mut Tree<'_>,
     names: &[(&Key, &NameState)],

@@ -15,7 +15,8 @@ const HASH_SEED: &str = "9c4d8be1-6a39-4f0e-8f5d-2b7b1a6e3c50";
 /// Block size of an ext file system with an external journal, which must have the same block size.
 const JOURNAL_BLOCK: &str = "4096";
 
-/// The devices to be formatted, and the identities that the file systems get.
+/// The devices to be formatted, and the UUIDs that mkfs assigns to the file system and to its
+/// external journal.
 pub(crate) struct Devices<'a> {
     pub(crate) image: &'a str,
     pub(crate) journal: Option<&'a str>,
@@ -215,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn discard_is_off_unless_requested() {
+    fn mkfs_and_mount_do_not_discard_unless_requested() {
         assert_eq!(
             line("make:xfs", None),
             "mkfs.xfs -f -q -m uuid=U -K /dev/loop7"

@@ -66,14 +66,14 @@ impl Owned {
         self.manifest.account.contains_key(name)
     }
 
-    /// Creates a directory with this name inside the directory.
+    /// Creates a subdirectory with this name, and records it in the manifest.
     pub(crate) fn create_directory(&mut self, name: &str) -> Result<(), MakeError> {
         self.create_with(name, |directory| {
             rustix::fs::mkdirat(directory.held(), name, Mode::from_raw_mode(0o755))
         })
     }
 
-    /// Creates an empty file with this name inside the directory.
+    /// Creates an empty file with this name in the directory, and records it in the manifest.
     pub(crate) fn create_image(&mut self, name: &str) -> Result<Image, MakeError> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(0o600);

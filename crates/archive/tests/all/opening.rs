@@ -42,7 +42,7 @@ fn is_refused(path: &Path, expected: &str) -> ArchiveError {
 }
 
 #[test]
-fn archive_is_created_with_its_directories() {
+fn missing_directories_in_the_path_of_an_archive_are_created() {
     let directory = directory();
     let path = directory.path().join("a/b/archive.db");
     let missing = open_with(&path, JournalMode::WriteAhead, false).unwrap_err();
@@ -61,7 +61,7 @@ fn archive_is_created_with_its_directories() {
 /// The path of the archive, or a directory of the path, is a dangling link. Opening reports the
 /// link and creates nothing through it.
 #[test]
-fn dangling_link_is_reported() {
+fn dangling_link_in_the_path_of_an_archive_is_reported() {
     let directory = directory();
     let at = |name: &str| directory.path().join(name);
     symlink("unmounted/archive.db", at("file")).unwrap();
@@ -308,7 +308,7 @@ fn rollback_journal_is_never_replaced_by_a_write_ahead_log() {
 /// For example, a process was killed, and the archive was then copied to a network file system
 /// together with its write-ahead log.
 #[test]
-fn archive_with_write_ahead_log_is_converted_without_shared_memory() {
+fn write_ahead_log_that_cannot_be_shared_is_replaced_by_a_rollback_journal() {
     let there = directory();
     let source = file(&there);
     let mut archive = open(&source);
@@ -328,9 +328,10 @@ fn archive_with_write_ahead_log_is_converted_without_shared_memory() {
     assert_eq!(archive.list(&Filter::default()).unwrap().len(), 2);
 }
 
-/// Using the write-ahead log of another process requires memory shared with that process.
+/// A process can use a write-ahead log that another process uses only through memory shared with
+/// that process (file `-shm`).
 #[test]
-fn archive_with_write_ahead_log_in_use_is_refused_without_shared_memory() {
+fn write_ahead_log_of_another_process_is_not_used_without_shared_memory() {
     let directory = directory();
     let path = file(&directory);
     open(&path).import(&run(1)).unwrap();
@@ -561,7 +562,8 @@ fn archive_is_readable_if_no_write_ahead_log_can_be_created() {
     error.assert(error.to_string().contains("copy it, with its -wal"));
 }
 
-/// A run for this archive is therefore refused before it begins, not after it has ended.
+/// Opening the archive fails, so a run whose record would be stored in it is refused before the run
+/// begins.
 #[test]
 fn read_only_archive_is_not_opened_for_writing() {
     // With mode 0o666 the file is writable, but its directory is not, so no journal can be created.
@@ -660,7 +662,7 @@ fn reads_only() {
 }
 
 #[test]
-fn empty_file_becomes_an_archive_only_with_make() {
+fn empty_file_becomes_an_archive_only_if_creation_is_requested() {
     let directory = directory();
     let path = file(&directory);
     fs::write(&path, b"").unwrap();

@@ -83,7 +83,7 @@ fn waiting_records_are_imported_once_and_removed() {
 /// A process was killed after it had imported a waiting record and before it removed the file. The
 /// file is removed, and the record is not imported a second time.
 #[test]
-fn waiting_file_of_an_archived_run_is_only_removed() {
+fn waiting_file_of_an_archived_run_is_removed_without_an_import() {
     let directory = directory();
     let path = file(&directory);
     let mut archive = open(&path);

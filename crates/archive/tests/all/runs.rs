@@ -487,7 +487,7 @@ fn unreadable_run_does_not_prevent_other_imports() {
 
 /// A newer program may write a word that this program does not know, without a new archive version.
 #[test]
-fn word_of_a_newer_program_is_reported_with_its_run() {
+fn unknown_state_or_verdict_is_reported_with_the_run_number() {
     for column in ["state", "verdict"] {
         let directory = directory();
         let path = file(&directory);
@@ -539,7 +539,7 @@ fn exported_unfinished_run_is_unfinished_after_its_import() {
 
 /// Tests both journal modes. Either process may be the one that creates the archive.
 #[test]
-fn two_processes_write_concurrently() {
+fn archive_contains_all_runs_of_two_concurrent_writers() {
     for journal in [JournalMode::WriteAhead, JournalMode::Rollback] {
         let directory = directory();
         let path = file(&directory);

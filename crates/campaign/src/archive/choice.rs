@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_directory_has_the_owner_of_its_nearest_parent() {
+    fn missing_directory_gets_the_owner_of_its_nearest_existing_parent() {
         let ours = rustix::process::getuid().as_raw();
         let scene = tempfile::tempdir().unwrap();
         assert_eq!(holder(&scene.path().join("not/there")), Some(ours));

@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn rank_file_is_written_at_once_and_removed_at_the_end() {
+    fn rank_file_is_created_at_the_beginning_and_removed_after_the_end() {
         let scene = tempfile::tempdir().unwrap();
         let directory = scene.path().join("postmark/parts-1");
         let mut parts = PartsWriter::begin(&directory, part_of(3), false, USER).unwrap();

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_on_the_requested_hosts_observe() {
+    fn ranks_on_the_requested_hosts_become_observers() {
         assert_eq!(found(&["server"], &["a", "b", "server"]), Ok(2));
         assert_eq!(found(&["server"], &["a", "server", "server"]), Ok(1));
         assert_eq!(found(&["s2", "s1"], &["a", "a", "s1.lab", "S2.lab"]), Ok(2));

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn launcher_is_detected_by_its_variables() {
+    fn launcher_is_detected_by_its_environment_variables() {
         let of_open_mpi = [
             ("OMPI_COMM_WORLD_SIZE", "4"),
             ("OMPI_COMM_WORLD_RANK", "2"),

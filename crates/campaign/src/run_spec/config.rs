@@ -113,7 +113,7 @@ pub fn to_config(specified: &Specified) -> Result<String, Error> {
         format!("# preset {}\n", sanitize::shown(preset))
     });
     let mut text: String = notes.fold(preset, |text, note| text + &note);
-    // TOML can represent all of these options: numbers and texts of this program.
+    // Cannot fail, because the options are only numbers and strings, which TOML can represent.
     text.push_str(&toml::to_string(&options).unwrap_or_default());
     if let Some(ack_log) = ack_log {
         text.push_str(&format!("ack-log = {}\n", path(&ack_log)?));

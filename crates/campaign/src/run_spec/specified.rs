@@ -1,4 +1,4 @@
-//! The result of resolving a request.
+//! The result of resolving the options of a user: a run spec, and how it was determined.
 
 use record::Sizing;
 use runner::Refused;

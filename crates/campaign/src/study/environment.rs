@@ -26,10 +26,12 @@ pub trait StudyWatcher {
     fn tell(&mut self, event: StudyEvent<'_>);
 }
 
-/// The environment of a study, which implements [`Ground`].
+/// The environment of a study that the user started: archive, targets, signals and progress
+/// display. Tests use other implementations of [`Ground`].
 pub struct Environment<'a> {
     pub course: Course<'a>,
-    /// The study's command line, and whether root trusts other users.
+    /// The study's command line, and whether a run keeps root rights on targets that other users
+    /// could replace.
     pub invocation: Invocation,
     /// The archive in which the runs are stored.
     pub place: &'a ArchivePlace,

@@ -191,7 +191,7 @@ fn pool_that_runs_out_of_files_ends_the_sweep() {
 }
 
 #[test]
-fn completed_load_levels_remain_after_a_signal_between_levels() {
+fn record_keeps_completed_load_levels_after_a_signal_between_levels() {
     for fresh in [false, true] {
         let engine = engine();
         let signal: Arc<AtomicUsize> = Arc::default();
@@ -212,7 +212,7 @@ fn completed_load_levels_remain_after_a_signal_between_levels() {
 }
 
 #[test]
-fn refusal_of_a_later_load_level_only_ends_the_sweep() {
+fn only_refusal_of_the_first_load_level_is_an_error() {
     let request = request(Climb::Workers(vec![1, 2, 3]), true);
     let engine = engine();
     let clock = Virtual::with(&engine);

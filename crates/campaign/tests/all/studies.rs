@@ -331,7 +331,7 @@ fn pool_is_churned_once_and_reused_by_later_runs() {
 }
 
 #[test]
-fn single_configuration_is_measured_in_a_single_block() {
+fn requested_configuration_is_measured_only_in_the_requested_block() {
     let planned = design(TWO);
     let mut done = Vec::new();
     for (side, block) in [("old", 1), ("new", 1), ("old", 2)] {

@@ -142,7 +142,7 @@ fn growing_queue_increases_response_time_but_not_service_time() {
 }
 
 #[test]
-fn shares_use_the_closed_loop_rate_and_slo_has_its_own_limit() {
+fn load_shares_refer_to_the_closed_loop_rate_and_slo_limit_is_reported() {
     let drive = sweep(Climb::OfClosedLoop(vec![0.2, 0.5]), Some(1_000_000_000));
     let record = perform(&request(drive, Workers::ONE), &mut NoEvents);
     let summary = of(&record);

@@ -42,9 +42,10 @@ pub(crate) struct Entry {
     pub location: u32,
     /// Path of the file, relative to the location's directory.
     pub path: Vec<u8>,
-    /// The new name, the temporary name, or the target of a symbolic link.
+    /// The new name of a renamed file, the temporary name of a replaced or delivered file, or the
+    /// target of a symbolic link.
     pub second: Option<Vec<u8>>,
-    /// The file number from which its contents are generated.
+    /// The file number from which the file's contents are generated.
     pub file: u64,
     /// Version of the contents after the operation.
     pub version: u32,
@@ -61,9 +62,10 @@ pub(crate) enum Line {
         worker: u32,
         sequence: u64,
     },
-    /// All workers have ended by themselves. From this line on, the run may remove its files.
+    /// All workers have ended by themselves. After this line, the run may remove its files; a line
+    /// `Over` follows when the removal has ended.
     Ended,
-    /// The run has ended.
+    /// The run has removed its files, or kept them. This is the last line of a log.
     Over {
         /// Number of files that the run removed after its workers had ended.
         removed: u64,

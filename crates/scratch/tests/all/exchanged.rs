@@ -115,7 +115,7 @@ fn moved_directory_of_a_killed_maker_is_cleaned_and_its_replacement_kept() {
 }
 
 #[test]
-fn user_files_in_the_directory_are_kept_with_the_manifest() {
+fn user_files_in_the_directory_and_the_manifest_are_kept() {
     let scene = Scene::new();
     let Some((mut made, directory)) = made(&scene, "ext4?size=16MiB") else {
         return;

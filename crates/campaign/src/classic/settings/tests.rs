@@ -10,7 +10,7 @@ fn after(lines: &[(&str, Option<&str>)]) -> PromptSettings {
 }
 
 #[test]
-fn set_size_has_the_effect_of_debians_binary() {
+fn set_size_has_the_same_effect_as_in_debians_postmark() {
     for (argument, low, high) in [
         ("", 500, 10_000),
         ("5", 5, 5),
@@ -63,7 +63,7 @@ fn rejected_value_does_not_change_the_setting() {
 }
 
 #[test]
-fn set_location_has_the_effect_of_debians_binary() {
+fn set_location_has_the_same_effect_as_in_debians_postmark() {
     for (lines, expected) in [
         (&["x"][..], &[("x", 1)][..]),
         (&["x 5"], &[("x", 5)]),
