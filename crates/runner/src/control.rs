@@ -49,7 +49,8 @@ pub struct Control {
 #[derive(Debug, Default)]
 struct ControlState {
     stop: AtomicBool,
-    /// Whether the transactions reached their time limit.
+    /// Whether workers must start no further transactions: the time limit is reached, the
+    /// steady-state rule has decided, or no operation is possible.
     over: AtomicBool,
     /// Start of the current phase on all ranks, by the run's clock.
     phase_began_ns: AtomicU64,
@@ -144,8 +145,8 @@ impl Control {
         self.shared.phase_began_ns.load(Ordering::Relaxed)
     }
 
-    /// Ends the transactions at their time limit: workers complete the operations that they
-    /// started.
+    /// Ends the transactions: workers start no further ones, but complete the operations that they
+    /// have started.
     pub(crate) fn end_transactions(&self) {
         self.shared.over.store(true, Ordering::Relaxed);
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use workload::Action;
 
-/// Counts of started and completed changes of one directory.
+/// For one directory, counts of started changes (`making`) and of completed changes (`made`).
 #[derive(Debug, Default)]
 pub(crate) struct Entries {
     making: AtomicI64,
@@ -27,7 +27,8 @@ pub(crate) struct Seen {
     moved: i64,
 }
 
-/// How an operation changes the number of entries.
+/// The effect of an operation on the number of entries: one more, one less, or the same number
+/// after a rename or replacement.
 enum Change {
     More,
     Less,

@@ -28,7 +28,6 @@ pub enum NoAnswer {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refused {
-    /// The workload is invalid.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
     /// The I/O engine does not support an operation or option.
@@ -49,7 +48,6 @@ pub enum Refused {
     NoAnswer {
         /// The attempted action, as a verb phrase for the message.
         what: &'static str,
-        /// The paths of the targets.
         paths: String,
         why: NoAnswer,
     },
@@ -65,11 +63,9 @@ pub enum Refused {
     /// The acknowledgement log cannot be written.
     #[error(transparent)]
     AckLog(#[from] rundir::AckLogRefused),
-    /// Another rank refused the run.
     #[error("rank {rank} (host {host}) refused the run: {why}")]
     OnRank {
         rank: u32,
-        /// Host name of the rank.
         host: String,
         why: String,
     },

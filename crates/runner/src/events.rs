@@ -23,7 +23,7 @@ pub enum Stage {
     Warm,
     /// The kernel is advised to drop file contents from the page cache.
     Cool,
-    /// The names of the pool are checked.
+    /// After the transactions, names and sizes in the pool are compared with the expected ones.
     Check,
     /// Ranks check operations that other ranks acknowledged.
     CheckAcross,
@@ -61,10 +61,9 @@ pub struct Second {
 pub enum Event {
     /// All file access on the targets uses the rights of a user other than the process's own.
     OtherUser(OtherUser),
-    /// A stage started.
     PhaseStarted(Stage, Progress),
-    /// A load is about to be applied to this run's pool or to the pool of the next run. The number
-    /// counts the loads of a sequence from 0.
+    /// A load is about to be applied. The number is the index of the load in its sequence, from 0.
+    /// The pool is that of this run, or that of the next run if each load has a new pool.
     Load(u32, Load),
     /// Progress of a stage, sent a few times a second without delaying the workers.
     PhaseProgress(Stage, Progress),
@@ -90,7 +89,6 @@ pub enum Event {
     RecordMerged(Box<Record>),
 }
 
-/// A sink of events.
 pub trait Events {
     fn event(&mut self, event: Event);
 

@@ -18,7 +18,7 @@ use workload::{Action, Followed, Plan, Planner, Volume, Workload};
 /// stay partly free.
 const NAME_BYTES: u64 = 32;
 
-/// Block size in bytes if the file system does not report one: the most common size.
+/// Assumed block size in bytes if the file system reports none. 4 KiB is the most common size.
 const BLOCK_BYTES: u64 = 4096;
 
 /// Bytes of an inode that reduce the free space reported for contents.
@@ -40,7 +40,7 @@ fn inode_bytes(file_system: Option<&str>) -> u64 {
 #[derive(Clone, Debug)]
 pub(crate) struct Ground {
     path: String,
-    /// The file system of the location.
+    /// Identity of the location's file system. Locations with the same identity are summed.
     on: On,
     file_system: Fact<String>,
     block_bytes: u64,

@@ -89,8 +89,8 @@ impl Observers {
         })
     }
 
-    /// On an observer: reads counters until the run ends for any reason, then sends the counts to
-    /// rank 0. The run ends when `signal` changes from 0 to a signal number.
+    /// Called by a rank that observes: reads counters until the run ends for any reason, then sends
+    /// the counts to rank 0. A change of `signal` from 0 to a signal number ends the run.
     ///
     /// # Errors
     /// Returns an error if a rank is lost.
@@ -110,8 +110,8 @@ impl Observers {
         self.tell(None).map(drop)
     }
 
-    /// On a performing rank: adds the observers' counts to the record. `record` is `None` if the
-    /// run was refused.
+    /// Called by a rank that performs operations: adds the observers' counts to the record.
+    /// `record` is `None` if the run was refused.
     ///
     /// # Errors
     /// Returns an error if a rank is lost.

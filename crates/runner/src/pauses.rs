@@ -42,7 +42,7 @@ struct PausesSeen {
     due_ns: AtomicU64,
 }
 
-/// Detects pauses until this value is dropped.
+/// Owns the background thread that detects pauses. Dropping this value ends the thread.
 pub(crate) struct PauseWatch {
     seen: Arc<PausesSeen>,
     began: Instant,

@@ -56,7 +56,7 @@ enum Begun<'e> {
 }
 
 struct Going<'e> {
-    /// The initial record.
+    /// The record before the first stage, without results.
     head: Record,
     since: Arc<Since>,
     owned: Arc<RunDirectories>,
@@ -238,7 +238,8 @@ fn start(
         })
 }
 
-/// Sends the initial records to sinks that take records.
+/// Sends this rank's initial record and, on the first rank, the merged initial record of all ranks.
+/// Sinks that take no records receive neither.
 fn tell_heads(head: &Record, since: &Arc<Since>, watch: &mut Watch, waiter: &mut Waiter<'_>) {
     if !waiter.events.takes_records() {
         return;

@@ -27,7 +27,7 @@ struct Kind {
     meter: Meter,
     /// Latencies of the current interval, which are added to the meter when the interval ends.
     slice: Option<Histogram>,
-    /// Number of operations, bytes and failures at the start of the interval.
+    /// Total number of operations, bytes and failures at the start of the current interval.
     before: (u64, u64, u64),
     slowest: Slowest<SlowThing>,
 }
@@ -165,7 +165,7 @@ impl Meters {
         }
     }
 
-    /// Total number of operations, and of bytes, of all actions.
+    /// Number of operations and number of bytes, each summed over all actions.
     pub(crate) fn totals(&self) -> (u64, u64) {
         self.by_action
             .iter()

@@ -150,7 +150,7 @@ fn clean_up(
     (Some(done), unanswered)
 }
 
-/// Keeps the pool for a later run.
+/// Leaves the pool on the target and records it in the manifest, so that a later run can reuse it.
 fn keep(
     owned: Arc<RunDirectories>,
     kept: KeptPool,

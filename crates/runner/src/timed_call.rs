@@ -113,12 +113,12 @@ fn wait_for_end(
 /// A call on the target, with its description for events.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
-    /// The action for messages, which is followed by the path.
+    /// The action as a verb phrase. Messages consist of this phrase and the path.
     pub what: String,
     pub path: String,
     /// Counter of the call's progress. The wait is extended whenever the counter changes.
     pub progress: Arc<AtomicU64>,
-    /// The stage whose progress the counter reports.
+    /// The stage whose progress the counter reports; `None` if no progress is reported.
     pub stage: Option<Stage>,
 }
 

@@ -22,7 +22,8 @@ pub fn read_toml<T: DeserializeOwned>(text: &str) -> Result<T, toml::de::Error> 
     toml::from_str(text)
 }
 
-/// Counts the parts of a TOML text: separators outside of strings and comments, strings, and words.
+/// Counts the parts of a TOML text for [`PARTS_MAX`]: separators outside of strings and comments,
+/// strings, and words.
 fn parts(text: &str) -> usize {
     let mut rest = text.as_bytes();
     let mut parts = 0;

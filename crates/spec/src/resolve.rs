@@ -57,7 +57,6 @@ pub struct Invocation {
     pub trusts_others: bool,
 }
 
-/// Result of [`resolve`].
 pub struct Resolved {
     /// The complete run spec.
     pub spec: RunSpec,

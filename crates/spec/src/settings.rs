@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn error_limit_is_stop_a_number_or_a_percentage() {
+    fn error_limit_accepts_stop_a_number_or_a_percentage() {
         for (text, on_error) in [
             ("stop", OnError::Stop),
             ("0", OnError::Count(0)),

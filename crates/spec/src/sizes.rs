@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_ranges_distributions_or_files() {
+    fn size_option_accepts_ranges_distributions_and_histogram_files() {
         let range = |low, high, is_range| {
             Ok(SizesOption::Range {
                 low,

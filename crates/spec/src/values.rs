@@ -387,7 +387,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn think_times_are_none_fixed_or_exponential() {
+    fn think_option_accepts_none_fixed_and_exponential_times() {
         for (text, think) in [
             ("none", Think::None),
             ("0", Think::None),
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn working_sets_are_multiples_of_the_cache_or_bytes() {
+    fn working_set_option_accepts_cache_multiples_and_bytes() {
         for (text, working_set, written, bytes) in [
             ("4x", WorkingSet::OfCache(4.0), "4x", 400),
             (" 0.5x ", WorkingSet::OfCache(0.5), "0.5x", 50),

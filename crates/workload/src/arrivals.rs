@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn fraction_equals_its_floating_point_number() {
+    fn fraction_equals_the_floating_point_number_it_is_made_from() {
         let of = |number| {
             let Fraction {
                 numerator,
@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn due_times_saturate() {
+    fn due_times_beyond_the_largest_u64_saturate() {
         let moments: Vec<u64> = constant(1e-12, 1, 2).take(3).collect();
         assert_eq!(moments, [u64::MAX; 3]);
         let moments: Vec<u64> = constant(1e-10, 1, 2).take(3).collect();

@@ -5,7 +5,8 @@ use crate::WorkloadError;
 use crate::intent::{Action, Phase};
 use crate::whole::{Work, Workload};
 
-/// The result of [`Workload::holding`].
+/// The size of a pool that contains at least a requested number of bytes; see
+/// [`Workload::holding`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extent {
     /// Number of files in one pool.
@@ -89,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn files_beyond_the_limit_have_the_mean_size() {
+    fn files_beyond_the_limit_are_assumed_to_have_the_mean_size() {
         let workload = Workload::from(Classic::default());
         let bytes = 50_000_000;
         let exact = workload.holding(bytes, 100_000).unwrap().unwrap();

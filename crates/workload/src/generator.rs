@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn skip_equals_drawing() {
+    fn skipped_draws_change_the_generator_like_performed_draws() {
         for kind in [GeneratorKind::IsoC, GeneratorKind::Mt19937] {
             for before in [0, 1, 300] {
                 for draws in [0, 1, 323, 324, 623, 624, 625, 1_248, 5_000, 100_003] {

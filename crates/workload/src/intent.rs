@@ -41,7 +41,6 @@ impl Phase {
 /// stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Intent {
-    /// The operation.
     pub action: Action,
     /// Whether this intent completes a transaction.
     pub ends_transaction: bool,

@@ -12,9 +12,8 @@ use crate::WorkloadError;
 use crate::names::parse_decimal;
 use crate::quantity;
 
-/// The largest number of places.
+/// The largest number of directories for files in one target.
 pub const PLACES_MAX: u32 = 1 << 24;
-/// The largest depth of a directory tree.
 pub const DEPTH_MAX: u32 = 64;
 
 /// The shape of the directory tree. Serialised as its text form, such as `tree:10x3`.

@@ -182,7 +182,8 @@ impl Mixer {
         }
     }
 
-    /// Makes this worker one of several workers that use one shuffled order together.
+    /// Sets the number of workers that share one shuffled order of files, and this worker's number.
+    /// Has no effect on other popularities.
     #[must_use]
     pub fn taking_turns(self, workers: u32, worker: u32) -> Self {
         Self {

@@ -43,7 +43,7 @@ pub struct Plan {
     /// disables are not included.
     pub skipped: Skipped,
     pub transactions: u64,
-    /// The reason why the transactions would end.
+    /// The reason why the transactions end in a run without errors or signals.
     pub end: End,
     /// The largest number of files at one time.
     pub files_peak: u64,

@@ -277,8 +277,8 @@ impl Stream for ClassicStream {
         self.transactions_begun
     }
 
-    /// With a fixed number of transactions, always returns true, so that all transactions are
-    /// performed, as by the original PostMark.
+    /// With a fixed number of transactions, always returns true, because the original PostMark
+    /// continues to the last transaction even if it can perform no operation.
     fn can_perform_any(&self, pool: &PoolState) -> bool {
         let is_drawn = |tenths: Option<u8>, chances: std::ops::Range<u8>| {
             tenths.is_some_and(|chance| chances.contains(&chance))

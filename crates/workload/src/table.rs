@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn search_reads_at_most_six_words_in_twenty_million_slots() {
+    fn search_for_a_free_slot_reads_at_most_six_words() {
         let mut table = FileTable::new(20_000_000).unwrap();
         let mut most = 0;
         for number in 0..20_000_000 {
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn table_that_exceeds_memory_is_an_error() {
+    fn table_larger_than_memory_is_refused() {
         assert!(FileTable::new(1 << 60).is_err());
     }
 

@@ -305,7 +305,7 @@ mod tests {
     /// A worker that waits for a claimed file sleeps until its release, or for [`LOOK_EVERY`].
     /// Waiting workers do not wake each other.
     #[test]
-    fn workers_waiting_for_a_claim_sleep() {
+    fn worker_sleeps_while_it_waits_for_a_claimed_file() {
         let pool = SharedPool::new(&Mix::default());
         pool.publish(File {
             number: 1,

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn unsent_intervals_wait_for_their_seconds_up_to_a_limit() {
+    fn number_of_unsent_intervals_is_limited() {
         let root = tempfile::tempdir().unwrap();
         let mut watch = watch(root.path());
         tell(root.path(), 0);

@@ -31,7 +31,7 @@ pub(crate) struct RunObservations {
     /// Whether a worker or call did not return. The run's files must then not be touched, because
     /// an operation may still be in progress.
     pub abandoned: bool,
-    /// Whether a reused pool has been changed.
+    /// Whether a reused pool is marked as in use, because transactions may have changed it.
     pub in_use: bool,
 }
 
@@ -50,13 +50,13 @@ impl RunObservations {
 /// The supervisor's own observations of a phase, in addition to the workers' results.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PhaseObservations {
-    /// Operations of all workers in each second.
+    /// For each second, the operations of all workers by role and action.
     pub slices: Slices<(Role, Action)>,
-    /// Kernel counters during the phase.
+    /// Changes of kernel counters in each interval of the phase.
     pub machine: Option<MachineOverTime>,
     /// Pauses, in which the program was stopped.
     pub pauses: Option<Pauses>,
-    /// The sync after the phase.
+    /// Duration of the sync after the phase; `None` if the run does not sync.
     pub sync: Option<PhaseSync>,
     /// Evidence of which component served the phase.
     pub evidence: Option<PhaseEvidence>,

@@ -15,19 +15,20 @@ use crate::processes::Meeting;
 #[derive(Default)]
 pub(super) struct Seconds {
     pub(super) open: BTreeMap<u64, BTreeMap<Action, SliceMeter>>,
-    /// The first second that has not been sent.
+    /// Index of the first second that has not been sent as an event.
     pub(super) next: u64,
 }
 
 /// The rounds of the steady-state rule, with the transaction rates that the supervisor measures.
 #[derive(Default)]
 pub(super) struct Rounds {
-    /// Start of the current round, and of its current second; `None` before the first round.
+    /// Start of the current round; `None` before the first round.
     pub(super) round: Option<Mark>,
+    /// Start of the current second of the round; `None` before the first round.
     pub(super) second: Option<Mark>,
-    /// Average number of transactions a second in each round.
+    /// Average transaction rate of each completed round, in transactions/s.
     pub(super) rates: Vec<f64>,
-    /// Number of transactions a second in each second of each round.
+    /// For each round, the transaction rate of each of its seconds, in transactions/s.
     pub(super) seconds: Vec<Vec<f64>>,
     /// The barrier after the round that has just ended. `None` once the rates of all ranks have
     /// arrived.

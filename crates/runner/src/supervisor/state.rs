@@ -24,7 +24,7 @@ pub(super) struct SeenFlight {
     pub(super) flight: usize,
     pub(super) under_way: Option<UnderWay>,
     pub(super) since: Instant,
-    /// Index in the list of stalled calls.
+    /// Index of the operation in [`Waiter::stalled`], once it has been reported as stalled.
     pub(super) stalled: Option<usize>,
 }
 
@@ -48,9 +48,9 @@ pub(crate) struct Supervisor<'e> {
     pub(super) seen: Vec<SeenFlight>,
     /// Whether workers currently use the pools that they check for other ranks.
     pub(super) is_across: bool,
-    /// Number of workers that wait at a barrier. `totals` contains the number of items of each
-    /// worker in the next stage.
+    /// Number of workers that wait at a barrier.
     pub(super) waiting: u32,
+    /// Number of items of each worker in the stage after the barrier.
     pub(super) totals: Vec<u64>,
     /// Number of workers that have not ended.
     pub(super) alive: u32,
@@ -145,7 +145,6 @@ impl<'e> Supervisor<'e> {
         self.waiter.control.clone()
     }
 
-    /// Sends an event.
     pub(crate) fn tell(&mut self, event: Event) {
         self.waiter.events.event(event);
     }

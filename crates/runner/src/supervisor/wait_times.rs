@@ -252,10 +252,11 @@ impl Supervisor<'_> {
     }
 }
 
-/// Waits until the free space has reached `before` again.
+/// Waits until the free space is as large as `before` the run created files, except for a small
+/// tolerance.
 ///
 /// # Errors
-/// Returns how much space is missing if the time limit is reached or the run stops.
+/// Returns how much space is missing if the time limit `at_most` is reached or the run stops.
 fn wait_for_space(
     owned: &RunDirectories,
     control: &Control,

@@ -68,7 +68,7 @@ pub(crate) struct PoolAt {
     pub spoiled: Arc<Spoiled>,
 }
 
-/// The contents of files.
+/// The source of the bytes that operations write.
 pub(crate) enum Payload {
     /// The text of classic workloads. Every operation writes a prefix of the text.
     Text(Arc<Vec<u8>>),
@@ -78,7 +78,7 @@ pub(crate) enum Payload {
 }
 
 impl Payload {
-    /// The bytes that an intent writes.
+    /// Returns the bytes that an intent writes; empty if it writes none.
     #[inline]
     pub(super) fn content(&mut self, intent: &Intent) -> &[u8] {
         if !intent.action.moves_bytes_out() {
@@ -104,7 +104,6 @@ pub(crate) struct PoolDirectory {
     pub name: Vec<u8>,
 }
 
-/// The configuration of a worker.
 pub(crate) struct WorkerConfig {
     pub namer: Namer,
     pub payload: Payload,

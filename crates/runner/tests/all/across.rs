@@ -23,8 +23,8 @@ use workload::{Phase, Work, Workers};
 use crate::directory;
 use crate::ranks::{Handles, is_empty, perform_on, perform_told, request};
 
-/// Returns a spec in which many different actions occur. There are enough files for names that end
-/// with every digit.
+/// Returns a spec with the given mix of actions. There are enough files for names that end with
+/// every digit, because the engines below treat names with certain last digits wrongly.
 fn asked(at: &Path, ranks: u32, weights: &str) -> RunSpec {
     let mut asked = request(at, 2 * ranks, ranks, 400);
     asked.verify = true;

@@ -442,7 +442,7 @@ fn overdue_transactions_that_did_not_start_are_counted() {
 }
 
 #[test]
-fn operations_on_one_file_are_serialized_and_waits_counted() {
+fn operations_on_one_file_are_serialized_and_their_waits_are_counted() {
     let mix = weighted(1, 100, "read=1");
     let request = request(&of_mix(mix, Workers::ONE));
     for depth in [1, 8, 64] {

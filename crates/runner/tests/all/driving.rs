@@ -141,7 +141,8 @@ fn stall_delays_all_due_operations_but_only_one_service_time() {
         });
         let late = late.unwrap();
         assert!((low..=high).contains(&late), "{arrivals}: {late} were late");
-        // The delays of late operations are evenly distributed over the half second.
+        // The delays of late operations are evenly distributed between 0 and half a second, so
+        // their median is about a quarter of a second.
         let middle = meter
             .latency
             .percentile(100.0 - f64::from(late) / 100.0)

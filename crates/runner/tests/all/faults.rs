@@ -158,8 +158,8 @@ fn assert_consistent(workload: &Classic, engine: &Simulated, record: &Record, wh
             "{what}: another operation failed than the one whose turn it was"
         );
     }
-    // The failed operation may have read or written some bytes and created its file. The engine has
-    // counted them.
+    // The failed operation may have read or written some bytes, and may have created its file. The
+    // engine has counted these bytes and this file, but the progress of the run has not.
     let of_failed = |names: [Action; 2]| {
         let moved = failed.filter(|error| names.iter().any(|name| name.name() == error.operation));
         moved.map_or(0, |error| *error.moved_bytes.known().unwrap())
@@ -489,7 +489,7 @@ fn errors_name_the_location_that_failed() {
 /// All files have the same size, so all operations of a kind take the same time: the time of their
 /// calls.
 #[test]
-fn latencies_equal_number_of_calls_times_their_cost() {
+fn latency_equals_number_of_calls_times_cost_of_a_call() {
     const SIZE: u64 = 20;
     let workload = Classic {
         size_low_bytes: SIZE,

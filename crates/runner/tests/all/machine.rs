@@ -185,7 +185,7 @@ fn assert_intervals_add_up(record: &Record, counting: &Counting, [before, after]
 }
 
 #[test]
-fn intervals_contain_counts_of_the_phase() {
+fn interval_counts_add_up_to_those_of_the_phase() {
     let at = tempfile::tempdir().unwrap();
     for place in [Place::Nowhere, Place::OwnDirectory] {
         let before = count();
@@ -262,7 +262,7 @@ fn delayed_reading_yields_a_long_interval_without_losing_counts() {
 }
 
 #[test]
-fn no_intervals_are_counted_without_series() {
+fn phases_have_no_counter_intervals_if_series_is_disabled() {
     let mut request = request(Path::new("/nowhere"), Place::Nowhere);
     request.series = false;
     request.drive.stop = Stop::After(Duration::from_millis(50));

@@ -84,7 +84,7 @@ fn assert_complete(record: &Record, engine: &Simulated, what: &str) {
 }
 
 #[test]
-fn private_pools_perform_planned_operations() {
+fn operations_in_private_pools_equal_the_plan() {
     for code in [Code::Raw, Code::Posix] {
         for (shape, workers) in [
             (Shape::Flat, 1),

@@ -147,7 +147,7 @@ fn perform(
     perform_on(&Posix, &SystemClock, ranks, request, meanwhile)
 }
 
-/// Like [`perform`], with another engine and clock.
+/// Like [`perform`], but with the given engine and clock instead of `posix` and the system clock.
 pub fn perform_on<S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     engine: &S,
     clock: &C,
@@ -638,7 +638,7 @@ fn signal_to_observer_ends_the_run() {
 }
 
 #[test]
-fn observers_count_activity_during_the_run() {
+fn observers_count_machine_activity_during_the_run() {
     const PERFORMING: u32 = 2;
     let at = directory();
     let at = at.path();

@@ -99,7 +99,7 @@ fn rates_exclude_skipped_operations() {
 }
 
 #[test]
-fn run_ends_if_all_files_are_full_for_writers() {
+fn run_ends_if_no_file_can_grow() {
     let began = Instant::now();
     let record = timed(full(Weights::default().with(Action::Append, 1)), private(2));
     began
@@ -119,7 +119,7 @@ fn run_ends_if_all_files_are_full_for_writers() {
 }
 
 #[test]
-fn run_of_shared_pool_ends_if_all_files_are_full_for_writers() {
+fn run_with_a_reading_worker_ends_if_no_file_can_grow() {
     let began = Instant::now();
     let mix = full(
         Weights::default()
@@ -137,7 +137,7 @@ fn run_of_shared_pool_ends_if_all_files_are_full_for_writers() {
 }
 
 #[test]
-fn run_ends_if_writers_empty_the_pool_of_readers() {
+fn run_ends_once_its_writer_has_deleted_all_files() {
     let began = Instant::now();
     let mix = Mix {
         weights: Weights::default()
@@ -202,7 +202,7 @@ fn classic(bias_read: i64, bias_create: i64) -> Workload {
 }
 
 #[test]
-fn pair_counts_if_one_operation_was_performed() {
+fn transaction_counts_if_one_operation_of_its_pair_was_performed() {
     for depth in [1, 8] {
         // The transactions only append, and files soon reach their maximum size. The second
         // operation of each transaction creates or deletes a file.

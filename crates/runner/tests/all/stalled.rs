@@ -207,7 +207,7 @@ fn stalled_operation_is_identified_among_several_in_flight() {
 }
 
 #[test]
-fn worker_that_never_returns_fails_the_run_with_a_record() {
+fn run_with_a_worker_that_never_returns_fails_but_has_a_record() {
     let (record, told, took) = run(At::Nth(2_500), Duration::from_secs(3_600));
     assert!(took < Duration::from_secs(30), "{took:?}");
     let Outcome::Failed { why } = &record.actual.outcome else {

@@ -132,7 +132,7 @@ fn slope_rule_uses_the_seconds_of_the_window() {
 }
 
 #[test]
-fn transactions_shorter_than_a_window_are_not_steady() {
+fn run_shorter_than_a_steady_state_window_is_not_steady() {
     let mut request = request(
         steady(SteadyRule::Snia, 10, Duration::from_millis(200)),
         Workers::ONE,

@@ -86,7 +86,7 @@ fn run(request: &RunSpec) -> (Record, Told) {
 }
 
 #[test]
-fn partial_records_equal_final_record() {
+fn partial_records_together_equal_the_final_record() {
     let place = tempfile::tempdir().unwrap();
     let (record, told) = run(&request(place.path(), Drive::default()));
     let head = told.opened.unwrap();

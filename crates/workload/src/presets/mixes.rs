@@ -97,8 +97,7 @@ const ROWS: [Row; 6] = [
         durability: None,
         more: |mix| mix.think = Think::Exponential(500_000),
     },
-    // Half of the files are smaller than exp(9.357) bytes, because the logarithm of the size has
-    // the mean 9.357.
+    // The median of a lognormal distribution is exp(mu). With mu 9.357 it is 11,579 bytes.
     Row {
         name: "web-cache",
         what: "a caching web proxy: popular objects are read, others fetched, refreshed, evicted; \

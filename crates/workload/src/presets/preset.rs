@@ -57,7 +57,7 @@ impl Preset {
 /// The default duration of a preset's measurement, in seconds.
 pub const RUN_FOR_S: u64 = 10;
 
-/// A named workload.
+/// A workload that users select by its name instead of by single options.
 #[derive(Clone, Debug)]
 pub struct Preset {
     pub name: &'static str,

@@ -136,8 +136,8 @@ impl Workload {
     }
 }
 
-/// Returns the sum of the weights of actions that make the pool grow, or of actions that make it
-/// shrink.
+/// If `grows` is true, returns the sum of the weights of actions that make the pool grow, and
+/// otherwise of actions that make it shrink.
 fn weight_of_change(mix: &Mix, grows: bool) -> u64 {
     let of_kind = mix
         .weights
