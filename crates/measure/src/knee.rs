@@ -98,8 +98,8 @@ fn curve(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Returns the distance of each point below the chord, or `None` if the curve is too short or too
-/// flat.
+/// Returns the distance of each point below the chord from the first to the last point, or `None`
+/// if the curve is too short or too flat.
 fn differences(curve: &[(f64, f64)]) -> Option<Vec<f64>> {
     if curve.len() < POINTS_MIN {
         return None;
@@ -172,8 +172,8 @@ mod tests {
                 "up to {end}: {found} instead of {expected}"
             );
         }
-        // A typical sweep: 5 to 95 % in steps of 5. The difference d is 0.6222 at 75 %, 0.6250 at
-        // 80 % and 0.5921 at 85 %.
+        // A typical sweep: 5 to 95 % in steps of 5. The distance below the chord is 0.6222 at 75 %,
+        // 0.6250 at 80 % and 0.5921 at 85 %.
         let sweep: Vec<(f64, f64)> = (1..20)
             .map(|sweep_step| f64::from(sweep_step) * 0.05)
             .map(|load| (load, 1.0 / (1.0 - load)))
@@ -285,8 +285,8 @@ mod tests {
     #[test]
     fn a_higher_sensitivity_finds_fewer_knees() {
         let bent = [(0.0, 1.0), (1.0, 1.7), (2.0, 2.4), (3.0, 4.0)];
-        // At rate 2, the difference d is 2/3 - 1.4/3 = 0.2, and then falls to 0. The threshold is
-        // 1/6 at a sensitivity of 0.5, and 1/3 at 1.
+        // The distance below the chord is 2/3 - 1.4/3 = 0.2 at rate 2, and falls to 0 at rate 0. A
+        // knee requires a fall by more than 1/6 at a sensitivity of 0.5, and by 1/3 at 1.
         assert_eq!(knee(&bent, 0.5).map(|knee| knee.rate), Some(2.0));
         assert_eq!(knee(&bent, 1.0), None);
     }

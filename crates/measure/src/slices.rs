@@ -70,7 +70,8 @@ pub struct Slice<K, M = SliceMeter> {
     pub meters: Vec<(K, M)>,
 }
 
-/// A time series of meters by key. Merging is associative and commutative.
+/// A time series: for each slice of time, a meter for each key, such as a kind of operation.
+/// Merging is associative and commutative.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slices<K> {
     /// How often the width of slices was doubled, from one second.
@@ -138,7 +139,7 @@ impl<K: Ord> Slices<K> {
     }
 
     /// Returns all slices from the start to the last one that is not empty, including empty slices.
-    /// The last slice of a run may be shorter than its width.
+    /// The run may end before the end of its last slice.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &BTreeMap<K, SliceMeter>> {
         self.slices.iter()
     }

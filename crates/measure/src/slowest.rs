@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn rejected_durations_need_no_description() {
+    fn description_is_computed_only_for_kept_durations() {
         let mut slowest = of(&[10; SLOWEST_KEPT]);
         slowest.offer(10, || unreachable!("as long as the least is not longer"));
         slowest.offer(11, || 11);

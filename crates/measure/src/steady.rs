@@ -49,15 +49,15 @@ mod tests {
 
     #[test]
     fn values_at_the_limits_are_steady() {
-        // An excursion of 20 % without a slope, and slightly above 20 %.
+        // Without a slope, an excursion of 20 % is steady, and a slightly greater one is not.
         assert!(window(&[100.0, 90.0, 100.0, 110.0, 100.0]).is_some_and(|steady| steady.is_steady));
         let above = window(&[110.0, 90.0, 90.0 - 1e-9, 90.0, 110.0]).unwrap();
         assert!(
             !above.is_steady && above.slope_excursion < 1e-9,
             "{above:?}"
         );
-        // A line that rises by 10 % over the window, and one that rises by 12 %, whose excursion is
-        // within the limit.
+        // A line that rises by 10 % over the window is steady. One that rises by 12 % is not,
+        // although its excursion is below 20 %.
         assert!(window(&[95.0, 97.5, 100.0, 102.5, 105.0]).is_some_and(|steady| steady.is_steady));
         let steeper = window(&[94.0, 97.0, 100.0, 103.0, 106.0]).unwrap();
         assert!(

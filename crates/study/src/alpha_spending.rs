@@ -37,7 +37,8 @@ impl Looks {
         Self { blocks }
     }
 
-    /// The numbers of blocks at which looks are planned, including the last.
+    /// The numbers of blocks at which looks are planned, in ascending order. The last number is the
+    /// maximum number of blocks.
     pub fn blocks(&self) -> &[u32] {
         &self.blocks
     }

@@ -18,7 +18,8 @@ use crate::verdicts::VerdictCounts;
 /// Maximum probability that a study reports a doubtful A/A control if nothing disturbs the machine.
 pub const DOUBT_ALPHA: f64 = 0.01;
 
-/// A confidence interval of a ratio, with the confidence of the whole table.
+/// A confidence interval of a ratio. With the probability [`Comparisons::confidence`], the intervals
+/// of all rows of a table contain the true ratios.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RatioInterval {
     pub low: f64,
@@ -125,7 +126,7 @@ pub struct TwinNoise {
 pub struct Comparisons {
     /// Name of the baseline.
     pub baseline: String,
-    /// Probability with which all intervals hold together (0.95 is 95 %).
+    /// Probability that all intervals of the table contain the true ratios (0.95 is 95 %).
     pub confidence: f64,
     /// One row for each metric of each candidate, ordered by candidate.
     pub rows: Vec<Comparison>,

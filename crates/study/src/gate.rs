@@ -109,7 +109,8 @@ pub struct Gate {
     /// Number of blocks that the gate needs: the maximum over its requirements. `None` if
     /// [`Judged::blocks_needed`] of a requirement is `None`.
     pub blocks_needed: Option<u32>,
-    /// Only blocks with a number above this one were used; `None` if all blocks were used.
+    /// Only blocks with a number above this one were used, because earlier blocks were examined
+    /// before; `None` if all blocks were used.
     pub confirmed_after: Option<u32>,
     /// Whether a baseline seems to differ from itself in an A/A control. The gate then passes only
     /// if [`GateRules::allows_doubtful`] is set.
@@ -307,9 +308,9 @@ impl Judged {
 }
 
 /// Decides which requirements failed, by Holm's procedure (Scandinavian Journal of Statistics 6
-/// (1979), 65-70). The smallest p-value is compared with the error divided by the number of tests.
-/// The next p-value is compared with the error divided by one test fewer, until a p-value exceeds
-/// its limit. A requirement that cannot be tested counts as a test.
+/// (1979), 65-70). The limit of the smallest p-value is [`FAIL_ALPHA`] divided by the number of
+/// tests. For each further p-value, the divisor is smaller by one, until a p-value exceeds its
+/// limit. A requirement that cannot be tested counts as a test.
 fn fail_by_holm(judged: &mut [Judged]) {
     let all = judged.len();
     let mut tested: Vec<(&mut Judged, f64)> = judged

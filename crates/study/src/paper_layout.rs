@@ -8,14 +8,16 @@ use std::str::FromStr;
 pub enum PaperLayout {
     /// Tables 1 to 6 of the 1997 paper: rates by system, a table for each configuration.
     Tr3022,
-    /// The brief of VERITAS: series, processes, the average of a process, improvements in percent.
+    /// The VERITAS File Server Edition Performance Brief: rates by series and number of processes,
+    /// their average for a process, and the improvements in percent.
     Veritas,
-    /// Two classic sessions side by side, with the factor between them.
+    /// The output of two sessions of the original PostMark side by side, with the ratio of their
+    /// figures.
     Sessions,
     /// The mail administrator's page: many systems with their descriptions.
     Submissions,
-    /// The study of NFS and iSCSI: completion time, messages and processor time by the size of the
-    /// pool.
+    /// The study of NFS and iSCSI: completion time, messages and processor time for each size of
+    /// the pool.
     Completion,
 }
 

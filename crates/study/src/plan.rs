@@ -20,7 +20,6 @@ pub struct StudyPlan {
     /// The runs of the next block, in order: label of the cell, and whether the run is the second
     /// run of a baseline.
     pub order: Vec<(String, bool)>,
-    /// Number of the next block.
     pub next_block: u32,
     /// Number of runs that have been performed.
     pub done: u32,

@@ -12,11 +12,12 @@ use crate::statistics::{self, Mean};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// As pairs: both configurations ran in each block.
+    /// Paired: both configurations ran in each block, in random order.
     Blocks,
-    /// As pairs of blocks in which each configuration was measured separately.
+    /// Paired: each block contains runs of both configurations, but they were measured separately
+    /// instead of in random order.
     BlocksApart,
-    /// As two samples: the runs were not interleaved.
+    /// Not paired, but as two independent samples.
     NotInterleaved,
 }
 

@@ -182,7 +182,7 @@ impl EstimatedDeviation {
     /// `None` if [`BLOCKS_MAX`] are too few.
     ///
     /// The true standard deviation may exceed the estimate. The probability therefore includes the
-    /// distribution of the estimate. The result is the probability of a noncentral t, whose
+    /// distribution of the estimate. It is the probability of a noncentral t distribution, whose
     /// noncentrality is the quantile of the bound.
     pub fn samples_needed(self, margin: f64, false_pass: f64, miss: f64) -> Option<u32> {
         if self.deviation == 0.0 {

@@ -137,8 +137,8 @@ impl Histogram {
         self.max_ns = self.max_ns.max(ns);
     }
 
-    /// Counts a duration beyond the range, or the first one that is recorded in a histogram that
-    /// was read from a file.
+    /// Counts a duration for which `counts` has no bucket. Either it is beyond the range of the
+    /// buckets, or the histogram was read from a file and `counts` is not allocated yet.
     #[cold]
     fn record_seldom(&mut self, ns: u64) {
         self.buckets.make_room();

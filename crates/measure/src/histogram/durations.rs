@@ -46,7 +46,7 @@ impl<B: Buckets> Default for Durations<B> {
 }
 
 impl<B> Durations<B> {
-    /// Creates an empty histogram with empty buckets.
+    /// Creates an empty histogram. The given buckets must be empty.
     pub(super) fn from_buckets(buckets: B) -> Self {
         Self {
             buckets,
@@ -104,7 +104,7 @@ impl<B: Buckets> Durations<B> {
         self.merge_totals(other);
     }
 
-    /// Returns the number of durations, including the overflow.
+    /// Returns the number of durations, including those beyond the range of the buckets.
     pub fn count(&self) -> u64 {
         self.buckets.sum() + self.overflow
     }

@@ -66,7 +66,7 @@ impl Buckets for Packed {
     }
 
     fn write(&self) -> String {
-        // All digits are ASCII characters.
+        // The text consists of ASCII characters, so the conversion replaces none of them.
         String::from_utf8_lossy(&self.text).into_owned()
     }
 
@@ -118,7 +118,7 @@ pub fn unpacked(text: &str) -> Option<Vec<(usize, u64)>> {
     (packed(buckets.iter().copied())? == text).then_some(buckets)
 }
 
-/// An encoder of buckets, which must be in ascending order and not empty.
+/// Encodes buckets one at a time. Their indices must ascend, and their counts must not be 0.
 #[derive(Default)]
 pub(super) struct Packer {
     pub(super) packed: Vec<u8>,

@@ -1,4 +1,4 @@
-//! Conversion of histograms to the compact representation, and to coarser buckets.
+//! Converts histograms to the compact representation, and reduces their resolution.
 
 use std::collections::BTreeMap;
 

@@ -163,7 +163,7 @@ fn overflow_is_counted_and_the_maximum_is_exact() {
 }
 
 #[test]
-fn a_histogram_of_another_precision_is_refused() {
+fn histogram_with_other_precision_or_buckets_is_refused() {
     let json = serde_json::to_string(&of(&[5])).unwrap();
     let other = json.replace("\"precision_bits\":7", "\"precision_bits\":6");
     assert!(serde_json::from_str::<Histogram>(&other).is_err());

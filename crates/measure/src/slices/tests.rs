@@ -137,7 +137,7 @@ proptest! {
 }
 
 #[test]
-fn width_of_slices_doubles_at_the_maximum_number() {
+fn width_of_slices_doubles_beyond_the_maximum_number_of_slices() {
     let mut slices = of(&[(1_799, 0, 5)]);
     assert_eq!((slices.len(), slices.width_ns()), (1_800, SLICE_NS));
     slices.take(Slice {

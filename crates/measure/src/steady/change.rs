@@ -235,7 +235,8 @@ mod tests {
             13.93 * (2.0_f64 / 2.0).sqrt() / 100.0,
         );
         assert!(found.is_steady);
-        // A known relative error of 10 % for the window is one of 31.6 % for each of ten slices.
+        // If the relative error of the whole window is 10 %, that of each of its ten slices is
+        // 31.6 %.
         let noisy = judge(&slices, 100.0, 0.1).unwrap();
         close(
             noisy.drift_by_chance,

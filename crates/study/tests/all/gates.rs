@@ -319,7 +319,8 @@ fn a_failure_requires_enough_blocks_for_the_order_test() {
     let (side, baseline) = always_last(7);
     let found = gate(side, baseline, &["transactions >= 0.97"]).unwrap();
     assert_eq!(found.decision, Decision::Failed, "{found:?}");
-    // With three runs in each of five blocks, this happens in 1 of 243 orders.
+    // With three runs in each of five blocks, the candidate's run is the worst of every block in
+    // only 1 of 243 orders.
     let (side, baseline) = always_last(5);
     let twin = Some(in_blocks("base", &[100.5; 5]));
     let found = gate(
@@ -405,7 +406,7 @@ fn the_documented_numbers_of_blocks_are_correct() {
         let words: Vec<&str> = document.split_whitespace().collect();
         assert!(words.join(" ").contains(&documented), "{documented}");
     }
-    // A loss of 3 % just meets a bound of 0.97. So it fails only by chance, whatever the number of
-    // blocks.
+    // With a bound of 0.97 instead of 0.985, a loss of 3 % meets the requirement exactly. So the
+    // gate fails only with its error probability of 1 %, even with 100 blocks.
     assert!((power(0.0, study::gate::FAIL_ALPHA, 99.0) - 0.01).abs() < 1e-6);
 }

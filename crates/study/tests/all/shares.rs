@@ -70,7 +70,7 @@ fn single_runs_with_many_failures_are_not_compared() {
     let side = failing(apart("new", &[234.0]), &[60.0]);
     let found = compared(side, failing(apart("base", &[100.0]), &[0.0]));
     assert!(found.rows[0].has_unlike_shares());
-    // An unknown share is not a difference.
+    // A run whose share of failed operations is not known does not count as different.
     let found = compared(apart("new", &[234.0]), apart("base", &[100.0]));
     assert!(found.rows[0].incomplete.is_empty());
 }

@@ -89,7 +89,8 @@ fn all_intervals_of_a_table_hold_together() {
         held += u32::from(holds);
     }
     let share = f64::from(held) / f64::from(STUDIES);
-    // If each of ten intervals had 95 %, all ten would hold in only 60 % of the studies.
+    // If each of ten intervals had a confidence of 95 %, all ten would contain the true ratio in
+    // only 60 % of the studies. So each interval must be wider.
     assert!((0.93..=0.98).contains(&share), "{share}");
 }
 

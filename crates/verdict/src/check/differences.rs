@@ -28,7 +28,7 @@ pub struct Difference {
 pub struct Differences {
     /// The first [`DIFFERENCES_MAX`] differences.
     pub first: Vec<Difference>,
-    /// Number of further differences.
+    /// Number of differences that `first` omits.
     pub more: u64,
 }
 

@@ -26,8 +26,8 @@ impl Rule for LatencyOverflow {
             .flat_map(PhaseRecord::measured_operations);
         let operations: u64 = all
             .map(|operation| {
-                // A response time is never shorter than its service time, so the maximum counts
-                // each operation once.
+                // A response time is never shorter than its service time. So the greater of the
+                // two counts includes each operation once.
                 let service = operation.meter.service.as_ref();
                 let latency = operation.meter.latency.overflow();
                 latency.max(service.map_or(0, Histogram::overflow))

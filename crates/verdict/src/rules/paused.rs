@@ -18,7 +18,8 @@ use super::rule::*;
 /// the pauses.
 const MAX: f64 = 0.01;
 
-/// Above this share, pauses exceed the drift that is allowed for a steady run.
+/// Above this share, the run is INVALID, because pauses exceed the drift that is allowed for a
+/// steady run.
 const INVALID: f64 = 0.10;
 
 /// The program was stopped while the machine ran.

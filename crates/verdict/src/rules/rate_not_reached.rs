@@ -14,8 +14,8 @@ use super::rule::*;
 use super::steadiness::judged;
 use crate::summary::phase;
 
-/// Minimum share of the requested rate that must be achieved. Above the saturation rate a queue
-/// grows during the whole run.
+/// Minimum share of the requested rate that must be achieved. A lower rate shows that the load is
+/// above the saturation rate, so that a queue grows during the whole run.
 const MIN: f64 = 0.99;
 
 /// The number of Poisson arrivals is random: a deficit of at most this many standard deviations is

@@ -155,7 +155,8 @@ pub(super) fn steadiness(record: &Record) -> Fact<Steadiness> {
         };
     }
     if record.spec.drive.rate().is_some() {
-        // In an open loop the arrivals determine the rate.
+        // In an open loop the arrivals determine the rate, so its steadiness does not describe the
+        // target.
         return Fact::NotApplicable;
     }
     if phase.slices.is_empty() {

@@ -6,11 +6,12 @@
 
 use super::rule::*;
 
-/// Maximum share of CPU steal in all processors' time: the shortfall that is
-/// allowed for an achieved rate.
+/// Maximum share of CPU steal in all processors' time. An achieved rate may be below the requested
+/// rate by the same share.
 const MAX: f64 = 0.01;
 
-/// Above this share, CPU steal exceeds the drift that is allowed for a steady run.
+/// Above this share, the run is INVALID, because CPU steal exceeds the drift that is allowed for a
+/// steady run.
 const INVALID: f64 = 0.10;
 
 /// The hypervisor took processor time.

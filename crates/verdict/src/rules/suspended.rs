@@ -9,7 +9,7 @@ use super::rule::*;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Suspended {
-    /// Time of suspension, in nanoseconds.
+    /// Time for which the machine was suspended, in nanoseconds.
     pub ns: u64,
 }
 

@@ -61,7 +61,7 @@ pub struct ServedBy {
 /// Reads of the devices that contain the targets' file systems.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceReads {
-    /// Number of reads.
+    /// Number of read requests that the devices completed.
     pub reads: Fact<u64>,
     /// Number of bytes read.
     pub bytes: Fact<u64>,

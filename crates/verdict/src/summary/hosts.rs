@@ -43,7 +43,7 @@ pub struct HostsDiffer {
 /// The hosts that have the same value of a fact.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HostsAlike {
-    /// The value as text.
+    /// The fact's value as text.
     pub value: String,
     /// Number of hosts with this value.
     pub count: u64,

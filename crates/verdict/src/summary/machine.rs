@@ -52,7 +52,7 @@ pub struct MachineSummary {
     pub devices: Vec<DeviceSummary>,
 }
 
-/// Processor time of the workers, in processors.
+/// Processor time of the workers, in processors: 1 is one processor all the time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkersCpu {
     /// Number of workers whose time is known.
@@ -76,15 +76,15 @@ pub struct DeviceSummary {
     pub name: String,
     /// Position of the device below the target.
     pub role: DeviceRole,
-    /// Reads completed.
+    /// Completed reads, and their number a second.
     pub reads: Option<Rate>,
-    /// Bytes read.
+    /// Bytes that the device read, and their number a second.
     pub read_bytes: Option<Rate>,
-    /// Writes completed.
+    /// Completed writes, and their number a second.
     pub writes: Option<Rate>,
-    /// Bytes written.
+    /// Bytes that the device wrote, and their number a second.
     pub written_bytes: Option<Rate>,
-    /// Completed flushes of the device's cache.
+    /// Completed flushes of the device's cache, and their number a second.
     pub flushes: Option<Rate>,
     /// Share of the time in which the device had at least one operation in flight, from 0 to 1.
     pub busy_fraction: Option<f64>,

@@ -1,4 +1,4 @@
-//! The numbers of a phase.
+//! The summary of a phase: rates, latencies and waits, derived from the phase's record.
 
 use std::collections::BTreeMap;
 
@@ -110,7 +110,7 @@ pub struct OperationSummary {
     pub action: Action,
     /// Completed operations, and their rate over the phase.
     pub operations: Rate,
-    /// Bytes moved, and their rate over the phase.
+    /// Bytes that the operations read or wrote, and their rate over the phase.
     pub bytes: Rate,
     /// Operations that failed.
     pub failed: u64,
@@ -121,7 +121,7 @@ pub struct OperationSummary {
     /// Service times, from issue to completion, in an open loop; nothing for a closed loop, whose
     /// latencies are service times.
     pub service_ns: Option<LatencySummary>,
-    /// Latencies beyond the range of the histogram.
+    /// Number of latencies beyond the range of the histogram.
     pub overflow: u64,
     /// The calls that the operations consisted of; empty if calls were not timed.
     pub steps: Vec<StepSummary>,

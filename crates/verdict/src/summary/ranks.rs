@@ -61,7 +61,8 @@ pub struct RankShare {
     pub host: u32,
     /// Number of the rank's workers.
     pub workers: u32,
-    /// Transactions, or operations in `prepare`, and their rate over the rank's own time.
+    /// Transactions that the rank completed (operations in `prepare`), and their number a second
+    /// from the start of its first worker to the end of its last.
     pub done: Rate,
     /// Share of the work of all ranks, from 0 to 1; nothing if no work was completed.
     pub fraction: Option<f64>,
@@ -76,7 +77,8 @@ pub struct HostShare {
     pub ranks: u32,
     /// Number of workers on the host.
     pub workers: u32,
-    /// Transactions, or operations in `prepare`, and their rate over the host's own time.
+    /// Transactions that the host completed (operations in `prepare`), and their number a second
+    /// from the start of its first worker to the end of its last.
     pub done: Rate,
     /// Share of the work of all hosts, from 0 to 1; nothing if no work was completed.
     pub fraction: Option<f64>,
@@ -116,7 +118,7 @@ pub struct SlowestRank {
     pub rank: u32,
     /// Name of the rank's host.
     pub host: String,
-    /// Transactions a second, or operations a second in `prepare`.
+    /// Rate of the rank: transactions a second, or operations a second in `prepare`.
     pub per_second: f64,
 }
 

@@ -1,4 +1,4 @@
-//! A count with its rate.
+//! A count of completed work or of bytes, with the count a second.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -38,7 +38,7 @@ pub struct OperationTotal {
     /// Completed operations, and their rate.
     #[serde(flatten)]
     pub rate: Rate,
-    /// Bytes moved.
+    /// Bytes that the operations read or wrote, and their rate.
     pub bytes: Rate,
     /// Operations that failed.
     pub failed: u64,

@@ -128,7 +128,7 @@ fn the_record_document_lists_every_field() {
 }
 
 #[test]
-fn written_runs_are_valid() {
+fn runs_written_by_the_program_match_the_schema() {
     let validator = validator();
     for text in [GOLDEN].into_iter().chain(KEPT) {
         let document: Value = serde_json::from_str(text).unwrap();

@@ -84,7 +84,7 @@ fn summary_of(record: PhaseRecord) -> PhaseSummary {
 }
 
 #[test]
-fn times_until_first_last_and_durable_start_with_the_phase() {
+fn times_to_first_worker_last_worker_and_durable_are_measured_from_phase_start() {
     let creates = vec![vec![operation(Role::Worker, Action::Create, 120, &[])]];
     let mut prepare = phase(Phase::Prepare, creates, Vec::new());
     prepare.first_done = Some(FirstDone {
@@ -353,7 +353,7 @@ fn a_killed_run_has_no_paper_figures() {
         None,
         "how many were deleted is not known"
     );
-    // If the run itself recorded its end, a missing phase performed nothing.
+    // If the run recorded its own end, a phase that the record lacks performed no work.
     record.actual.outcome = Outcome::Interrupted { signal: 2 };
     let paper = Summary::of(&record).paper.unwrap();
     assert_eq!(
@@ -443,7 +443,7 @@ fn an_unexpected_cache_state_is_reported() {
 }
 
 #[test]
-fn fraction_of_reads_is_unknown_without_device_bytes() {
+fn fraction_of_reads_from_device_is_unknown_without_fetched_bytes() {
     let mut record = kept();
     record.spec.cache = Cache::Cold;
     reads(&mut record, Fact::Unavailable("no /proc".to_owned()), 1_000);

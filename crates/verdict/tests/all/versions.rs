@@ -79,8 +79,8 @@ fn kept_records_are_written_unchanged() {
         if version == SCHEMA_VERSION {
             let written = verdict::to_json(&Record::from_json(text).unwrap());
             let record = |text: &str| text.split_once("\"record\":").unwrap().1.to_owned();
-            // If something else than a number ends the transactions, the first records contain a
-            // number that was not requested.
+            // If the number of transactions does not end a run, the first program versions recorded
+            // 2^40 instead of `null`.
             let text =
                 record(text).replace("\"transactions\":1099511627776,", "\"transactions\":null,");
             assert!(record(&written) == text, "{name}");
@@ -101,7 +101,7 @@ fn counts(record: &Record) -> Vec<(Action, u64)> {
 }
 
 #[test]
-fn a_mix_of_the_first_version_is_read() {
+fn record_of_a_mix_with_schema_1_is_read() {
     let record = kept("1-mix");
     assert_eq!(record.tool.generators, 1);
     assert_eq!(record.spec.command_line[..2], ["postmark", "run"]);
@@ -170,7 +170,7 @@ fn a_mix_of_the_first_version_is_read() {
 }
 
 #[test]
-fn a_sweep_of_the_first_version_is_read() {
+fn record_of_a_sweep_with_schema_1_is_read() {
     let record = kept("1-sweep");
     let asked = record.spec.drive.sweep.as_ref().unwrap();
     assert_eq!(asked.climb, Climb::Rates(vec![50.0, 100.0]));
@@ -198,7 +198,7 @@ fn a_sweep_of_the_first_version_is_read() {
 }
 
 #[test]
-fn a_failed_run_of_the_first_version_is_read() {
+fn record_of_a_failed_run_with_schema_1_is_read() {
     let record = kept("1-failed");
     let Outcome::Failed { why } = &record.actual.outcome else {
         panic!("{:?}", record.actual.outcome);
@@ -226,7 +226,7 @@ fn a_failed_run_of_the_first_version_is_read() {
 }
 
 #[test]
-fn a_classic_run_of_the_first_version_is_read() {
+fn record_of_a_classic_run_with_schema_1_is_read() {
     let record = kept("1-classic");
     let classic = record.spec.workload.classic().unwrap();
     assert_eq!(
@@ -255,7 +255,7 @@ fn a_classic_run_of_the_first_version_is_read() {
 }
 
 #[test]
-fn record_of_the_first_version_has_a_summary() {
+fn record_with_schema_1_has_a_summary() {
     let summary = Summary::of(&kept("1-mix"));
     assert_eq!(
         summary.verdict.level,

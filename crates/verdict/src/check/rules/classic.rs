@@ -8,9 +8,9 @@ use record::run::{PhaseRecord, Record, WorkerPhase};
 
 /// Maximum difference between two clocks that are rounded to whole seconds, in seconds.
 const SECONDS: i64 = 1;
-/// Maximum relative error of a small sum of 32-bit floats.
+/// Maximum relative error of a sum of at most [`FLOATS_EXACT`] bytes in 32-bit floats.
 const FLOATS_OFF: f64 = 0.01;
-/// A sum of at most this many bytes is small.
+/// Sums of more bytes are not checked, because large sums of 32-bit floats stop growing.
 const FLOATS_EXACT: f64 = 1e9;
 
 pub(super) fn check(record: &Record, found: &mut Findings) {

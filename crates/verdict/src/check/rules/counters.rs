@@ -74,8 +74,8 @@ fn over_time(machine: &MachineOverTime, at: &mut At<'_>) {
     }
 }
 
-/// Checks that the parts of processor time add up to the total. Some lists do not contain the idle
-/// time; the other parts are then at most the total.
+/// Checks that the parts of processor time add up to the total. If the idle time is not recorded,
+/// the other parts must be at most the total.
 fn processor_times(of: impl Fn(&str) -> Option<u64>, at: &mut At<'_>) {
     let sum = |names: &[&str]| {
         let mut names = names.iter();

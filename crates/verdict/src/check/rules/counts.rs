@@ -144,7 +144,7 @@ fn transactions(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     }
 }
 
-/// Number of operations in a transaction.
+/// Number of operations in a classic transaction: one for each bias that is not disabled.
 fn halves(classic: &Classic) -> u64 {
     let biases = [classic.bias_read, classic.bias_create];
     biases
@@ -202,7 +202,8 @@ pub(super) fn errors(record: &Record, found: &mut Findings) {
 /// The step of an error that verification found in the result of an operation.
 const VERIFY: &str = "verify";
 
-/// Number of names that the preparation and the transactions added; `None` if an operation failed.
+/// Number of names that the preparation and the transactions added. `None` if an operation failed,
+/// because its name may exist or not.
 fn pool(record: &Record) -> Option<i128> {
     let mut names = 0_i128;
     for phase in &record.actual.phases {

@@ -10,7 +10,8 @@ use super::columns::{Columns, fields, units};
 use super::laws;
 use super::scope::{At, Findings, Rule, Scope};
 
-/// Maximum number of files in a sample of the pool.
+/// Maximum number of files in a residency sample, which shows how much of the pool is in the page
+/// cache.
 const SAMPLE_MAX: u64 = 100;
 /// The kernel's unit of bytes that a device moves.
 const SECTOR_BYTES: u64 = 512;

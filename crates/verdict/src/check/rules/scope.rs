@@ -39,9 +39,10 @@ pub enum Rule {
     /// Moments of segments, workers, syncs and readings of the machine are in their order and
     /// within the run.
     Times,
-    /// Durations of phases agree with the spec and with the work in them.
+    /// Phases with a time limit last as long as the spec requires. The recorded intervals of a
+    /// phase do not extend beyond its end.
     Duration,
-    /// The workers' operations fit into the workers' time.
+    /// The service times of all operations add up to at most the time for which the workers ran.
     WorkTime,
     /// Issued transactions completed, failed or were skipped, and rates include only completed
     /// transactions.
@@ -52,7 +53,7 @@ pub enum Rule {
     Latencies,
     /// Sum, minimum and maximum of a histogram agree with its buckets.
     Histograms,
-    /// The calls of operations fit into their service times.
+    /// The calls of an operation take at most its service time.
     Steps,
     /// The time series and the segments contain the same work.
     Series,
@@ -68,7 +69,7 @@ pub enum Rule {
     Classic,
     /// The run checked exactly the names in the pool.
     NamesChecked,
-    /// Counters of a phase are at most those of the run, and parts of a counter add up.
+    /// Counters of a phase are at most those of the run, and the parts of a counter add up to it.
     Counters,
     /// Facts of targets, space, host and ranks agree with one another.
     Environment,
@@ -299,7 +300,6 @@ impl Scope<'_> {
         self.record.actual.end.known() == Some(&End::Complete)
     }
 
-    /// Whether the phase is an open loop.
     pub(super) fn is_open(&self, phase: &PhaseRecord) -> bool {
         phase.phase == Phase::Transactions && self.per_second.is_some()
     }

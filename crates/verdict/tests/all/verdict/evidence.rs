@@ -397,8 +397,8 @@ fn source_of_operations_is_known_only_in_phases_with_one_kind() {
     );
 }
 
-/// File system, class, mount options, durability policy, whether I/O is direct, and the durability
-/// level.
+/// Columns: file system, its class, mount options, durability policy, `direct` for direct I/O, and
+/// the expected durability level, which is empty if it is not known.
 const TIERS: &str = "
     ext4 | block |  | none |  | PageCache
     ext4 | block |  | batch:10 |  | PageCache

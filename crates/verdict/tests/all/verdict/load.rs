@@ -126,7 +126,7 @@ fn processor_shares_are_unknown_in_short_runs_and_with_unknown_fuse_servers() {
         seen.others_fraction.why(),
         Some("no process holds /dev/fuse open")
     );
-    // A time that the kernel does not report is no reason.
+    // If the kernel does not report processor times, the run remains valid.
     let seen = is_valid(|record| {
         record.during.counted.system.times = Fact::Unavailable("no /proc".to_owned())
     });

@@ -17,7 +17,7 @@ pub const SECOND: u64 = 1_000_000_000;
 /// Start of the transactions, in nanoseconds since the origin.
 pub const BEGAN: u64 = 7 * SECOND;
 
-/// The kept record as a valid run that was measured for a minute.
+/// Changes the record of [`kept`] to that of a valid run, which was measured for a minute.
 pub fn well() -> Record {
     let mut record = kept();
     measure_for(&mut record, 60 * SECOND, 60_000);
@@ -27,7 +27,7 @@ pub fn well() -> Record {
     during.clocks.elapsed_ns = 61 * SECOND;
     let counted = &mut during.counted;
     let times = known(&mut counted.system.times);
-    // Two processors, one of which the run used.
+    // Two processors existed for 61 s. The run used one of them for 60 s.
     times.total_ns = Fact::Known(122 * SECOND);
     times.user_ns = Fact::Known(process / 4);
     times.nice_ns = Fact::Known(0);
@@ -86,7 +86,7 @@ pub fn operation(action: Action, meter: Meter) -> OperationRecord {
     records::operation(Role::Worker, action, meter)
 }
 
-/// Replaces the transactions by one worker and one segment.
+/// Replaces the measured transactions: one worker completed `operations` reads in `ns` nanoseconds.
 pub fn measure_for(record: &mut Record, ns: u64, operations: u64) {
     let transactions = transactions(record);
     let ended = BEGAN + ns;

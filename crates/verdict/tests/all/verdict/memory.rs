@@ -44,7 +44,7 @@ fn a_cold_run_whose_pool_fits_in_memory_is_doubtful() {
         let verdict = of(fits(899_999, POOL_BYTES));
         assert_eq!(verdict.reasons[0], expected);
         verdict.assert(matches!(verdict.reasons[1..], [Reason::ReadsFromMemory(_)]));
-        // Without evidence of what was fetched, the size of the pool decides.
+        // If the fetched bytes are not known, the rule applies whenever the pool fits in memory.
         let found = reason(|record| {
             fits(0, POOL_BYTES)(record);
             transactions(record).evidence = None;
@@ -272,8 +272,8 @@ fn durability_in_memory_is_reported() {
         (durability.as_str(), place.as_str(), is_beneath),
         ("fsync", "tmpfs (memory), 0 % full", false)
     );
-    // An image in memory, and a disk of memory: the file system does its work, but the device does
-    // not survive a power failure.
+    // An image file in memory, and a RAM disk: the file system writes to the device, but the device
+    // does not survive a power failure.
     let beneath: [fn(&mut Record); 2] = [on_an_image_in_memory, |record| {
         let device = known(&mut target(record).device);
         device.loop_backing = Fact::NotApplicable;

@@ -156,7 +156,7 @@ fn variation_that_service_times_explain_is_steady() {
         measure_for(record, 10 * SECOND + SECOND / 2, 200);
         tell_rates(record, &rates);
         let latency = &mut transactions(record).segments[0].operations[0].meter.latency;
-        // The quantiles of the exponential distribution.
+        // Latencies with an exponential distribution, whose mean is 50 ms: the 200 quantiles.
         for rank in 0..200 {
             latency.record((-5e7 * (1.0 - (f64::from(rank) + 0.5) / 200.0).ln()) as u64);
         }
@@ -226,7 +226,7 @@ fn steadiness_uses_only_seconds_with_all_workers_active() {
 fn unknown_steadiness_has_a_reason() {
     let seen = is_valid(|record| tell_rates(record, &[]));
     assert!(seen.steadiness.why().unwrap().contains("not recorded"));
-    // In an open loop the arrivals determine the rate.
+    // In an open loop the arrivals determine the rate, so the steadiness is not applicable.
     let seen = is_valid(|record| {
         arrivals(record, 1_000.0, ArrivalProcess::Poisson);
         tell_rates(record, &ramp(60, 0.9));
@@ -276,7 +276,7 @@ fn a_requested_steady_state_that_was_not_reached_is_invalid() {
         };
         assert_eq!((of_rule, rounds, last.is_steady()), (rule, 25, false));
     }
-    // Too few rounds for a window.
+    // Two rounds are too few for a window, so the steady state is not reached.
     let (level, found) = reason(asked_for(SteadyRule::Snia, &[1.0, 1.0]));
     assert_eq!(level, Level::Invalid);
     assert!(
