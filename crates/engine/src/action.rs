@@ -40,7 +40,8 @@ macro_rules! actions {
         $(#[$doc:meta])* $variant:ident = $number:literal, $text:literal:
         $performs:expr, on $named:ident, more_files $more:expr, comes_as [$($as:ident),*];
     )+) => {
-        /// An action of a workload. The numbers are part of fingerprints, so they never change.
+        /// An action of a workload. Fingerprints of workloads include the numbers of the actions,
+        /// so these numbers never change.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
             JsonSchema)]
         #[repr(u8)]
@@ -107,7 +108,8 @@ actions! {
     /// Remove a file's name.
     Delete = 3, "delete": Some(Kind::Delete), on File, more_files Some(false), comes_as [Delete];
     /// No operation. In the original PostMark, a half of a transaction is omitted if the file table
-    /// is full or the file has its maximum size. In a mix, no file was suitable.
+    /// is full or the file has its maximum size. In a mix, an action is omitted if no file is
+    /// suitable for it.
     Nothing = 4, "nothing": None, on File, more_files None, comes_as [];
     /// Read a range of a file.
     ReadRange = 5, "read-range": Some(Kind::ReadRange), on File, more_files None,

@@ -48,9 +48,9 @@ words! {
     Bytes {
         /// The operation moves no bytes of contents.
         None = "none",
-        /// From files to the program.
+        /// The operation reads contents from files.
         Read = "read",
-        /// From the program to files.
+        /// The operation writes contents to files.
         Written = "written",
     }
 }

@@ -32,10 +32,10 @@ pub enum Durability {
     Batch(u32),
 }
 
-/// A text that is not a durability policy.
+/// The reason why a text is not a valid durability policy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DurabilityError {
-    /// Unknown policy.
+    /// The text, which is not the name of a policy.
     #[error("expected none, fdatasync, fsync, fsync+dir, o-dsync, o-sync or batch:N")]
     Unknown(String),
     /// The number of operations of a batch is invalid.
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn policy_covers_operations_that_sync_themselves() {
+    fn policy_covers_operations_whose_changes_it_syncs() {
         use OperationKind as Kind;
         for (policy, kind, is_covered) in [
             (Durability::None, Kind::Create, false),

@@ -27,7 +27,8 @@ pub enum Cached {
 /// The facts about files that an engine's namespace can provide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NamespaceFacts {
-    /// Whether files have an identity that does not depend on their names.
+    /// Whether files have an identity that does not depend on their names, such as device and inode
+    /// number.
     pub identity: bool,
     /// Whether files have a time of creation.
     pub birth: bool,
@@ -36,7 +37,8 @@ pub struct NamespaceFacts {
     pub locks: bool,
 }
 
-/// The facts about an I/O engine that the rest of the program uses.
+/// The properties of an I/O engine, by which the rest of the program checks options and prints the
+/// help.
 #[derive(Debug, PartialEq, Eq)]
 pub struct EngineFacts {
     /// The engine's name in options.

@@ -2,7 +2,7 @@
 
 use crate::Step;
 
-/// An error number of the system.
+/// An error number of the operating system (`errno`), as defined by the crate `rustix`.
 pub use rustix::io::Errno;
 
 /// The reason why an operation failed.
@@ -30,10 +30,11 @@ pub enum Cause {
         /// The expected size in bytes.
         expected: u64,
     },
-    /// The target of the symbolic link differs from the expected one.
+    /// readlink(2) or READLINK of NFS returned another target than the symbolic link was created
+    /// with.
     #[error("the symbolic link has a different target than it was created with")]
     WrongTarget,
-    /// The value of the extended attribute differs from the expected one.
+    /// getxattr(2) returned another value than the extended attribute was set to.
     #[error("the extended attribute has a different value than it was set to")]
     WrongValue,
     /// The run is stopping, so the operation ended between two calls.
@@ -48,7 +49,7 @@ pub enum Cause {
     Garbled,
 }
 
-/// The failure of an operation.
+/// The failure of an operation: the `Step` that failed, the cause, and the number of bytes moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The `Step` at which the operation failed.
@@ -94,7 +95,8 @@ impl Failure {
         }
     }
 
-    /// The system's error number; `None` for any other cause.
+    /// The system's error number (`errno`); `None` if the cause is not an error of a system call or
+    /// a server.
     pub fn errno(&self) -> Option<i32> {
         match self.cause {
             Cause::System(errno) => Some(errno.raw_os_error()),

@@ -11,7 +11,8 @@ pub struct CachedPages {
     pub pages: u64,
     /// Pages in the page cache.
     pub cached: u64,
-    /// Dirty pages, which must still be written to the device.
+    /// Dirty pages, which must still be written to the device; `None` if mincore(2) counted the
+    /// pages, because it does not report dirty pages.
     pub dirty: Option<u64>,
     /// Pages that are currently being written.
     pub under_write_back: Option<u64>,

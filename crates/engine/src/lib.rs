@@ -80,7 +80,8 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Adds an entry to the count and the digest.
+    /// Counts an entry and adds its name to the digest. The caller skips names that begin with a
+    /// dot.
     #[inline]
     pub fn add(&mut self, name: &[u8]) {
         self.entries += 1;
@@ -175,12 +176,12 @@ pub enum OpenError {
     /// The thread cannot act as the user whose rights the locations require.
     #[error("cannot act as user {user}: {cause} (run as that user, or add --allow-unsafe-target)")]
     Rights {
-        /// The numeric ID of that user.
+        /// The numeric ID of the user as whom the thread should act.
         user: u32,
         /// The system's error.
         cause: std::io::Error,
     },
-    /// The server cannot be used.
+    /// The server of a target cannot be reached, or it rejects the mount.
     #[error(transparent)]
     Server(#[from] server::Unreachable),
     /// A buffer cannot be allocated.

@@ -26,7 +26,8 @@ pub type Stamp = (i64, u32);
 /// Other users need no access to these directories.
 pub const DIRECTORY_MODE: u32 = 0o700;
 
-/// The identity of a file or directory, which does not depend on its name: stat(2).
+/// The identity of a file or directory, which does not depend on its name: `st_dev` and `st_ino` of
+/// stat(2), or `fsid` and `fileid` of NFS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Identity {
     /// The device number of the file system.
@@ -55,13 +56,13 @@ pub struct Facts {
     pub kind: EntryKind,
     /// The size in bytes; for a symbolic link, the length of its target.
     pub size_bytes: u64,
-    /// The allocated space in bytes.
+    /// The allocated space in bytes; for a sparse file, less than the size.
     pub allocated_bytes: Option<u64>,
     /// Number of hard links.
     pub names: Option<u64>,
-    /// The user ID of the owner.
+    /// The numeric user ID of the owner.
     pub owner: Option<u32>,
-    /// The permission bits.
+    /// The permission bits, such as `0o700`, without the type of the file.
     pub mode: Option<u32>,
     /// The identity, which remains the same after a rename.
     pub identity: Option<Identity>,
@@ -104,9 +105,9 @@ pub struct Exchanger {
 /// The user with whose rights calls are made, instead of the process's own rights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ActingUser {
-    /// The numeric user ID.
+    /// The numeric ID of the user, such as the owner of the target's directory.
     pub user: u32,
-    /// The numeric group ID.
+    /// The numeric ID of the group with whose rights calls are made.
     pub group: u32,
 }
 
@@ -128,7 +129,7 @@ pub enum Access {
 pub enum Lock {
     /// This process, until the mark is dropped.
     Ours,
-    /// Another run that is still active.
+    /// Another run, which is therefore still active.
     Others,
     /// Not available, because the namespace has no locks.
     Unknown,
@@ -266,7 +267,7 @@ pub trait Directory: Debug + Send + Sync {
     /// unconditionally. A directory must be empty.
     fn remove(&self, name: &[u8], looked_at: &Facts) -> Result<bool, Errno>;
 
-    /// Sets the times of last access and of last change.
+    /// Sets the times of the last access and of the last change of contents (`atime` and `mtime`).
     ///
     /// # Errors
     /// Returns an error if another user owns the directory.

@@ -366,8 +366,8 @@ operations! {
 }
 
 impl<'a> Operation<'a> {
-    /// The names that the operation uses, creates or removes. The first name exists before the
-    /// operation or is created first.
+    /// The one or two names that the operation uses, creates or removes. The first name exists
+    /// before the operation, or is created before the second name.
     #[inline]
     pub const fn names(&self) -> (Name<'a>, Option<Name<'a>>) {
         match *self {

@@ -9,11 +9,11 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum FactValue {
-    /// A non-negative number.
+    /// A number, such as the maximum size of a read in bytes.
     Number(u64),
-    /// A boolean.
+    /// Yes or no, such as whether connections use a privileged port.
     Flag(bool),
-    /// A UTF-8 text.
+    /// A text, such as the server's address or the path of the export.
     Text(String),
 }
 
@@ -24,7 +24,8 @@ pub struct ServerFacts {
     pub protocol: &'static str,
     /// The target's URL, including its parameters.
     pub url: String,
-    /// Other facts, by their names in records.
+    /// All other facts, such as the server's address and the transfer sizes; each key is the name
+    /// of the fact in records.
     #[serde(flatten)]
     pub facts: BTreeMap<&'static str, FactValue>,
 }

@@ -37,7 +37,8 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// The original's block size, no locations, no syncs, and no kept contents.
+    /// Defaults: the block size of the original PostMark (512 bytes), no locations, no syncs, and
+    /// no buffer for read contents.
     fn default() -> Self {
         Self {
             read_block_bytes: 512,

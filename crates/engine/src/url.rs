@@ -163,7 +163,7 @@ pub enum UrlError {
     /// The path contains `.`, `..` or invalid bytes.
     #[error("invalid path: {0}")]
     Path(&'static str),
-    /// The parameter does not exist.
+    /// The URL's scheme has no parameter with this name.
     #[error("unknown parameter '{text}' (expected {expected})")]
     Unknown {
         /// The name in the URL.

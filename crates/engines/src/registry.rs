@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn engines_have_the_facts_of_their_registry_rows() {
+    fn engines_report_the_facts_of_their_registry_rows() {
         for row in &ROWS {
             let engine = (row.make)(1, &[]);
             assert_eq!(engine.name(), row.facts.name);

@@ -42,9 +42,9 @@ static FACTS_OF_RAW: EngineFacts = EngineFacts {
 /// The engine whose code runs over the simulated calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
-    /// The code of [`crate::raw`].
+    /// The engine `raw` ([`crate::raw`]).
     Raw,
-    /// The code of [`crate::posix`].
+    /// The engine `posix` ([`crate::posix`]).
     Posix,
 }
 

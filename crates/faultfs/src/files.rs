@@ -114,7 +114,8 @@ impl Files {
         FileHandle(handle)
     }
 
-    /// Returns the attributes of a path or an open file.
+    /// Returns the attributes of a path or an open file. Returns `EXDEV` if another file system is
+    /// mounted on the path, because its inode numbers may occur in the backing file system.
     fn look(&self, path: Result<&Path, &File>) -> Result<Found, Errno> {
         let (found, device) = Found::look(path)?;
         match device == self.device {

@@ -68,7 +68,8 @@ impl Gate {
         self.state().stall_by = Some(thread);
     }
 
-    /// Passes a request that may be the one at which `stall_by` stalls the server.
+    /// Passes a request; if it is from the thread selected by [`stall_by`](Self::stall_by), the
+    /// server stalls first.
     pub(crate) fn pass_marked(&self, operation: RequestKind, thread: u32) {
         let mut state = self.state();
         if state.stall_by == Some(thread) {

@@ -75,7 +75,8 @@ impl NewAttributes {
             Times::These(accessed, modified) => {
                 [accessed, modified].map(|(seconds, nanoseconds)| {
                     out.put_u32(TO_CLIENTS_TIME);
-                    // The protocol's seconds are unsigned 32-bit numbers.
+                    // The seconds of the protocol are unsigned 32-bit numbers, so times before 1970
+                    // or after 2106 wrap around.
                     out.put_u32(seconds as u32);
                     out.put_u32(nanoseconds);
                 })
@@ -102,12 +103,13 @@ pub fn name_in(out: &mut Vec<u8>, directory: &Handle, name: &[u8]) {
     out.put_opaque(name);
 }
 
-/// Arguments of SETATTR, without a check of the file's change time.
+/// Arguments of SETATTR without a guard, so the server does not compare the file's change time
+/// first.
 #[inline]
 pub fn set_attributes(out: &mut Vec<u8>, file: &Handle, new: &NewAttributes) {
     file.write(out);
     new.write(out);
-    // No check of the file's change time.
+    // No guard (`sattrguard3`).
     out.put_u32(0);
 }
 

@@ -89,13 +89,13 @@ impl Channel {
         }
     }
 
-    /// Completes an attempt to connect once the socket is writable; returns an error if the attempt
-    /// failed.
+    /// Completes an attempt to connect without waiting: the caller must have waited until the
+    /// socket is writable. Returns an error if the attempt failed.
     pub fn finish(&self) -> Result<(), Errno> {
         sockopt::socket_error(&self.socket)??;
         sockopt::set_tcp_nodelay(&self.socket, true)?;
-        // From here on the socket blocks, so one call can both wait and receive. All other calls
-        // use `DONTWAIT`.
+        // From here on the socket blocks, so one receive call can both wait and receive. All other
+        // calls on the socket use `DONTWAIT`.
         rustix::io::ioctl_fionbio(&self.socket, false)?;
         sockopt::set_socket_timeout(&self.socket, Timeout::Recv, Some(LOOK_EVERY))
     }

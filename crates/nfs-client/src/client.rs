@@ -149,7 +149,8 @@ impl Client {
                 return Err(self.gave_up(may_be_done, errno));
             }
             let bytes = self.write(procedure, &arguments);
-            // A call that was not sent completely is not counted again.
+            // After an incomplete transmission, this one is not a repetition, and the call is
+            // already counted.
             if !is_counted || was_sent {
                 self.counters.sends(procedure, bytes, was_sent);
                 is_counted = true;

@@ -27,7 +27,7 @@ impl Count {
     }
 }
 
-/// The counters of one procedure.
+/// The counters of one procedure, such as READ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Calls<N = u64> {
     /// Number of requests; each is counted once, when it is sent for the first time.
@@ -93,7 +93,8 @@ counters! {
     rewritten_bytes,
     /// Number of operations whose execution by the server is not known.
     not_known,
-    /// Number of writes with a higher stability than requested.
+    /// Number of WRITEs that the server stored with a higher stability than requested, such as
+    /// FILE_SYNC instead of UNSTABLE.
     stronger_answers,
     /// Number of calls repeated because the server requested a delay, or because the page of a
     /// listing changed while the server read it.

@@ -55,16 +55,16 @@ impl fmt::Debug for Handle {
 /// A time: seconds and nanoseconds since the epoch.
 pub type Stamp = (i64, u32);
 
-/// The type of a file (`ftype3`).
+/// The type of a file (`ftype3`, RFC 1813, section 2.3.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
-    /// A regular file.
+    /// A regular file (`NF3REG`).
     File,
-    /// A directory.
+    /// A directory (`NF3DIR`).
     Directory,
-    /// A symbolic link.
+    /// A symbolic link (`NF3LNK`), whose size is the length of its target.
     SymbolicLink,
-    /// A device, a socket or a pipe.
+    /// A device, a socket or a pipe (`NF3BLK`, `NF3CHR`, `NF3SOCK`, `NF3FIFO`).
     Other,
 }
 

@@ -1,14 +1,14 @@
-//! The address of a program, and the parameters of its calls.
+//! How to call an RPC program of a server.
 
 use core::time::Duration;
 use std::net::SocketAddr;
 
 use crate::rpc::CallHead;
 
-/// The address of a program, and the parameters of its calls.
+/// How to call an RPC program of a server: its address, and the parameters of connections and calls.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    /// The address and the port of the program.
+    /// The IP address of the server and the port of the program.
     pub address: SocketAddr,
     /// Whether connections use a local port below 1024.
     pub privileged: bool,

@@ -13,10 +13,11 @@ pub(crate) const TRANSFER_BYTES_MIN: u32 = 512;
 /// 57 pages), and servers shorten larger pages.
 pub(crate) const LISTING_BYTES: u32 = 64 << 10;
 
-/// The maximum number of bytes that a reply contains in addition to contents or entries.
+/// The maximum length of the headers and attributes of a reply, without contents or entries.
 const REPLY_HEAD_BYTES_MAX: usize = 4096;
 
-/// The number of bytes that calls move.
+/// The sizes of READ, WRITE and listing calls. The sizes of READ and WRITE depend on the sizes that
+/// the server prefers (FSINFO).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferSizes {
     /// The maximum size of a READ in bytes.
@@ -80,7 +81,7 @@ impl Export {
 /// An export that was mounted.
 #[derive(Debug)]
 pub struct Mounted {
-    /// The address of the NFS service and the parameters of its calls.
+    /// How to call the NFS service: its address, credentials and timeout.
     pub endpoint: Endpoint,
     /// The port of the MOUNT service.
     pub mount_port: u16,
@@ -88,7 +89,7 @@ pub struct Mounted {
     pub export: Vec<u8>,
     /// The handle of the export's directory.
     pub directory: Handle,
-    /// The credentials of calls.
+    /// The user and group IDs that NFS calls contain.
     pub caller: Caller,
     /// The sizes negotiated with the server.
     pub sizes: TransferSizes,

@@ -8,7 +8,8 @@ use crate::xdr::{Garbled, Reader};
 /// The maximum length of an entry's name. Linux limits names to 255 bytes, other systems to up to
 /// four times as many.
 const NAME_BYTES_MAX: usize = 1024;
-/// The maximum length of a symbolic link's target.
+/// The maximum length of a symbolic link's target; the protocol has no limit, Linux's `PATH_MAX` is
+/// equal.
 const PATH_BYTES_MAX: usize = 4096;
 /// The maximum number of authentication flavors that a server may offer.
 const FLAVORS_MAX: u32 = 64;

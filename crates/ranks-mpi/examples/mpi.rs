@@ -2,8 +2,8 @@
 //! processor time of their communication threads:
 //!
 //!     cargo build --release -p ranks-mpi --features mpi --example mpi
-//!     mpirun -n 4 target/release/examples/ranks [--kib KIB] [--rest SECONDS] [--silent RANK |
-//! --stop RANK]
+//!     mpirun -n 4 target/release/examples/mpi [--kib KIB] [--rest SECONDS] [--silent RANK
+//!         | --stop RANK]
 //!
 //! With `--kib`, each rank contributes this many KiB to the merge at each barrier. With `--rest`,
 //! all ranks work for this time and then wait as long for rank 0. With `--silent`, the given rank

@@ -38,9 +38,9 @@ const LAST: u8 = 1;
 /// Number of recently sent parts that are compared with a new part, which is stored only if it
 /// differs from all of them.
 const KEPT_ONCE: usize = 32;
-/// The time of polling without pauses.
+/// A wait for a message polls without pauses for this time, and with [`PAUSES`] afterwards.
 const WITHOUT_PAUSE: Duration = Duration::from_micros(200);
-/// The first and the longest pause; each pause is twice as long as the one before.
+/// The first and the longest pause between polls; each pause is twice as long as the previous one.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(20), Duration::from_millis(1));
 
 /// This process as a rank among the processes of its launcher. Dropping the value finalises MPI,

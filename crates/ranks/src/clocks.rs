@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub struct ClockOffset {
     /// The time of the measurement by this rank's clock, in nanoseconds.
     pub at_ns: i64,
-    /// The value to add, in nanoseconds.
+    /// Time of rank 0's clock minus time of this rank's clock, in nanoseconds.
     pub offset_ns: i64,
     /// The maximum error of the offset, in nanoseconds.
     pub error_ns: u64,
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn by_rank_0_interpolates_the_offset() {
+    fn times_converted_to_clock_of_rank_0_use_an_interpolated_offset() {
         let at = |at_ns, offset_ns, error_ns| ClockOffset {
             at_ns,
             offset_ns,

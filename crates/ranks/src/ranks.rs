@@ -25,7 +25,8 @@ mod thread;
 
 use thread::{Order, serve};
 
-/// Number of questions in a measurement of a clock's offset.
+/// Number of questions in a measurement of a clock's offset; the answer with the shortest round
+/// trip is used.
 const QUESTIONS: u32 = 16;
 
 /// Connects this process with the other processes of its launcher. A rank that is silent for the

@@ -1,4 +1,4 @@
-//! Records and parts of records.
+//! Creates records, and parts of records, for tests.
 
 use record::{
     Action, Histogram, Meter, OperationRecord, Phase, PhaseRecord, Record, Role, Segment,

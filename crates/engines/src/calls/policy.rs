@@ -1,4 +1,4 @@
-//! A durability policy, in the form that system calls need.
+//! Translates a durability policy into flags of open(2) and sync calls.
 
 use std::ffi::c_int;
 

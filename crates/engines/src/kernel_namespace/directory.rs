@@ -87,7 +87,8 @@ impl KernelDirectory {
             Err(errno) if lacks(errno) => {}
             renamed => return renamed.map(|()| draft),
         }
-        // File systems without `RENAME_NOREPLACE` usually support hard links.
+        // File systems without `RENAME_NOREPLACE` usually support hard links, and link(2) does not
+        // replace an existing name either.
         match rustix::fs::linkat(directory, from, directory, name, AtFlags::empty()) {
             Err(errno) if lacks(errno) => {}
             linked => return linked.and_then(|()| self.rename_closed(draft, name)),
@@ -137,7 +138,8 @@ impl Directory for KernelDirectory {
 
     fn list(&self, each: &mut dyn FnMut(&Entry<'_>) -> Result<(), Errno>) -> Result<(), Errno> {
         let _acting = self.acting()?;
-        // Opens a separate descriptor, so that the position of the held one does not move.
+        // Opens a separate descriptor, so that reading entries does not move the position of the
+        // held descriptor.
         let own = self.open_untraced(b".", OPEN);
         for entry in own.and_then(Dir::new)? {
             let entry = entry?;

@@ -1,4 +1,4 @@
-//! Conversions from types of the client to types of engines.
+//! Converts attributes from types of the crate `nfs_client` to types of the crate `engine`.
 
 use engine::Identity;
 use engine::namespace::{EntryKind, Facts};
@@ -12,7 +12,8 @@ pub(crate) fn identity(found: &FileAttributes) -> Identity {
     }
 }
 
-/// Converts attributes to the facts of a namespace. The protocol has no time of creation.
+/// Converts attributes to the facts of a namespace. The protocol has no time of creation, so `born`
+/// is `None`.
 pub(crate) fn facts(found: &FileAttributes) -> Facts {
     Facts {
         kind: match found.kind {

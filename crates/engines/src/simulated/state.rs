@@ -77,7 +77,8 @@ pub(super) enum Kind {
 pub(super) struct Open {
     pub(super) node: u64,
     pub(super) name: Vec<u8>,
-    /// The offset of the next byte, or the index of the next entry.
+    /// The read position: in a file the offset of the next byte, in a directory the index of the
+    /// next entry.
     pub(super) at: usize,
     pub(super) flags: c_int,
     pub(super) has_written: bool,

@@ -1,4 +1,5 @@
-//! Faults of calls, and the work that was really done.
+//! Faults that tests inject into calls, and exact counts of what the calls did to the simulated
+//! files, with which tests compare the reported counts.
 
 use engine::Step;
 
@@ -46,7 +47,7 @@ pub struct Truth {
     pub symbolic_links_made: u64,
     /// Number of files whose size was set.
     pub truncated: u64,
-    /// Number of sizes requested by name.
+    /// Number of requests for the size of a file by its name (fstatat(2)).
     pub stats: u64,
     /// Number of fdatasync(2) calls.
     pub contents_synced: u64,

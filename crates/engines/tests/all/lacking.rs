@@ -106,7 +106,7 @@ fn stdio_performs_supported_operations() {
 }
 
 #[test]
-fn rejection_names_engines_that_support_the_need() {
+fn rejection_names_engines_that_support_the_requirement() {
     let need = Need {
         operations: vec![OperationKind::Read, OperationKind::ReadRange],
         ..Need::default()

@@ -7,7 +7,8 @@ use engine::{Engine, NamespaceFacts};
 use engines::registry::ROWS;
 use engines::simulated::{Code, Simulated};
 
-/// Determines the facts that a namespace provides for a mark that it creates in a directory.
+/// Creates a mark in `directory` and returns which facts the engine's namespace provides about the
+/// mark; `None` for an engine without a namespace.
 fn known(engine: &dyn Engine, directory: &Path) -> Option<NamespaceFacts> {
     let held = engine.namespace()?.open(directory).unwrap();
     let mark = held.draft("mark").unwrap();
@@ -31,7 +32,7 @@ fn known(engine: &dyn Engine, directory: &Path) -> Option<NamespaceFacts> {
 #[test]
 fn namespaces_provide_the_facts_of_their_registry_rows() {
     let at = tempfile::tempdir().unwrap();
-    // Birth times are expected only if this file system stores them.
+    // Birth times are expected only if the file system of the temporary directory stores them.
     let keeps_births = at.path().metadata().unwrap().created().is_ok();
     // Engines with URLs are tested in `nfs::namespace`, which has a server.
     for row in ROWS.iter().filter(|row| !row.facts.uses_urls()) {

@@ -255,7 +255,7 @@ fn every_durability_policy_makes_the_expected_syncs() {
 }
 
 #[test]
-fn flipped_byte_affects_one_read_only() {
+fn flipped_byte_corrupts_a_single_read() {
     let engine = Simulated::new(Code::Posix, 1).corrupt_at(1, Corruption::FlipByte);
     let (mut session, file) = (open(&engine), file("1"));
     let name = file.name();

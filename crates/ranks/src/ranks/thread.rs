@@ -11,7 +11,8 @@ const IDLE: Duration = Duration::from_millis(50);
 /// For this time after the last progress of an operation, the thread waits for messages without
 /// sleeping, as far as the communicator supports that.
 const LIVELY: Duration = Duration::from_millis(20);
-/// The duration of one wait without sleep; after each wait, orders of this rank are checked.
+/// The time without sleep is divided into waits of this length. After each wait, the thread checks
+/// for orders of this rank.
 const LIVELY_PART: Duration = Duration::from_millis(1);
 /// After [`LIVELY`], the thread sleeps between checks for the time waited divided by this number,
 /// at most for [`LONGEST_PAUSE`].

@@ -90,7 +90,7 @@ impl Together {
         self.begin(Collective::Leave, begun, self.links.communicator.ranks());
     }
 
-    /// Whether the last operation was started.
+    /// Whether this rank has started [`leave`](Self::leave), its last operation.
     pub(crate) fn is_leaving(&self) -> bool {
         self.epoch >= LEFT
     }

@@ -25,7 +25,7 @@ pub type StopReason = u32;
 /// A function that is called once when a rank is lost.
 pub(crate) type TellLost = Box<dyn FnOnce(&CommunicationError) + Send>;
 
-/// The events that a rank was informed of.
+/// The loss and the stop, if any, of which this rank was informed.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
     pub(crate) lost: Option<CommunicationError>,

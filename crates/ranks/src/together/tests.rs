@@ -98,9 +98,9 @@ fn begin(rank: &mut Together) -> Receiver<Outcome<Part>> {
     outcome
 }
 
-/// A thousand ranks by default; `.ci/long` uses ten thousand.
+/// Runs with a thousand ranks by default; `.ci/long` uses ten thousand.
 #[test]
-fn thousands_of_ranks_merge_by_trees() {
+fn thousands_of_ranks_merge_values_along_a_tree() {
     let count: u32 = env::var("POSTMARK_TEST_RANKS").map_or(1_000, |count| count.parse().unwrap());
     let sent = Arc::new(Sent::default());
     let mut ranks: Vec<_> = in_process::ranks(count)
@@ -130,7 +130,8 @@ fn thousands_of_ranks_merge_by_trees() {
     );
     let levels = u64::from(count.ilog2() + 1);
     assert!(of(&sent.to_0) <= levels && of(&sent.from_0) <= levels);
-    // Rank 0 needs memory for the received messages and its own message at the same time.
+    // Rank 0 keeps all received messages in memory at the same time. So both the total size and the
+    // size of each message are limited.
     assert!(of(&sent.to_0_bytes) < 200 << 20 && of(&sent.largest_bytes) < 100 << 20);
     assert!(at_root < Duration::from_secs(5), "{at_root:?}");
 

@@ -105,7 +105,7 @@ fn resting_or_working_rank_can_stop_the_run() {
 }
 
 #[test]
-fn rest_during_operation_of_all_ranks_is_out_of_step() {
+fn rank_that_rests_during_operation_of_all_ranks_is_out_of_step() {
     let outcomes = threads::each(3, LIMIT, |ranks| {
         ranks.open();
         match ranks.rank() {

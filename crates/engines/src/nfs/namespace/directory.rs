@@ -31,7 +31,7 @@ const LISTED_WITHIN: Duration = Duration::from_secs(60 * 60);
 /// A page of a listing: names with inode numbers.
 struct CopiedPage {
     names: Vec<(Vec<u8>, u64)>,
-    /// The cookie of the last entry.
+    /// The cookie of the page's last entry, from which the next page continues.
     cookie: u64,
     verifier: [u8; 8],
     is_end: bool,

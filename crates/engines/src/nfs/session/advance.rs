@@ -60,8 +60,9 @@ impl NfsFlight {
             (Stage::LookupNew, Errno::NOENT) => return Ok(Next::Call(Stage::Rename)),
             // The entry was removed by another client after it was listed.
             (Stage::LookupEntry, Errno::NOENT) => return Ok(self.next_entry()),
-            // A removed directory would cause NFS3ERR_STALE. A server may return NFS3ERR_NOENT for
-            // a page whose entries change, so the page is requested again.
+            // A server may return NFS3ERR_NOENT if an entry of the page is removed while the page
+            // is read, so the page is requested again. If the directory itself was removed, the
+            // error is NFS3ERR_STALE instead.
             (Stage::List, Errno::NOENT) if self.pages_again < PAGES_AGAIN_MAX => {
                 self.pages_again += 1;
                 context.counters.delayed.add(1);
@@ -183,7 +184,8 @@ impl NfsFlight {
         Ok(Next::Call(self.first_stage(context.directories)))
     }
 
-    /// Continues after the LOOKUP of the operation's own file.
+    /// Continues after the LOOKUP of the file that the operation uses, rather than of a directory
+    /// on its path.
     #[inline]
     fn looked_up(
         &mut self,

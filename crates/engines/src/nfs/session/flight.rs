@@ -49,7 +49,7 @@ pub(super) struct NfsFlight {
     pub(super) kind: OperationKind,
     pub(super) stage: Stage,
     pub(super) places: [Place; 2],
-    /// Whether the operation uses the second place.
+    /// Whether the operation uses two names, as a rename does; `places[1]` is unused otherwise.
     pub(super) has_second: bool,
     pub(super) file: Handle,
     /// The bytes to be written, or the target of a symbolic link.

@@ -82,7 +82,7 @@ impl NfsSession {
                     if needed {
                         limit = limit.min(again_at.saturating_sub(self.now));
                     }
-                    // poll(2) ignores negative descriptors.
+                    // There is no descriptor to wait for; poll(2) ignores negative descriptors.
                     (-1, 0)
                 }
             };

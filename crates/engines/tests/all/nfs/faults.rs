@@ -1,5 +1,6 @@
 //! Replies that are errors, late, truncated, fragmented, repeated, out of order or garbage on an
-//! intact connection. The tests check errors and counts, and that no operation waits forever.
+//! intact connection. The tests check the errors of operations and the client's counters, and that
+//! no operation waits forever.
 
 use std::time::{Duration, Instant};
 
@@ -445,7 +446,7 @@ fn listings_without_progress_fail() {
             (found.step, found.cause),
             (Step::Call("READDIR"), Cause::Garbled)
         );
-        // The server rejects the cookie; the listing does not restart.
+        // The server rejects the cookie, so the listing fails instead of starting again.
         let found = outcome(session, &make::list(root.name())).unwrap_err();
         assert_eq!(
             (found.step, found.errno()),

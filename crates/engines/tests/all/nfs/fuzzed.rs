@@ -57,7 +57,7 @@ fn seeds() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn fuzz_seeds_are_current() {
+fn stored_fuzz_seeds_equal_generated_seeds() {
     let directory =
         std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/replies");
     for (number, seed) in seeds().into_iter().enumerate() {

@@ -89,7 +89,7 @@ fn idempotent_calls_are_repeated_once_and_counted() {
 /// A call that is not idempotent is repeated. The operation succeeds if the server did not receive
 /// the first request. If the server executed that request, the outcome is not known.
 #[test]
-fn repeated_non_idempotent_call_succeeds_or_outcome_is_not_known() {
+fn repeated_non_idempotent_call_succeeds_or_reports_unknown_outcome() {
     let content = &TEXT[..5];
     for (procedure, step) in [
         (CREATE, Step::Call("CREATE")),
@@ -229,7 +229,7 @@ fn writes_lost_by_restart_and_disconnect_are_repeated() {
 }
 
 #[test]
-fn each_operation_in_flight_succeeds_or_outcome_is_not_known() {
+fn operations_in_flight_at_disconnect_succeed_or_report_unknown_outcome() {
     for (depth, parameters) in [(8, ""), (8, "&nconnect=3"), (16, "&nconnect=2")] {
         let fixture = Fixture::new(depth, parameters);
         for nth in [10, 40, 41, 90] {

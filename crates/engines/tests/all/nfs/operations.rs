@@ -61,7 +61,7 @@ fn is_supported(operation: &Operation<'_>) -> bool {
 }
 
 #[test]
-fn operations_make_exactly_the_needed_calls() {
+fn operations_make_exactly_the_required_calls() {
     for durability in POLICIES {
         if let Durability::Batch(_) = durability {
             continue;
@@ -285,7 +285,7 @@ fn long_contents_take_several_calls_and_last_part_is_kept() {
 
 /// Contents that exceed the buffers of a connection, in several concurrent operations.
 #[test]
-fn contents_longer_than_buffers_are_complete() {
+fn contents_longer_than_buffers_are_written_and_read_completely() {
     for (depth, parameters) in [(1, ""), (6, ""), (6, "&nconnect=2")] {
         let fixture = Fixture::new(depth, parameters);
         fixture
@@ -584,7 +584,7 @@ fn rename_works_within_one_server_only() {
 }
 
 #[test]
-fn complete_respects_time_limit() {
+fn session_waits_for_completions_no_longer_than_time_limit() {
     let fixture = Fixture::new(2, "");
     let file = FilePath::new(&fixture.bare(), "1");
     fixture
