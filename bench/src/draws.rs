@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use workload::random::Key;
 
-/// A sequence of random numbers.
+/// A sequence of random numbers that follows from a seed, so a benchmark can be repeated.
 pub struct Draws {
     key: Key,
     next: u64,

@@ -41,7 +41,7 @@ pub struct FloorOptions {
     pub check: bool,
 }
 
-/// The two programs, in directories of equal path length on one file system.
+/// The engine `posix` and the C program, in directories of equal path length on one file system.
 struct Rivals {
     mounted: MountedVolume,
     workload: Workload,
@@ -118,8 +118,9 @@ pub fn compile(source: &str, to: &Path, options: &[&str]) -> Result<PathBuf> {
     Ok(to.to_owned())
 }
 
-/// Compares the costs of both programs, or with `--calls` the calls that both make for a twentieth
-/// of the work. Returns whether all limits hold, or whether the calls are equal.
+/// Compares the costs of the engine `posix` and of the C program, or with `--calls` the calls of
+/// both programs for a twentieth of the work. Returns whether all limits hold, or whether the calls
+/// are equal.
 pub fn perform(pairs: usize, options: FloorOptions) -> Result<bool> {
     if !options.calls {
         return compare(pairs, options);
@@ -131,7 +132,8 @@ pub fn perform(pairs: usize, options: FloorOptions) -> Result<bool> {
     })
 }
 
-/// Prints the ratios for one worker and for two. Returns whether all limits hold.
+/// Prints the costs of the engine `posix` relative to the C program, for one worker and for two.
+/// Returns whether all limits hold.
 fn compare(pairs: usize, size: FloorOptions) -> Result<bool> {
     println!(
         "the posix storage with a prepared stream and latencies against the bare calls, on tmpfs: \
@@ -202,8 +204,8 @@ pub fn verdict(holds: bool, limit: f64) -> String {
     format!("{word} {limit}")
 }
 
-/// Shows with strace that both programs make the same calls in the same order. Returns whether the
-/// calls are equal.
+/// Compares with strace the calls of the engine `posix` and of the C program, in order. Returns
+/// whether the calls are equal.
 fn show_calls(size: FloorOptions) -> Result<bool> {
     println!(
         "calls on files as strace saw them: {} files, {} transactions a worker",

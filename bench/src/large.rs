@@ -15,9 +15,9 @@ use crate::mounts::{MountedVolume, sync};
 use crate::noise::Noise;
 use crate::statistics::or_dash;
 
-/// Size of the sparse image.
+/// Size of the sparse image of the ext4, in bytes: enough for ten million files and their inodes.
 const IMAGE_BYTES: u64 = 30 << 30;
-/// Limit on the program's memory, in bytes.
+/// Limit on the memory of PostMark during a run, in bytes.
 const MEMORY_MAX: u64 = 400_000_000;
 /// Approximate number of files in a directory.
 const FILES_OF_A_DIRECTORY: u64 = 10_000;

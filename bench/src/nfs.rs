@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn differing_calls_are_refused() {
+    fn programs_with_different_calls_are_not_compared() {
         let read = || measured("call GETATTR 1\ncall LOOKUP 100\ncall READ 100\n");
         assert!(same_calls(&[read(), measured("call LOOKUP 95\ncall READ 100\n")]).is_ok());
         assert!(same_calls(&[read(), measured("call LOOKUP 90\ncall READ 100\n")]).is_err());

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn output_of_the_c_program_is_parsed() {
+    fn phase_costs_that_the_c_program_prints_are_parsed() {
         let costs =
             Costs::parse("prepare 1.5 0.25 1\ntransactions 2 0.5 1.5\ndelete 0.5 0.25 0.25\n")
                 .unwrap();

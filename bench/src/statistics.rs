@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn interval_of_the_median_of_nine_values_is_from_second_to_eighth() {
+    fn median_of_nine_values_has_second_and_eighth_value_as_interval() {
         let values = (1..=9).map(f64::from);
         assert_eq!(
             median(values),
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn interval_of_few_values_is_least_to_greatest() {
+    fn median_of_few_values_has_least_and_greatest_value_as_interval() {
         assert_eq!(
             median([3.0, 1.0, 2.0]),
             Median {
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_of_shares_match_published_values() {
+    fn intervals_of_shares_match_binom_test_of_r() {
         // From R: binom.test(x, n)$conf.int. The values for large counts were computed with 60
         // digits.
         for (count, all, low, high) in [

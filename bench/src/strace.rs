@@ -106,7 +106,7 @@ struct Seen {
     open: HashSet<i64>,
     operation: Option<Action>,
     calls: Vec<FileCall>,
-    /// Calls since the last one that concerned a file.
+    /// Calls without a file since the last call on a file.
     others: Vec<FileCall>,
 }
 
@@ -212,7 +212,7 @@ mod tests {
 "#;
 
     #[test]
-    fn calls_on_files_are_distinguished_from_others() {
+    fn calls_on_files_are_distinguished_from_other_calls() {
         let threads = file_calls(LOG, |path| path.bytes().all(|byte| byte.is_ascii_digit()));
         assert_eq!(threads.len(), 1);
         let seen: Vec<(Action, &str, &str)> = threads[0]

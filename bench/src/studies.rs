@@ -94,8 +94,8 @@ pub struct StudiesOptions {
     pub check: bool,
 }
 
-/// Performs all studies and prints them with totals. Returns whether the counts agree with what
-/// intervals and gates promise.
+/// Performs all studies, and prints them and the shares of false alarms and detected differences.
+/// Returns whether the shares keep their limits, for example `FALSE_CLAIM` and `COVERAGE`.
 pub fn perform(ours: &Path, size: &StudiesOptions) -> Result<bool> {
     let bench = Bench {
         ours,

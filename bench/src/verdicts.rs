@@ -36,7 +36,8 @@ pub struct VerdictsOptions {
     pub check: bool,
 }
 
-/// Performs all parts and prints their rates. Returns whether the counts agree with the limits.
+/// Measures the error rates of all rules, in series, runs and studies, and prints them. Returns
+/// whether all error rates keep their limits.
 ///
 /// # Errors
 /// Returns an error if a run fails, or if a gate cannot decide.

@@ -25,13 +25,13 @@ pub(super) enum RunNoise {
     Outliers(f64, f64),
     /// Losses from an exponential distribution with this mean, and no gains.
     Exponential(f64),
-    /// Half of the runs have 0.9 of the rate.
+    /// Half of the runs, chosen at random, achieve only 0.9 of the rate.
     TwoModes,
     /// Normal noise with a standard deviation, and a correlation of each run with the previous one.
     Successive(f64, f64),
 }
 
-/// Disturbances of the runs of a study.
+/// The noise, the drift and the periodic disturbance of the runs of a simulated study.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setting {
     pub(super) name: &'static str,
@@ -115,7 +115,7 @@ pub(super) struct Simulated {
     group: SideGroup,
     draws: Draws,
     setting: Setting,
-    /// State of noise with a correlation between runs.
+    /// For [`RunNoise::Successive`]: the noise of the previous run, in standard deviations.
     state: f64,
     phase: f64,
     /// The candidate's true rate, relative to the baseline.
@@ -123,7 +123,7 @@ pub(super) struct Simulated {
     has_twin: bool,
     /// Number of runs that have been drawn.
     runs: u32,
-    /// Number of runs over which the drift extends.
+    /// Number of runs in all blocks of the first gate, over which the drift extends.
     runs_planned: u32,
 }
 

@@ -61,8 +61,8 @@ impl PeerLoad {
         self.mounted.path().join("rival")
     }
 
-    /// Replaces the directories of both programs, because a directory that was large stays slower
-    /// than a new one.
+    /// Replaces the directories of PostMark and of the other program, because a directory that was
+    /// large stays slower than a new one.
     pub fn renew(&self) -> Result<()> {
         for directory in [self.mounted.path().join("ours"), self.theirs()] {
             if directory.exists() {

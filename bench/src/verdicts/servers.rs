@@ -66,7 +66,7 @@ enum Start {
 #[derive(Clone, Copy, Debug)]
 struct SimulatedServer {
     law: Law,
-    /// Operations/s of all workers together.
+    /// Operations/s of all workers together, without drift.
     rate: f64,
     workers: u32,
 }
@@ -166,8 +166,8 @@ fn rows(law: Law, rates: &[f64], windows: &[Window], limit: Limit, sample: (u32,
     holds
 }
 
-/// Simulates all servers and prints how many are not steady. Returns whether the counts agree with
-/// the limits.
+/// Simulates all servers and prints the shares of servers that the rule flags. Returns whether the
+/// shares keep the limits `FALSE_ALARMS` and `FINDS`.
 pub fn perform(series: u32, seed: u64) -> bool {
     const RATES: &[f64] = &[20.0, 50.0, 100.0, 200.0, 500.0, 1_000.0];
     const BIMODAL_RATES: &[f64] = &[100.0, 671.0, 2_500.0];
@@ -259,7 +259,8 @@ mod tests {
                         seconds,
                         drift: 0.0,
                     };
-                    // The limit of 2 %, and what chance may add in 250 series to a rate of 1 %.
+                    // The limit is 2 %, but chance may raise the share in 250 series: to 2.8 % if
+                    // the true share is 1 %.
                     let share = share(server, window);
                     assert!(share <= 0.028, "{server:?}, {window:?}: {share}");
                 }
@@ -280,7 +281,8 @@ mod tests {
                 seconds: 60,
                 drift: DRIFT,
             };
-            // A rate of 93 %, minus what chance may subtract in 250 series.
+            // The rule flags about 93 % of these servers. In 250 series, chance may reduce the
+            // share to 89 %.
             let share = share(server, window);
             assert!(share >= 0.89, "{server:?}: {share}");
         }

@@ -162,7 +162,8 @@ fn agreement(
     {
         return Agreement::Exact;
     }
-    // The end that disagrees may depend on a missing rate, so no disagreement is reported.
+    // The end of the printed range that disagrees may be the improvement of a lost cell. So the
+    // result is `Unknown` and not `Differs`.
     if !lost.is_empty() {
         return of_lost();
     }

@@ -39,7 +39,8 @@ pub struct Row<'a> {
     pub source: &'a Source,
     pub table: &'a PublishedTable,
     pub system: &'a System,
-    /// The build of the operating system, if there are several.
+    /// The build of the operating system, for example `32 bit`; `None` if the source has only one
+    /// build.
     pub variant: Option<String>,
     pub configuration: &'a Configuration,
     /// The published figures with their units.
@@ -286,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn data_files_are_valid() {
+    fn data_files_of_published_results_pass_all_checks() {
         for text in FILES {
             source(text).unwrap();
         }

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_outside_the_shape_are_differences() {
+    fn other_parameters_than_the_shape_are_reported_as_differences() {
         let named = |change: fn(&mut Classic)| {
             let mut classic = Classic::default();
             change(&mut classic);

@@ -130,7 +130,8 @@ pub struct Coordinates {
     /// For an improvement, the system that it is relative to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<String>,
-    /// The build of the operating system, if there are several.
+    /// The build of the operating system, for example `32 bit`; `None` if the source has only one
+    /// build.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
     /// The configuration, or several configurations that a range covers.

@@ -108,7 +108,8 @@ fn part(
     document.table(table(group, published, submissions));
 }
 
-/// Describes a submission's column.
+/// Describes the submission in a column of the table: system, engine, durability, tool and
+/// fingerprint.
 fn words(one: &Numbered) -> String {
     let submission = &one.submission;
     let Submission {

@@ -3,7 +3,7 @@
 //! configuration.
 //!
 //! All columns of a table perform the same operations, because they have the configuration's
-//! fingerprint. Submissions with another fingerprint are listed separately, with the reason.
+//! fingerprint. Submissions with another fingerprint are listed as not comparable, with the reason.
 
 use document::units::counted;
 use record::{Edition, Fact, workload_in_words};

@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn large_rates_are_32_bit_floats() {
+    fn large_rates_are_rounded_to_32_bit_floats() {
         for (transactions, seconds, expected) in [
             (2_000_000, 3, " 666666.69 "),
             (20_000_001, 1, " 20000000.00 "),
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn run_without_remaining_files_has_no_report() {
+    fn run_that_used_up_its_files_has_no_report() {
         let figures = ClassicFigures {
             end: End::OutOfFiles,
             ..debian([1, 2, 3, 4])
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_formatted_as_by_show_of_debians_binary() {
+    fn sizes_match_the_command_show_of_debians_binary() {
         for (bytes, expected) in [
             (1, "1 bytes"),
             (1_023, "1023 bytes"),
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn byte_counts_are_formatted_as_in_reports_of_debians_binary() {
+    fn byte_counts_match_the_reports_of_debians_binary() {
         for (bytes, expected) in [
             (0.0, "0.000000 bytes"),
             (0.001, "0.00 kilobytes"),

@@ -14,7 +14,7 @@ const STYLE: &str = include_str!("../style/paper.css");
 const COLUMN_MM: f64 = 85.0;
 const COLUMNS_MM: f64 = 178.0;
 
-/// A figure, as the contents of its files.
+/// A figure for a paper: the contents of its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PaperFigure {
     /// Beginning of the file names: letters, digits and hyphens.

@@ -67,8 +67,8 @@ fn short(run: &ListedRun, column: &str) -> Cell {
     }
 }
 
-/// A cell for programs: the column `workload` contains only the kind of the workload, and the
-/// column `verdict` never contains the state of the run.
+/// A cell of the list as CSV, which programs read. The column `workload` contains only the kind of
+/// the workload, and the column `verdict` never contains the state of the run.
 fn for_programs(run: &ListedRun, column: &str) -> Cell {
     match column {
         "workload" => Cell::ours(run.headline.work.map_or("", WorkKind::name)),
@@ -77,7 +77,7 @@ fn for_programs(run: &ListedRun, column: &str) -> Cell {
     }
 }
 
-/// The table for readers. Times are in UTC.
+/// The list of runs as a table for text and Markdown. Times are in UTC.
 pub fn document(entries: &[ListedRun]) -> Document {
     let mut document = Document::default();
     if entries.is_empty() {

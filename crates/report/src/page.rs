@@ -30,7 +30,7 @@ use self::file::whole;
 pub use self::run::{conditions, document};
 pub use self::study::{ComparedPage, comparison_conditions, comparison_document, comparison_page};
 
-/// The whole file, for one or several runs.
+/// The HTML file of one or several runs, with style, script and embedded records.
 pub fn page(runs: &[PageRun<'_>]) -> String {
     let names: Vec<String> = runs.iter().map(|run| run::name(run.record)).collect();
     let title = match names.as_slice() {

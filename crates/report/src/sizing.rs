@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn duration_is_a_range_without_a_calibration() {
+    fn estimated_duration_is_a_range_without_calibration() {
         let sizing = Sizing {
             working_set: WorkingSet::OfCache(4.0),
             cache_bytes: 64 << 30,

@@ -77,7 +77,8 @@ fn figures(summary: &Summary, processes: u32) -> BTreeMap<Figure, f64> {
     let Some(paper) = &summary.paper else {
         return figures;
     };
-    // The VERITAS brief reports rates per process.
+    // The VERITAS brief reports rates per process, so the rates are divided by the number of
+    // processes.
     let processes = f64::from(processes.max(1));
     let of_each = |rate: Option<f64>| rate.map(|rate| rate / processes);
     let transactions_s = paper.transactions_ns as f64 / 1e9;

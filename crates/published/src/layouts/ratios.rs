@@ -49,7 +49,7 @@ enum Found {
 }
 
 impl Found {
-    /// All results, each with the words that follow its count in a sentence.
+    /// All results, each with its words in the summary sentence, such as `3 holding today`.
     const COUNTED: [(Self, &str); 6] = [
         (Self::Holds, "holding today"),
         (Self::Opposite, "not holding"),

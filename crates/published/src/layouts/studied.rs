@@ -25,7 +25,8 @@ const PROTOCOLS: [(&str, &str); 5] = [
     ("iscsi", "iSCSI"),
 ];
 
-/// The default counterpart of NFS in user space in the paper.
+/// The system of the paper with which NFS in user space is compared, unless the study file names
+/// another system.
 const USER_SPACE_COUNTERPART: &str = "NFS v3";
 
 /// The work and system of each cell, by the cell's label.

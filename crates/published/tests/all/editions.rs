@@ -80,7 +80,7 @@ fn original_version_that_produced_each_row_is_identified() {
 }
 
 #[test]
-fn each_row_that_no_version_can_have_produced_has_a_cause() {
+fn rows_that_fit_no_version_state_a_likely_cause() {
     let library = library();
     let findings = library.findings();
     let mut neither = Vec::new();
@@ -108,7 +108,7 @@ fn each_row_that_no_version_can_have_produced_has_a_cause() {
             ("mail-page-3", "2xp3-soft"),
         ]
     );
-    // Every cause in the data belongs to such a row.
+    // Every cause in the data files belongs to a row that fits no edition.
     let causes: Vec<(&str, &str)> = library
         .sources
         .iter()

@@ -103,7 +103,7 @@ fn runs_without_comparable_rates_are_not_submitted() {
 type Change = (fn(&mut Record), &'static str);
 
 #[test]
-fn runs_that_are_not_plain_are_neither_submitted_nor_compared() {
+fn incomplete_runs_and_runs_with_special_options_are_not_submitted() {
     let changes: [Change; 9] = [
         (
             |run| run.actual.outcome = Outcome::Interrupted { signal: 2 },
@@ -354,7 +354,7 @@ fn an_empty_table_explains_how_to_submit() {
 }
 
 #[test]
-fn correction_of_a_submission_belongs_to_the_same_run() {
+fn corrected_submission_is_recognized_as_the_same_run() {
     let first = submitted(preset("default"), "Jo");
     let corrected = Submission {
         system: "Another machine".to_owned(),
@@ -370,7 +370,7 @@ fn correction_of_a_submission_belongs_to_the_same_run() {
 }
 
 #[test]
-fn submissions_with_other_fingerprints_are_listed_separately() {
+fn submissions_with_other_fingerprints_are_listed_as_not_comparable() {
     let library = Library::read();
     let seeded = Workload::from(Classic {
         files: 1_000,
@@ -592,7 +592,7 @@ fn completion_times_and_megabytes_are_compared() {
 }
 
 #[test]
-fn unpublished_work_has_a_reason() {
+fn comparison_of_unpublished_work_states_why_it_is_empty() {
     let library = Library::read();
     let none = |workload: Workload| beside_run(&library, &of(workload)).none.unwrap();
     assert!(none(Workload::from(Mix::default())).contains("the run is a mix"));

@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_without_end_are_refused() {
+    fn records_above_the_maximum_size_are_refused() {
         let mut limited = Limited {
             source: io::repeat(b' '),
             left: 1_000,

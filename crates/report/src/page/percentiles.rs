@@ -21,7 +21,8 @@ use crate::pictures::scale::Scale;
 /// Minimum number of operations beyond a point of a curve, the same as for every percentile in a
 /// report.
 const BEYOND_MIN: f64 = 10.0;
-/// Number of points of a curve for each further nine of the percentile.
+/// Number of points of a curve for each further nine of the percentile, for example from 99 % to
+/// 99.9 %.
 const POINTS: i32 = 20;
 
 /// Adds the percentile curve of each operation of the transactions, and response time against

@@ -25,7 +25,7 @@ pub struct ComparedPage<'a> {
     /// The comparisons, for each group that contains configurations.
     pub tables: &'a [Comparisons],
     pub metrics: &'a [Metric],
-    /// The design of the study; `None` for other compared configurations.
+    /// The design of the study; `None` if the compared runs do not belong to a study.
     pub design: Option<&'a Design>,
     /// Tables and charts of the same runs from another source, for example a paper.
     pub more: Document,

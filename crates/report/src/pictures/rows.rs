@@ -11,7 +11,6 @@ use super::chart::{Axis, LETTER, LINE, NARROW, SERIES_MAX, WIDE, label, ticks};
 
 const RIGHT: f64 = 32.0;
 const BOTTOM: f64 = 46.0;
-/// Height of a row.
 const HEIGHT: f64 = 20.0;
 /// Maximum share of a chart's width for the names of its rows.
 const NAMES_PART: f64 = 0.42;

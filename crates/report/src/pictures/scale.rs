@@ -5,7 +5,7 @@ const TICKS: f64 = 5.0;
 /// Maximum value of an axis. Nanoseconds, bytes and rates do not reach it.
 const VALUE_MAX: f64 = 1e30;
 
-/// A mapping from values to positions.
+/// A mapping from the values of an axis to positions from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Scale {
     Linear {

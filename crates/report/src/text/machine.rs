@@ -100,7 +100,7 @@ fn devices(document: &mut Document, machine: &MachineSummary) {
     }
 }
 
-/// Adds the reason if there is no table of devices.
+/// Adds the reason why the counters of devices are not available, if they are not.
 fn no_devices(document: &mut Document, record: &Record) {
     let mut phases = record.actual.phases.iter();
     if let Some(why) = phases.find_map(|phase| phase.machine.as_ref()?.devices.why()) {

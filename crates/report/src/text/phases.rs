@@ -106,7 +106,7 @@ fn unit(phase: Phase) -> &'static str {
 }
 
 /// Adds the rates of each phase until its workers ended, and until all data was on the device. With
-/// several workers, the first and the last one have separate rows.
+/// several workers, the end of the first worker and the end of the last worker have separate rows.
 fn moments(document: &mut Document, summary: &Summary) {
     let mut table = Table::new(2, &["Until", "", "seconds", "done", "per second"]);
     if summary.phases.iter().any(|phase| phase.sync_ns.is_some()) {
@@ -204,7 +204,7 @@ pub(super) fn by_phase<T: 'static>(
     })
 }
 
-/// Adds each worker's rate, if there are not too many workers.
+/// Adds the rate of each worker if the phase has at most `WORKERS_MAX` workers.
 fn of_each(document: &mut Document, phase: &PhaseSummary) {
     /// With more workers, only the record contains the rates.
     const WORKERS_MAX: usize = 16;

@@ -57,8 +57,8 @@ pub(crate) fn load(load: Load) -> String {
 pub(crate) fn found(sweep: &SweepSummary) -> Vec<String> {
     let mut words = Vec::new();
     let highest = |limit: &Limit| {
-        // If all load levels were sustained, the saturation rate is unknown, but above the highest
-        // level.
+        // If no load level exceeded a limit, the only known fact is that the limit is above the
+        // highest level.
         let above = limit.lowest_beyond.map_or("above ", |_| "");
         Some(format!("{above}{}/s", rate(Some(limit.highest?))))
     };

@@ -369,7 +369,7 @@ fn page_works_in_dark_mode_in_print_and_without_script() {
         paper.len()
     );
     assert_eq!(browser.complaints(), [""; 0]);
-    // Without script, the page must be complete.
+    // With scripts disabled, the page must show its charts and tables, and no buttons.
     browser.tools(
         "Emulation.setScriptExecutionDisabled",
         json!({"value": true}),

@@ -155,7 +155,7 @@ fn runs_without_blocks_are_marked_as_not_interleaved() {
 }
 
 #[test]
-fn differing_aa_control_is_a_warning() {
+fn significant_difference_of_aa_control_causes_a_warning() {
     let baseline = Baseline {
         twin: Some(side("ext4", 12_000.0, 0, 10)),
         ..with_twin()

@@ -173,8 +173,8 @@ fn valid_verdict_lists_the_checks_that_passed() {
     assert_eq!(
         lines,
         [
-            // The kept record contains latencies of only a few operations, so the drift that may be
-            // chance (noise) is large.
+            // The kept record contains only a few latencies, so even a large drift may be chance
+            // (`noise ±25.7 %`).
             "Verdict     VALID: 60.000 s measured, too noisy to show small changes (drift -0.6 %, \
              noise ±25.7 %),",
             "            no errors, other programs 0.0 %, CPU steal 0.0 %, 0.0 % of reads from \
@@ -209,7 +209,7 @@ fn reason_less_severe_than_the_verdict_is_marked() {
 }
 
 #[test]
-fn workers_with_private_pools_are_reported_separately() {
+fn report_of_workers_with_private_pools_matches_its_golden_file() {
     compare(
         "private.txt",
         include_str!("../golden/private.txt"),
@@ -218,7 +218,7 @@ fn workers_with_private_pools_are_reported_separately() {
 }
 
 #[test]
-fn writers_and_readers_are_reported_by_role() {
+fn report_of_writers_and_readers_matches_its_golden_file() {
     compare(
         "shared.txt",
         include_str!("../golden/shared.txt"),
@@ -379,7 +379,7 @@ fn chosen_working_set_is_described_in_a_sentence() {
 }
 
 #[test]
-fn overhead_is_reported_in_one_line() {
+fn report_states_the_overhead_in_one_line() {
     let mut record = kept();
     assert!(
         !report::text::render(&record).contains("Overhead"),

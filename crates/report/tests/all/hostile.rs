@@ -214,7 +214,8 @@ fn record_with_hostile_strings_is_shown_harmlessly() {
         for place in &places {
             let string = document.pointer_mut(place).unwrap();
             let kept = std::mem::replace(string, Value::String(HOSTILE.to_owned()));
-            // Strings that must be known names keep their value.
+            // The record is refused if this string must be a known name, for example of an engine.
+            // In this case the original string is restored.
             match Record::from_json(&document.to_string()) {
                 Ok(_) => hostile += 1,
                 Err(error) => {

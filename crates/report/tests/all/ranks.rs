@@ -91,7 +91,7 @@ fn report_shows_shares_and_rates_of_hosts_and_ranks() {
 }
 
 #[test]
-fn report_of_many_ranks_lists_only_hosts_and_of_many_hosts_only_the_slowest() {
+fn report_lists_hosts_instead_of_many_ranks_and_at_most_32_hosts() {
     let text = section(&of_ranks(18));
     text.shows("client8");
     text.does_not_show("rank  host");

@@ -272,7 +272,7 @@ fn configurations_with_different_conditions_are_marked() {
 }
 
 #[test]
-fn configurations_with_one_run_and_without_a_study_have_a_page() {
+fn page_of_single_runs_outside_a_study_has_no_intervals() {
     let made = made(1);
     let mut groups = groups(&made.design.cells().unwrap(), &made.runs);
     groups.truncate(1);
@@ -367,7 +367,7 @@ fn page_of_a_study_of_a_hundred_runs_is_below_6_megabytes() {
 }
 
 #[test]
-fn figures_for_papers_are_complete_files_with_conditions_of_the_runs() {
+fn figures_for_papers_contain_the_conditions_of_the_runs() {
     let made = made(5);
     let figures = with_page(&made, comparison_figures);
     let ratios = &figures[0];
@@ -382,7 +382,8 @@ fn figures_for_papers_are_complete_files_with_conditions_of_the_runs() {
     assert_eq!(ratios.name, "01-ratios-to-the-baseline");
     for (svg, width) in [(&ratios.one_column, "85mm"), (&ratios.two_columns, "178mm")] {
         svg.shows(&format!("<svg width=\"{width}\" height=\""));
-        // Programs for papers do not support CSS variables, and a figure is not embedded in a page.
+        // Programs for writing papers do not support CSS variables. A figure is a separate file, so
+        // it must contain its own style.
         assert!(svg.contains("<style>") && !svg.contains("var("));
         // A figure contains no data for a script.
         assert!(!svg.contains("data-readings") && !svg.contains("data-plane"));

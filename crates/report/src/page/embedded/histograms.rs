@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_and_endless_texts_are_refused() {
+    fn damaged_and_endless_histogram_texts_are_refused() {
         for text in [
             "{\"buckets\":\"F!\"}",
             "{\"buckets\":\"FD",

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Time limit for an answer of the driver.
+/// Time limit for an answer of the WebDriver program.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 
 /// A browser with one window. The browser ends when this value is dropped.
