@@ -42,8 +42,8 @@ pub fn main() -> ExitCode {
     unlimited()
 }
 
-/// Performs the command, after [`limits::check`] has passed. Never inlined: its stack frame may
-/// exceed a small stack limit before that limit is checked.
+/// Performs the command, after [`limits::check`] has passed. The function is never inlined:
+/// otherwise its stack frame could exceed a small stack limit before the check.
 #[inline(never)]
 fn unlimited() -> ExitCode {
     signals::outlive_size_limit();

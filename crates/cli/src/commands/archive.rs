@@ -1,4 +1,4 @@
-//! The commands about archived runs.
+//! The commands that read or change an archive, for example `list`, `show` and `export`.
 
 mod edit;
 mod exchange;

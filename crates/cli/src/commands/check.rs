@@ -36,7 +36,7 @@ pub fn check(arguments: &CheckArguments) -> Result<u8, Problem> {
 /// The result of checking one document, as a line of JSON.
 #[derive(Serialize)]
 struct CheckAnswer<'a> {
-    /// The path as given.
+    /// Path of the file, as on the command line.
     file: String,
     /// Position of the document in its file, from 1.
     document: usize,

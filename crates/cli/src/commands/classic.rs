@@ -1,5 +1,5 @@
-//! The classic prompt on standard input and output. The crate module `campaign::classic` interprets
-//! its commands.
+//! The classic prompt on standard input and output. The module `campaign::classic` interprets its
+//! commands.
 
 mod progress;
 mod prompt;
@@ -13,8 +13,9 @@ use record::Edition;
 
 use crate::ui::terminal;
 
-/// Performs a classic session: prints the banner and reads the configuration file. That is `file`,
-/// or `.pmrc` in the working directory if it exists. Then prompts until `quit` or the end of input.
+/// Performs a classic session: prints the banner, reads the configuration file, and prompts until
+/// `quit` or the end of input. The configuration file is `file`, or `.pmrc` in the working
+/// directory if that exists.
 ///
 /// Returns exit status 0 if every run was complete, and 1 if a run or a stream failed. If a run was
 /// interrupted, returns the exit status of that run.

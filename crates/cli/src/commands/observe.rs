@@ -31,9 +31,9 @@ use crate::ui::output::{OutputFile, Outputs};
 use crate::ui::problem::{Problem, refuse, tell};
 use crate::ui::signals::Masks;
 
-/// Exit status of shells for a command that does not exist.
+/// Exit status if the command does not exist, as in a shell.
 const NOT_FOUND: u8 = 127;
-/// Exit status of shells for a command that cannot be executed.
+/// Exit status if the command cannot be executed, as in a shell.
 const NOT_EXECUTABLE: u8 = 126;
 /// If a signal ended the command, the exit status is this number plus the number of the signal, as
 /// in a shell.

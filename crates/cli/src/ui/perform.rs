@@ -9,7 +9,7 @@ use crate::ui::signals::InRun;
 /// Performs a run. A signal to this process ends the run.
 ///
 /// # Errors
-/// Returns an error if the run is refused, before anything is touched.
+/// Returns an error if the run is refused. A refused run changes nothing.
 pub fn perform(spec: &RunSpec, events: &mut dyn Events) -> Result<Record, Refused> {
     campaign::perform(spec, &mut Signals::default(), events)
 }

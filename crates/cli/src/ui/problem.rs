@@ -53,8 +53,9 @@ pub fn show(line: impl Display) {
     let _ = writeln!(std::io::stderr(), "{}", width::for_errors(&line));
 }
 
-/// Writes a text to standard output completely, without its terminal escape sequences. The caller
-/// must have sanitized strings from outside: a line break in them would add a line.
+/// Writes a text completely to standard output. Control characters in the text, except line breaks
+/// and tabs, are escaped. The caller must have sanitized strings from outside: a line break in them
+/// would add a line.
 pub fn print(text: &str) -> Result<(), Problem> {
     print_as_it_is(&sanitize::lines(text))
 }

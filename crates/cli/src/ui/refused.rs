@@ -36,7 +36,7 @@ pub fn refuse(mut error: clap::Error) -> u8 {
     u8::try_from(error.exit_code()).unwrap_or(2)
 }
 
-/// What is wrong, in the form of all other error messages.
+/// The cause of the error, in the form that all error messages of this program have.
 fn what(error: &clap::Error) -> String {
     let of = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
@@ -117,7 +117,8 @@ fn way_out(error: &clap::Error, words: &[String]) -> Option<String> {
             "see 'postmark --help'".to_owned()
         });
     }
-    // Users type options of other benchmarks only with `run` and `plan`.
+    // Only for `run` and `plan`, the message names the equivalent of an option of another
+    // benchmark.
     if let Some(here) = called_here(unknown).filter(|_| matches!(first, "run" | "plan")) {
         return Some(if here.starts_with('-') {
             format!("use {here}")

@@ -43,7 +43,7 @@ const TO_END: Duration = Duration::from_millis(500);
 /// Interval at which the second process checks whether the first one is stopped.
 const PARENT_EVERY: Duration = Duration::from_millis(100);
 
-/// The role of this process.
+/// Whether this is the first or the second process of the program.
 #[derive(Debug)]
 pub enum Side {
     /// The process that the user started. It does the work itself, or starts a second process for

@@ -128,7 +128,7 @@ fn opened(path: &Path) -> Result<Archive, ArchiveError> {
         journal: JournalMode::WriteAhead,
         owner: None,
         make: false,
-        // Longer than a disk could block.
+        // Another process never locks the archive for this long, even on a slow disk.
         patience: std::time::Duration::from_secs(3_600),
     };
     Archive::open(&opening)

@@ -135,7 +135,7 @@ fn add_files(directory: &Path, module: &Module, files: &mut BTreeMap<Module, Pat
     }
 }
 
-/// The paths that a file mentions outside its tests.
+/// The Rust paths (`a::b`) in a source file, except those in its tests.
 #[derive(Default)]
 struct Paths {
     /// Paths of `use` declarations, each with its local name. A glob import has no name.
@@ -198,7 +198,8 @@ impl<'a> Visit<'a> for Paths {
             let segments = path.segments.iter();
             let names: Vec<String> = segments.map(|segment| segment.ident.to_string()).collect();
             let above = names.iter().take_while(|name| *name == "super").count();
-            // If `super` leads only out of inline modules, the path stays within the file.
+            // If every `super` leaves an inline module of this file, the path refers to an item of
+            // the same file and is ignored.
             if above == 0 || above > self.depth {
                 self.named.push(names[above.min(self.depth)..].to_vec());
             }

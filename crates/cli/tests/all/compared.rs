@@ -102,7 +102,7 @@ impl Archived {
         self.open().import_all(&[(record, &remarks)]).unwrap();
     }
 
-    /// Archives copies of the run with a tag, which belong to no block of a study.
+    /// Archives copies of the run with a tag. The copies belong to no block of a study.
     fn tagged(&mut self, tag: &str, factor: f64, runs: usize) {
         for place in 0..runs {
             let record = self.copy(factor * NOISE[(place + tag.len()) % 5]);

@@ -112,7 +112,8 @@ fn judge(specified: &Specified) {
         let _ = runner::dispatch::judge(&specified.spec);
     }
     let all = workload.files().saturating_add(workload.transactions());
-    // The original PostMark draws an additional random number for each block that it writes.
+    // Planning takes too long if it draws too many random numbers. The original PostMark draws an
+    // additional one for each block that it writes.
     let blocks = 1 + workload.content_bytes_max() / workload.write_block_bytes();
     let draws = all.saturating_mul(workers).saturating_mul(blocks);
     let is_short = all.saturating_mul(workers) <= PLANNED_MAX && draws <= DRAWS_MAX;

@@ -10,7 +10,7 @@ use crate::{layout, original};
 
 /// Replacements in a documented command, so that its run is short.
 const SCALED: [(&str, &str); 9] = [
-    // Short runs in memory are INVALID, so with --strict they would fail.
+    // Short runs in memory get the verdict INVALID, so with --strict they would fail.
     (" --strict", ""),
     ("cargo run --release -- run", "postmark run"),
     (" --files 20k", " --files 100"),

@@ -275,8 +275,8 @@ fn durability_level_is_derived_from_device_flushes() {
     let at = &disk.at;
     let expect = |tier, flushes| Expected {
         tier: Some(tier),
-        // The run reads so little that a few blocks of metadata are a large share of the bytes
-        // read.
+        // This run reads few bytes. A few blocks of metadata from the device are a large share of
+        // them, so the hit rate may be below 1.
         cached: Some((0.9, 1.0)),
         flushes,
         rules: &[],

@@ -189,7 +189,7 @@ fn repeated_run_does_not_reuse_a_pool() {
     run(&format!("{words} --keep"), at.path(), &file);
     run(&format!("{words} --reuse --keep"), at.path(), &file);
     let like = format!("--like {} --keep=false", file.display());
-    // The target of the repeated run contains no pool to reuse.
+    // The target of the repeated run contains no pool, so the run cannot reuse one.
     let elsewhere = directory();
     let again = run(
         &like,

@@ -173,8 +173,8 @@ impl<'a> Visit<'a> for Messages {
         self.error(&variant.attrs, &name);
     }
 
-    // Attributes and the documentation of fields are part of the help, whose text is stored
-    // separately.
+    // Attributes and the documentation of fields become the help, which `help.txt` stores. So they
+    // are no messages.
     fn visit_attribute(&mut self, _: &'a Attribute) {}
 
     fn visit_field(&mut self, _: &'a Field) {}

@@ -1,5 +1,5 @@
-//! Starts the classic prompt in the way of known wrapper scripts, and compares it with the
-//! original. Messages that differ from the original are tested as well.
+//! Starts the classic prompt as known wrapper scripts do, and compares its output with that of the
+//! original PostMark. Some tests cover messages that intentionally differ from the original.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -225,7 +225,7 @@ fn signal_ends_a_run_in_the_middle_of_a_file() {
             ..Options::default()
         };
         let _mounted = Passthrough::mount(&backing, &at, options).unwrap();
-        // Each request of at most 4 KiB takes 10 ms, so the file takes more than a minute.
+        // Each request of at most 4 KiB takes 10 ms, so writing the file takes more than a minute.
         let work = Work {
             files: 1,
             transactions: 1,

@@ -10,7 +10,7 @@ use crate::ui::problem::{Problem, USER};
 /// Opens the archive of `--archive`, or the default archive of the user.
 ///
 /// # Errors
-/// Returns an error if it does not exist or cannot be opened.
+/// Returns an error if the archive does not exist or cannot be opened.
 pub fn open(said: &ArchiveArgument) -> Result<Archive, Problem> {
     Ok(place_of_one(said.archive.as_deref())?.open(false, USER)?)
 }

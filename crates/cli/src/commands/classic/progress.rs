@@ -45,7 +45,7 @@ impl<'a> ClassicProgress<'a> {
     }
 
     fn write(&mut self, text: &str) {
-        // The error is ignored here: the session handles a closed output after the run.
+        // A write error is ignored here: the session handles a closed output after the run.
         let _ = self
             .output
             .write_all(text.as_bytes())

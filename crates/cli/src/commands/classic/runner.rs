@@ -76,7 +76,7 @@ where
 }
 
 /// Converts a record to the figures of a complete run. For an incomplete run, prints a partial
-/// report here.
+/// report instead.
 fn end(record: &Record, output: &mut dyn Write, complain: &mut dyn FnMut(String)) -> RunEnd {
     if let Some(clean_up) = &record.actual.clean_up {
         for left in &clean_up.left {
@@ -97,7 +97,7 @@ fn end(record: &Record, output: &mut dyn Write, complain: &mut dyn FnMut(String)
     };
     complain(why);
     let partial = report::classic::of_record(record, Format::Classic);
-    // The error is ignored here: the session handles a closed output after the run.
+    // A write error is ignored here: the session handles a closed output after the run.
     let _ = output
         .write_all(partial.as_bytes())
         .and_then(|()| output.flush());

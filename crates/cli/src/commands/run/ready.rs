@@ -56,7 +56,7 @@ pub struct Ready {
     output: Option<OutputFile>,
     output_path: Option<PathBuf>,
     page: Option<OutputFile>,
-    /// The error of `--live`, reported after the run.
+    /// The result of writing the file of `--live`. An error is reported after the run.
     live_written: Result<(), Problem>,
     remarks: Remarks,
     quiet: bool,

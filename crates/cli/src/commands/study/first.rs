@@ -139,7 +139,7 @@ fn perform(
     Ok(end_of(end, is_left, || tell_how_to_go_on(course.id, place)))
 }
 
-/// Refuses a study that cannot be performed, before anything is touched.
+/// Refuses a study that cannot be performed, before it changes anything.
 fn judge(
     arguments: &StudyArguments,
     design: &Design,

@@ -23,8 +23,8 @@ pub struct Interruption {
 }
 
 impl Interruption {
-    /// Starts a thread that waits for the first signal. The study itself ends by the handlers in
-    /// [`signals`]. Returns `None` if no thread can be started.
+    /// Starts a thread that waits for the first signal. The handlers in [`signals`] end the study
+    /// itself. Returns `None` if no thread can be started.
     pub fn watch() -> Option<Box<dyn MadeNames>> {
         let directories = Arc::<Mutex<BTreeSet<PathBuf>>>::default();
         let named = Arc::clone(&directories);

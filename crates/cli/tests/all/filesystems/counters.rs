@@ -1,5 +1,5 @@
-//! Device counters: syncs of a file system in an image are writes and flushes of its loop device.
-//! The disk that contains the image counts them as well.
+//! Device counters: the sync of a file system in an image file causes writes and flushes of the
+//! loop device. The disk that stores the image file counts these as well.
 
 use record::{Fact, Phase};
 use system::counters::DeviceRole;
@@ -83,7 +83,8 @@ fn syncs_count_as_writes_and_flushes_of_loop_device_and_disk() {
                 format_args!("{beneath:?}"),
             );
             let takes_flushes = disk.write_cache == Fact::Known("write back".to_owned());
-            // The kernel has no flush counter for a partition, but has one for its disk.
+            // The kernel counts flushes for a disk, but not for its partitions. So the largest
+            // count of the devices below the target is compared.
             let flushed = transactions(&synced)
                 .devices
                 .iter()

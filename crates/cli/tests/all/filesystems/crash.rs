@@ -71,8 +71,8 @@ impl Verified {
         self
     }
 
-    /// Losses of files with these names. A loss is excused if an fsync during the shutdown may have
-    /// wrongly reported success.
+    /// The losses of files with these names that are no error: an fsync during the shutdown may
+    /// have wrongly reported success.
     fn excused(&self, names: &[String]) -> Vec<&Value> {
         let is_excused = |loss: &&Value| {
             let path = Path::new(loss["path"].as_str().unwrap());

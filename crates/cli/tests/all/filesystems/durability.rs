@@ -69,8 +69,8 @@ fn are_in(ran: &Ran, step: &str, actions: &[Action]) {
     }
 }
 
-/// Asserts that each worker syncs its file system after every `every` changes. In the mix, every
-/// operation is a change.
+/// Asserts that each worker syncs its file system after every `every` changes. Every operation in
+/// the mix of the run is a change.
 fn are_in_batches(ran: &Ran, every: u64) {
     let mut all = (0, 0);
     for phase in &ran.summary.phases {

@@ -37,9 +37,9 @@ pub enum Fault {
     Repeated,
     /// The reply is sent after the next one.
     AfterTheNext,
-    /// The reply has a number that belongs to no call of the client.
+    /// The reply has a transaction number (xid) that belongs to no call of the client.
     OfNobody,
-    /// After the number of the call, the reply consists of random bytes.
+    /// After the transaction number (xid), the reply consists of random bytes.
     Noise,
     /// The reply's record mark announces 2 GiB.
     TooLong,

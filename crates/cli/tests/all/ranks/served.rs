@@ -17,7 +17,8 @@ use crate::support::Running;
 
 #[test]
 fn server_counts_the_calls_of_four_clients() {
-    // `ganesha` is declared first, so that it is dropped after the hosts.
+    // The hosts must be dropped before `ganesha`. Variables are dropped in reverse order, so
+    // `ganesha` is declared first.
     let Some(ganesha) = Ganesha::start() else {
         return;
     };

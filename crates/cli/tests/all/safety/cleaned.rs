@@ -146,8 +146,8 @@ fn links_directories_and_special_files_stay() {
     }
 }
 
-/// A file of one byte may contain a zero, like the truncated file of another program. The file
-/// belongs to the run and is removed.
+/// A file of the run may consist of a single zero byte. Longer files of zeros are foreign, but this
+/// file must be removed with the others.
 #[test]
 fn files_of_one_byte_are_removed() {
     let test_dir = TestDir::in_memory();

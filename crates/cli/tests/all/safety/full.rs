@@ -181,9 +181,10 @@ fn archive_or_page_above_the_file_size_limit_is_an_error() {
     assert_eq!(names(&location).unwrap(), [] as [&str; 0]);
 }
 
-/// A file that exceeds the file size limit (ulimit -f) causes an ordinary error of the run.
+/// A file above the file size limit (ulimit -f) is reported as a write error. The signal SIGXFSZ
+/// does not end the program.
 #[test]
-fn run_reports_files_above_the_size_limit_as_ordinary_errors() {
+fn run_reports_a_file_above_the_size_limit_as_a_write_error() {
     let test_dir = TestDir::new();
     let location = test_dir.directory("location");
     create_user_files(&location);

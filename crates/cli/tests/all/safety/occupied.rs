@@ -13,8 +13,8 @@ use crate::support::test_dir::{
 };
 use crate::support::{INTERFACES, Phase, Snapshot, TestDir, Work};
 
-/// Asserts that every interface leaves the location unchanged. The prompt is refused, and its
-/// message contains the conflicting names.
+/// Asserts that a run of every interface leaves the location unchanged. Only the prompt creates
+/// files in the location itself, so it refuses the run and names the conflicting entries.
 fn is_refused_and_named(subdirectories: u32, named: &[&str], in_the_way: impl Fn(&Path)) {
     for interface in INTERFACES {
         let test_dir = TestDir::new();

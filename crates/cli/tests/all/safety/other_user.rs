@@ -51,7 +51,7 @@ fn run_of_root_uses_the_rights_of_the_directory_owner() {
     let Some(test_dir) = TestDir::rooted() else {
         return;
     };
-    // `sudo chown user DIR; sudo postmark X.conf`
+    // As after `sudo chown user DIR`: root runs in a directory of the user.
     let given = test_dir.directory("given");
     give(&given, THEM);
     // `sudo postmark FILE`, in which the location is in the home directory of the user.

@@ -52,7 +52,8 @@ fn standard_output_without_a_reader_is_an_error() {
         });
         ended.code(1);
     }
-    // The prompt prints no message about this, but `postmark run` does: its report is lost.
+    // The prompt prints no message about the missing reader. `postmark run` does, because its
+    // report is lost.
     performed(Run(Raw), |mut command| {
         command.stdout(without_reader());
         command

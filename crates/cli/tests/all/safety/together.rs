@@ -47,7 +47,7 @@ fn runs_with_separate_directories_both_succeed() {
         let ended = running.finish();
         ended.code(0);
         // Each run changes the directory while the other run is in progress, so the times of the
-        // directory differ.
+        // directory are not compared.
         before.assert_kept_but_for_directories(&location, &format!("{ended}\n{beside}"));
     }
 }

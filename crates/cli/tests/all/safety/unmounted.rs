@@ -270,9 +270,9 @@ fn files_with_all_names_of_the_pool_are_unchanged() {
     }
 }
 
-/// By moving directories, the path of the run gets new files of the user with names, owner and mode
-/// of the run. An earlier version removed such files, because it took them for files created below
-/// the mount point.
+/// The user moves directories. Afterwards the path of the run leads to new files of the user, with
+/// names, owner and mode as in the run. An earlier version removed such files, because it took them
+/// for files created below the mount point.
 #[test]
 fn recent_files_that_replace_the_location_stay() {
     for interface in INTERFACES {

@@ -139,8 +139,8 @@ const OPTIONS: &str = "
     stall-timeout weight
 ";
 
-/// For an invalid value of such an option, the message contains the option, the value and the
-/// expected form.
+/// For an invalid value of one of the [`OPTIONS`], the message contains the option, the value and
+/// the expected form.
 #[test]
 fn invalid_numbers_are_refused_with_the_expected_form() {
     let place = Place::new();

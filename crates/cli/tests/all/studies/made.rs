@@ -89,7 +89,7 @@ fn files_in_an_exchanged_scratch_directory_survive() {
                 running.kill();
                 let began = Instant::now();
                 // A child process of the killed study may hold the lock of the directory for a
-                // moment.
+                // moment, so `clean` is repeated.
                 let clean = || lab.shows(&format!("clean {}", old.display()));
                 let mut ended = clean();
                 while ended.output.contains("in use by its maker")
@@ -302,8 +302,8 @@ fn images_may_be_in_a_directory_whose_path_is_not_utf_8() {
     let study = lab.command(&format!(
         "study {LITTLE} --no-twin --blocks 1 --target {target} --target b"
     ));
-    // The study runs in its own mount namespace, because programs of other tests read the mount
-    // table as UTF-8.
+    // The study runs in its own mount namespace, because its mount points are not UTF-8. Programs
+    // of other tests read the mount table as UTF-8.
     let mut command = Running::command(std::path::Path::new("unshare"));
     command
         .arg("--mount")

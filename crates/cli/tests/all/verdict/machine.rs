@@ -106,7 +106,8 @@ fn other_load_excludes_the_fuse_server() {
     ran.assert(text.contains("bindfs (process "), &text);
 }
 
-/// Here the FUSE server runs in the process of this test, which also runs other tests.
+/// The process of this test is the FUSE server. Other tests in the same process add to its
+/// processor time.
 #[test]
 fn fuse_server_of_the_target_is_not_other_load() {
     let possible = faultfs::is_possible();
