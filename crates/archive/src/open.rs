@@ -279,8 +279,8 @@ fn make(path: &Path, owner: Option<Owner>) -> std::io::Result<()> {
         .take_while(|directory| !directory.as_os_str().is_empty() && !directory.exists())
         .collect();
     for directory in missing.into_iter().rev() {
-        // New directories get mode 0700, because other programs of this user may also use them. The
-        // XDG Base Directory Specification requires this mode.
+        // New directories get mode 0700, because other programs of this user may also store data in
+        // them. The XDG Base Directory Specification requires this mode.
         match DirBuilder::new().mode(0o700).create(directory) {
             Ok(()) => give(directory)?,
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}

@@ -103,7 +103,7 @@ pub fn may_leave_beside(archive: &Path) -> Result<(), ArchiveError> {
     let path = path_of(archive, RunId::new(now.as_nanos()));
     let draft = draft_of(&path);
     let made = new_file(&draft).and_then(|mut file| {
-        // A full file system often still accepts an empty file, so the file gets contents.
+        // A full file system often still accepts an empty file, so the test file gets contents.
         let written = file.write_all(&[b' '; 4096]).and_then(|()| file.sync_all());
         std::fs::remove_file(&draft).and(written)
     });
@@ -146,8 +146,8 @@ impl Archive {
     /// result of each file to `tell`.
     ///
     /// # Errors
-    /// Returns an error if the archive cannot be written. Records without a report then continue to
-    /// wait.
+    /// Returns an error if the archive cannot be written. Files without a reported result then
+    /// remain, and are imported later.
     pub fn take_waiting(&mut self, tell: &mut dyn FnMut(Pending)) -> Result<(), ArchiveError> {
         let all = waiting(&self.path);
         let mut rest = all.as_slice();

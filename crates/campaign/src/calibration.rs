@@ -37,7 +37,7 @@ pub type Perform<'p> = dyn FnMut(&RunSpec) -> Result<Record, Refused> + 'p;
 
 /// The reason why the calibration failed.
 enum Uncalibrated {
-    /// The short run was refused.
+    /// A short run was refused.
     Refused(Refused),
     /// A short run did not complete; contains a description of its end and of the files that it
     /// left, and its record.

@@ -19,8 +19,8 @@ const AT_ONCE: usize = 64;
 /// A batch ends earlier if the texts of its records reach this number of bytes.
 const BYTES_AT_ONCE: usize = 16 << 20;
 
-/// Receives the result for each document: a line for an imported document, or the reason why it was
-/// not imported.
+/// Receives the result for each document: a line of text about an imported document, or the reason
+/// why the document was not imported.
 pub type Tell<'t> = dyn FnMut(Result<String, String>) -> Result<(), Error> + 't;
 
 /// Imports the documents in a file. Documents that already exist in the archive are not changed.

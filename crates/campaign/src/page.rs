@@ -261,8 +261,8 @@ impl RunOnPage {
 
 /// Whether a word is the path of a file instead of a name in an archive.
 fn is_file(word: &Path) -> bool {
-    // A word that looks like a path counts as one even without a file. The error message is then
-    // about a missing file.
+    // A word that looks like a path counts as a path even if no file exists there. The error
+    // message then reports the missing file.
     let is_called_so = || {
         let ends = ["json", "jsonl", "html"].map(|end| Some(OsStr::new(end)));
         ends.contains(&word.extension()) || word.components().count() > 1

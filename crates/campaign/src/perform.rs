@@ -28,8 +28,8 @@ pub fn run(
     }
 }
 
-/// Performs a run spec on the I/O engine that it names. The caller may use `signals` for later
-/// work.
+/// Performs a run spec on the I/O engine that it names. A signal that ends the run is cleared, so
+/// the caller can use `signals` for further runs.
 ///
 /// # Errors
 /// Returns an error if the run was refused; no file was then made.

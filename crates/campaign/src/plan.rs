@@ -39,8 +39,8 @@ pub fn judge(specified: &Specified) -> Result<(), Error> {
     runner::dispatch::judge(&spec).map_err(|refused| specified.explain(refused))
 }
 
-/// Returns the number of transactions of each worker that a plan includes if the run is limited by
-/// time. Returns `None` for other runs.
+/// For a run that is limited by time, returns the number of transactions of each worker that a plan
+/// simulates. Returns `None` for other runs.
 pub fn first_transactions(workload: &Workload) -> Option<u64> {
     let first = || Followed::of(&workload.with_transactions(PLANNED));
     let is_endless = workload.transactions() == Workload::ENDLESS;

@@ -197,7 +197,7 @@ impl Joined {
         told.map(|_| own)
     }
 
-    /// Whether a rank is lost.
+    /// Whether communication with the other ranks has failed, usually because a rank was lost.
     pub fn is_lost(&self) -> bool {
         self.ranks.lost().is_some()
     }

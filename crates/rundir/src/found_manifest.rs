@@ -13,7 +13,8 @@ use crate::names::{self, DRAFT_PREFIX, NAME, draft_process, running_number};
 /// The first bytes of every manifest, by which an incomplete manifest is recognised.
 const TEXT_BEGINS: &[u8] = b"{\n  \"postmark_manifest\": ";
 
-/// A run may still be writing an incomplete manifest whose last change is younger than this.
+/// Minimum age of an incomplete manifest that counts as abandoned. A run may still be writing a
+/// younger one.
 const CLAIM_LIVES: Duration = Duration::from_secs(2);
 /// A manifest in a directory, and the state of its run.
 #[derive(Debug)]
@@ -256,7 +257,7 @@ pub(crate) fn remove_drafts(
         .filter_map(|draft| String::from_utf8(draft).ok())
     {
         // A draft that cannot be opened, is locked, or has other contents belongs to another
-        // process or user.
+        // process or user, and is kept.
         if is_abandoned_draft(namespace, directory, &draft)
             && remove_by_name(directory, &draft).is_ok()
         {

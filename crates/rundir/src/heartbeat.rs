@@ -38,8 +38,8 @@ const WORD_EARLIEST: usize = 7;
 /// Number of directories that contain a manifest of the run: the signs of life are needed until the
 /// last one is cleaned.
 const WORD_DIRECTORIES: usize = 8;
-/// The highest value of the wall clock: files made before the clock was set back have later times
-/// than its last value.
+/// The highest value of the wall clock since the run began. If the clock was set back, files made
+/// before that have times later than the last value.
 const WORD_LATEST: usize = 9;
 /// Number of lines of each worker, which equals its maximum number of operations in flight.
 const WORD_DEPTH: usize = 10;
@@ -135,7 +135,7 @@ impl Life {
         lines.chunks(self.depth).map(<[_]>::to_vec).collect()
     }
 
-    /// Records that the run is alive at `now_ns` of its clock.
+    /// Records that the run is active. `now_ns` is the present time of the run's clock.
     pub fn tick(&self, now_ns: u64) {
         let first = &self.lines[0].0;
         let wall = wall_ns() as u64;

@@ -97,7 +97,6 @@ pub struct OtherRank {
     /// Number of the rank's first worker.
     pub first_worker: u32,
     pub process: u32,
-    /// Name of the host on which the rank runs.
     pub host: String,
     /// Name of the file with the rank's signs of life, on the rank's host.
     pub life: Option<String>,
@@ -106,7 +105,6 @@ pub struct OtherRank {
 /// The first rank of a run, which owns the run's directories, as recorded in a manifest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FirstRank {
-    /// Name of the host on which the rank runs.
     pub host: String,
     /// Process ID of the rank on that host.
     pub process: u32,
@@ -177,7 +175,8 @@ impl Manifest {
         }
     }
 
-    /// Replaces the existing manifest durably. The returned mark keeps it locked.
+    /// Replaces the existing manifest durably. The new manifest is locked as long as the returned
+    /// mark exists.
     pub(crate) fn rewrite(&mut self, directory: &dyn Directory) -> Result<Box<dyn Mark>, Errno> {
         self.write_as(directory, true)
     }

@@ -32,8 +32,8 @@ pub struct Evidence {
 }
 
 /// Bounds on the creation times of a run's files, derived from the time at which the run ended.
-/// Three bounds are needed because the kernel's clock for file times advances only every few
-/// milliseconds.
+/// Three bounds are needed, for two reasons. The kernel's clock for file times advances only every
+/// few milliseconds, and a call in flight may create its file after the last sign of life.
 #[derive(Clone, Copy, Debug)]
 pub struct EndStamps {
     /// A file created before this time existed before the run ended.
@@ -48,7 +48,8 @@ impl EndStamps {
     pub(crate) fn new(last_ns: i64) -> Self {
         /// The resolution of the kernel's clock for file times is finer than this.
         const STAMPED_WITHIN_NS: i64 = 20_000_000;
-        /// Maximum time between the reading of the clock by the run and by the kernel.
+        /// Maximum time between the run's reading of the clock and the kernel's reading of it for
+        /// the file's times.
         const READ_WITHIN_NS: i64 = 1_000_000;
         /// A call that was in flight when the run ended may have created its file up to this long
         /// after the last sign of life.

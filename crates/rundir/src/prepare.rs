@@ -149,7 +149,8 @@ fn mark_location(
             return Err(PrepareError::system("mark", location, Errno::EXIST));
         }
         Err(errno) => {
-            // The draft existed for a moment and changed the directory's times.
+            // The draft of the manifest existed for a moment and changed the directory's times, so
+            // they are restored.
             let _ = manifest.before.restore(&*users);
             let left = own_directory::marks_left(&*users, location, location);
             let error = PrepareError::system("write a manifest in", location, errno);
@@ -198,7 +199,7 @@ fn occupied(location: &Path, directory: &dyn Directory, in_the_way: &[Vec<u8>]) 
         let shown = String::from_utf8_lossy(name).into_owned();
         let mut inner = None;
         if let Ok(opened) = directory.open(name) {
-            // A directory that cannot be listed is reported without an entry.
+            // A directory that cannot be listed is reported without the name of an entry in it.
             let _ = opened.list(&mut |entry| {
                 inner.get_or_insert_with(|| String::from_utf8_lossy(entry.name).into_owned());
                 Ok(())

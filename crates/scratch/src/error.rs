@@ -67,7 +67,8 @@ impl MakeError {
         }
     }
 
-    /// Returns the error for a file or directory of this program that another one has replaced.
+    /// Returns the error for a file or directory of this program that another program has moved or
+    /// replaced.
     pub(crate) fn exchanged(path: &Path) -> Self {
         let path = shown(path);
         Self::new(format!(

@@ -30,7 +30,8 @@ pub struct MadeFacts {
     pub mount_commands: Vec<String>,
     /// Programs that made or mounted the file system.
     pub tools: Vec<ToolFacts>,
-    /// The kernel driver that mounted the file system: `ext4` also for most ext2 and ext3.
+    /// The kernel driver that mounted the file system: on most kernels, this is `ext4` also for
+    /// ext2 and ext3.
     pub driver: Fact<String>,
     /// The mount as the kernel reports it, with the options in effect.
     pub mount: Fact<Mount>,

@@ -305,7 +305,8 @@ fn remove_parts(mut own: Owned) -> MadeRemoved {
         }
         Ok(None | Some(Look::Nothing)) => None,
         Ok(Some(Look::Unfinished(directory, lock))) => {
-            // The directory is empty: the maker was killed after it had made this first directory.
+            // The maker was killed after it had made this directory, and before it made anything
+            // else.
             let removed = removal::remove_unfinished(&directory, lock.as_ref());
             if !removed.left.is_empty() {
                 return removed;

@@ -23,7 +23,7 @@ const RELEASE_LIMIT: Duration = Duration::from_secs(120);
 pub(crate) struct Attached {
     /// Path of the device, such as `/dev/loop0`.
     pub(crate) device: String,
-    /// Path of its image.
+    /// Path of the image file behind the device.
     pub(crate) image: PathBuf,
     _held: File,
 }

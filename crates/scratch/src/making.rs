@@ -52,7 +52,6 @@ enum Images {
 /// program that the process started, is running. No method may be called while a run uses the
 /// target. If [`Made::remake`], [`Made::save`] or [`Made::restore`] fail, the file system may be
 /// unmounted; it can then be remade or removed.
-/// can then be remade or removed.
 #[derive(Debug)]
 pub struct Made {
     spec: MakeSpec,

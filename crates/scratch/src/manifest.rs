@@ -50,7 +50,8 @@ pub(crate) struct Head {
     /// Identity of the directory. A copy of the directory has another identity, so it is not
     /// trusted.
     pub(crate) directory: Option<Identity>,
-    /// Path of the directory that contains the other part; `None` if there is no other directory.
+    /// Path of the directory that contains the other part (file system or external journal); `None`
+    /// if a single directory contains all parts.
     pub(crate) other: Option<OsString>,
 }
 

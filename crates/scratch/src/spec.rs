@@ -13,8 +13,8 @@ pub const DEFAULT_SIZE_BYTES: u64 = 2 << 30;
 pub const DEFAULT_DIRECTORY: &str = "/var/tmp";
 /// Maximum size of the image or tmpfs. A larger one is more likely a typing error than intended.
 const SIZE_BYTES_MAX: u64 = 16 << 40;
-/// Maximum size of an external journal in bytes. mke2fs(8) accepts up to 10,240,000 blocks, which
-/// can be more.
+/// Maximum size of an external journal in bytes. The limit of mke2fs(8) is 10,240,000 blocks, which
+/// can be larger.
 const JOURNAL_BYTES_MAX: u64 = 2_000 << 20;
 
 /// Options of mount(8) that are refused: they name a device or another file system, change what is

@@ -16,7 +16,7 @@ use crate::user::User;
 
 /// The argument of `--archive` that switches archiving off.
 const NONE: &str = "none";
-/// Environment variable with the archive file, used without the option `--archive`.
+/// Environment variable that names the archive file if the option `--archive` is not given.
 const VARIABLE: &str = "POSTMARK_ARCHIVE";
 
 /// The choice of the archive for a run.
@@ -82,8 +82,8 @@ impl Surroundings {
     }
 }
 
-/// Returns the owner of a directory, or of its nearest existing parent. Returns `None` if the file
-/// system does not respond.
+/// Returns the owner of a directory. If the directory does not exist, returns the owner of its
+/// nearest existing parent. Returns `None` if the file system does not respond.
 fn holder(directory: &Path) -> Option<u32> {
     let directory = directory.to_owned();
     let facts = runner::within(LOOK_MAX, move || {

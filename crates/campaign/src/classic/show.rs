@@ -51,10 +51,10 @@ pub const COMMANDS: [(&str, &str); 17] = [
     ("quit", "leave"),
 ];
 
-/// The commands that version 1.0 does not list in `help`.
+/// The commands that PostMark 1.0 does not list in `help`.
 const SINCE_1_5: [&str; 3] = ["set subdirectories", "set report", "load"];
 
-/// Returns the commands of a version with their descriptions.
+/// Returns the commands of a PostMark version with their descriptions.
 pub fn commands(edition: Edition) -> impl Iterator<Item = (&'static str, &'static str)> {
     let is_known = move |name: &str| edition != Edition::V1_0 || !SINCE_1_5.contains(&name);
     COMMANDS.into_iter().filter(move |(name, _)| is_known(name))
