@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn values_at_the_limits_are_steady() {
+    fn windows_at_the_limits_are_steady_and_above_them_not() {
         // Without a slope, an excursion of 20 % is steady, and a slightly greater one is not.
         assert!(window(&[100.0, 90.0, 100.0, 110.0, 100.0]).is_some_and(|steady| steady.is_steady));
         let above = window(&[110.0, 90.0, 90.0 - 1e-9, 90.0, 110.0]).unwrap();

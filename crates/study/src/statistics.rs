@@ -233,8 +233,8 @@ pub fn power(standard_errors: f64, alpha: f64, degrees: f64) -> f64 {
 fn deviation_weights(degrees: f64) -> Vec<(f64, f64)> {
     /// Simpson's rule requires an even number of intervals.
     const INTERVALS: u32 = 40;
-    /// Values at a greater distance from 1 than this number of standard deviations contribute
-    /// nothing.
+    /// Distance of the first and the last point from 1, in standard deviations. Points beyond would
+    /// contribute nothing.
     const DEVIATIONS: f64 = 6.0;
     let half = degrees / 2.0;
     if !half.is_finite() {

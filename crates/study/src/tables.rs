@@ -34,7 +34,8 @@ pub fn tables(
 pub struct StudyComparisons {
     /// A table for each baseline.
     pub tables: Vec<Comparisons>,
-    /// Error of each table: the part of [`ALPHA`] that earlier looks at the study have not spent.
+    /// Error of each table. Without looks, it is [`ALPHA`]. If the study ended at a planned look, it
+    /// is the error of that look; otherwise the part that earlier looks have not spent.
     pub alpha: f64,
 }
 
@@ -44,7 +45,7 @@ impl StudyComparisons {
         let alpha = error_left(design, runs);
         let mut tables = tables(cells, runs, metrics, alpha);
         for table in &mut tables {
-            // The intervals of all looks hold together with this confidence.
+            // With this confidence, the intervals of all looks contain the true ratios.
             table.confidence = 1.0 - ALPHA;
         }
         Self { tables, alpha }
@@ -56,7 +57,8 @@ impl StudyComparisons {
     }
 }
 
-/// The error of the intervals of a study that has ended.
+/// The error of the intervals of a study that has ended. Without looks, it is [`ALPHA`]. At a
+/// planned look, it is the error of that look; otherwise the part that earlier looks have not spent.
 fn error_left(design: &Design, runs: &[StudyRun]) -> f64 {
     if design.until.is_none() {
         return ALPHA;

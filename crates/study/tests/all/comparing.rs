@@ -113,7 +113,7 @@ fn two_single_runs_have_only_a_ratio() {
 }
 
 #[test]
-fn runs_without_blocks_are_two_samples() {
+fn runs_without_blocks_are_compared_as_two_samples() {
     let (a, b) = (
         [27.5_f64, 21.0, 19.0, 23.6, 17.0, 17.9],
         [27.1_f64, 22.0, 20.8, 23.4, 23.4, 23.5],
@@ -339,7 +339,7 @@ fn blocks_needed_is_the_minimum_that_shows_the_difference() {
 }
 
 #[test]
-fn looks_together_spend_exactly_the_error() {
+fn all_looks_together_spend_exactly_the_total_error() {
     for max in [1, 10, 11, 40, 100, 1_000] {
         let looks = Looks::new(max);
         let blocks = looks.blocks();

@@ -73,7 +73,7 @@ fn intervals_of_ten_blocks_have_their_nominal_coverage() {
 }
 
 #[test]
-fn all_intervals_of_a_table_hold_together() {
+fn all_intervals_of_a_table_contain_the_true_ratios() {
     const STUDIES: u32 = 1_000;
     let metrics = metrics(&requirements(0.9));
     let mut held = 0;
@@ -209,7 +209,7 @@ fn gate_detects_a_loss_of_ten_percent_and_never_passes() {
 }
 
 #[test]
-fn studies_with_looks_have_their_nominal_coverage() {
+fn intervals_of_studies_with_looks_have_nominal_coverage() {
     const STUDIES: u32 = 1_000;
     let looks = Looks::new(40);
     for (place, noisy) in NOISY.into_iter().enumerate() {

@@ -93,7 +93,6 @@ fn interval(drift: &Drift) -> String {
     }
 }
 
-/// Whether the run was a load sweep.
 pub(super) fn is_sweep(record: &Record) -> bool {
     record.spec.drive.sweep.is_some() || !record.actual.sweep_steps.is_empty()
 }

@@ -5,7 +5,7 @@ use verdict::State;
 use verdict::list_row::{WorkKind, by_word, class_name};
 
 #[test]
-fn every_name_is_parsed_as_its_own_value() {
+fn every_list_name_is_parsed_to_its_value() {
     for state in [
         State::Going,
         State::Complete,

@@ -239,7 +239,7 @@ fn a_value_of_another_type_is_refused() {
 }
 
 #[test]
-fn unknown_names_are_refused() {
+fn schema_refuses_unknown_names_of_variants() {
     let validator = validator();
     let [document, _] = documents();
     for place in [
@@ -294,7 +294,7 @@ fn unknown_names_are_refused() {
 
 /// The schema and the reader reject unknown fields in the same places.
 #[test]
-fn unknown_fields_are_refused_where_the_reader_refuses_them() {
+fn schema_refuses_unknown_fields_where_the_reader_refuses_them() {
     let validator = validator();
     let [document, _] = documents();
     let mut refused = 0;

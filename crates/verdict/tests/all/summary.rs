@@ -274,7 +274,7 @@ fn operations_of_one_kind_are_added_up_over_segments() {
 }
 
 #[test]
-fn totals_of_the_transactions_have_short_names() {
+fn totals_of_transactions_include_all_segments_and_roles() {
     let mut record = kept();
     let segments = vec![
         vec![

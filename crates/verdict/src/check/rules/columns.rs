@@ -1,4 +1,4 @@
-//! Counters by their names in JSON, and tolerances for the kernel's times.
+//! Sums of counters, which are read from JSON by name, and tolerances for times from the kernel.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Checks the load levels of a sweep.
+//! Checks the load levels of a sweep against the requested ones.
 
 use spec::Climb;
 

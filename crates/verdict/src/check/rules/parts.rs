@@ -207,7 +207,8 @@ fn operations(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
 fn steps(scope: &Scope<'_>, operation: &OperationRecord, at: &mut At<'_>) {
     let spec = scope.spec;
     let policy = spec.durability;
-    // The cost of a durability policy is always recorded as a call.
+    // Other calls are timed only on request, but the call that makes an operation durable is always
+    // timed.
     let are_timed =
         spec.latencies && (spec.steps || policy != Durability::None) && spec.engine.makes_files();
     let is_due = are_timed && operation.meter.operations > 0;

@@ -261,7 +261,7 @@ impl Scope<'_> {
         format!("{}.phases[{index}]", self.place)
     }
 
-    /// Counters of the kernel over the time of each phase.
+    /// The kernel's counters over time, for each phase in which they were read.
     pub(super) fn machines(&self) -> impl Iterator<Item = &MachineOverTime> {
         self.phases
             .iter()

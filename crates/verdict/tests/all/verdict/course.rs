@@ -161,7 +161,7 @@ fn a_run_without_measured_operations_is_invalid() {
 }
 
 #[test]
-fn wrong_names_are_invalid() {
+fn wrong_names_in_a_check_make_the_run_invalid() {
     let check = |wrong| {
         Fact::Known(Check {
             names: 500,
@@ -254,7 +254,7 @@ fn latencies_past_the_range_are_doubtful() {
 }
 
 #[test]
-fn an_ack_log_is_doubtful() {
+fn a_run_with_an_ack_log_is_doubtful() {
     let found = reason(|record| record.spec.ack_log = Some("/var/ack_log".into()));
     let expected = Reason::AckLog(AckLog {
         path: "/var/ack_log".to_owned(),

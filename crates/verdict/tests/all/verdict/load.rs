@@ -79,7 +79,7 @@ fn cpu_steal_above_1_percent_is_doubtful_and_above_10_percent_invalid() {
 }
 
 #[test]
-fn a_certainly_emulated_machine_is_doubtful() {
+fn a_machine_is_doubtful_only_if_it_is_known_to_be_emulated() {
     let (level, found) = reason(|record| record.host.emulated = Some(Fact::Known(true)));
     assert_eq!(
         (level, found),

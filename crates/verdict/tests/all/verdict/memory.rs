@@ -123,7 +123,7 @@ fn reads_from_an_unexpected_source_are_reported() {
             }
         }
     }
-    // On a network, the bytes fetched are not counted.
+    // If a server stores the files, the fetched bytes are not counted, so the rule does not apply.
     is_valid(|record| {
         beyond(record);
         served_by(record, "cold", 0);

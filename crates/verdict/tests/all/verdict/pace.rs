@@ -45,7 +45,7 @@ fn short_runs_are_doubtful_and_very_short_ones_invalid() {
 }
 
 #[test]
-fn a_warm_up_is_not_measured() {
+fn warm_up_does_not_count_as_measured_time() {
     let (level, found) = reason(|record| {
         transactions(record).segments[0].kind = SegmentKind::WarmUp;
         tell_rates(record, &[]);
