@@ -1,6 +1,6 @@
 //! The capabilities of engines, and the direction in which operations move bytes.
 
-/// Declares enums whose values have names in tables.
+/// Declares enums whose values have names in the tables of the documentation.
 macro_rules! words {
     ($($(#[$of:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)+ })+) => {
         $($(#[$of])*

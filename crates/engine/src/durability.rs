@@ -44,7 +44,7 @@ pub enum DurabilityError {
         u32::MAX
     )]
     Number {
-        /// The complete text of the policy.
+        /// The complete text of the policy, such as `batch:0`.
         said: String,
         /// The reason why the number is invalid.
         cause: ParseIntError,

@@ -49,7 +49,7 @@ pub struct EngineFacts {
     pub targets: Targets,
     /// The protocol in which the engine itself calls a server; `None` if it calls no server.
     pub protocol: Option<&'static str>,
-    /// The maximum number of operations that a session keeps in flight.
+    /// The maximum number of operations that a session keeps in flight; 1 for a synchronous engine.
     pub depth_max: usize,
     /// The capabilities that the engine supports.
     pub capabilities: &'static [Capability],

@@ -8,7 +8,8 @@ pub use rustix::io::Errno;
 /// The reason why an operation failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Cause {
-    /// The system returned an error.
+    /// A system call returned this error, or a server returned a status that was converted to this
+    /// error.
     #[error("{0}")]
     System(Errno),
     /// The file ended before the expected size.

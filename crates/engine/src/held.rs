@@ -14,7 +14,7 @@ pub struct CachedPages {
     /// Dirty pages, which must still be written to the device; `None` if mincore(2) counted the
     /// pages, because it does not report dirty pages.
     pub dirty: Option<u64>,
-    /// Pages that are currently being written.
+    /// Pages that the kernel is currently writing to the device; `None` with mincore(2).
     pub under_write_back: Option<u64>,
 }
 

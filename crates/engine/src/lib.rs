@@ -184,7 +184,7 @@ pub enum OpenError {
     /// The server of a target cannot be reached, or it rejects the mount.
     #[error(transparent)]
     Server(#[from] server::Unreachable),
-    /// A buffer cannot be allocated.
+    /// A buffer of this number of bytes cannot be allocated.
     #[error("not enough memory for a buffer of {0} bytes (use smaller blocks)")]
     NoMemory(usize),
     /// The engine does not support the settings.

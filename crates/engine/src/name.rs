@@ -57,7 +57,7 @@ impl<'a> NameWriter<'a> {
     }
 }
 
-/// A type of operation parameters, and the type of an owned copy of the parameter.
+/// A type of parameters that may be borrowed, with the type of an owned copy.
 pub(crate) trait Owning<'a>: Copy {
     type Owned;
     fn keep(self) -> Self::Owned;

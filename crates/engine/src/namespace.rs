@@ -39,11 +39,11 @@ pub struct Identity {
 /// The kind of an entry in a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
-    /// A regular file.
+    /// A regular file (`S_IFREG`).
     File,
-    /// A directory.
+    /// A directory (`S_IFDIR`).
     Directory,
-    /// A symbolic link.
+    /// A symbolic link (`S_IFLNK`), which is never followed.
     SymbolicLink,
     /// A device, a socket or a pipe.
     Other,
@@ -58,7 +58,7 @@ pub struct Facts {
     pub size_bytes: u64,
     /// The allocated space in bytes; for a sparse file, less than the size.
     pub allocated_bytes: Option<u64>,
-    /// Number of hard links.
+    /// Number of hard links (`st_nlink`).
     pub names: Option<u64>,
     /// The numeric user ID of the owner.
     pub owner: Option<u32>,
@@ -66,13 +66,13 @@ pub struct Facts {
     pub mode: Option<u32>,
     /// The identity, which remains the same after a rename.
     pub identity: Option<Identity>,
-    /// The time of creation.
+    /// The time of creation (birth time, from statx(2)).
     pub born: Option<Stamp>,
-    /// The time of the last change of contents or attributes.
+    /// The time of the last change of contents or attributes (`ctime`).
     pub changed: Option<Stamp>,
-    /// The time of the last access.
+    /// The time of the last access (`atime`).
     pub accessed: Option<Stamp>,
-    /// The time of the last change of contents.
+    /// The time of the last change of contents (`mtime`).
     pub modified: Option<Stamp>,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{Durability, OperationKind, Settings};
 
-/// The requirements of a workload.
+/// The operations and settings that a workload requires of an engine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Need {
     /// The kinds of operations that the workload performs.

@@ -136,7 +136,7 @@ operations! {
     Create = "create" {
         /// The name of the new file, which must not exist.
         name: Name<'a>,
-        /// The bytes to write.
+        /// The contents of the new file.
         content: &'a [u8],
     } changes: true, needs: Contents, bytes: Written of content, steps: [
         Open.said("exclusive"), Write.always(), Sync.if_synced(), Close.always(),
@@ -200,7 +200,7 @@ operations! {
     Overwrite = "overwrite" {
         /// The name of the file, which must exist.
         name: Name<'a>,
-        /// The bytes to write.
+        /// The bytes to write from offset 0 on.
         content: &'a [u8],
     } changes: true, needs: Ranges, bytes: Written of content, steps: [
         Open.said("an existing file, without truncation"),
@@ -263,7 +263,7 @@ operations! {
         name: Name<'a>,
         /// The name of the temporary file, which must not exist.
         temporary: Name<'a>,
-        /// The bytes to write.
+        /// The new contents of the file.
         content: &'a [u8],
     } changes: true, needs: Replacement, bytes: Written of content, steps: [
         Open.said("the temporary file, exclusive"), Write.always(), Sync.if_synced(),
@@ -278,7 +278,7 @@ operations! {
         temporary: Name<'a>,
         /// The final name, which must not exist.
         name: Name<'a>,
-        /// The bytes to write.
+        /// The contents of the message.
         content: &'a [u8],
     } changes: true, needs: Replacement, bytes: Written of content, steps: [
         Open.said("the temporary file, exclusive"), Write.always(), Sync.if_synced(),

@@ -51,7 +51,8 @@ pub struct CallCount {
 pub struct ServerTraffic {
     /// The counters of each procedure that was called.
     pub calls: Vec<CallCount>,
-    /// Other counters, by their names in records.
+    /// Counters that do not belong to one procedure, such as the number of connections, each with
+    /// its name in records.
     pub counts: Vec<(&'static str, u64)>,
 }
 

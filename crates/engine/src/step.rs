@@ -91,7 +91,7 @@ impl fmt::Display for Step {
 pub enum When {
     /// Whenever the operation is performed.
     Always,
-    /// If the durability policy requires it.
+    /// If the durability policy requires a sync.
     Synced,
     /// If contents of reads are kept for verification.
     Kept,

@@ -175,7 +175,7 @@ impl Writes {
 pub(crate) struct Answers(Memory);
 
 impl Answers {
-    /// Linux's `XATTR_SIZE_MAX`.
+    /// Linux's `XATTR_SIZE_MAX`, the maximum size of an extended attribute.
     const BYTES: usize = 1 << 16;
     /// The buffer size that the C library uses for getdents64(2).
     const ENTRIES_BYTES: usize = 1 << 15;

@@ -151,7 +151,7 @@ impl Drop for Stream {
 
 /// A mode of fopen: the flags for open(2), and the mode string for fdopen.
 type Mode = (c_int, &'static CStr);
-/// Mode `w`, with exclusive creation.
+/// Mode `w` of fopen, but the file must not exist.
 const CREATE: Mode = (
     libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC | libc::O_EXCL | libc::O_NOFOLLOW,
     c"w",

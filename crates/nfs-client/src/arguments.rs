@@ -30,11 +30,11 @@ pub enum Times {
 /// New attributes of a file (`sattr3`); attributes that are `None` remain unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NewAttributes {
-    /// The permission bits.
+    /// The new permission bits, such as `0o644`.
     pub mode: Option<u32>,
-    /// The size in bytes.
+    /// The new size in bytes; a smaller size truncates the file.
     pub size_bytes: Option<u64>,
-    /// The access and modification times.
+    /// How the access and modification times are set; unchanged by default.
     pub times: Times,
 }
 

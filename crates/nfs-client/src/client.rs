@@ -27,7 +27,7 @@ pub enum CallError {
     /// The server rejected the call in the RPC layer.
     #[error(transparent)]
     Refused(RpcRefusal),
-    /// The procedure returned an error.
+    /// The procedure failed; the status of the server is converted to this error number.
     #[error("{0}")]
     Failed(Errno),
     /// The reply violates the protocol.
@@ -65,7 +65,7 @@ impl From<Garbled> for CallError {
 /// The first delay before a call is repeated after NFS3ERR_JUKEBOX, or before another attempt to
 /// connect. Each further delay is twice as long.
 pub const DELAY_MIN: Duration = Duration::from_millis(5);
-/// The maximum delay.
+/// The maximum delay before a repeated call or another attempt to connect.
 pub const DELAY_MAX: Duration = Duration::from_secs(1);
 
 /// Delays between attempts to connect. The first attempt is immediate, because servers close idle

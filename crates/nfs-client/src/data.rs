@@ -85,7 +85,7 @@ pub struct FileAttributes {
     pub used_bytes: u64,
     /// The identifier of the file system (`fsid`).
     pub file_system: u64,
-    /// The number of the file in its file system (`fileid`).
+    /// The number that identifies the file in its file system (`fileid`), usually the inode number.
     pub number: u64,
     /// The time of the last access (`atime`).
     pub accessed: Stamp,

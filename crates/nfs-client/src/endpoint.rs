@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use crate::rpc::CallHead;
 
-/// How to call an RPC program of a server: its address, and the parameters of connections and calls.
+/// How to call an RPC program of a server: address, connection parameters and call header.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     /// The IP address of the server and the port of the program.

@@ -1,4 +1,4 @@
-//! Names of NFS version 3.
+//! The names of the procedures of NFS version 3, for tests that check calls.
 
 /// The procedures by their numbers (RFC 1813, section 3).
 pub const PROCEDURES: [&str; 22] = [

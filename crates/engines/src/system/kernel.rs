@@ -1,4 +1,5 @@
-//! System calls of the kernel.
+//! Implements file operations by system calls of the kernel; the simulated engine implements them
+//! in memory.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_int, c_long};

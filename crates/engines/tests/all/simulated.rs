@@ -249,7 +249,8 @@ fn every_durability_policy_makes_the_expected_syncs() {
     assert_eq!(syncs(Durability::FsyncDirectory), ((0, 8), 9, 0));
     assert_eq!(syncs(Durability::Batch(7)), ((0, 0), 0, 2));
     assert_eq!(truth(Durability::None).synchronous_writes, 0);
-    // Writes in blocks of 4 bytes: four contents of 10 bytes and one of 7 bytes.
+    // In blocks of 4 bytes, each of the four contents of 10 bytes needs 3 writes, and the content
+    // of 7 bytes needs 2.
     assert_eq!(truth(Durability::ODsync).synchronous_writes, 4 * 3 + 2);
     assert_eq!(truth(Durability::OSync).synchronous_writes, 4 * 3 + 2);
 }

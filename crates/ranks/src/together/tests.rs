@@ -155,7 +155,7 @@ fn invalid_message_ends_communication() {
             Some(CommunicationError::Unreadable { rank: 1, .. })
         ));
         assert_eq!(zero.heard.lock().unwrap().lost, zero.lost);
-        // Rank 1 is informed of the failure.
+        // Rank 0 informs rank 1 of the failure.
         let mut one = Together::new(one, LIMIT, Arc::default());
         one.attend();
         assert_eq!(one.lost, zero.lost);

@@ -1,4 +1,4 @@
-//! Ranks as threads of the test.
+//! Runs ranks as threads of the test's process.
 
 use std::thread;
 use std::time::Duration;

@@ -39,7 +39,8 @@ impl NfsMark {
             }
             done += result.count;
         }
-        // A longer previous text leaves bytes after the new one.
+        // If the previous text was longer, its last bytes follow the new text, so the file is
+        // truncated.
         let size = line
             .with(|client| client.attributes(&self.file))?
             .size_bytes;

@@ -102,7 +102,7 @@ pub(super) struct Call {
     pub(super) was_sent: bool,
     /// The time of the first check of timeouts after the call was made.
     pub(super) since: Option<Duration>,
-    /// The time to repeat a call after NFS3ERR_JUKEBOX.
+    /// The time at which the call is repeated after NFS3ERR_JUKEBOX.
     pub(super) later: Option<Duration>,
     /// The time of the first NFS3ERR_JUKEBOX for this call. `wait` is the length of the next delay.
     pub(super) asked_since: Option<Duration>,

@@ -382,7 +382,8 @@ fn listings_contain_all_pages() {
         ] {
             done(session, &operation);
             assert_eq!(session.listing(crate::support::TICKET), Some(expected));
-            // 53 entries with the hidden file, `.` and `..`, in pages of 7.
+            // The 53 entries, including the hidden file, `.` and `..`, need 8 pages of up to 7
+            // entries.
             assert_eq!(fixture.server.take_calls(), [procedure; 8]);
         }
         assert_eq!(session.names(root.name()).unwrap().len(), 51);
