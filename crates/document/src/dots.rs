@@ -29,7 +29,6 @@ pub struct DotRow {
 /// A dot chart: values in rows on a common axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dots {
-    /// A short title.
     pub title: String,
     /// A description of one or two sentences.
     pub caption: String,

@@ -68,7 +68,7 @@ macro_rules! formats {
 formats! {
     /// Tables for terminals.
     Text = "text" shows "Tables to read" by text;
-    /// The same tables as Markdown.
+    /// The tables of `Text`, as Markdown.
     Markdown = "markdown" shows "The same tables, as Markdown" by |document, _| markdown(document);
     /// A table for spreadsheets.
     Csv = "csv";

@@ -87,7 +87,7 @@ pub fn path(path: &Path) -> Cow<'_, str> {
     os(path.as_os_str())
 }
 
-/// Escapes a string of the operating system like [`path`].
+/// Escapes a string of the operating system in the same way as [`path`] escapes a path.
 pub fn os(text: &OsStr) -> Cow<'_, str> {
     if let Some(text) = text.to_str() {
         return sanitize(text);

@@ -84,7 +84,7 @@ impl Number {
         rest.map_or(whole.clone(), |rest| format!("{whole}.{rest}"))
     }
 
-    /// Returns all digits, in the unit in which the number is stored.
+    /// Formats the number with all of its digits, in the unit in which it is stored.
     pub(crate) fn plain(&self) -> String {
         match self {
             Self::Count(number) | Self::Ordinal(number) | Self::Seconds(number) |

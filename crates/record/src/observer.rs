@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn load_is_the_99th_percentile_of_windows_of_two_seconds() {
+    fn processor_load_is_the_99th_percentile_of_windows_of_two_seconds() {
         let readings = readings();
         let p99 = |began_ms: i64, ended_ms: i64| {
             cpu_busy_p99(&readings, began_ms * 1_000_000, ended_ms * 1_000_000)

@@ -1,4 +1,4 @@
-//! The outcome of a run, or of a rank.
+//! The outcome of a run, or of one of its ranks: complete, interrupted, failed or unfinished.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -163,7 +163,7 @@ pub struct Segment {
 pub struct PhaseRecord {
     /// Kind of the phase: `prepare`, `transactions` or `delete`.
     pub phase: Phase,
-    /// Whether the phase was completed.
+    /// Whether the phase was completed; false if it was aborted, or if a rank did not reach it.
     pub complete: bool,
     /// Segments of the phase, in order.
     pub segments: Vec<Segment>,
@@ -226,7 +226,8 @@ impl PhaseRecord {
         self.segments.iter().flat_map(|segment| &segment.operations)
     }
 
-    /// Returns when the first segment began and when the last one ended; `None` without segments.
+    /// Returns when the first segment began and when the last one ended, in nanoseconds since the
+    /// origin; `None` without segments.
     pub fn span_ns(&self) -> Option<(u64, u64)> {
         let began_ns = self.segments.iter().map(|segment| segment.began_ns).min()?;
         let ended_ns = self.segments.iter().map(|segment| segment.ended_ns).max()?;

@@ -66,9 +66,10 @@ pub struct RankRecord {
 /// Offsets of a rank's clocks from those of rank 0.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RankClock {
-    /// Offset of the monotonic clock before the run.
+    /// Offset of the monotonic clock, measured before the run.
     pub begin: Fact<RankClockOffset>,
-    /// Offset of the monotonic clock after the run. Unavailable if the rank did not reach the end.
+    /// Offset of the monotonic clock, measured after the run. Unavailable if the rank did not reach
+    /// the end.
     pub end: Fact<RankClockOffset>,
     /// Wall clock of the rank minus the wall clock of rank 0 at the same moment, in nanoseconds.
     /// The error of this difference is that of `begin`.
@@ -80,7 +81,8 @@ pub struct RankClock {
 pub struct RankClockOffset {
     /// When the offset was measured, by the rank's own monotonic clock, in nanoseconds.
     pub at_ns: i64,
-    /// Nanoseconds that convert a moment of the rank's clock to rank 0's clock when added.
+    /// Clock of rank 0 minus clock of the rank, in nanoseconds: added to a moment of the rank's
+    /// clock, it converts this moment to the clock of rank 0.
     pub offset_ns: i64,
     /// Maximum error of the offset, in nanoseconds.
     pub error_ns: u64,

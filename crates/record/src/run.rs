@@ -52,7 +52,7 @@ pub struct LocationRecord {
 pub struct Check {
     /// Number of files, links and directories that were checked.
     pub names: u64,
-    /// Number of directories that were listed.
+    /// Number of directories whose entries were compared with the expected names.
     pub directories: u64,
     /// Number of names and directories that were wrong. Each also counts as an error.
     pub wrong: u64,
@@ -87,9 +87,9 @@ pub struct ErrorRecord {
     pub step: String,
     /// Error number of the system. Not available if the system returned none.
     pub errno: Fact<i32>,
-    /// Description of the error.
+    /// Description of the error, such as `No space left on device`.
     pub message: String,
-    /// Number of errors.
+    /// Number of errors with this operation, call and error number.
     pub count: u64,
     /// Path of the first error.
     pub first_path: String,
@@ -340,7 +340,7 @@ pub struct Record {
     /// Version of this schema.
     #[schemars(extend("const" = SCHEMA_VERSION))]
     pub schema: u32,
-    /// Identity of the run.
+    /// Identity of the run: 128 bits, as 32 hexadecimal digits.
     pub id: RunId,
     /// Program that wrote the record.
     pub tool: Tool,
@@ -368,7 +368,8 @@ pub struct Record {
     pub actual: Actual,
     /// Notes on how options were resolved, if the result may surprise.
     pub hints: Vec<Note>,
-    /// The run's part in a study; absent if the run belongs to none.
+    /// The study to which the run belongs, and the run's position in the study; absent outside of
+    /// studies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub study: Option<StudyPart>,
 }

@@ -1,5 +1,5 @@
 //! Servers that an I/O engine contacts itself, and events in the communication with these servers.
-//! Calls are counted separately, as messages.
+//! These events exclude calls, which are counted as messages ([`MessagesReading`]).
 
 use core::net::SocketAddr;
 
@@ -84,7 +84,8 @@ pub struct ServerCounts {
     pub delayed: u64,
     /// Number of replies that belonged to no request in flight, because the server repeated them.
     pub stray_replies: u64,
-    /// Number of calls to other services (mounting, port mapper). Messages exclude them.
+    /// Number of calls to other services (mounting, port mapper). The counts of messages exclude
+    /// these calls.
     pub other_calls: u64,
 }
 
@@ -140,6 +141,6 @@ impl ServerCounts {
 pub struct ServerTotals {
     /// Calls to the file service, by procedure.
     pub messages: MessagesReading,
-    /// Events besides calls.
+    /// Events in the communication other than calls, such as lost connections.
     pub counts: ServerCounts,
 }

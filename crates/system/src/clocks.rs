@@ -126,9 +126,9 @@ pub struct ClocksDifference {
     pub uncertainty_ns: u64,
     /// Whether the kernel switched to another clock source.
     pub clock_source_changed: Fact<bool>,
-    /// Clock source at the beginning.
+    /// Kernel's clock source at the first reading, such as `tsc`.
     pub clock_source_before: Fact<String>,
-    /// Clock source at the end.
+    /// Kernel's clock source at the last reading.
     pub clock_source_after: Fact<String>,
 }
 

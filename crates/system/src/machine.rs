@@ -151,7 +151,7 @@ pub struct MachineDeviceReading {
     /// Whether the device is above other devices or files, as device mapper, RAID and loop devices
     /// are. An operation of a stacked device is also counted for the devices below it.
     pub is_stacked: bool,
-    /// Counters of the block layer.
+    /// Counters of the block layer (`/sys/class/block/NAME/stat`).
     pub counters: Fact<DeviceCounters>,
 }
 
@@ -216,8 +216,8 @@ impl MachineReading {
                     .is_none_or(DeviceCounters::did_something)
             };
             let mut lowest = devices.iter().filter(|device| !device.is_stacked);
-            // If no device that is not stacked completed an operation, the first of these devices
-            // is kept, so that zero operations are reported.
+            // If only stacked devices or none completed operations, the first device that is not
+            // stacked is kept, so that zero operations are reported.
             let mut is_told = lowest.any(did_something);
             devices.retain(|device| {
                 let tells = !device.is_stacked && !is_told;
@@ -255,8 +255,8 @@ fn each<T>(later: &Fact<Vec<T>>, earlier: &Fact<Vec<T>>, of: impl Fn(&T, &T) -> 
 pub struct MachineCounted {
     /// Time of all processors, by mode.
     pub processors: Fact<SystemTimesSpent>,
-    /// Block devices that completed operations, without partitions. If no device that is not
-    /// stacked completed any, the first of these devices is included.
+    /// Block devices that completed operations, without partitions. If only stacked devices or none
+    /// completed operations, the first device that is not stacked is included, with 0 operations.
     pub devices: Fact<Vec<MachineDeviceReading>>,
     /// Calls to the kernel's NFS server and to NFS-Ganesha, of all clients, by version of the
     /// protocol. Unavailable if neither server counts calls.

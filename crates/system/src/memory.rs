@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn huge_pages_keep_the_contents() {
+    fn advice_for_huge_pages_keeps_the_contents_of_memory() {
         for bytes in [0, 1, 5 << 20, (9 << 20) + 17] {
             let mut memory = vec![0_u8; bytes];
             memory

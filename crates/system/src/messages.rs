@@ -2,8 +2,8 @@
 //! the mounts of the targets.
 //!
 //! A message is a request that was sent: an RPC call, an SMB command, or a SCSI command. Replies
-//! are not counted, and retransmissions are counted separately. Operations of this machine's own
-//! devices are in [`crate::counters`].
+//! are not counted. A retransmission is not counted as a message; it has its own counter.
+//! Operations of this machine's own devices are in [`crate::counters`].
 //!
 //! How it works: [`WatchedMessages::of`] searches the counters of the targets once. A reading reads
 //! each kernel file once for all counters. Each protocol has a module that parses the kernel's

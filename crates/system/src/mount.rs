@@ -148,7 +148,8 @@ impl MountTable {
     /// ([`Mount::has_server`]). Such a file system is not accessed, because the access could block
     /// for ever.
     pub fn leads_to_server(&self, path: &Path) -> bool {
-        // A path with more links than the kernel follows does not resolve.
+        // The kernel follows at most 40 symbolic links (path_resolution(7)); a path with more links
+        // does not resolve.
         let mut links_left = 40;
         // Returns the names of a path in reverse order, so that `pop` returns the first one.
         let names = |path: &Path| -> Vec<PathBuf> {

@@ -92,7 +92,8 @@ impl Programs {
 
     /// Returns the programs that used processor time since an earlier moment; `total_ns` is the
     /// time of all processors between the two moments. This process (`own`) and its descendants are
-    /// excluded. Servers, with their descendants, are reported separately.
+    /// excluded. The result reports the `servers`, each with its descendants, in a list of their
+    /// own.
     pub fn used_since(
         &self,
         earlier: &Self,

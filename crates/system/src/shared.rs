@@ -137,7 +137,7 @@ pub struct LineHandle {
 
 // SAFETY: a line contains atomics only.
 unsafe impl Send for LineHandle {}
-// SAFETY: as above.
+// SAFETY: threads that share a line change it only through atomics.
 unsafe impl Sync for LineHandle {}
 
 impl Deref for LineHandle {

@@ -24,7 +24,7 @@ pub struct Target {
     pub canonical_path: Fact<String>,
     /// The mount that contains the directory.
     pub mount: Fact<Mount>,
-    /// Class of the file system.
+    /// Kind of storage behind the file system, such as memory, a block device or a network.
     pub class: Fact<Class>,
     /// Whether the mount or the file system is read-only (statvfs(3), `ST_RDONLY`).
     pub read_only: Fact<bool>,

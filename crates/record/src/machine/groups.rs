@@ -153,19 +153,19 @@ over_time! {
         /// Position of the device below the target.
         role: DeviceRole,
     }
-    /// Reads completed.
+    /// Number of reads that the device completed.
     reads: Counts = |device| device.reads.clone(), live "reads";
     /// Reads that the block layer merged into other reads before issuing them.
     reads_merged: Counts = |device| device.reads_merged.clone();
-    /// Bytes read.
+    /// Bytes that the completed reads transferred.
     read_bytes: Counts = |device| device.read_bytes.clone(), live "read_bytes";
     /// Sum of the durations of all reads, in milliseconds.
     reading_ms: Counts = |device| device.reading_ms.clone(), live "reading_ms";
-    /// Writes completed.
+    /// Number of writes that the device completed.
     writes: Counts = |device| device.writes.clone(), live "writes";
     /// Writes that the block layer merged into other writes before issuing them.
     writes_merged: Counts = |device| device.writes_merged.clone();
-    /// Bytes written.
+    /// Bytes that the completed writes transferred.
     written_bytes: Counts = |device| device.written_bytes.clone(), live "written_bytes";
     /// Sum of the durations of all writes, in milliseconds.
     writing_ms: Counts = |device| device.writing_ms.clone(), live "writing_ms";

@@ -310,7 +310,7 @@ fn unknown_numbers_are_null_with_one_reason_per_column() {
         columns: vec!["devices.vd0.flushes".to_owned()],
     };
     assert_eq!(over_time.unknown, std::slice::from_ref(&of_flushes));
-    // A thread that has ended, and a kernel without statistics.
+    // In the last slice, one thread has ended, and `/proc/stat` cannot be read.
     let mut counted = SMALL.between(3_000_000, 4_000_000);
     if let Fact::Known(threads) = &mut counted.threads {
         threads.each.pop();

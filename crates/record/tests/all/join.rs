@@ -369,7 +369,7 @@ proptest! {
     }
 }
 
-/// Workers with the same results.
+/// Creates workers that all have the same results.
 fn alike(count: usize) -> Vec<Did> {
     let did = Did {
         operations: (0..10)
@@ -403,7 +403,7 @@ fn stream_hash_is_the_same_for_any_number_of_ranks() {
 }
 
 #[test]
-fn outcome_is_that_of_the_worst_rank() {
+fn outcome_of_a_run_is_that_of_its_worst_rank() {
     let spoilt = |outcomes: &[(usize, Outcome)]| {
         let mut all = parts(&alike(4), &[1, 1, 1, 1]);
         for (rank, outcome) in outcomes {

@@ -59,19 +59,19 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Reads completed.
+    /// Number of reads that the device completed.
     reads: 0, Kind::Count, "reads";
     /// Reads that the block layer merged into other reads before issuing them.
     reads_merged: 1, Kind::Count, "merged reads";
-    /// Bytes read.
+    /// Bytes that the completed reads transferred.
     read_bytes: 2, Kind::Sectors, "bytes read";
     /// Sum of the durations of all reads.
     reading_ms: 3, Kind::Time, "time of reads";
-    /// Writes completed.
+    /// Number of writes that the device completed.
     writes: 4, Kind::Count, "writes";
     /// Writes that the block layer merged into other writes before issuing them.
     writes_merged: 5, Kind::Count, "merged writes";
-    /// Bytes written.
+    /// Bytes that the completed writes transferred.
     written_bytes: 6, Kind::Sectors, "bytes written";
     /// Sum of the durations of all writes.
     writing_ms: 7, Kind::Time, "time of writes";
@@ -106,7 +106,7 @@ pub struct DeviceReading {
     pub name: String,
     /// Position of the device below the target.
     pub role: DeviceRole,
-    /// Counters of the block layer.
+    /// Counters of the block layer (`/sys/class/block/NAME/stat`).
     pub counters: Fact<DeviceCounters>,
 }
 

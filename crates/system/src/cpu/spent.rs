@@ -1,5 +1,5 @@
 //! Processor time of the machine between two snapshots, in nanoseconds, and shares of the total
-//! time. Only this module subtracts snapshots.
+//! time. All differences of such snapshots are computed by this module.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

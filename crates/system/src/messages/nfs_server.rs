@@ -2,7 +2,7 @@
 //! is defined in fs/nfsd/stats.c of Linux; nfsstat(8) shows the numbers).
 //!
 //! The messages of NFS version 4 are `COMPOUND` requests; the operations in these requests are
-//! reported separately.
+//! counted in [`MessagesReading::operations`].
 
 use super::reading::{CompoundOperation, MessageKind, MessagesReading, WatchedCounter, sorted};
 use crate::fact::Fact;
@@ -12,7 +12,7 @@ use crate::target::Target;
 
 pub(super) const NFSD: &str = "/proc/net/rpc/nfsd";
 
-/// Versions of the protocol that are counted separately.
+/// Versions of the NFS protocol, each with its own counters in the kernel.
 pub const NFS_VERSIONS: [&str; 2] = ["nfs3", "nfs4"];
 
 /// Value of [`MessagesReading::of`] if a target is mounted from this machine.

@@ -15,8 +15,8 @@ use crate::target::Target;
 pub(super) struct CounterSearch<'sources> {
     sources: &'sources Sources,
     found: WatchedMessages,
-    /// NFS file systems and disks whose counters were added, because two mounts of one file system
-    /// or disk share the counters.
+    /// NFS file systems and disks whose counters are already in `found`. A second mount of such a
+    /// file system or disk shares its counters and adds none.
     seen: HashSet<String>,
 }
 

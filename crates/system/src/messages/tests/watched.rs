@@ -212,7 +212,7 @@ fn iscsi_disk_of_a_partition_is_watched() {
     assert_eq!(readings[0].requests(), Fact::Known(0x1a2b));
     assert_eq!(readings[0].server_read_bytes, Fact::Known(16 * 512));
     assert_eq!(readings[0].server_written_bytes, Fact::Known(24 * 512));
-    // The disk is removed.
+    // The disk disappears after it was found: its counter becomes unavailable.
     std::fs::remove_file(tree.sources.path("/sys/class/block/sda")).unwrap();
     let gone = found.known().unwrap().read(&tree.sources);
     assert!(
