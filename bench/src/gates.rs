@@ -7,7 +7,7 @@
 //!
 //! A simulated run is a number, its result. Results are drawn in order of time, with noise, drift
 //! and periodic disturbances. The order of the systems in a block is drawn as in a study. No
-//! program runs and nothing is measured. The same seed always gives the same counts.
+//! program runs and nothing is measured. The same seed always results in the same error rates.
 
 mod simulation;
 

@@ -91,7 +91,7 @@ pub fn ratio_of_sums(pairs: &[(f64, f64)]) -> Option<Median> {
 /// Pearson, Biometrika 26 (1934), 404-413).
 pub fn clopper_pearson(count: usize, all: usize) -> (f64, f64) {
     // The probability of at most `count` occurrences falls as the probability of one occurrence
-    // grows.
+    // grows, so bisection can be used.
     let find = |count: usize, at_most: f64| {
         let (mut low, mut high) = (0.0, 1.0);
         for _ in 0..60 {

@@ -17,7 +17,6 @@ use crate::phases::Cost;
 /// Size of each file that the compared programs create, in bytes, except for fio's `filecreate`.
 pub const FILE_BYTES: u64 = 4096;
 
-/// Rate and CPU time of one phase.
 #[derive(Clone, Copy, Debug)]
 pub struct PhaseSample {
     pub files_per_s: f64,

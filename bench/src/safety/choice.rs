@@ -23,8 +23,8 @@ pub struct Face {
 }
 
 impl Face {
-    /// Whether the run's files are next to the user's files, and not in a directory of the run's
-    /// own.
+    /// Whether the run is started at the classic prompt. In this case its files are next to the
+    /// user's files, and not in a directory of the run's own.
     pub fn is_prompt(&self) -> bool {
         self.commands.is_some()
     }
@@ -174,7 +174,7 @@ fn mixes(engine: &str, is_shared: bool) -> Vec<&'static str> {
             "deliver=2,delete=2,replace=2,read=1",
         ],
     };
-    // A mix for readers must contain reads.
+    // Some workers of a shared pool are only readers, so their mix must contain reads.
     let is_possible = |mix: &&str| !is_shared || mix.contains("read=");
     mixes.iter().copied().filter(is_possible).collect()
 }

@@ -123,7 +123,8 @@ impl Ended {
         self
     }
 
-    /// Moves user files aside that are in the way. The contents of a directory move with it.
+    /// Moves user files that keep `clean` from finishing to the directory `aside`. The contents of
+    /// a directory move with it.
     pub fn put_away(
         &mut self,
         user_files: &mut UserFiles,

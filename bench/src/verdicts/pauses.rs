@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const RUN: &str = "run --mix read=1 --files 100 --rate 200 --for 10s --archive none --quiet \
                    --format json --target";
 
-/// A pattern of stops: one stop of this length in each period.
+/// A pattern in which a run is stopped: one stop of this length in each period.
 #[derive(Clone, Copy, Debug)]
 struct Stops {
     stop: Duration,

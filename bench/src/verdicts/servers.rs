@@ -76,7 +76,8 @@ struct SimulatedServer {
 struct Window {
     start: Start,
     seconds: u32,
-    /// Linear change of the speed over the window, as a share.
+    /// Linear change of the speed from the beginning to the end of the window, as a share of the
+    /// mean speed. It is negative if the speed falls.
     drift: f64,
 }
 

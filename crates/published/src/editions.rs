@@ -68,7 +68,7 @@ pub enum WhichEdition {
 }
 
 impl WhichEdition {
-    /// Returns a short name for tables.
+    /// Returns the text for a table, for example `1.5` or `neither`.
     pub fn in_short(&self) -> String {
         match self {
             Self::By(edition) => edition.name().to_owned(),

@@ -120,7 +120,8 @@ fn rate(
 }
 
 fn computed(one: &PrintedNumber, other: &PrintedNumber) -> Computed {
-    // The rates are averages with two printed decimals, which are rounded, not truncated.
+    // The printed rates are averages, rounded (not truncated) to two decimals. So the true rate is
+    // within half a unit of the last digit.
     let around = |number: &PrintedNumber| Interval::around(number.value, number.half_unit());
     let percent = |ratio: f64| (ratio - 1.0) * 100.0;
     let ratio = around(one).over(around(other));

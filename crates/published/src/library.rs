@@ -60,7 +60,8 @@ impl Row<'_> {
             .map(|(number, unit)| Interval::of(number, unit))
     }
 
-    /// Returns the header of the system's column, with the build.
+    /// Returns the header of the system's column, followed by the build of the operating system if
+    /// the source has several builds.
     pub fn column(&self) -> String {
         match &self.variant {
             Some(variant) => format!("{}, {variant}", self.system.column),

@@ -100,9 +100,9 @@ impl ConfigurationShape {
     }
 }
 
-/// Returns the parameters in which a workload differs from the published configurations. These set
-/// only the numbers of [`ConfigurationShape`] and use the defaults of the original for all other
-/// parameters.
+/// Returns the parameters in which a workload differs from the published configurations. The
+/// published configurations set only the numbers of [`ConfigurationShape`] and use the defaults of
+/// the original for all other parameters.
 pub fn differences(workload: &Workload) -> Vec<String> {
     let Some((shape, edition)) = ConfigurationShape::of(workload) else {
         return vec!["a mix of operations".to_owned()];
@@ -147,7 +147,7 @@ mod tests {
     use workload::presets::{self, Machine};
 
     #[test]
-    fn published_presets_differ_only_in_their_shape() {
+    fn published_presets_equal_the_defaults_except_for_the_shape() {
         for preset in presets::all(&Machine::SMALL) {
             let Some((shape, edition)) = ConfigurationShape::of(&preset.workload) else {
                 assert_eq!(differences(&preset.workload), ["a mix of operations"]);

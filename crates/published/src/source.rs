@@ -50,7 +50,7 @@ pub struct System {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Configuration {
-    /// The name of the configuration in the data of the source.
+    /// The name by which tables in the data file refer to the configuration.
     pub name: String,
     pub files: u64,
     pub transactions: u64,

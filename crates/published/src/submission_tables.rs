@@ -87,7 +87,7 @@ fn is_of_another(group: &Group, column: &PublishedColumn) -> bool {
     made_by("neither") || others.map(|other| other.name()).any(made_by)
 }
 
-/// Adds descriptions of columns, and a table of the columns.
+/// Adds a table of published columns and of submissions, below the descriptions of its columns.
 fn part(
     document: &mut Document,
     group: &Group,

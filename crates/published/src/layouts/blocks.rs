@@ -90,8 +90,8 @@ impl BlockValues {
         })
     }
 
-    /// Returns the ratio of these values to those of `other`, over all blocks that contain both. In
-    /// each block, the last attempt with both values counts.
+    /// Returns the ratio of the values of `self` to the values of `other`, from all blocks that
+    /// contain both. In each block, the last attempt with both values counts.
     pub(super) fn over(&self, other: &Self, alpha: f64) -> Option<PairedRatio> {
         let mut logs = Vec::new();
         for (block, attempts) in &self.0 {

@@ -77,7 +77,7 @@ fn line(
     line
 }
 
-/// Returns a table with a row for each number.
+/// Returns the results as a table for CSV, with a row for each measured or printed number.
 pub fn csv(results: &LayoutResults, view: LayoutView) -> Table {
     let mut lines = Vec::new();
     for value in &results.values {

@@ -132,7 +132,8 @@ fn then_and_now(results: &LayoutResults, figure: Figure) -> Vec<(String, f64)> {
     found
 }
 
-/// Explains why an engine in user space sends more messages than the kernel's client in the paper.
+/// Explains why an engine in user space sends more messages than the kernel's client in the paper:
+/// the engine has no cache.
 fn without_cache(results: &LayoutResults) -> Vec<String> {
     let is_measured = |system: usize| {
         let mut works = 0..results.works.len();

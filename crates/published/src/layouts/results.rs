@@ -64,7 +64,7 @@ pub struct StudiedWork {
     pub name: String,
     /// The configuration of the runs; `None` for a mix, or if there are no runs.
     pub shape: Option<ConfigurationShape>,
-    /// Differences from published work, apart from the configuration.
+    /// Differences between this work and published work in parameters other than the configuration.
     pub differences: Vec<String>,
     /// The published configuration that equals the configuration of the runs or of the preset.
     pub published: Option<ConfigurationShape>,

@@ -281,7 +281,7 @@ fn smaller_work_is_not_compared_with_the_paper() {
 }
 
 #[test]
-fn invalid_and_missing_runs_have_different_reasons() {
+fn cells_of_invalid_and_of_missing_runs_state_different_reasons() {
     let design = kept("tr3022-small");
     let mut runs = runs(&design, 2, &[("ext4", 30_000.0), ("tmpfs", 60_000.0)]);
     for run in runs

@@ -215,8 +215,8 @@ pub(crate) fn probability(p: f64) -> String {
     }
 }
 
-/// A fraction as a percentage, rounded up: no difference below the printed percentage is claimed to
-/// be detectable.
+/// A fraction as a percentage, rounded up. Rounding down would claim that a smaller difference is
+/// detectable than the data allows.
 fn percent_up(fraction: f64) -> String {
     let percent = fraction * 100.0;
     if percent < 1.0 {

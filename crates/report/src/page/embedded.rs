@@ -15,8 +15,9 @@ use self::histograms::{Longer, shorter};
 
 /// Maximum size of a page in bytes, for writing and for reading.
 pub const PAGE_BYTES_MAX: usize = 64 << 20;
-/// Maximum size of the uncompressed records in a page, in bytes. Compression reduces records to
-/// about a tenth. Only below a fortieth, a page of the maximum size would exceed this limit.
+/// Maximum size of the uncompressed records in a page, in bytes. Compression usually reduces
+/// records to about a tenth. A page of the maximum size exceeds this limit only if compression
+/// reduces its records to less than a fortieth.
 pub const RECORDS_BYTES_MAX: u64 = 2 << 30;
 /// Maximum size of records that are compressed with the best level, which would take seconds for
 /// larger records. No study with today's records is that large.

@@ -62,7 +62,7 @@ pub fn comparison_page(page: &ComparedPage<'_>) -> String {
     whole(&title, &main, &jsons)
 }
 
-/// The content of the page without its runs.
+/// The content of a comparison page, without the sections of its single runs.
 pub fn comparison_document(page: &ComparedPage<'_>) -> Document {
     let sides = all(page.groups, &page.runs);
     let mut document = strip(page, &sides);

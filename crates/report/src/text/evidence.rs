@@ -213,7 +213,8 @@ pub(crate) fn messages<'a>(
                 Cell::Empty,
             ]);
             let kinds_max = match sent.counter {
-                // For the program's own calls, all kinds are shown.
+                // If the engine `nfs` itself counted the calls, all kinds are shown. Of the
+                // kernel's counters, only `KINDS_MAX` kinds are shown.
                 MessageCounter::NfsEngine => usize::MAX,
                 _ => KINDS_MAX,
             };

@@ -52,8 +52,8 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
     document.gap();
 }
 
-/// Adds the accuracy of each observer's counters, and a warning if the observer counted other calls
-/// than the clients sent.
+/// Adds the accuracy of each observer's counters. Also warns if the number of calls that an
+/// observer counted differs from the number that the clients sent.
 fn accuracy_and_calls(document: &mut Document, observers: &[ObserverSummary]) {
     for observer in observers {
         document.line(format!(

@@ -194,7 +194,7 @@ fn numbers_of_a_study_page_match_the_comparisons() {
             intervals += usize::from(row.estimate().unwrap().interval.is_some());
         }
     }
-    // One range for each interval. The legend contains no ranges.
+    // The chart contains one range for each confidence interval. The legend contains no ranges.
     assert_eq!(plot.svg.matches("class=\"range").count(), intervals);
     assert_eq!(
         plot.svg.matches("class=\"noise").count(),

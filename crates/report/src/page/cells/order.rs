@@ -1,4 +1,4 @@
-//! Runs in order of time.
+//! Charts of the runs of each configuration in order of time, which make drift visible.
 
 use document::{Cell, Document, Number, Table};
 use study::Metric;
