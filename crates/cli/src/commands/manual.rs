@@ -76,7 +76,7 @@ pub fn man(arguments: &ManArguments) -> Result<u8, Problem> {
     Ok(0)
 }
 
-/// What error messages call a file that contains a manual page.
+/// Name of the file of a manual page in error messages.
 const PAGE: &str = "manual page";
 
 /// A term and its explanation, or the purpose of an example and its command.

@@ -319,7 +319,7 @@ fn durability_level_is_derived_from_device_flushes() {
         work,
         &expect(FlushAcknowledged, None),
     );
-    // The policy `fsync` on two other kinds of file systems.
+    // The policy `fsync` on xfs and btrfs, in addition to ext4.
     for kind in [FileSystem::Xfs, FileSystem::Btrfs] {
         if kind.is_available() {
             let disk = Disk::new(kind);

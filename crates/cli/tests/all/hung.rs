@@ -360,8 +360,8 @@ fn signal_ends_clean_verify_log_and_starting_runs_on_a_hung_target() {
     ] {
         let Some(hung) = Hung::new() else { return };
         std::fs::write(hung.at.join("ack_log"), "no acknowledgement log\n").unwrap();
-        // The signal is SIGTERM: a shell may start the tests with SIGINT ignored, which child
-        // processes inherit.
+        // The signal is SIGTERM and not SIGINT, because a shell may start the tests with SIGINT
+        // ignored. Child processes inherit this.
         let mut command = Running::command(program());
         command.args(words.replace("MOUNT", hung.at.to_str().unwrap()).split(' '));
         hung.stall();

@@ -80,7 +80,7 @@ pub fn say(
 ) -> Said {
     let mut child = Command::new(program)
         .args(arguments)
-        // Without this, the test would write to the archive of the user.
+        // Without this variable, the test would write to the archive of the user.
         .env("POSTMARK_ARCHIVE", "none")
         .envs(environment.iter().copied())
         .current_dir(directory)

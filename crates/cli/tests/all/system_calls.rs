@@ -66,8 +66,8 @@ fn traced(strace: &Path, program: &Path, session: &str) -> Vec<Call> {
 /// Converts a call of this program to the call that the original would make.
 fn as_if_unsafe(call: Call) -> Option<Call> {
     let (name, rest) = match (call.name.as_str(), call.rest.as_str()) {
-        // fdopen queries the flags of the file. fopen for appending moves to the end of the file,
-        // which has no effect for appended writes.
+        // Two calls are left out. fdopen queries the flags of the file. fopen for appending moves
+        // to the end of the file, which has no effect on appended writes.
         ("fcntl", "F_GETFL") | ("lseek", "0, SEEK_END") => return None,
         ("unlinkat", "0") => ("unlink", ""),
         ("unlinkat", "AT_REMOVEDIR") => ("rmdir", ""),

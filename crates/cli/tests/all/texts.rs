@@ -222,7 +222,7 @@ fn messages_equal_the_stored_text() {
             .to_str()
             .unwrap();
         if name == "faultfs" {
-            // The crate `faultfs` is used only by tests.
+            // Only tests use the crate `faultfs`, so it contains no messages for users.
             continue;
         }
         for (module, file) in files_of(&source) {

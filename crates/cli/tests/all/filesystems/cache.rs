@@ -1,4 +1,4 @@
-//! `--cache`: in each state of the page cache, the reads that reach the device.
+//! `--cache`: for each state of the page cache, the number of bytes that are read from the device.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;

@@ -41,8 +41,8 @@ fn syncs_count_as_writes_and_flushes_of_loop_device_and_disk() {
     synced.assert(target.name.starts_with("loop"), &target.name);
     let count = |of: Option<verdict::Rate>| of.map(|rate| rate.count);
     let (writes, flushes) = (count(target.writes), count(target.flushes));
-    // Every sync waits for its data and for a commit of the journal. The commit is flushed before
-    // and after.
+    // Every sync waits for its data and for a commit of the journal. The file system flushes the
+    // device before and after the commit.
     synced
         .assert(
             writes >= Some(TRANSACTIONS),

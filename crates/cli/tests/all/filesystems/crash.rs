@@ -350,8 +350,8 @@ fn damage(mounted: &Mounted, ack_log: &Path) {
             file.set_len(content.len() as u64 / 2).unwrap();
             is_named(&Verified::of(&mounted.at, ack_log), path, "wrong-size");
             std::fs::write(path, &content).unwrap();
-            // The file is renamed and not removed: a new file with its name would not belong to the
-            // run.
+            // The file is renamed and later renamed back. If it were removed and created a second
+            // time, it would not belong to the run.
             let away = mounted.at.join("away");
             std::fs::rename(path, &away).unwrap();
             is_named(&Verified::of(&mounted.at, ack_log), path, "missing");

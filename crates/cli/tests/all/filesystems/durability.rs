@@ -79,7 +79,8 @@ fn are_in_batches(ran: &Ran, every: u64) {
         };
         let syncs = sum(&|operation| steps(operation, "sync file system"));
         let changes = sum(&|operation| operation.operations.count);
-        // Each of the two workers may start and end a phase in the middle of a batch.
+        // Each of the two workers may start and end a phase in the middle of a batch, so the
+        // numbers may differ by two.
         ran.assert(
             (changes / every).abs_diff(syncs) <= 2,
             format_args!(

@@ -21,7 +21,7 @@ const ALL: [&str; 11] = [
     "xfs:fsync+dir",
     "xfs:none",
 ];
-/// The runs without `POSTMARK_LAB=all`.
+/// The runs that the test performs without `POSTMARK_LAB=all`.
 const SOME: [&str; 3] = ["ext4:fsync+dir", "ext4:none", "ext4:fsync+dir:nobarrier"];
 
 #[test]

@@ -134,7 +134,8 @@ fn messages(booted: &Booted, expected: &Expected) {
     let Some((least, most)) = expected.messages else {
         return;
     };
-    // Calls for the run directory and the checks do not grow with the number of transactions.
+    // The limits hold for 1,000 transactions. Up to 100 calls, for the run directory and the
+    // checks, do not grow with the number of transactions.
     let (least, most) = match expected.class {
         "network" => (
             least * transactions_asked() / 1_000,

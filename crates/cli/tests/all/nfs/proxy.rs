@@ -270,7 +270,7 @@ struct Pair {
     server: TcpStream,
     plan: Arc<Mutex<Plan>>,
     refuses: Arc<AtomicBool>,
-    /// Faults that apply to replies, by the number of the call.
+    /// Faults that apply to replies, by the transaction number (xid) of the call.
     faults: Mutex<BTreeMap<u32, Fault>>,
 }
 

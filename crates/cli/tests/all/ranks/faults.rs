@@ -18,8 +18,8 @@ fn begun(job: &Job, completed: usize) -> Running {
     for rank in 0..4 {
         job.until_completed(&mut running, rank, completed);
     }
-    // Rank 0 merges the parts of a phase a moment later. If `completed` is 0, there are no parts to
-    // wait for.
+    // Rank 0 merges the parts of a phase a moment after the ranks have written them. If `completed`
+    // is 0, there are no parts to wait for.
     running.until("that rank 0 has merged the phases", |_| {
         let merged = || std::fs::read_to_string(job.parts().join("merged-so-far.json"));
         let phases = |text: String| Record::from_json(&text).unwrap().actual.phases.len();

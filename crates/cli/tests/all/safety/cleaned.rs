@@ -146,7 +146,7 @@ fn links_directories_and_special_files_stay() {
     }
 }
 
-/// A file of the run may consist of a single zero byte. Longer files of zeros are foreign, but this
+/// A file of the run may consist of a single zero byte. A longer file of zeros would stay, but this
 /// file must be removed with the others.
 #[test]
 fn files_of_one_byte_are_removed() {

@@ -105,8 +105,8 @@ fn interrupted_among_directories(
 fn run_interrupted_among_subdirectories_removes_its_files() {
     for interface in [Prompt(Stdio), Prompt(Raw), Run(Posix)] {
         for is_at_the_end in [false, true] {
-            // On a busy machine the signal may arrive too late, so runs with more subdirectories
-            // are tried.
+            // On a busy machine the signal may arrive after the run has handled all subdirectories.
+            // Then a run with more subdirectories is tried.
             let met = [60_000, 120_000, 240_000, 480_000, 960_000]
                 .into_iter()
                 .find(|subdirectories| {

@@ -62,7 +62,7 @@ fn run_of_root_uses_the_rights_of_the_directory_owner() {
         .into_iter()
         .for_each(|path| give(path, THEM));
     set_mode(&home, 0o700);
-    // `chmod -R 777 DIR`
+    // As after `chmod -R 777 DIR`: every user can change the directory.
     let everybody = test_dir.directory("everybody");
     std::fs::create_dir(everybody.join("more")).unwrap();
     [&everybody, &everybody.join("more")]
@@ -177,7 +177,8 @@ fn files_of_a_killed_run_are_removed_by_root_and_by_the_user() {
                 assert_eq!(path.symlink_metadata().unwrap().uid(), THEM, "{path:?}");
             }
             running.kill();
-            // File times come from a clock that advances only every few milliseconds.
+            // File times come from a clock that advances only every few milliseconds. After this
+            // wait, new file times differ from those of the run.
             std::thread::sleep(Duration::from_millis(30));
             let cleaned = match by_root {
                 true => clean(&place),
