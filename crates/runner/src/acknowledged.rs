@@ -15,7 +15,7 @@ pub(crate) struct SpoiledThings {
     pub files: HashSet<u64>,
     /// Names that may or may not exist, by directory index.
     pub names: BTreeMap<u32, BTreeSet<(NameKind, u64)>>,
-    /// Files that were partly written.
+    /// Names of files whose last write failed, so that they may contain only a part of its data.
     pub written: BTreeSet<WrittenName>,
 }
 
@@ -26,8 +26,8 @@ pub(crate) struct Acknowledged {
     /// Number of transaction intents that the worker performed. The contents of a private pool
     /// follow from this number.
     pub intents: u64,
-    /// A sample of the entries of a shared pool. `None` for a private pool, and before the
-    /// transactions.
+    /// For a shared pool, a sample of its entries, which a worker of another rank checks. `None`
+    /// for a private pool, and before the transactions.
     pub sample: Option<Vec<Kept>>,
     /// Files and names whose state is unknown because operations failed.
     pub spoiled: SpoiledThings,

@@ -215,7 +215,7 @@ impl Failures {
         std::mem::replace(&mut self.spoiled, spoiled)
     }
 
-    /// Files that were partly written.
+    /// Names of files whose last write failed, so that they may contain only a part of its data.
     pub(crate) fn partly_written(&self) -> BTreeSet<WrittenName> {
         self.spoiled.lock().written.clone()
     }

@@ -13,9 +13,10 @@ use workload::{Phase, Work, Workers, Workload};
 
 use crate::error::Refused;
 
-/// Memory for each file of a mix, in bytes (`workload/src/pool.rs`). In a shared pool, the file's
-/// claim and its position are added (`shared/pool.rs`).
+/// Memory for each file of a mix in a private pool, in bytes (`workload/src/pool.rs`).
 const FILE_BYTES: u64 = 24;
+/// Memory for each file of a mix in a shared pool, in bytes: [`FILE_BYTES`], the file's claim and
+/// its position (`shared/pool.rs`).
 const SHARED_FILE_BYTES: u64 = 36;
 /// Memory for each used slot of the classic file table, in bytes; an unused slot takes one bit
 /// (`workload/src/table.rs`).
@@ -27,7 +28,7 @@ const HISTOGRAM_BYTES: u64 = 34 * 128 * 8;
 const CONTENTS_BASE_BYTES: u64 = 260 << 10;
 /// Minimum memory for a thread's stack, buffers and tables, in bytes.
 const WORKER_BYTES: u64 = 64 << 10;
-/// Address space of a thread in bytes: its stack and guard pages.
+/// Address space of a thread in bytes: 2 MiB for its stack and 64 KiB for guard pages.
 const STACK_BYTES: u64 = (2 << 20) + (64 << 10);
 /// Number of threads in addition to workers: supervision, writing, merging, and calls with a time
 /// limit.
@@ -273,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn shortage_names_largest_user_of_memory() {
+    fn message_about_memory_shortage_names_the_largest_part() {
         let many = Workers::Private { workers: 4096 };
         let shared = Workers::Shared {
             writers: 4000,
@@ -334,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn feasible_run_is_not_refused() {
+    fn run_that_fits_into_memory_is_not_refused() {
         let rare = Mix {
             sizes: "lognormal:median=8KiB,sigma=1.2,max=1GiB".parse().unwrap(),
             size_max_bytes: 1 << 30,
@@ -355,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_memory_refuses_no_run() {
+    fn run_is_not_refused_if_available_memory_is_unknown() {
         let mut host = Host::read(&system::Sources::default());
         assert!(available(&host).is_some());
         host.memory_available_bytes = Fact::NotApplicable;

@@ -198,8 +198,7 @@ impl Processes {
         }
     }
 
-    /// Starts the end of the run. From here on, stop requests are no longer exchanged between
-    /// ranks.
+    /// Ends the exchange of stop requests between ranks, at the end of the run.
     pub(crate) fn close(&self) {
         if let Some(ranks) = &self.0 {
             ranks.close();

@@ -38,7 +38,8 @@ pub(crate) struct SlowThing {
     pub issued_ns: u64,
     pub place: u32,
     pub number: u64,
-    /// The longest call of the operation, if calls are timed.
+    /// The longest call of the operation and its duration in nanoseconds; `None` if calls are not
+    /// timed.
     pub step: Option<(Step, u64)>,
 }
 

@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn sweep_of_ranks_or_workers_must_fit_the_ranks() {
+    fn sweep_of_ranks_or_workers_must_fit_the_number_of_ranks() {
         let swept = |text: &str, ranks: u32, neighbour: u32| {
             asked(EngineName::POSIX, &["/mnt"], |spec| {
                 let workers = Workers::Private { workers: ranks };

@@ -54,7 +54,7 @@ impl Defaults {
         }
     }
 
-    /// Inserts the default of an option into its help.
+    /// Replaces the placeholder `[default: _` in an option's help by the actual default.
     fn in_help(&self, option: Arg) -> Arg {
         let with = |help: &StyledStr| {
             let (help, name) = (help.to_string(), option.get_long()?);

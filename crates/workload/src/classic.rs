@@ -18,9 +18,9 @@ use crate::error::{check_blocks, check_files, check_weights};
 pub struct Bias(Option<u8>);
 
 impl Bias {
-    /// Disables both operations.
+    /// Disables both operations of the pair.
     pub const DISABLED: Self = Self(None);
-    /// Makes both operations equally likely.
+    /// Makes both operations of the pair equally likely.
     pub const EVEN: Self = Self(Some(5));
 
     /// Converts the number of the original PostMark: -1 disables both operations, and 0 to 10 are

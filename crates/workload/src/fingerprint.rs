@@ -259,7 +259,8 @@ mod tests {
     use crate::classic::Classic;
     use crate::plan::Planner;
 
-    /// Fingerprints are computed by several threads and from a smaller pool than the workload's.
+    /// Fingerprints are computed by several threads and from a smaller pool than that of the
+    /// workload. Neither may change the result.
     #[test]
     fn fingerprint_equals_that_of_the_complete_stream() {
         let files = INTENTS_IN_FINGERPRINT + 50_000;

@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn extended_plans_approximate_complete_plans() {
+    fn plans_extended_from_a_part_approximate_complete_plans() {
         for workers in [Workers::ONE, Workers::Private { workers: 3 }] {
             let workload = Workload {
                 workers,

@@ -166,7 +166,7 @@ mod tests {
         }
 
         #[test]
-        fn files_equal_a_vector(steps in prop::collection::vec((any::<u16>(), files()), 1..400)) {
+        fn files_act_like_a_vec(steps in prop::collection::vec((any::<u16>(), files()), 1..400)) {
             let mut pool = Files::default();
             let mut vector: Vec<File> = Vec::new();
             for (choice, file) in steps {

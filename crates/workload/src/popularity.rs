@@ -140,7 +140,8 @@ enum PopularityKind {
     Uniform,
     Zipf(Box<Zipf>),
     Shuffled,
-    /// The fraction of files that are hot, and the fraction of all uses that they get, times 2^64.
+    /// `files` is the fraction of files that are hot, from 0 to 1. `uses` is the fraction of all
+    /// uses that hot files get, times 2^64.
     Hot {
         files: f64,
         uses: u64,

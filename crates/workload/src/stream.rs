@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn intents_are_the_same_without_text() {
+    fn stream_without_text_has_the_same_intents() {
         for edition in [Edition::V1_0, Edition::V1_5] {
             let workload = Classic {
                 edition,
@@ -453,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn disabled_halves_do_not_change_the_number_of_transactions() {
+    fn disabled_operations_of_pairs_do_not_change_the_number_of_transactions() {
         for (read, create) in [(-1, 5), (5, -1), (-1, -1)] {
             let workload = Classic {
                 bias_read: Bias::new(read).unwrap(),

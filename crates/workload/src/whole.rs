@@ -91,7 +91,7 @@ impl Workload {
     /// duration. In JSON it is null.
     pub const ENDLESS: u64 = endless::ENDLESS;
 
-    /// The largest number of workers.
+    /// The largest number of workers of all pools and ranks together.
     pub const WORKERS_MAX: u32 = 4096;
 
     /// Checks that all parameters are in range and that the workload can be performed.

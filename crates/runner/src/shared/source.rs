@@ -50,7 +50,7 @@ pub(crate) struct SharedSource {
     pub(super) transactions: u64,
     pub(super) prepared: u64,
     pub(super) begun: u64,
-    /// Number of new files that this worker has numbered.
+    /// Number of new files to which this worker has assigned a file number.
     pub(super) fresh: u64,
     pub(super) deleting: Deleting,
     /// Whether [`Self::think_ns`] has already returned the think time before the next transaction.

@@ -50,9 +50,9 @@ pub(super) struct EvidenceWatch {
     servers: Option<WatchedServers>,
     /// Counters at the start of the current phase or sync.
     began: Option<(Accounted, Option<ServerTraffic>)>,
-    /// `sampling` is the stage before which a sample is taken. `sample` contains the worker,
-    /// directory index and number of each file that workers have reported for the sample.
+    /// The stage before which a sample is taken; `None` while no sample is being taken.
     pub(super) sampling: Option<Stage>,
+    /// Worker, directory index and number of each file that workers have reported for the sample.
     sample: Vec<(u32, u32, u64)>,
     /// Number of files in the pools of the workers.
     pool_files: u64,

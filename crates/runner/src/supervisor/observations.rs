@@ -54,9 +54,10 @@ pub(crate) struct PhaseObservations {
     pub slices: Slices<(Role, Action)>,
     /// Changes of kernel counters in each interval of the phase.
     pub machine: Option<MachineOverTime>,
-    /// Pauses, in which the program was stopped.
+    /// Times at which the whole program was ready to run but was stopped; `None` if pauses are not
+    /// detected.
     pub pauses: Option<Pauses>,
-    /// Duration of the sync after the phase; `None` if the run does not sync.
+    /// Start and end of the sync after the phase; `None` if the run does not sync.
     pub sync: Option<PhaseSync>,
     /// Evidence of which component served the phase.
     pub evidence: Option<PhaseEvidence>,

@@ -147,7 +147,8 @@ impl Supervisor<'_> {
         self.watched.of_phase(Phase::Transactions).steady = Some((found, first));
     }
 
-    /// Longest time to wait for messages: until the next action at a fixed time.
+    /// Longest time to wait for messages: until the warm-up, the measurement, a steady-state round
+    /// or a second of the round ends, but at most [`TELL_EVERY`].
     pub(super) fn until_next_turn(&self) -> Duration {
         let Some(elapsed) = self.transactions_elapsed() else {
             return TELL_EVERY;

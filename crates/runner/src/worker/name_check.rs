@@ -21,7 +21,7 @@ const CHECK_CONTENTS: &str = Aside::ReadToLook.name();
 #[derive(Debug, Default)]
 pub(super) struct NamesFound {
     pub(super) check: Check,
-    /// The first difference from the expected state.
+    /// The first name whose state still differed from the expected one after all retries.
     pub(super) first: Option<Failed>,
     /// Names that differed from the expected state and are checked again.
     late: Vec<LateName>,
@@ -34,7 +34,8 @@ enum Sought {
     Removed((u32, NameKind, u64)),
 }
 
-/// A name that differed at the first check.
+/// A name whose state differed from the expected one, and that is checked again because the cause
+/// may be late visibility.
 #[derive(Debug)]
 struct LateName {
     sought: Sought,

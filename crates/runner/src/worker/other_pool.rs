@@ -201,7 +201,7 @@ impl Worker {
     }
 }
 
-/// Whether an intent removes a name.
+/// Whether an intent removes a name. A rename removes the old name.
 fn removes(intent: &Intent) -> bool {
     matches!(
         intent.action,

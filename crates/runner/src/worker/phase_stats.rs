@@ -29,9 +29,9 @@ pub(super) struct Done {
     pub(super) origin_ns: u64,
     pub(super) phase_began_ns: u64,
     pub(super) role: Role,
-    /// `slice` is the number of the current interval, and `slice_ends_ns` its end. The end is
-    /// `u64::MAX` if intervals are not recorded.
+    /// Number of the current interval within the phase, from 0.
     pub(super) slice: u64,
+    /// End of the current interval; `u64::MAX` if intervals are not recorded.
     pub(super) slice_ends_ns: u64,
     pub(super) ended: Vec<SegmentReport>,
     /// Number of files or transactions that were performed, successfully or not, or skipped.

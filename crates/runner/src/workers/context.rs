@@ -34,7 +34,7 @@ pub(super) struct RunContext<'a> {
     pub(super) control: &'a Control,
     pub(super) run_directories: &'a [TakenLocation],
     pub(super) naming: Naming,
-    /// Precomputed tables of a mix; `None` for a classic workload.
+    /// Tables from which all workers of a mix draw sizes; `None` for a classic workload.
     pub(super) tables: Option<Tables>,
     /// Positions in the streams of all workers for the reused pool of an earlier run; empty if no
     /// pool is reused.

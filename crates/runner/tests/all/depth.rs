@@ -198,7 +198,7 @@ proptest! {
         ..ProptestConfig::default() })]
 
     #[test]
-    fn private_pools_at_depth_perform_planned_operations(workload in private(), depth in depths(),
+    fn operations_in_private_pools_equal_plan_at_any_depth(workload in private(), depth in depths(),
         seed in any::<u64>()) {
         let engine = engine(depth, seed);
         let record = run(&request(&workload), &engine);
@@ -223,7 +223,7 @@ proptest! {
     }
 
     #[test]
-    fn shared_pools_at_depth_account_for_all_intents(workload in shared(), depth in depths(),
+    fn shared_pools_account_for_all_intents_at_any_depth(workload in shared(), depth in depths(),
         seed in any::<u64>()) {
         let engine = engine(depth, seed);
         let record = run(&request(&workload), &engine);

@@ -116,7 +116,7 @@ fn stalls_once(number: u64) -> u64 {
 }
 
 #[test]
-fn stall_delays_all_due_operations_but_only_one_service_time() {
+fn stall_increases_all_response_times_but_only_one_service_time() {
     for (arrivals, low, high) in [
         (ArrivalProcess::Constant, 500, 501),
         (ArrivalProcess::Poisson, 420, 580),
@@ -190,7 +190,7 @@ impl Events for Told {
 }
 
 #[test]
-fn time_limit_ends_transactions_and_warm_up_is_a_separate_segment() {
+fn warm_up_and_measurement_until_the_time_limit_are_two_segments() {
     let drive = Drive {
         warm_up: Duration::from_millis(700),
         stop: Stop::After(Duration::from_millis(1_500)),

@@ -119,7 +119,7 @@ fn run_ends_if_no_file_can_grow() {
 }
 
 #[test]
-fn run_with_a_reading_worker_ends_if_no_file_can_grow() {
+fn run_with_readers_ends_if_its_writer_can_append_to_no_file() {
     let began = Instant::now();
     let mix = full(
         Weights::default()
@@ -174,7 +174,7 @@ fn run_continues_if_some_operations_are_possible() {
 }
 
 #[test]
-fn run_ends_once_all_files_are_full() {
+fn run_ends_once_appends_have_filled_all_files() {
     // Popular files reach their maximum size long before the least popular file.
     let mix = Mix {
         size_max_bytes: 1_200,

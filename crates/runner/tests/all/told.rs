@@ -118,7 +118,7 @@ fn partial_records_together_equal_the_final_record() {
 
 /// Sending partial records takes time, which must not be included in the time of a phase or sync.
 #[test]
-fn time_for_partial_records_is_outside_of_phases() {
+fn time_for_sending_partial_records_is_outside_of_phases() {
     let place = tempfile::tempdir().unwrap();
     let (record, _) = run(&request(place.path(), Drive::default()));
     let mut spans: Vec<(u64, u64)> = Vec::new();

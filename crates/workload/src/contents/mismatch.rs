@@ -131,8 +131,8 @@ impl Contents {
             })
     }
 
-    /// Returns whether `found` equals a version of the file and differs enough from the expected
-    /// version.
+    /// Returns whether `found` equals version `version` of the file, and differs in at least
+    /// [`TELLING_BYTES`] bytes from the expected version.
     fn is_all_of(&self, subject: &Subject, version: u32, offset: u64, found: &[u8]) -> bool {
         if self
             .first_wrong(&self.subject(subject.file, version), offset, found)

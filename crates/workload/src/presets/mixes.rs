@@ -19,8 +19,8 @@ struct Row {
     name: &'static str,
     what: &'static str,
     source: &'static str,
-    /// The total size of all pools: the memory size divided by the first number, limited to the
-    /// minimum and maximum in MiB.
+    /// Determines the total size of all pools: the memory size divided by the first number, but at
+    /// least the second and at most the third number in MiB.
     memory: (u64, u64, u64),
     workers: fn(&Machine) -> Workers,
     weights: &'static str,

@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_increase_with_the_random_value() {
+    fn larger_random_values_never_have_smaller_sizes() {
         for text in [
             "lognormal:median=100,sigma=4,max=1GiB",
             "exponential:mean=3,max=40,min=0",
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn bins_are_drawn_by_weight_and_sizes_within_uniformly() {
+    fn bins_are_drawn_by_weight_and_sizes_in_a_bin_uniformly() {
         let bin = |low, high, weight| Bin { low, high, weight };
         let sampler = Sampler::new(
             &Sizes::Histogram(vec![bin(0, 9, 30), bin(5, 5, 0), bin(100, 103, 70)]),
