@@ -18,8 +18,8 @@ use crate::verdicts::VerdictCounts;
 /// Maximum probability that a study reports a doubtful A/A control if nothing disturbs the machine.
 pub const DOUBT_ALPHA: f64 = 0.01;
 
-/// A confidence interval of a ratio. With the probability [`Comparisons::confidence`], all intervals
-/// of a table contain their true ratios.
+/// A confidence interval of a ratio. All intervals of a table contain their true ratios with the
+/// probability [`Comparisons::confidence`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RatioInterval {
     pub low: f64,

@@ -6,8 +6,8 @@ use std::str::FromStr;
 /// The layout of a paper's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PaperLayout {
-    /// Tables 1 to 6 of the 1997 paper on PostMark (TR-3022): rates by system, in one table for each
-    /// configuration.
+    /// Tables 1 to 6 of the 1997 paper on PostMark (TR-3022): rates by system, in one table for
+    /// each configuration.
     Tr3022,
     /// The VERITAS File Server Edition Performance Brief: rates by series and number of processes,
     /// their average for a process, and the improvements in percent.

@@ -34,8 +34,8 @@ pub fn tables(
 pub struct StudyComparisons {
     /// A table for each baseline.
     pub tables: Vec<Comparisons>,
-    /// Error of each table. Without looks, it is [`ALPHA`]. If the study ended at a planned look, it
-    /// is the error of that look; otherwise the part that earlier looks have not spent.
+    /// Error of each table. Without looks, it is [`ALPHA`]. If the study ended at a planned look,
+    /// it is the error of that look; otherwise the part that earlier looks have not spent.
     pub alpha: f64,
 }
 
@@ -57,8 +57,9 @@ impl StudyComparisons {
     }
 }
 
-/// The error of the intervals of a study that has ended. Without looks, it is [`ALPHA`]. At a
-/// planned look, it is the error of that look; otherwise the part that earlier looks have not spent.
+/// The error of the intervals of a study that has ended. Without looks, it is [`ALPHA`]. If the
+/// study ended at a planned look, it is the error of that look; otherwise the part that earlier
+/// looks have not spent.
 fn error_left(design: &Design, runs: &[StudyRun]) -> f64 {
     if design.until.is_none() {
         return ALPHA;

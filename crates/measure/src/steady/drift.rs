@@ -274,9 +274,9 @@ mod tests {
     #[test]
     fn confidence_interval_contains_the_true_drift_at_the_stated_rate() {
         let mut noise = Noise::new(7);
-        // With 2,000 windows, a rate of 95 % is measured within ±1 % (two standard deviations). For
-        // slices that are correlated over ten seconds (correlation 0.9), in batches of 15, the rate
-        // is slightly lower.
+        // 2,000 windows measure a coverage of 95 % within ±1 % (two standard deviations). It is
+        // slightly lower if the slices are correlated over ten seconds (correlation 0.9), because
+        // a batch is only 15 slices long.
         for (correlation, least) in [(0.0, 0.94), (0.6, 0.94), (0.9, 0.90)] {
             let held = (0..2_000)
                 .filter(|_| {

@@ -8,7 +8,8 @@ use verdict::Level;
 
 use crate::made::{apart, in_blocks};
 
-/// Sets the percentages of failed operations of the runs, repeated as necessary.
+/// Sets the percentage of failed operations for each run. The list of percentages is repeated as
+/// necessary.
 fn failing(mut side: ComparedSide, percent: &[f64]) -> ComparedSide {
     for (run, percent) in side.runs.iter_mut().zip(percent.iter().cycle()) {
         run.incomplete = [

@@ -50,7 +50,7 @@ impl Rule for RateNotReached {
         let summary = phase::summary(record, phase);
         let until = summary.first_done.unwrap_or(summary.last_done);
         let due = per_second * until.ns as f64 / 1e9;
-        // One transaction of each worker may be in flight.
+        // One transaction of each worker may be in flight, so it is not a deficit.
         let mut allowed = due * (1.0 - MIN) + f64::from(record.spec.workload.workers.count());
         if arrivals != ArrivalProcess::Constant {
             allowed += DEVIATIONS * due.sqrt();

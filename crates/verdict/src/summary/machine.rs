@@ -168,7 +168,7 @@ struct Of {
 }
 
 impl Of {
-    /// Sum of a column of nanoseconds, divided by the covered time.
+    /// Sum of the nanoseconds of a column, divided by the time that the summary covers.
     fn share(&self, ns: &Counts) -> Option<f64> {
         ns.sum(&self.slices).map(|sum| sum as f64 / self.ns as f64)
     }

@@ -117,7 +117,7 @@ fn the_record_document_lists_every_field() {
             assert!(named.contains(&field.as_str()), "{name}: {field}");
         }
     }
-    // The document also names each outcome.
+    // `docs/record.md` must also name each outcome of a run.
     for variant in schema["$defs"]["Outcome"]["oneOf"].as_array().unwrap() {
         let name = match &variant["const"] {
             Value::String(name) => name,

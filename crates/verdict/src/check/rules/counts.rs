@@ -176,7 +176,7 @@ pub(super) fn errors(record: &Record, found: &mut Findings) {
         performed += meter.operations + meter.failed;
     }
     for error in actual.errors.iter().filter(|error| error.step != VERIFY) {
-        // Other errors belong to no operation of a workload.
+        // Errors that belong to no operation of the workload are not compared.
         if let Some(count) = counted.get_mut(error.operation.as_str()) {
             *count += error.count;
         }

@@ -21,7 +21,7 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
     let mut due_at_end = |part: &str, is_there: bool, is_due: bool| {
         of_run.due_at_end(part, is_there, is_due, is_complete);
     };
-    // If a requested check found no names to check, its result is "not applicable".
+    // The result of a check that was not requested is "not applicable".
     due_at_end(".check", is_applicable(&actual.check), spec.check);
     let has_work = actual.transactions().any(|phase| phase.transactions() > 0);
     let is_asked = spec.overhead && touches && has_work;

@@ -218,8 +218,8 @@ fn pauses_of_the_program_are_reported() {
             fraction,
         })
     };
-    // Up to 1 % is what an achieved rate may lack; more than 10 % is more than a steady run may
-    // drift.
+    // Pauses of up to 1 % of the time are valid, like an achieved rate that is lower by 1 %. Pauses
+    // of more than 10 % are invalid, because they exceed the drift of a steady run.
     is_valid(paused(2, SECOND / 20, SECOND / 10, 10));
     let found = reason(paused(3, SECOND / 5, SECOND / 2, 10));
     assert_eq!(found, (Level::Doubtful, expected(3, SECOND / 5, 0.05)));
@@ -230,6 +230,6 @@ fn pauses_of_the_program_are_reported() {
     );
     // A phase of less than a second is too short for a share of pauses.
     is_valid(paused(1, SECOND / 5, SECOND / 2, 0));
-    // If no thread watches for pauses, the pauses are not known.
+    // If no thread watches for pauses, the pauses are not known, and the run remains valid.
     is_valid(|record| transactions(record).pauses = None);
 }
