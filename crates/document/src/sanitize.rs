@@ -319,7 +319,7 @@ mod tests {
             sanitize("one\ntwo\rthree\tfour"),
             "one\\ntwo\\rthree\\tfour"
         );
-        // C1 contains a control sequence introducer of one character.
+        // The C1 control U+009B introduces a control sequence with a single character.
         assert_eq!(sanitize("\u{9b}31m"), "\\u{9b}31m");
         assert_eq!(lines("one\n\u{1b}two\t\n"), "one\n\\x1btwo\t\n");
         // CSV lines end with a carriage return and a newline. A single carriage return would let

@@ -228,7 +228,8 @@ mod tests {
         let p99 = |began_ms: i64, ended_ms: i64| {
             cpu_busy_p99(&readings, began_ms * 1_000_000, ended_ms * 1_000_000)
         };
-        // One window with 4 of 8 s; the remaining second is not part of a window.
+        // The period contains one window, in which the processors were busy for 4 of 8 s. The
+        // remaining second belongs to no window.
         assert_eq!(p99(10_000, 13_000), Fact::Known(0.5));
         assert_eq!(p99(11_000, 13_000), Fact::Known(0.75));
         assert_eq!(

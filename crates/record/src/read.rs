@@ -406,7 +406,7 @@ mod tests {
     fn largest_record_of_a_run_is_within_the_limits() {
         /// Buckets of one histogram: every bucket of an octave.
         const BUCKETS: u64 = 128;
-        /// Calls of one operation: the most of any I/O engine.
+        /// Number of calls of one operation: the maximum of all I/O engines.
         const STEPS: usize = 10;
         let mut latency = Histogram::default();
         for number in 0..BUCKETS {

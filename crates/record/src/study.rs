@@ -27,8 +27,9 @@ pub struct StudyPart {
     pub attempt: u32,
     /// Position of the run in the order of its block, from 1.
     pub position: u32,
-    /// Name of the side, if the sides were measured separately because they could not be
-    /// interleaved; null if all configurations of a block were run together.
+    /// Name of the side that was measured (`--side`), for example the old or the new kernel, if the
+    /// sides were measured at different times. Null if all configurations of a block were run
+    /// together.
     pub side: Option<String>,
     /// The wait for a quiet machine before the run; null if none was requested.
     pub quiet: Option<QuietTime>,

@@ -216,8 +216,8 @@ impl MachineReading {
                     .is_none_or(DeviceCounters::did_something)
             };
             let mut lowest = devices.iter().filter(|device| !device.is_stacked);
-            // If only stacked devices or none completed operations, the first device that is not
-            // stacked is kept, so that zero operations are reported.
+            // If all devices that completed operations are stacked, or no device completed any, the
+            // first device that is not stacked is kept with 0 operations.
             let mut is_told = lowest.any(did_something);
             devices.retain(|device| {
                 let tells = !device.is_stacked && !is_told;
@@ -255,8 +255,9 @@ fn each<T>(later: &Fact<Vec<T>>, earlier: &Fact<Vec<T>>, of: impl Fn(&T, &T) -> 
 pub struct MachineCounted {
     /// Time of all processors, by mode.
     pub processors: Fact<SystemTimesSpent>,
-    /// Block devices that completed operations, without partitions. If only stacked devices or none
-    /// completed operations, the first device that is not stacked is included, with 0 operations.
+    /// Block devices that completed operations, without partitions. If all devices that completed
+    /// operations are stacked, or no device completed any, the first device that is not stacked is
+    /// included with 0 operations.
     pub devices: Fact<Vec<MachineDeviceReading>>,
     /// Calls to the kernel's NFS server and to NFS-Ganesha, of all clients, by version of the
     /// protocol. Unavailable if neither server counts calls.
@@ -429,7 +430,7 @@ mod tests {
             Fact::Known(2_250_000_000)
         );
         assert_eq!(first.stored().known().unwrap().reads, Fact::Known(5));
-        // A quarter of the calls of each version of the protocol.
+        // The first part of the time has a quarter of the calls of each version of NFS.
         assert_eq!(
             (first.requests(), rest.requests()),
             (Fact::Known(76), Fact::Known(229))

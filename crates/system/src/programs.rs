@@ -277,7 +277,7 @@ mod tests {
         );
     }
 
-    /// A child process that loops until it is dropped.
+    /// A child process that uses a processor until this value is dropped.
     struct Busy(std::process::Child);
 
     impl Drop for Busy {

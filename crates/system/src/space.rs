@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn unreported_sizes_are_not_zero() {
+    fn sizes_that_are_not_reported_are_not_applicable() {
         let silent = space(&StatVfs {
             f_blocks: 0,
             f_bfree: 0,

@@ -345,7 +345,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn order_of_joining_does_not_matter(
+    fn order_of_joining_does_not_change_the_record(
         workers in prop::collection::vec(did(), 2..9),
         cuts in prop::collection::vec(0..100_usize, 0..6),
         choices in prop::collection::vec(0..100_usize, 1..9),
