@@ -98,7 +98,7 @@ pub struct Entry<'a> {
 pub struct Exchanger {
     /// The directory whose entries the user or group may rename.
     pub directory: PathBuf,
-    /// A description of the user or group for messages.
+    /// A description of the user or group for messages, such as `user 1000, its owner,`.
     pub who: String,
 }
 

@@ -21,7 +21,7 @@ macro_rules! steps {
             /// All variants except [`Call`](Self::Call), in declaration order.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
-            /// The name in reports.
+            /// The name in reports, such as `sync directory`.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)+

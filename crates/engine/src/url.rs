@@ -34,7 +34,7 @@ pub struct UrlParameter {
 /// The syntax of an engine's URLs.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct UrlSyntax {
-    /// The scheme, which precedes `://`.
+    /// The scheme, which precedes `://`, such as `nfs`.
     pub scheme: &'static str,
     /// The general form of URLs, for messages.
     pub form: &'static str,

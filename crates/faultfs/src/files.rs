@@ -46,7 +46,7 @@ pub(crate) struct Files {
     /// Keeps the directory open whose /proc/self/fd path is the tree's root.
     _backing: File,
     /// The device of the backing directory. Files of other devices are rejected, because their
-    /// inode numbers could be equal.
+    /// inode numbers may also occur on this device.
     device: (u32, u32),
     options: Options,
     gate: Arc<Gate>,

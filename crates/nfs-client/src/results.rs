@@ -8,8 +8,8 @@ use crate::xdr::{Garbled, Reader};
 /// The maximum length of an entry's name. Linux limits names to 255 bytes, other systems to up to
 /// four times as many.
 const NAME_BYTES_MAX: usize = 1024;
-/// The maximum length of a symbolic link's target; the protocol has no limit, Linux's `PATH_MAX` is
-/// equal.
+/// The maximum length of a symbolic link's target, as Linux's `PATH_MAX`; the protocol has no
+/// limit.
 const PATH_BYTES_MAX: usize = 4096;
 /// The maximum number of authentication flavors that a server may offer.
 const FLAVORS_MAX: u32 = 64;
@@ -194,11 +194,11 @@ pub fn free_bytes(mut reader: Reader<'_>) -> Result<u64, Garbled> {
 /// The results of FSINFO: preferred and maximum sizes in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PreferredSizes {
-    /// The maximum of a READ.
+    /// The maximum size of a READ.
     pub read_max: u32,
     /// The preferred size of a READ; 0 if the server has no preference.
     pub read: u32,
-    /// The maximum of a WRITE.
+    /// The maximum size of a WRITE.
     pub write_max: u32,
     /// The preferred size of a WRITE; 0 if the server has no preference.
     pub write: u32,

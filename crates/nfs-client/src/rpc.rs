@@ -112,16 +112,16 @@ impl CallHead {
 /// The reason why a server rejected a call in the RPC layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RpcRefusal {
-    /// The server does not support version 2 of RPC.
+    /// RPC_MISMATCH: the server does not support version 2 of RPC.
     #[error("the server does not support version 2 of RPC")]
     RpcVersion,
     /// The server rejected the credentials; the number is RFC 5531's `auth_stat`.
     #[error("the server refused the credentials (auth_stat {0})")]
     Credentials(u32),
-    /// The server does not provide the program.
+    /// PROG_UNAVAIL: the server does not provide the program.
     #[error("the server does not have this program")]
     Program,
-    /// The server provides only other versions of the program.
+    /// PROG_MISMATCH: the server provides only other versions of the program.
     #[error("the server has versions {low} to {high} of this program only")]
     Version {
         /// The lowest version that the server supports.
@@ -129,13 +129,13 @@ pub enum RpcRefusal {
         /// The highest version that the server supports.
         high: u32,
     },
-    /// The program does not provide the procedure.
+    /// PROC_UNAVAIL: the program does not provide the procedure.
     #[error("the server does not have this procedure")]
     Procedure,
-    /// The server could not decode the arguments.
+    /// GARBAGE_ARGS: the server could not decode the arguments.
     #[error("the server could not decode the arguments")]
     Arguments,
-    /// The server failed internally, for example for lack of memory.
+    /// SYSTEM_ERR: the server failed internally, for example for lack of memory.
     #[error("the server reported an error of its own (SYSTEM_ERR)")]
     System,
 }

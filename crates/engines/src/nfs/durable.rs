@@ -1,4 +1,4 @@
-//! The durability policies in terms of the protocol.
+//! Translates durability policies into the stability that WRITE requests, and into calls of COMMIT.
 
 use engine::Durability;
 use nfs_client::Stable;

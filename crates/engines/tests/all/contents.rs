@@ -234,7 +234,8 @@ fn session_thread_has_own_table_of_open_files() {
         });
         worker.join().unwrap();
     });
-    // Files that another thread opened are unaffected.
+    // The sessions' thread closed only its own copies: files that the test's thread opened are
+    // still open.
     theirs.write_all(b"still open").unwrap();
     drop(others);
     let mut again = File::open(temporary.path().join("theirs")).unwrap();

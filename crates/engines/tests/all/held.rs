@@ -230,7 +230,8 @@ fn is_left_between_blocks(engine: &impl Engine) {
             (Cause::Stopped, Some(10 * 16)),
             "{what}"
         );
-        // The read that follows needs the complete file.
+        // Completes the file after the stopped creation, because the second operation reads the
+        // complete file.
         std::fs::write(place.path().join("1"), &content).unwrap();
     }
 }

@@ -1,4 +1,4 @@
-//! Replies to the kernel.
+//! Converts results of requests into replies to the kernel.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use fuser::{Errno, FileAttr, INodeNo, ReplyAttr, ReplyEmpty, ReplyEntry, ReplyXa
 use super::{Files, Found, NO_TIME, errno};
 use crate::options::RequestKind;
 
-/// Replies with the result or the error.
+/// Replies to a request with its result, or with the error number.
 macro_rules! answer {
     ($reply:ident, $result:expr, $found:pat => $answer:expr) => {
         match $result {

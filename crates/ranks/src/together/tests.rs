@@ -205,8 +205,8 @@ fn messages_of_older_epochs_are_dropped_and_of_newer_epochs_kept() {
         );
         outcome
     };
-    // Messages of the run that this rank has not opened yet, and of the epoch after that run: the
-    // other rank is ahead.
+    // The other rank is ahead: it sends messages of a run that this rank has not opened yet, and of
+    // the epoch after that run.
     say(1, Sort::Part, b"10");
     say(1, Sort::Stop, b"[1,1,0]");
     say(2, Sort::Part, b"100");
@@ -221,7 +221,7 @@ fn messages_of_older_epochs_are_dropped_and_of_newer_epochs_kept() {
     zero.close();
     assert_eq!(zero.links.inbox.len(), 1);
     assert_eq!(begin(&mut zero).try_recv(), Ok(Ok(101)));
-    // A stop and a part of a run that this rank has already closed.
+    // Messages of a run that this rank has already closed are dropped.
     say(1, Sort::Stop, b"[1,1,0]");
     say(1, Sort::Part, b"10");
     zero.attend();
@@ -255,7 +255,8 @@ fn operation_completed_before_a_stop_succeeds() {
     };
     zero.send(1, head(Sort::Part).with(b"7")).unwrap();
     zero.send(1, head(Sort::Stop).with(b"[1,0,0]")).unwrap();
-    // Both messages have arrived when rank 1 processes messages.
+    // The value for the first operation and the stop have both arrived before rank 1 processes
+    // messages.
     one.attend();
     assert_eq!(first.try_recv(), Ok(Ok(7)));
     assert_eq!(

@@ -225,7 +225,8 @@ impl Directory for NfsDirectory {
         Ok(self.line.set_attributes(&self.handle, &new)?)
     }
 
-    /// The protocol requires that names are on stable storage when the server replies.
+    /// Makes no call, because the protocol requires that changed names are on stable storage when
+    /// the server replies.
     fn sync(&self) -> Result<(), Errno> {
         Ok(())
     }

@@ -1,4 +1,5 @@
-//! Sending, waiting and receiving; also lost connections, timeouts and calls to be repeated later.
+//! Sends calls, waits, and receives replies. Also handles lost connections, timeouts, and calls to
+//! be repeated later.
 
 use core::time::Duration;
 

@@ -24,7 +24,7 @@ pub struct Node {
     pub mode: u32,
     pub links: u32,
     pub times: [(u32, u32); 2],
-    /// The contents on stable storage.
+    /// The contents on stable storage, to which a restart resets the file.
     stable: Vec<u8>,
     created_by: Option<Vec<u8>>,
 }

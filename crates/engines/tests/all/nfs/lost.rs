@@ -329,7 +329,7 @@ fn lost_server_is_reported_and_session_continues() {
         assert_eq!(found.unwrap_err().cause, Cause::NotKnown);
         let began = Instant::now();
         let found = outcome(session, &make::read(file.name(), 36)).unwrap_err();
-        // ECONNREFUSED.
+        // Error 111 is ECONNREFUSED.
         let expected = (Step::Call("LOOKUP"), Some(111));
         assert_eq!((found.step, found.errno()), expected);
         began
@@ -422,7 +422,7 @@ fn server_that_closes_connections_is_retried_until_timeout() {
         .assert(began.elapsed() < Duration::from_secs(10));
     let calls = fixture.server.take_calls().len();
     assert!((2..CALLS_MAX).contains(&calls), "{calls} calls");
-    // A session retries with the same delays.
+    // A session retries with the same delays as the namespace above.
     fixture.server.behave().always(READ, Act::LoseRequest);
     let file = FilePath::new(&fixture.bare(), "1");
     fixture.work(&fixture.settings(), |session| {

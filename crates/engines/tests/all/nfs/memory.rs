@@ -80,7 +80,8 @@ fn session_allocates_no_memory_after_warm_up() {
             }
             allocated
         });
-        // The test itself allocates three lists of outcomes in each round.
+        // The lists of outcomes of this test need up to 4 allocations in each round. The session
+        // allocates nothing after the first 7 rounds, so all later rounds need the same number.
         let own = allocated[allocated.len() - 1];
         assert!(own <= 4, "{allocated:?}");
         assert_eq!(

@@ -143,7 +143,7 @@ impl Server {
         std::mem::take(&mut self.state().calls)
     }
 
-    /// Removes all rules.
+    /// Removes all rules, so that the server answers all calls normally.
     pub fn behave(&self) -> &Self {
         self.state().rules.clear();
         self
