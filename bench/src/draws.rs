@@ -13,7 +13,8 @@ pub struct Draws {
 }
 
 impl Draws {
-    /// The sequence with this number in the simulation with this name.
+    /// Returns sequence `number` of the simulation. Equal arguments always result in the same
+    /// sequence.
     pub fn new(seed: u64, simulation: &str, number: u32) -> Self {
         Self {
             key: Key::new(seed, simulation, number),

@@ -40,8 +40,8 @@ impl Share {
         }
     }
 
-    /// The share with a mark: `~` if it exceeds the limit by no more than chance explains, `MISSED`
-    /// if it exceeds it by more.
+    /// The share with a mark: `~` if the share misses the limit by no more than chance explains,
+    /// `MISSED` if it misses the limit by more.
     pub fn show(self, limit: Limit) -> String {
         let share = self.share();
         let is_within = match limit {

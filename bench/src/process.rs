@@ -37,7 +37,7 @@ pub fn watch_signals() -> std::io::Result<()> {
         for signal in signals.forever() {
             CAUGHT.store(signal, Ordering::SeqCst);
             for group in running().iter() {
-                // The program may have ended in the meantime.
+                // The program may have ended in the meantime, so an error is ignored.
                 let _ = kill_process_group(*group, Signal::TERM);
             }
         }

@@ -1,4 +1,4 @@
-//! The load for all compared programs.
+//! The files that all compared programs create, read and delete, and the file system for them.
 
 use crate::result::Result;
 use std::path::PathBuf;

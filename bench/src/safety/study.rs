@@ -229,7 +229,7 @@ impl StudyPerformance<'_> {
     fn clean(&mut self) -> Result<u8> {
         let mut code = 0;
         let mut places = vec![self.images.clone(), self.other.clone()];
-        // A user knows the new path of a moved directory, so it is cleaned, too.
+        // A user who has moved a directory may also clean it at its new path.
         places.extend(
             self.users
                 .iter()

@@ -129,7 +129,7 @@ impl UserFiles {
 
     /// Content of a random kind for the next file.
     fn content(&self, dice: &mut Draws) -> Vec<u8> {
-        // Shorter contents are not distinctive enough.
+        // If files are recognized by their contents, shorter contents are not distinctive enough.
         let least = if self.told_by_contents { 100 } else { 1 };
         let length = dice.between(least, 20_000) as usize;
         let kind = if self.told_by_contents {

@@ -109,7 +109,8 @@ impl SimulatedServer {
         (counts, durations)
     }
 
-    /// The share of series that are not steady, and the number that could not be judged.
+    /// The share of series that the rule flags as not steady, and the number of series that it
+    /// could not judge.
     fn judge(self, window: Window, series: u32, seed: u64) -> (Share, u32) {
         let mut found = Share::default();
         let mut not_judged = 0;

@@ -10,7 +10,6 @@ use crate::compare_run::{Against, Beside, BesideRow, WHOLE_SYSTEMS};
 use crate::source::Figure;
 
 impl Beside {
-    /// Renders the comparison in a format.
     pub fn show(&self, format: Format) -> String {
         format.answer(
             || self.document(),

@@ -181,8 +181,8 @@ pub(crate) fn converted(row: &Row<'_>, made: Option<&WhichEdition>) -> Vec<Conve
         .collect()
 }
 
-/// Returns the factor that turns a rate in kilobytes per second that the source converted wrongly
-/// into the right one. Returns 1 if the conversion was right.
+/// Returns the factor that corrects a rate in kilobytes per second: 1,000 / 1,024 if the source
+/// converted the rate with the wrong factor, or else 1.
 fn conversion(number: &PrintedNumber, unit: Unit, made: Option<&WhichEdition>) -> f64 {
     let is_wrong = made == Some(&WhichEdition::By(Edition::V1_0))
         && unit == Unit::KilobytesPerSecond

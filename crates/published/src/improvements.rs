@@ -27,7 +27,7 @@ pub enum Agreement {
     Unknown { why: String },
 }
 
-/// A printed improvement, in percent.
+/// A printed improvement, and the improvement that follows from the printed rates, in percent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Recomputed {
     pub table: String,

@@ -36,7 +36,7 @@ pub struct Source {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct System {
-    /// The name of the system in the data of the source.
+    /// The name by which tables in the data file refer to the system.
     pub name: String,
     /// The header of the system's column in tables.
     pub column: String,

@@ -17,7 +17,6 @@ use crate::submissions::{Apart, Group, Numbered, PublishedColumn};
 /// The version of the JSON that [`show`] writes.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// Renders the tables in a format.
 pub fn show(groups: &[Group], format: Format) -> String {
     #[derive(Serialize)]
     struct Tables<'a> {

@@ -79,7 +79,7 @@ fn line(lines: &mut Document, block: &Block) {
 
 /// Converts a title to a part of a file name.
 fn slug(title: &str) -> String {
-    /// Maximum length of the part, in letters. Longer titles are cut.
+    /// Maximum length of the converted title, in letters. Longer titles are cut.
     const LONGEST: usize = 60;
     let mut slug = String::new();
     for letter in title.chars() {

@@ -8,7 +8,7 @@ use study::{Bound, Decision, Gate, Judged, Method};
 
 use crate::comparison::{add_basis, doubts, probability, reservations};
 
-/// The whole document, for readers and for a pull request.
+/// The report of a gate, for example as text or as Markdown in a pull request.
 pub fn document(gate: &Gate) -> Document {
     let mut document = Document::default();
     let word = gate.decision.name();

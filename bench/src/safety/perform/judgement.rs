@@ -12,7 +12,7 @@ use crate::safety::tree::below;
 /// Maximum number of unexpected files that are listed.
 const NAMED_MAX: usize = 5;
 
-/// Unexpected files and directories.
+/// Files and directories of a round that neither the user nor the round itself has created.
 #[derive(Debug, Default)]
 struct Rest {
     files: Vec<PathBuf>,

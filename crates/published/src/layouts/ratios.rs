@@ -38,7 +38,8 @@ enum Found {
     Opposite,
     /// The confidence interval includes 1.
     NotShown,
-    /// The paper's ratio may be 1, within the precision of its digits.
+    /// The paper's ratio may be 1, within the precision of its digits. So the paper shows no
+    /// difference.
     NoneThere,
     /// There are too few blocks for an interval. The ratio is on the same side of 1 as the paper's
     /// ratio.

@@ -101,7 +101,8 @@ pub struct StudiedSystem {
     pub variant: Option<String>,
     /// The system of the paper that a target of the study is compared with.
     pub counterpart: Option<String>,
-    /// Whether this is a column that the layout expects, and not a target of the study.
+    /// Whether this is an empty column, for a protocol that the layout expects but no run of the
+    /// study used.
     pub is_expected: bool,
     /// Whether this is a server that an engine of this program accesses from user space, without
     /// the kernel's client.

@@ -113,7 +113,7 @@ fn add_systems(results: &mut LayoutResults, design: &Design, sides: &[Option<&st
     }
 }
 
-/// Adds columns for expected protocols that no target has.
+/// Adds empty columns for the protocols that the layout expects but no run of the study used.
 pub(super) fn add_missing_protocols(results: &mut LayoutResults, runs: &[PaperRun]) {
     if results.layout != PaperLayout::Completion {
         return;

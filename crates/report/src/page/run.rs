@@ -42,7 +42,7 @@ pub fn conditions(record: &Record) -> Document {
     document
 }
 
-/// The title of a run.
+/// The title of a run: workload, file systems, and time of the start.
 pub(super) fn name(record: &Record) -> String {
     let when = utc(record.origin.begun_unix_ns());
     format!(
