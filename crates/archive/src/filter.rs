@@ -10,15 +10,15 @@ pub struct Filter {
     pub since_unix_ns: Option<u64>,
     /// The run began before this time, in nanoseconds since the epoch.
     pub until_unix_ns: Option<u64>,
-    /// Name of the host that performed the run.
+    /// Name of the host that must have performed the run.
     pub host: Option<String>,
-    /// File system type of at least one of the run's locations.
+    /// File system type that at least one of the run's locations must have.
     pub file_system: Option<String>,
-    /// Name of the run's preset.
+    /// Name of the preset that the run must have used.
     pub preset: Option<String>,
     /// Tags, all of which the run must have.
     pub tags: Vec<String>,
-    /// Level of the run's verdict.
+    /// The verdict that the run must have.
     pub verdict: Option<Level>,
     /// Maximum number of selected runs: those that began last.
     pub limit: Option<u64>,

@@ -15,16 +15,16 @@ use crate::error::{ArchiveError, ArchiveErrorKind};
 use crate::probe::{Look, has_journal, look};
 use crate::schema;
 
-/// Time limit for waiting for another process's transaction after opening. A longer limit for
-/// opening applies afterwards, too.
+/// Time limit for waiting for another process's transaction after opening. If the time limit for
+/// opening is longer, it also applies after opening.
 const BUSY_MAX: Duration = Duration::from_secs(20);
 /// Time limit of one attempt to open a file without shared memory. Locks are released between two
 /// attempts, so that two processes that create an archive at the same time do not block each other.
 const TRY_MAX: Duration = Duration::from_millis(400);
-/// Pause between two attempts.
+/// Pause between two attempts to open the archive.
 const TRY_PAUSE: Duration = Duration::from_millis(20);
-/// Time limit for switching to a write-ahead log. Processes that only probe the file close it
-/// earlier, and then no longer prevent the switch.
+/// Time limit for switching to a write-ahead log. Other processes that have opened the file prevent
+/// the switch, but those that only probe the file close it within this time.
 const SWITCH_MAX: Duration = Duration::from_secs(3);
 /// Files up to this size are checked completely when they are opened, which takes some
 /// milliseconds. Damage in a larger file is reported when a damaged page is read.

@@ -1,12 +1,12 @@
 //! Files beside the archive with the records of runs that could not be written to the archive. Each
 //! file contains one record and exists until a process imports it.
 //!
-//! A file is complete and on the device before it gets its name, and never replaces another one.
-//! The name consists of the archive's name, `.pending-`, the run's ID and `.json`. The contents are
-//! those that `export --format json` writes, so `import` and `show` can read them. A process that
-//! opens the archive for writing imports the waiting records in one transaction, and then removes
-//! the files. If the process ends in between, the next process detects that the runs are in the
-//! archive, and only removes the files.
+//! A file is complete and on the device before it gets its name, and it never replaces another
+//! file. The name consists of the archive's name, `.pending-`, the run's ID and `.json`. The
+//! contents are those that `export --format json` writes, so `import` and `show` can read them. A
+//! process that opens the archive for writing imports the waiting records in one transaction, and
+//! then removes the files. If the process ends in between, the next process detects that the runs
+//! are in the archive, and only removes the files.
 //!
 //! Other users may put files into the same directory, so a file is imported only if:
 //! - it has such a name;

@@ -8,7 +8,8 @@ pub const VERSION: u32 = 2;
 /// The SQLite `application_id` that identifies a file as an archive: "PoMk".
 pub(crate) const APPLICATION: u32 = 0x506f_4d6b;
 
-/// SQL statements that migrate an archive from each version to the next; the first ones create it.
+/// SQL statements that migrate an archive from each version to the next; the statements of the
+/// first version create the archive.
 const STEPS: [&str; VERSION as usize] = [V1, V2];
 
 /// The first version. Table `run` contains the columns for searches and lists, and never reuses a

@@ -80,7 +80,8 @@ impl Archive {
     /// # Errors
     /// Returns an error if the archive cannot be written.
     pub fn delete_submission(&mut self, number: u64) -> Result<Option<String>, ArchiveError> {
-        // A number beyond the range of the column belongs to no row; neither does -1.
+        // A number beyond the range of the column belongs to no row. It is replaced by -1, which
+        // also belongs to no row.
         let number = i64::try_from(number).unwrap_or(-1);
         self.change("remove a submission from", |transaction| {
             let remove = "DELETE FROM submission WHERE number = ? RETURNING text";

@@ -18,7 +18,8 @@ use crate::run_spec::Specified;
 const PROBE_FILES: u64 = 64;
 /// Maximum size of the first pool in bytes, for large files. Each pool contains at least one file.
 const PROBE_BYTES: u64 = 16 << 20;
-/// Maximum time for creating the second pool, and for deleting it, at the rates of the first pool.
+/// Maximum time for creating the second pool, and for deleting it, as estimated from the rates of
+/// the first pool.
 const PACED: Duration = Duration::from_millis(500);
 /// Maximum size of the second pool, so that its data is written back quickly.
 const POOL_FILES_MAX: u64 = 20_000;

@@ -152,7 +152,7 @@ impl<G: Ground> Going<'_, G> {
             let order = course.design.block(course.cells, block, attempt);
             let runs = order.len() as u32;
             for (run, position) in order.into_iter().zip(1..) {
-                // If an attempt will be repeated, the rest of its runs is useless. The last attempt
+                // If an attempt will be repeated, its remaining runs are useless. The last attempt
                 // of a block is completed, because its valid runs still compare other pairs of
                 // configurations.
                 if attempt < ATTEMPTS && self.is_invalid(block, attempt) {

@@ -151,8 +151,9 @@ struct Sum<'a> {
 }
 
 impl Sum<'_> {
-    /// Adds the run of a load level, and reports the new parts of the record. Returns whether the
-    /// run completed. If it ran out of files, higher loads would have no further results.
+    /// Adds the run of a load level, and reports the new parts of the record. Returns `false` if
+    /// the run did not complete or ran out of files. Higher loads would then have no further
+    /// results.
     fn add(
         &mut self,
         load: Load,

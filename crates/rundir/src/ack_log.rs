@@ -70,7 +70,7 @@ struct Shared {
     path: PathBuf,
     workers: u32,
     state: Mutex<State>,
-    /// Signals the writer thread that there are lines to write.
+    /// Signals the writer thread that lines are pending.
     wanted: Condvar,
     /// Signals waiting workers that the writer thread has made progress.
     advanced: Condvar,

@@ -24,7 +24,6 @@ use crate::run_directory::RunDirectory;
 pub enum Cleaned {
     /// The run's files were removed, except for those listed in `clean_up.left`.
     Removed {
-        /// The run's directory.
         directory: PathBuf,
         clean_up: CleanUp,
         /// Paths of the run's directories in other locations, up to a limit.
@@ -41,7 +40,6 @@ pub enum Cleaned {
     },
     /// The run is active: nothing was touched.
     Active {
-        /// The run's directory.
         directory: PathBuf,
         /// The run's process ID, if its manifest could be read.
         process: Option<u32>,
@@ -49,20 +47,14 @@ pub enum Cleaned {
     /// The run's process has ended, and another process is cleaning up, or is reusing the run's
     /// kept pool: nothing was touched.
     InHands {
-        /// The run's directory.
         directory: PathBuf,
-        /// The run's process ID.
         process: u32,
     },
     /// The pool was kept for a later run: nothing was touched. `clean` removes a kept pool only if
     /// the pool's own directory is given as the path.
-    Kept {
-        /// The pool's directory.
-        directory: PathBuf,
-    },
+    Kept { directory: PathBuf },
     /// The manifest is not trusted or cannot be read: nothing was touched.
     Untouched {
-        /// The manifest's directory.
         directory: PathBuf,
         /// The reason why the manifest is not used, as a sentence.
         why: String,

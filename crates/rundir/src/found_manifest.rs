@@ -206,9 +206,9 @@ fn marks_of(directory: &dyn Directory, facts: &Facts) -> u64 {
     marks.iter().filter(|mark| is_same(mark)).count() as u64
 }
 
-/// Returns the owner and mode of a manifest that this process creates in the directory, determined
-/// by creating one. `None` if the file system assigns no owners or modes of its own. Preserves the
-/// directory's times.
+/// Returns the owner and mode that a manifest of this process gets in the directory. Creates and
+/// removes a test manifest to determine them. Returns `None` if the file system assigns no owners
+/// or modes of its own. Preserves the directory's times.
 fn given_here(directory: &dyn Directory) -> Option<(u32, u32)> {
     if !directory.gives_its_own() {
         return None;

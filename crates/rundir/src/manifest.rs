@@ -54,7 +54,7 @@ pub(crate) struct Manifest {
     pub process: u32,
     pub host: String,
     pub began_unix_ns: u64,
-    /// The file names are running numbers from 1 to this number.
+    /// Highest running number in a file name. The lowest is 1.
     pub numbers_max: u64,
     /// If more than 1, the files are in the subdirectories `s0`, `s1`, ... that the run makes.
     pub subdirectories: u32,

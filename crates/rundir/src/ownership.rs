@@ -33,7 +33,7 @@ pub struct Evidence {
 
 /// Bounds on the creation times of a run's files, derived from the time at which the run ended.
 /// Three bounds are needed, for two reasons. The kernel's clock for file times advances only every
-/// few milliseconds, and a call in flight may create its file after the last sign of life.
+/// few milliseconds. A call in flight may create its file after the last sign of life.
 #[derive(Clone, Copy, Debug)]
 pub struct EndStamps {
     /// A file created before this time existed before the run ended.
@@ -164,8 +164,8 @@ impl<'a> Ownership<'a> {
         self.linked.remove(&identity).unwrap_or(changed)
     }
 
-    /// Decides whether an entry belongs to the run. Its name is one that the run may use. Also
-    /// returns the facts on which the decision is based.
+    /// Decides whether an entry belongs to the run. The caller has checked that the run may use the
+    /// entry's name. Also returns the facts on which the decision is based.
     pub(crate) fn of(
         &mut self,
         directory: &dyn Directory,

@@ -52,7 +52,7 @@ pub type PartlyWritten = BTreeSet<(WrittenName, u32)>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Aside {
-    /// Opens a session.
+    /// Opens a session of the I/O engine.
     OpenSession,
     /// Makes a directory of the pool.
     MakeDirectory,

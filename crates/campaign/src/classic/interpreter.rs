@@ -185,8 +185,8 @@ impl<'a> Interpreter<'a> {
             return self.say(text);
         }
         if self.settings.edition == Edition::V1_5 {
-            // The original writes the locations to standard output even if the rest is written to a
-            // file.
+            // The original writes the locations to standard output even if the other output of
+            // `show` is written to a file.
             show::locations(self.streams.output, &self.settings)?;
         }
         Ok(())

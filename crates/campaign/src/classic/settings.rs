@@ -54,7 +54,7 @@ pub struct PromptSettings {
     pub bias_create: i32,
     /// Whether files are accessed with the C library's stdio instead of system calls.
     pub buffered: bool,
-    /// The layout of the report.
+    /// Whether the report is verbose or terse (`set report`).
     pub format: Format,
 }
 
@@ -281,8 +281,8 @@ fn refuse(why: &str) -> Effect {
     Err(why.to_owned())
 }
 
-/// Sets a probability in tenths. A text that is not a number sets it to 0, whereas other settings
-/// reject such a text.
+/// Sets a probability in tenths. A text that is not a number sets the probability to 0, whereas
+/// other settings reject such a text.
 fn set_bias(value: &mut i32, command: &str, argument: Option<&[u8]>) -> Effect {
     let is_taken = |number: i32| Bias::new(number.into()).is_ok();
     let refusal = "no bias specified (0-10 for greater chance,-1 to disable)";

@@ -62,8 +62,8 @@ pub fn of_sizes(argument: &[u8], low: i32, high: i32) -> Option<String> {
     ))
 }
 
-/// Returns the warning for a path of version 1.0 that ends with a number. In later versions this is
-/// a weight, but here it is a part of the path.
+/// Returns the warning for a location path that ends with a number in version 1.0. In later
+/// versions the number is a weight, but in version 1.0 it is a part of the path.
 pub fn of_weight_in_path(argument: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(argument);
     let (_, word) = text.rsplit_once(' ')?;

@@ -14,7 +14,6 @@ pub struct PartOf {
     pub rank: u32,
     /// Number of ranks of the run.
     pub ranks: u32,
-    /// Host name of the rank.
     pub host: String,
     /// Identifies the run: the same text on all of its ranks.
     pub job: String,

@@ -92,7 +92,8 @@ impl PartsWriter {
         &self.directory
     }
 
-    /// Records that the records of all ranks were merged. Only rank 0 passes the merged record.
+    /// Writes the last line of the rank's file, after the records of all ranks were merged. Only
+    /// rank 0 passes the merged record.
     pub fn finish(&mut self, merged: Option<&Record>) {
         self.add(json_line(&PartEnded { ended: true }));
         match merged.map(|record| self.merge(MERGED, record)) {

@@ -22,7 +22,7 @@ pub struct LayoutRequest {
     pub locations: Vec<PathBuf>,
     /// Whether the run makes its files in new directories of its own, inside the locations.
     pub in_own_directories: bool,
-    /// The file names are running numbers from 1 to this number.
+    /// Highest running number in a file name. The lowest is 1.
     pub numbers_max: u64,
     /// Number of subdirectories in each pool of a classic run.
     pub subdirectories: u32,
@@ -34,7 +34,7 @@ pub struct LayoutRequest {
     pub makes: Makes,
     /// Name and version of this program.
     pub tool: String,
-    /// Name of this host.
+    /// Name of this host, which the manifest records.
     pub host: String,
     pub life: Life,
     /// Time at which the run began, in nanoseconds since the epoch.
