@@ -46,10 +46,7 @@ pub enum Cleaned {
     },
     /// The run's process has ended, and another process is cleaning up, or is reusing the run's
     /// kept pool: nothing was touched.
-    InHands {
-        directory: PathBuf,
-        process: u32,
-    },
+    InHands { directory: PathBuf, process: u32 },
     /// The pool was kept for a later run: nothing was touched. `clean` removes a kept pool only if
     /// the pool's own directory is given as the path.
     Kept { directory: PathBuf },
