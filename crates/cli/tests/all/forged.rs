@@ -438,7 +438,8 @@ fn is_free(field: &str) -> bool {
     rows(FREE).iter().any(|row| field.contains(row[0]))
 }
 
-/// Changes one such value of a record. `None` if the new value equals the old one.
+/// Changes one random value of a record, but none of the [`FREE`] fields. `None` if the new value
+/// equals the old one.
 fn forge(
     draws: &mut Random,
     record: &Value,

@@ -22,7 +22,7 @@ use crate::support::{Running, TestDir};
 /// A file name that clears the screen, sets the title of the terminal, reverses the writing
 /// direction and starts a new line. It is not valid UTF-8.
 const HOSTILE: &[u8] = b"\x1b[2J\x1b]0;x\x07\xe2\x80\xae\xc2\x9b31m\r\npostmark: all is well\xff";
-/// The sanitized form of that file name, up to the byte that is not UTF-8.
+/// The sanitized form of [`HOSTILE`], up to the byte that is not UTF-8.
 const SHOWN: &str = "\\x1b[2J\\x1b]0;x\\x07\\u{202e}\\u{9b}31m\\r\\npostmark: all is well";
 
 /// The files of a directory except Markdown, sorted by name.
@@ -464,7 +464,8 @@ fn resource_limits_that_are_too_low_refuse_a_run() {
         Running::run_to_end(limited, &target)
     };
     let (mut refused, mut done) = (0, 0);
-    // With a limit below the size of the program, the kernel ends it before it starts.
+    // All limits are above the size of the program: below this size, the kernel would end the
+    // program before it starts.
     for more_kib in (20..220).step_by(20) {
         let limit_kib = program_kib + more_kib * 1_000;
         let ended = run(&format!("-v {limit_kib}"));

@@ -311,7 +311,7 @@ fn run_on_a_hung_target_ends_without_a_signal() {
     let cases = [
         (RequestKind::MakeDirectory, READS, "make the run directory"),
         (RequestKind::Write, READS, ""),
-        // Here the measurement is complete, but the run directory remains.
+        // In this case the measurement is complete, but the run directory remains.
         (
             RequestKind::RemoveDirectory,
             "--files 50 --transactions 100 --mix read=1",
@@ -537,8 +537,8 @@ fn no_files_remain_if_fuse_renames_removed_open_files() {
     let its_names = names(&backing.join(directory)).unwrap();
     assert_eq!(its_names, [".postmark-manifest.json", "w0", "w1"]);
     killed.kill();
-    // The file system records no birth times. chmod changes the change time of each file, but not
-    // its contents.
+    // The file system records no creation times, and chmod changes the change time of each file. So
+    // no file time identifies the files of the run.
     let changed = Command::new("chmod")
         .args(["-R", "--", "u+r"])
         .arg(backing.join(directory))

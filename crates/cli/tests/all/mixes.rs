@@ -411,7 +411,8 @@ fn files_of_failed_operations_are_skipped_by_all_workers() {
         let check = &record["actual"]["check"]["known"];
         assert_eq!(check["wrong"], 0, "{check}");
         assert!(check["left_out"].as_u64().unwrap() > 0, "{check}");
-        // The check covers all directories, even those with such files.
+        // The check covers all directories, even those with the incomplete files of failed
+        // operations.
         assert_eq!(check["directories"], 4, "{check}");
     }
 }

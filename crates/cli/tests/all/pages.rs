@@ -54,7 +54,8 @@ fn page_can_be_read_as_its_record() {
     imported.shows("Run 1: new");
     let exported = place.answer("export 1 --archive a.db");
     assert_eq!(exported, json("run.json"));
-    // The page of the archived run is the same, and contains its note.
+    // The page of the archived run equals the page of the record file. If the run gets a note, its
+    // page contains the note.
     place.answer("report 1 --archive a.db -o again.html");
     assert_eq!(place.page("again.html"), place.page("page.html"));
     place.answer("note 1 <b>slow --archive a.db");

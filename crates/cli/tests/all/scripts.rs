@@ -1,5 +1,5 @@
 //! Published scripts parse the output of a classic session: those of the Phoronix Test Suite, LKP,
-//! mmtests and others. These tests find the banner, the dots and the figures in the output of this
+//! mmtests and others. The tests find the banner, the dots and the figures in the output of this
 //! program as the scripts do. The search patterns are rewritten, not copied.
 
 use std::ffi::OsStr;

@@ -1,8 +1,9 @@
 //! Under strace, this program makes the same system calls as the original on the files and
 //! directories of the pool, in the same order. Call, flags, mode, name, sizes and results must be
 //! equal. Differences that protect files of other users are allowed: creation is exclusive, links
-//! are not followed, and names are resolved from the open directory of the location. C library
-//! streams are then created for an open file, whose flags they query once.
+//! are not followed, and names are resolved from the open directory of the location. Because of
+//! that, a C library stream is created from an open descriptor (fdopen), which causes one more
+//! call.
 //!
 //! Calls on the manifest and on the locations, and checks before the start, are not compared.
 

@@ -110,8 +110,8 @@ fn reports_fit_a_terminal_of_sixty_columns() {
     }
 }
 
-/// Here standard error is the terminal. Progress stays in one line, and notes are broken between
-/// words.
+/// In this test, standard error is the terminal. Progress stays in one line, and notes are broken
+/// between words.
 #[test]
 fn progress_and_notes_fit_a_terminal_of_sixty_columns() {
     let test_dir = TestDir::in_memory();

@@ -228,7 +228,8 @@ impl Limited {
 impl Drop for Limited {
     fn drop(&mut self) {
         let began = Instant::now();
-        // The kernel may still count a process that has just ended.
+        // The kernel may still count a process that has just ended. Until then, the control group
+        // cannot be removed.
         while let Err(error) = std::fs::remove_dir(&self.0) {
             if began.elapsed() > Duration::from_secs(10) {
                 assert!(

@@ -102,11 +102,11 @@ fn interrupted_among_directories(
 }
 
 #[test]
-fn run_interrupted_among_subdirectories_removes_its_files() {
+fn run_interrupted_while_creating_or_removing_subdirectories_leaves_no_files() {
     for interface in [Prompt(Stdio), Prompt(Raw), Run(Posix)] {
         for is_at_the_end in [false, true] {
-            // On a busy machine the signal may arrive after the run has handled all subdirectories.
-            // Then a run with more subdirectories is tried.
+            // On a busy machine the run may end before the signal arrives. Then the test tries a
+            // run with more subdirectories.
             let met = [60_000, 120_000, 240_000, 480_000, 960_000]
                 .into_iter()
                 .find(|subdirectories| {

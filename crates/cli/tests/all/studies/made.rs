@@ -1,4 +1,5 @@
-//! Studies with scratch file systems, while a user, a program or a signal interferes with these.
+//! Studies with scratch file systems, while a user, a program or a signal interferes with the file
+//! systems.
 
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
@@ -109,7 +110,7 @@ fn files_in_an_exchanged_scratch_directory_survive() {
                 // arrived.
                 assert!(matches!(ended.status.code(), Some(1 | 143)), "{ended}");
             }
-            // The run fails because its target is gone.
+            // If no signal is sent, the run fails because its target is gone.
             None => {
                 running.finish().code(1);
             }
@@ -224,7 +225,8 @@ fn files_left_by_a_second_signal_are_named() {
     });
     assert!(is_told, "{}", running.finish());
     let Some(made) = lab.made_directory() else {
-        // On a slow machine, the study may have removed everything after the first signal.
+        // On a slow machine, the study may have removed everything after the first signal, and
+        // before the second one.
         running.finish().code(143);
         return;
     };

@@ -14,7 +14,7 @@ pub enum Engine {
     Posix,
 }
 
-/// How a run is started.
+/// The command that starts a run, with its I/O engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interface {
     /// The classic prompt with a configuration file. The run's files are directly in the location.
@@ -202,8 +202,8 @@ impl Interface {
         let mut command = Running::command(program);
         command.current_dir(test_dir.path());
         if !work.room_check {
-            // The prompt has no such setting for one run, so the option applies to the whole
-            // session.
+            // The prompt has no setting for a run without the check for free space. So the option
+            // applies to the whole session.
             if let Self::Prompt(_) = self {
                 command.arg("--no-room-check");
             }

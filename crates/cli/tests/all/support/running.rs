@@ -116,7 +116,7 @@ impl Running {
     }
 
     /// The process that does the work: the second process of the program, if a mounted file system
-    /// has a server. A server that another test has mounted suffices.
+    /// has a server. The mount of another test is sufficient for this.
     pub fn worker(&self) -> u32 {
         let others = self.children();
         others

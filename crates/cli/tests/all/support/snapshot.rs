@@ -16,9 +16,10 @@ struct Entry {
     owner: (u32, u32),
     names: u64,
     modified: (i64, i64),
-    /// Only for directories, which no program but the one under test reads.
+    /// Access time. It is only recorded for directories, because only the program under test reads
+    /// them.
     accessed: Option<(i64, i64)>,
-    /// For files and symbolic links only.
+    /// The contents of a file, or the target of a symbolic link.
     content: Option<Vec<u8>>,
 }
 

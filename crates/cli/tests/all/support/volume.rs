@@ -77,7 +77,8 @@ pub struct Volume {
     kind: FileSystem,
     point: PathBuf,
     is_mounted: bool,
-    /// Detached from its loop device after unmounting.
+    /// The image is detached from its loop device after unmounting. `None` if the file system needs
+    /// no image.
     image: Option<Image>,
 }
 

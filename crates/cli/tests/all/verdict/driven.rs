@@ -81,8 +81,8 @@ fn open(
 fn verdict(record: &Record) -> Verdict {
     assert_eq!(record.actual.outcome, Outcome::Complete);
     let mut record = record.clone();
-    // On the virtual clock no kernel counters are read. Without this change, the rules would report
-    // that the program was stopped.
+    // On the virtual clock no kernel counters are read. Without this change to the record, the
+    // rules would report that the program was stopped.
     record
         .actual
         .phases

@@ -1,5 +1,5 @@
-//! Verdicts of runs that should read from a device but read from memory or the page cache, and the
-//! reverse.
+//! Verdicts of runs that should read from a device but read from memory or the page cache. Also the
+//! reverse: runs that should read from the page cache.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -109,7 +109,7 @@ fn run_with_a_cold_cache_larger_than_the_pool_is_doubtful() {
         let fits = has!(verdict, Reason::FitsInMemory(FitsInMemory { pool_bytes, cache_bytes,
             .. }) if *pool_bytes == pool && *cache_bytes > pool);
         ran.assert(fits, format_args!("{verdict:#?}"));
-        // Only 200 of 4,000 reads reach the device.
+        // Only 200 of 4,000 reads reach the device, so the verdict contains a reason.
         let small = has!(verdict, Reason::ReadsFromMemory(told) if told.device_bytes > 0);
         ran.assert(small, format_args!("{verdict:#?}"));
     }
