@@ -291,8 +291,8 @@ fn new_archive_has_the_requested_journal() {
     }
 }
 
-/// Another machine may have opened the file. It cannot access the shared memory that a write-ahead
-/// log needs.
+/// Another machine may have opened the file, and it cannot access the shared memory that a
+/// write-ahead log needs.
 #[test]
 fn rollback_journal_is_never_replaced_by_a_write_ahead_log() {
     let directory = directory();
@@ -479,7 +479,7 @@ fn growing_archive_is_not_reported_as_damaged() {
     assert!(archive.list(&Filter::default()).unwrap().len() > 1);
 }
 
-/// Opening waits for a process that holds the lock for longer than the limit, and fails at the
+/// If a process holds the lock for longer than the time limit, opening the archive fails at the
 /// limit. The test depends on no other timing.
 #[test]
 fn opening_waits_for_a_locked_archive_up_to_the_limit() {

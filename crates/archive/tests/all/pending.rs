@@ -143,7 +143,7 @@ fn foreign_or_damaged_files_do_not_prevent_the_import_of_others() {
     let elsewhere = directory.path().join("elsewhere.json");
     fs::write(&elsewhere, &text).unwrap();
     symlink(&elsewhere, of(5)).unwrap();
-    // The file contains the record of another run than its name.
+    // The file contains the record of a run whose ID differs from the ID in the file's name.
     fs::write(of(6), &text).unwrap();
     let big = fs::File::create(of(8)).unwrap();
     big.set_len(record::read::BYTES_MAX as u64 + 1).unwrap();

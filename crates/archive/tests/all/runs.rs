@@ -26,8 +26,8 @@ fn active_run_is_readable_and_contains_its_completed_phases() {
     let directory = directory();
     let path = file(&directory);
     let mut archive = open(&path);
-    // A second connection that reads. In practice, another process reads; this test does not depend
-    // on its locks.
+    // A second connection that reads. It is in the same process, because this test does not depend
+    // on locks, which belong to processes.
     let watcher = open(&path);
     let whole = kept();
     let mut so_far = head(&whole);
@@ -94,7 +94,7 @@ fn on(record: &mut Record, file_system: &str) {
     }
 }
 
-/// Adds ten runs to the archive, which began at the seconds 1 to 10.
+/// Adds ten runs to the archive. They began 1 to 10 seconds after the epoch.
 fn ten(archive: &mut Archive) {
     for number in 1..=10 {
         let mut record = run(number);
@@ -512,7 +512,7 @@ fn unknown_state_or_verdict_is_reported_with_the_run_number() {
     }
 }
 
-/// Changes an archive file in a way in which this crate never does.
+/// Changes an archive by SQL statements that this crate never executes.
 fn alter(path: &Path, sql: &str) {
     rusqlite::Connection::open(path)
         .unwrap()

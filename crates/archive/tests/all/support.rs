@@ -9,7 +9,8 @@ use archive::{Archive, ArchiveError, Imported, JournalMode, Opening, Remarks};
 use record::{Completed, CompletedPart, Origin, Outcome, Record, RunId};
 pub use testkit::kept;
 
-/// Returns the example record with another ID, and with a beginning at the second `number`.
+/// Returns the example record with an ID derived from `number`, and with a beginning `number`
+/// seconds after the epoch.
 pub fn run(number: u64) -> Record {
     Record {
         id: RunId::new(u128::from(number) << 64 | 0xabcd_ef00),

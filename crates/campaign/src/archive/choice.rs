@@ -96,7 +96,7 @@ fn holder(directory: &Path) -> Option<u32> {
 
 /// Whether the argument of `--archive` switches archiving off.
 pub fn is_none(said: &Path) -> bool {
-    // The argument for a file of this name is `./none`.
+    // A user can type `./none` for a file named `none`.
     said.as_os_str() == NONE
 }
 

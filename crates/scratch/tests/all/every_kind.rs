@@ -124,7 +124,7 @@ fn make_use_and_remove(spec: &MakeSpec) {
         );
     }
     let removed = made.remove().unwrap();
-    // The number includes the images of the saved state.
+    // The expected number includes the images of the saved state.
     assert_eq!(
         removed.loop_devices + removed.images,
         if has_image {

@@ -233,7 +233,8 @@ fn directories_with_similar_names_or_manifests_are_kept() {
     fs::write(older.join("image"), "").unwrap();
     let newer = directory("postmark-made-1-4194305-4");
     manifest(&newer, "{\"format\":\"postmark-made-3\"}\n");
-    // An empty directory older than its name, and a directory with files.
+    // Two directories with a user's files and without a manifest. The time in the name of the
+    // second directory is that of its creation.
     let foreign = directory("postmark-made-1-4194305-5");
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)

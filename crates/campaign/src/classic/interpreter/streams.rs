@@ -23,7 +23,7 @@ impl Streams<'_> {
     /// bytes of paths as the original does.
     pub(super) fn complain(&mut self, line: &dyn std::fmt::Display) -> io::Result<()> {
         self.output.flush()?;
-        // The session continues if standard error is closed.
+        // The error is ignored, so that the session continues if standard error is closed.
         let _ = writeln!(self.errors, "{}", sanitize::shown(line));
         Ok(())
     }
