@@ -31,11 +31,11 @@ pub enum Cause {
         /// The expected size in bytes.
         expected: u64,
     },
-    /// readlink(2) or READLINK of NFS returned another target than the symbolic link was created
+    /// readlinkat(2) or READLINK of NFS returned another target than the symbolic link was created
     /// with.
     #[error("the symbolic link has a different target than it was created with")]
     WrongTarget,
-    /// getxattr(2) returned another value than the extended attribute was set to.
+    /// fgetxattr(2) returned another value than the extended attribute was set to.
     #[error("the extended attribute has a different value than it was set to")]
     WrongValue,
     /// The run is stopping, so the operation ended between two calls.

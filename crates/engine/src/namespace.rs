@@ -43,7 +43,7 @@ pub enum EntryKind {
     File,
     /// A directory (`S_IFDIR`).
     Directory,
-    /// A symbolic link (`S_IFLNK`), which is never followed.
+    /// A symbolic link itself (`S_IFLNK`), not its target.
     SymbolicLink,
     /// A device, a socket or a pipe.
     Other,

@@ -97,12 +97,12 @@ pub enum When {
     Kept,
 }
 
-/// A [`Step`] of an operation in the list of operations.
+/// A [`Step`] in the declaration of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// The call or calls that are made.
+    /// The `Step`, which stands for one call or for all calls of one kind.
     pub step: Step,
-    /// The condition under which the operation makes the call or calls.
+    /// The condition under which the operation makes these calls.
     pub when: When,
     /// Details for the documentation, in Markdown; empty if the name is sufficient.
     pub remark: &'static str,

@@ -61,7 +61,7 @@ impl UrlSyntax {
     /// Parses a URL of this scheme.
     ///
     /// # Errors
-    /// Describes what is invalid in the URL.
+    /// Returns an error that describes the invalid part of the URL.
     pub fn parse(&'static self, path: &Path) -> Result<Url, UrlError> {
         let bytes = path.as_os_str().as_bytes();
         let rest = self.rest_of(bytes).ok_or(UrlError::Scheme(self.form))?;

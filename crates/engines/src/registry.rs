@@ -53,7 +53,7 @@ pub fn is_url(target: &Path) -> bool {
 /// Parses a target that is a URL of a known scheme; returns `None` for a directory.
 ///
 /// # Errors
-/// Describes what is invalid in the URL.
+/// Returns an error that describes the invalid part of the URL.
 pub fn parse_url(target: &Path) -> Result<Option<Url>, UrlError> {
     match of_url(target).map(|row| row.facts.targets) {
         Some(Targets::Urls(syntax)) => syntax.parse(target).map(Some),

@@ -13,7 +13,7 @@ pub const PROCEDURES: usize = Procedure::ALL.len();
 /// panic nor allocate memory.
 ///
 /// # Errors
-/// Describes what is invalid in the reply.
+/// Returns an error that describes the invalid part of the reply.
 pub fn examine_reply(procedure: usize, record: &[u8]) -> Result<usize, &'static str> {
     let procedure = Procedure::ALL[procedure % PROCEDURES];
     let (_, body) = rpc::reply(record).map_err(|_| "no reply")?;

@@ -27,11 +27,11 @@ const PROCEDURE_AT: usize = 24;
 pub struct Caller {
     /// The host name of the client.
     pub machine: Vec<u8>,
-    /// The numeric user ID.
+    /// The user ID by which the server checks permissions.
     pub uid: u32,
-    /// The numeric group ID.
+    /// The primary group ID by which the server checks permissions.
     pub gid: u32,
-    /// The numeric IDs of additional groups.
+    /// The IDs of additional groups; only the first 16 are sent.
     pub groups: Vec<u32>,
 }
 

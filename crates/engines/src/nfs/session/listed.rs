@@ -50,7 +50,7 @@ impl NfsFlight {
         Ok(self.look_at_entries())
     }
 
-    /// Counts an entry that was looked up because its page contained no attributes of it.
+    /// Counts an entry that was looked up because the page contained no attributes of the entry.
     pub(super) fn found_entry(&mut self) -> Next {
         let mut listing = self.listing;
         listing.add(self.entry());

@@ -457,8 +457,8 @@ fn listings_without_progress_fail() {
     });
 }
 
-/// Pages that repeat in a circle, and names without end. Listings of both kinds must fail after a
-/// limited number of calls.
+/// The server repeats the same pages in a circle, or sends new names without end. Both listings
+/// must fail after a limited number of calls.
 #[test]
 fn endless_listings_fail() {
     for (cookies, entries, errno, pages_max) in [
