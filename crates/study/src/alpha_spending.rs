@@ -4,10 +4,11 @@
 //! The total error, alpha, is spent by the Pocock-type function of Lan and DeMets (Biometrika 70
 //! (1983), 659-663): alpha × ln(1 + (e - 1) t). Here t is the number of blocks, as a share of the
 //! maximum. Each look spends the growth of this function since the previous look, so the errors of
-//! all looks add up to alpha. By Boole's inequality, the intervals of all looks therefore hold
-//! together with a probability of 1 - alpha. This is independent of the correlation between looks,
-//! of normal theory, and of the look at which the study ends. The wider intervals cost little,
-//! because there are few looks: each has about 1.4 times the blocks of the previous one.
+//! all looks add up to alpha. By Boole's inequality, the intervals of all looks therefore contain
+//! the true ratios with a probability of at least 1 - alpha. This is independent of the correlation
+//! between looks, of normal theory, and of the look at which the study ends. The wider intervals
+//! cost little, because there are few looks: each has about 1.4 times the blocks of the previous
+//! one.
 
 use serde::{Deserialize, Serialize};
 

@@ -124,7 +124,8 @@ pub struct TargetDesign {
 }
 
 impl TargetDesign {
-    /// Whether the study makes the file system.
+    /// Whether the study makes the target's file system, instead of using an existing directory or
+    /// a URL.
     pub fn is_made(&self) -> bool {
         self.at.starts_with("make:")
     }

@@ -13,7 +13,7 @@ pub struct StudyPlan {
     /// Relative half-width of intervals at which the study ends (0.02 is 2 %); `None` without this
     /// condition.
     pub until: Option<f64>,
-    /// Time limit of the study, in seconds; `None` without one.
+    /// Time limit of the study, in seconds; `None` if its time is not limited.
     pub run_for_s: Option<f64>,
     /// Seed of the random order of runs.
     pub seed: u64,

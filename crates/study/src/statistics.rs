@@ -5,7 +5,8 @@ pub use record::Middle;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::function::gamma::ln_gamma;
 
-/// Default error of a table: all of its intervals hold together with a probability of 95 %.
+/// Default error of a table: with a probability of 95 %, all of its intervals contain the true
+/// ratios.
 pub const ALPHA: f64 = 0.05;
 
 /// Minimum number of blocks, or of runs of each configuration, for an interval.

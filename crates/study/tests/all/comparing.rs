@@ -299,7 +299,7 @@ fn different_conditions_are_reported() {
         run.conditions
             .insert(UnlikeWhat::CacheState, "cold".to_owned());
     }
-    // INVALID runs are ignored.
+    // A different condition of an INVALID run is not reported.
     other.runs[3].level = Level::Invalid;
     other.runs[3]
         .conditions
@@ -310,7 +310,7 @@ fn different_conditions_are_reported() {
         (found[0].what, &*found[0].baseline),
         (UnlikeWhat::CacheState, &["cold".to_owned()][..])
     );
-    // The runs of one configuration may differ from one another.
+    // Different conditions of the runs of one configuration are reported as well.
     let mut mixed = side.clone();
     mixed.runs[0]
         .conditions

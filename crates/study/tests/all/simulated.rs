@@ -1,5 +1,5 @@
 //! Tests the error probabilities of intervals and gates in simulated studies, whose truth is known.
-//! Seeds are fixed.
+//! Seeds are fixed, so that the tests always have the same result.
 
 use study::statistics::ALPHA;
 use study::{Comparisons, Decision, Gate, GateRules, Looks, Metric, Requirement, SideGroup};
@@ -179,10 +179,11 @@ fn systems_on_the_threshold_seldom_fail_and_seldom_pass() {
             .filter(|judged| judged.decision == Decision::Passed)
             .count();
     }
-    // The error of the whole gate is 1 %: 10 of 1,000, plus three standard deviations.
+    // A gate on the threshold may fail by chance with a probability of 1 %: 10 of 1,000 gates, plus
+    // three standard deviations.
     assert!(failed <= 20, "{failed} failed");
-    // The error of a requirement is 5 %: 500 of 10,000, which the correlation of blocks changes
-    // little.
+    // A requirement on the threshold passes by chance with a probability of 5 %: 500 of 10,000
+    // requirements. The correlation of blocks changes this number little.
     assert!((350..=650).contains(&passed), "{passed} passed");
 }
 

@@ -94,7 +94,8 @@ pub struct PhaseSummary {
 /// The segments before the measurement window.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WarmUp {
-    /// Time from the start of the first such segment to the end of the last, in nanoseconds.
+    /// Time from the start of the first segment before the measurement window to the end of the
+    /// last, in nanoseconds.
     pub duration_ns: u64,
     /// Transactions with at least one completed operation, and their rate over that time.
     pub transactions: Rate,

@@ -107,7 +107,7 @@ fn times_to_first_worker_last_worker_and_durable_are_measured_from_phase_start()
         (summary.last_done.ns, summary.last_done.done.per_second),
         (4 * SECOND, Some(30.0))
     );
-    // The time between the phase and the sync is not included.
+    // The time to durable excludes the time between the end of the phase and the start of the sync.
     let durable = summary.until_durable.unwrap();
     assert_eq!(
         (durable.ns, durable.done.per_second),
@@ -479,7 +479,7 @@ fn overhead_is_a_share_of_the_workers_time() {
     let own = Summary::of(&record).overhead.unwrap();
     // Four million operations of 0.2 µs in eight seconds of both workers together.
     assert_eq!((own.ns_per_operation, own.fraction), (200.0, Some(0.1)));
-    // The transactions of a load sweep are in its load levels.
+    // In a load sweep, the overhead is a share of the workers' time at all load levels.
     let transactions = record.actual.phases.pop().unwrap();
     record.actual.sweep_steps = vec![SweepStep {
         load: record::Load::Closed,

@@ -90,7 +90,7 @@ fn extremes(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
         return;
     };
     // In an open loop the completion times are not recorded, and other ranks have their own clocks.
-    // So intervals cannot be assigned.
+    // So the interval in which an operation completed is not known.
     if scope.is_open(phase) || scope.has_ranks() {
         return;
     }

@@ -119,7 +119,8 @@ fn skipped_operations_above_the_thresholds_are_reported() {
         at_maximum_size: count,
         ..workload::Skipped::default()
     };
-    // The skipped operations are in addition to 60,000 completed operations.
+    // The skipped operations are in addition to 60,000 completed operations, so 600 are less than
+    // 1 % of all.
     is_valid(|record| skip(record, after_failure(600)));
     for (skipped, expected) in [
         (after_failure(700), Level::Doubtful),

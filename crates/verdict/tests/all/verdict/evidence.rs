@@ -154,7 +154,7 @@ fn a_device_that_wrote_nothing_despite_a_sync_is_reported() {
     };
     is_valid(wrote("none", 0, Some(1)));
     is_valid(wrote("none", 4_096, Some(0)));
-    // Without a sync the device need not write.
+    // Without a sync the device need not write, so the run is valid.
     is_valid(wrote("none", 0, None));
     for (durability, level) in [("none", Level::Doubtful), ("fsync", Level::Invalid)] {
         let (found, told) = reason(wrote(durability, 0, Some(0)));
@@ -170,7 +170,7 @@ fn a_device_that_wrote_nothing_despite_a_sync_is_reported() {
             "{told:?}"
         );
     }
-    // An unknown number of written bytes does not count as 0.
+    // If the number of written bytes is not known, it does not count as 0, and the run is valid.
     is_valid(|record| {
         let mut unknown = counted(0);
         unknown.devices = Fact::Unavailable("/sys is masked".to_owned());
@@ -198,7 +198,7 @@ fn retransmitted_requests_are_reported() {
 
 #[test]
 fn a_saturated_client_is_reported() {
-    // At 1 Gbit/s, 125,000,000 bytes pass in a second. The transactions last 60 s.
+    // An interface of 1 Gbit/s sends 125,000,000 bytes a second. The transactions last 60 s.
     let passed = |class, sent_bytes| {
         move |record: &mut Record| {
             target(record).class = Fact::Known(class);
