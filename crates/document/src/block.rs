@@ -23,7 +23,7 @@ pub enum Block {
         depth: usize,
         text: String,
     },
-    /// A paragraph of a list.
+    /// An item of a list: one paragraph.
     Item {
         /// Level of indentation: 0, or 1 more than that of the block which this block details.
         depth: usize,

@@ -61,7 +61,7 @@ pub fn is_harmful(character: char) -> bool {
             .is_some_and(|(first, _)| *first <= character)
 }
 
-/// Escapes a text of one line, including newlines.
+/// Escapes a text for one line. Unlike [`lines`], it also escapes newlines.
 pub fn sanitize(text: &str) -> Cow<'_, str> {
     escaped(text, is_harmful)
 }

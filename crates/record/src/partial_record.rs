@@ -15,7 +15,8 @@ pub enum CompletedPart {
     SweepStep(SweepStep),
 }
 
-/// A completed part of a run, and the counters of the machine until its end.
+/// A completed part of a run, and the counters of the machine from the run's start until the end of
+/// the part.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Completed {
     /// The completed phase or load level.

@@ -52,9 +52,9 @@ pub struct WorkerPhase {
     pub worker: u32,
     /// Role of the worker.
     pub role: Role,
-    /// When it began, in nanoseconds since the origin.
+    /// When the worker began, in nanoseconds since the origin.
     pub began_ns: u64,
-    /// When it finished, in nanoseconds since the origin.
+    /// When the worker finished, in nanoseconds since the origin.
     pub ended_ns: u64,
     /// Number of transactions that were issued and have ended, whatever their result.
     pub issued: u64,
@@ -83,9 +83,9 @@ pub struct FirstDone {
 /// The sync after a phase: syncfs(2) of every file system of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseSync {
-    /// When it began, in nanoseconds since the origin.
+    /// When the sync began, in nanoseconds since the origin.
     pub began_ns: u64,
-    /// When it ended, in nanoseconds since the origin.
+    /// When the sync ended, in nanoseconds since the origin.
     pub ended_ns: u64,
     /// After `delete`: time from the beginning of the sync until the file system reported the space
     /// as free, in nanoseconds.
@@ -143,9 +143,9 @@ pub struct SlowStep {
 pub struct Segment {
     /// Kind of the segment.
     pub kind: SegmentKind,
-    /// When it began, in nanoseconds since the origin.
+    /// When the segment began, in nanoseconds since the origin.
     pub began_ns: u64,
-    /// When it ended, in nanoseconds since the origin.
+    /// When the segment ended, in nanoseconds since the origin.
     pub ended_ns: u64,
     /// Number of transactions that were issued and have ended: those in `transactions`, those that
     /// were skipped, and those that failed.

@@ -52,7 +52,7 @@ pub struct RankRecord {
     pub processors: Fact<Vec<u32>>,
     /// Offsets of the rank's clocks from those of rank 0.
     pub clock: RankClock,
-    /// How the rank ended.
+    /// How the rank ended: complete, interrupted, failed or unfinished.
     pub outcome: Outcome,
     /// Why the rank's transactions ended. Unavailable if the rank did not reach the end of its
     /// transactions.

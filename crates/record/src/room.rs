@@ -27,14 +27,16 @@ pub struct RoomVolume {
 }
 
 impl RoomVolume {
-    /// Whether the needed bytes are available. Missing if the available bytes are unknown.
+    /// Whether the needed bytes are available. The result is not known if the number of available
+    /// bytes is not known.
     pub fn bytes_fit(&self) -> Fact<bool> {
         self.available_bytes
             .clone()
             .map(|bytes| self.needed_bytes <= bytes)
     }
 
-    /// Whether the needed inodes are available. Missing if the available inodes are unknown.
+    /// Whether the needed inodes are available. The result is not known if the number of available
+    /// inodes is not known.
     pub fn inodes_fit(&self) -> Fact<bool> {
         self.available_inodes
             .clone()

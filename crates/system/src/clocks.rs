@@ -141,7 +141,8 @@ fn saturated(nanoseconds: i128) -> i64 {
     i64::try_from(nanoseconds).unwrap_or(if nanoseconds < 0 { i64::MIN } else { i64::MAX })
 }
 
-/// The monotonic and the boot clock never go backwards, so a negative difference becomes 0.
+/// The monotonic and the boot clock never go backwards. A negative difference is an error of the
+/// readings and becomes 0.
 fn never_negative(nanoseconds: i128) -> u64 {
     u64::try_from(nanoseconds.max(0)).unwrap_or(u64::MAX)
 }

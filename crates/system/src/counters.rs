@@ -105,7 +105,7 @@ pub struct CountersDifference {
     /// Resources used by all threads of this process; `max_resident_bytes` is the value in the
     /// later snapshot.
     pub process: Fact<ProcessTimes>,
-    /// Resident memory at the end, in bytes.
+    /// Resident memory in the later snapshot, in bytes.
     pub resident_bytes: Fact<u64>,
     /// Processor time of this process by thread.
     pub threads: Fact<Threads>,
@@ -164,7 +164,7 @@ impl CountersDifference {
         pair(&self.system.times, &self.process, |system, process| {
             let part = part_ns(system, process);
             // The kernel counts the time of the process in microseconds and that of the machine in
-            // ticks, so the part may exceed the total.
+            // ticks, so the part may exceed the total. The share is then 1.
             system.fraction_of(&both(&system.total_ns, &part, |total, part| {
                 *part.min(total)
             }))

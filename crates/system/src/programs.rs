@@ -148,7 +148,7 @@ impl Programs {
         })
     }
 
-    /// Returns the process `of` and its descendants.
+    /// Returns the numbers of the process `of` and of its descendants.
     fn family(&self, of: i32) -> BTreeSet<i32> {
         let mut family = BTreeSet::from([of]);
         loop {

@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicU64;
 use rustix::fs::FallocateFlags;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-/// Number of words in a line.
+/// Number of words in a line, which fill two cache lines of 64 bytes.
 pub const LINE_WORDS: usize = 16;
 
 /// Words written by one thread. The alignment keeps words of other threads out of the line's cache

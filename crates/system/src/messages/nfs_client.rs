@@ -135,7 +135,7 @@ fn kind(line: &str) -> Option<MessageKind> {
     ] = columns;
     let time = |what: &str, ms: u64| match i64::try_from(ms) {
         Ok(_) => Fact::Known(ms),
-        // Some kernels sum negative times.
+        // Some kernels add negative times, so a sum can be below 0.
         Err(_) => Fact::Unavailable(format!("{MOUNTSTATS}: {name}: {what} is below 0")),
     };
     Some(MessageKind {

@@ -10,8 +10,8 @@ use crate::mount::Mount;
 
 pub(super) const STATS: &str = "/proc/fs/cifs/Stats";
 
-/// Names of the counters of SMB 1. Each is followed by its count, and several are on one line. The
-/// counts of `Reads` and `Writes` are followed by `Bytes`.
+/// Names of the counters of SMB 1. In the file, each name is followed by its count, and a line
+/// contains several names. The counts of `Reads` and `Writes` are followed by `Bytes`.
 const COMMANDS_OF_SMB1: [&str; 18] = [
     "Reads",
     "Writes",

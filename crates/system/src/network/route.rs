@@ -25,7 +25,8 @@ struct Route<'line> {
     metric: u32,
 }
 
-/// Returns the interface of the best route to an address.
+/// Returns the interface of the route to an address. Of several routes, the one with the longest
+/// prefix is used, then the one with the lowest metric.
 pub(super) fn interface_to(sources: &Sources, address: IpAddr) -> Fact<String> {
     let (path, parse, bits): (_, fn(&str) -> Option<Route<'_>>, u128) = match address {
         IpAddr::V4(address) => ("/proc/net/route", parse_v4, address.to_bits().into()),
