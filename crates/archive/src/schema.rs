@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, TransactionBehavior};
 
-/// The archive version that this program writes, and the newest one that it reads.
+/// The archive version that this program writes, and the newest version that it reads.
 pub const VERSION: u32 = 2;
 
 /// The SQLite `application_id` that identifies a file as an archive: "PoMk".

@@ -18,7 +18,7 @@ pub fn holds_data(facts: &Metadata) -> bool {
 }
 
 /// Whether two paths lead to the same file, or would lead to the same file after its creation.
-/// Files that store no data never count as the same.
+/// Character devices, pipes and sockets never count as the same file, because they store no data.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
     match (fs::metadata(one), fs::metadata(other)) {
         (Ok(one), Ok(other)) => holds_data(&one) && id_of(&one) == id_of(&other),

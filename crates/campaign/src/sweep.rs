@@ -33,8 +33,9 @@ pub(crate) fn of_one_pool(
         let Some(load) = next_load(asked, &steps) else {
             break;
         };
-        // The sweep ends at a rate for which no arrivals can be generated. Another number of
-        // workers needs other pools, and therefore a separate run.
+        // The sweep ends at a rate for which no arrivals can be generated. A load with another
+        // number of workers also ends it, because it needs other pools and therefore a separate
+        // run.
         if load.count().is_some() || load.rate().is_some_and(|rate| check_rate(rate).is_err()) {
             break;
         }

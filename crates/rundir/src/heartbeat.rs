@@ -43,7 +43,8 @@ const WORD_DIRECTORIES: usize = 8;
 const WORD_LATEST: usize = 9;
 /// Number of lines of each worker, which equals its maximum number of operations in flight.
 const WORD_DEPTH: usize = 10;
-/// Maximum size of a file that is read: larger than the signs of life of any run.
+/// Maximum size in bytes of a file that is read as signs of life: larger than the signs of life of
+/// any run.
 const BYTES_MAX: u64 = 1 << 26;
 /// If operations are not timed, the run may have continued for this long after its clocks were last
 /// read.

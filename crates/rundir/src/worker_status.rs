@@ -92,7 +92,7 @@ impl Aside {
     }
 }
 
-/// What a worker is doing.
+/// The operation or call that a worker has in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing {
     /// Performs an operation of the workload.

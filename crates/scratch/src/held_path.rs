@@ -26,7 +26,7 @@ pub(crate) fn shown(path: &Path) -> PathBuf {
     let Some(present) = held.and_then(|held| std::fs::read_link(held).ok()) else {
         return path.to_owned();
     };
-    // The kernel adds this suffix to the path of a removed file.
+    // The kernel adds the suffix ` (deleted)` to the path of a removed file.
     let bytes = present.into_os_string().into_vec();
     let plain = bytes.strip_suffix(b" (deleted)").map(<[u8]>::to_vec);
     let present = PathBuf::from(OsString::from_vec(plain.unwrap_or(bytes)));

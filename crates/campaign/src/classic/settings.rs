@@ -85,8 +85,8 @@ impl PromptSettings {
     /// Converts the settings to a workload.
     ///
     /// # Errors
-    /// Returns an error if the original would do something that is never intended, or if a number
-    /// would overflow.
+    /// Returns an error if the original would do something that no user intends, such as using `/`
+    /// for an empty path. Also returns an error if a number would overflow.
     pub fn workload(&self) -> Result<Classic, String> {
         for location in &self.locations {
             let path = location.path.as_os_str().as_bytes();
