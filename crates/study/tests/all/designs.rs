@@ -203,7 +203,7 @@ fn seed_determines_the_order_of_runs_and_all_orders_occur() {
     counts.sort_unstable();
     assert_eq!(counts.len(), 6);
     assert!(counts[0] > 60 && counts[5] < 140, "{counts:?}");
-    // Without A/A controls each cell runs once.
+    // Without A/A controls each cell runs once in a block; with them, a baseline runs twice.
     let alone = parse(&format!(
         "twin = false\ntargets = [\"/a\", \"/b\"]\n{WORKLOAD}"
     ));

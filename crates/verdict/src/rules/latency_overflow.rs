@@ -10,7 +10,7 @@ use super::rule::*;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct LatencyOverflow {
-    /// Number of operations whose latency was beyond the range.
+    /// Number of operations whose latency was beyond the range of the histograms.
     pub operations: u64,
     /// Range of the histograms, in nanoseconds.
     pub range_ns: u64,

@@ -13,7 +13,7 @@ use super::rule::*;
 /// run, because rates would be higher by about this share without the overhead.
 const MAX: f64 = 0.10;
 
-/// Above this share, most of the measured time is overhead.
+/// Above this share, the run is INVALID, because most of the measured time is overhead.
 const INVALID: f64 = 0.50;
 
 /// Overhead took much of the workers' time.
