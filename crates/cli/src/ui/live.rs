@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn every_field_is_documented() {
+    fn every_field_of_a_live_line_is_documented() {
         let second = second();
         let mut line = written(&second);
         let device = DeviceReading {

@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_start_with_all_operations_and_a_chart() {
+    fn first_line_of_a_second_shows_all_operations_and_a_chart() {
         let meter = |operations: u64, ns: u64| {
             let mut latency = record::Histogram::default();
             (0..operations).for_each(|_| latency.record(ns));

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn out_of_files_follows_the_dots() {
+    fn message_out_of_files_follows_the_dots() {
         assert_eq!(
             told(10, 5, End::OutOfFiles),
             "Performing transactions.....out of files!\nFor this workload, either increase the \

@@ -29,7 +29,7 @@ fn reads(mounted: &Mounted, cache: &str) -> Ran {
     ran
 }
 
-fn cache_option_determines_device_reads(mounted: Mounted) {
+fn cold_cache_is_read_from_the_device_and_warm_cache_is_not(mounted: Mounted) {
     let _alone = mounted::alone_with_the_cache();
     let [cold, cold_data, warm] = ["cold", "cold-data", "warm"].map(|cache| reads(&mounted, cache));
     let (of_cold, of_cold_data, of_warm) =
@@ -52,7 +52,7 @@ fn cache_option_determines_device_reads(mounted: Mounted) {
             &all,
         );
 }
-on!(cache_option_determines_device_reads: ext4, xfs);
+on!(cold_cache_is_read_from_the_device_and_warm_cache_is_not: ext4, xfs);
 
 /// Only root can drop the page cache of the system. Without root the run is refused, and nothing is
 /// changed.

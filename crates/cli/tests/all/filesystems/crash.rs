@@ -237,7 +237,7 @@ fn tidy(mounted: &Mounted, ack_log: &Path, excused: usize) {
     std::fs::remove_file(ack_log).unwrap();
 }
 
-fn fsync_and_dir_loses_nothing_and_damage_is_reported(mut mounted: Mounted) {
+fn policy_fsync_dir_loses_no_acknowledged_operation_and_damage_is_reported(mut mounted: Mounted) {
     let ack_log = mounted.elsewhere("ack_log");
     for (round, each) in crashes().enumerate() {
         let verified = crash(&mut mounted, "fsync+dir", each, &ack_log);
@@ -254,9 +254,9 @@ fn fsync_and_dir_loses_nothing_and_damage_is_reported(mut mounted: Mounted) {
         tidy(&mounted, &ack_log, excused);
     }
 }
-on!(fsync_and_dir_loses_nothing_and_damage_is_reported: ext4, xfs);
+on!(policy_fsync_dir_loses_no_acknowledged_operation_and_damage_is_reported: ext4, xfs);
 
-fn losses_without_durability_are_found(mut mounted: Mounted) {
+fn losses_without_a_durability_policy_are_found(mut mounted: Mounted) {
     let ack_log = mounted.elsewhere("ack_log");
     for each in crashes() {
         let verified = crash(&mut mounted, "none", each, &ack_log);
@@ -268,11 +268,11 @@ fn losses_without_durability_are_found(mut mounted: Mounted) {
         tidy(&mounted, &ack_log, 0);
     }
 }
-on!(losses_without_durability_are_found: ext4, xfs);
+on!(losses_without_a_durability_policy_are_found: ext4, xfs);
 
 /// The fsync of a file guarantees its contents, but not its name. After the crash, a new name may
 /// be missing, or a removed name may exist again. Every file that exists must be complete.
-fn contents_survive_with_fsync(mut mounted: Mounted) {
+fn contents_survive_a_crash_with_policy_fsync(mut mounted: Mounted) {
     let ack_log = mounted.elsewhere("ack_log");
     for each in crashes() {
         let verified = crash(&mut mounted, "fsync", each, &ack_log);
@@ -300,7 +300,7 @@ fn contents_survive_with_fsync(mut mounted: Mounted) {
         tidy(&mounted, &ack_log, excused);
     }
 }
-on!(contents_survive_with_fsync: ext4, xfs);
+on!(contents_survive_a_crash_with_policy_fsync: ext4, xfs);
 
 /// Prints a line directly: the test framework would hide `println!` for a test that passes.
 fn tell(what: &str) {

@@ -99,7 +99,7 @@ fn are_in_batches(ran: &Ran, every: u64) {
     );
 }
 
-fn durability_policy_determines_the_syncs_of_operations(mounted: Mounted) {
+fn operations_make_exactly_the_syncs_of_their_durability_policy(mounted: Mounted) {
     for (policy, sync, sync_directory, batch) in [
         ("none", &[][..], &[][..], None),
         ("fdatasync", SYNC, &[], None),
@@ -127,4 +127,4 @@ fn durability_policy_determines_the_syncs_of_operations(mounted: Mounted) {
         }
     }
 }
-on!(durability_policy_determines_the_syncs_of_operations: ext4, xfs);
+on!(operations_make_exactly_the_syncs_of_their_durability_policy: ext4, xfs);

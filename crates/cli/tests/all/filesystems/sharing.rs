@@ -14,7 +14,7 @@ const MODES: [(u32, u32); 3] = [(1, 4), (4, 1), (4, 4)];
 
 const EACH: u64 = 1_000;
 
-fn shared_pool_works_with_any_mix_of_readers_and_writers(mounted: Mounted) {
+fn shared_pool_is_correct_with_any_number_of_readers_and_writers(mounted: Mounted) {
     for (writers, readers) in MODES {
         let ran = Run::new(&mounted.at, "--files 300 --dirs subdirs:10 --verify")
             .with("--mix", MIX)
@@ -56,4 +56,4 @@ fn shared_pool_works_with_any_mix_of_readers_and_writers(mounted: Mounted) {
         }
     }
 }
-on!(shared_pool_works_with_any_mix_of_readers_and_writers);
+on!(shared_pool_is_correct_with_any_number_of_readers_and_writers);

@@ -63,7 +63,7 @@ fn is_as_large_as_was_asked_for(ran: &Ran, pools: u64) {
     );
 }
 
-fn chosen_pool_equals_the_plan_and_calibration_leaves_no_files(mounted: Mounted) {
+fn chosen_pool_size_equals_the_plan_and_calibration_leaves_no_files(mounted: Mounted) {
     for (workers, pools) in [
         ("--mix read=3,stat=1", 1),
         ("--mix read=3,stat=1 --workers 3", 3),
@@ -128,7 +128,7 @@ fn chosen_pool_equals_the_plan_and_calibration_leaves_no_files(mounted: Mounted)
         .ended
         .assert(quiet.ended.errors.is_empty(), "it is not quiet");
 }
-on!(chosen_pool_equals_the_plan_and_calibration_leaves_no_files: ext4, xfs, btrfs);
+on!(chosen_pool_size_equals_the_plan_and_calibration_leaves_no_files: ext4, xfs, btrfs);
 
 #[test]
 fn working_set_beyond_the_cache_is_refused_on_tmpfs() {
