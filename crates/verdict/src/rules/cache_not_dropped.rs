@@ -13,8 +13,8 @@ use super::rule::*;
 /// equals the drift that is allowed for a steady run.
 const MAX: f64 = 0.10;
 
-/// If a greater share of the sampled pages is in the page cache, the run is INVALID, because most of
-/// the pool was not dropped.
+/// If a greater share of the sampled pages is in the page cache, the run is INVALID, because most
+/// of the pool was not dropped.
 const INVALID: f64 = 0.50;
 
 /// The caches were dropped, but a part of the pool was in the page cache when the transactions

@@ -10,12 +10,12 @@
 use super::rule::*;
 use super::steadiness::is_sweep;
 
-/// Maximum share of skipped operations. An achieved rate may be below the requested rate by the same
-/// share.
+/// Maximum share of skipped operations. An achieved rate may be below the requested rate by the
+/// same share.
 const MAX: f64 = 0.01;
 
-/// Above this share, the run is INVALID, because skipped operations exceed the drift that is allowed
-/// for a steady run.
+/// Above this share, the run is INVALID, because skipped operations exceed the drift that is
+/// allowed for a steady run.
 const INVALID: f64 = 0.10;
 
 /// Operations of the workload were not performed.
