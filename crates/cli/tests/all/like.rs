@@ -273,8 +273,8 @@ fn options_override_the_repeated_record() {
     }
     let planned = answer(&["plan", "--like", path, "--transactions", "7"], at.path());
     planned.shows("differs from that of the repeated run");
-    // The acknowledgement log of the record is not written again. If other generators created the
-    // record, a note reports that.
+    // The repeated run does not write the acknowledgement log that the record names. If other
+    // generators created the record, a note reports that.
     let mut document: Value =
         serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
     let record = &mut document["record"];

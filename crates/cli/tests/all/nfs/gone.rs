@@ -11,8 +11,8 @@ use crate::runs::Ran;
 use crate::support::Running;
 use crate::support::interface::has_ended;
 
-/// Only operations that can safely be repeated after a lost connection. `faults.rs` tests the other
-/// operations.
+/// A run with only those operations that can safely be repeated after a lost connection.
+/// `faults.rs` tests the other operations.
 const WRITES: &str = "--mix append=1,read=1 --files 100 --size 4000 --append-size 2000 --size-max \
                       100000 --on-error 100 --for 3s --warm-up 0s";
 

@@ -168,8 +168,8 @@ fn clocks_hold(record: &Record, ended: &Ended) {
             let Fact::Known(found) = found else {
                 panic!("the clock of rank {known} is not known: {found:?}\n{ended}");
             };
-            // The offset is added to the clock of the rank, so it is negative for a clock that is
-            // ahead.
+            // Clock plus offset is the time on rank 0. So a clock that is ahead has a negative
+            // offset, and the sum below is the error.
             let is_off_ns = (found.offset_ns + known * AHEAD_NS).unsigned_abs();
             assert!(
                 is_off_ns <= found.error_ns,

@@ -51,7 +51,8 @@ fn visited(interface: Interface, guests: impl FnOnce(&Path)) -> Visited {
     std::thread::sleep(Duration::from_millis(30));
     let process = running.worker();
     running.kill();
-    // File times come from a clock that advances only every few milliseconds.
+    // File times come from a clock that advances only every few milliseconds. After this wait,
+    // new file times differ from those of the run.
     std::thread::sleep(Duration::from_millis(30));
     Visited {
         test_dir,
@@ -387,7 +388,8 @@ fn file_created_in_a_kept_pool_stays() {
     let exchanged = own.join("17");
     let contents = std::fs::read(&exchanged).unwrap();
     std::fs::remove_file(&exchanged).unwrap();
-    // File times come from a clock that advances only every few milliseconds.
+    // File times come from a clock that advances only every few milliseconds. After this wait,
+    // new file times differ from those of the run.
     std::thread::sleep(Duration::from_millis(30));
     std::fs::write(&exchanged, contents).unwrap();
     let cleaned = clean(&own);
