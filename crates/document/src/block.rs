@@ -49,7 +49,6 @@ pub enum Block {
     Table(Table),
     /// A command that users can type or copy without changes.
     Command(String),
-    /// A chart.
     Picture(Picture),
     /// Details that few readers need, which are collapsed if the format supports it.
     Folded {

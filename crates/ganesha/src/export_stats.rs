@@ -102,7 +102,7 @@ impl ServerCalls for Ganesha {
     }
 }
 
-/// Describes why the bus did not answer.
+/// Describes why D-Bus did not answer, for example because NFS-Ganesha does not run.
 fn told(error: dbus::Error) -> String {
     match error.name() {
         Some("org.freedesktop.DBus.Error.ServiceUnknown") => {

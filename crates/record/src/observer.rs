@@ -202,7 +202,7 @@ mod tests {
             (stretch(10_000, 11_000), Some(1_000)),
             // Half of the first interval, and a quarter of the second one.
             (stretch(10_500, 11_250), Some(1_250)),
-            // A phase within one interval.
+            // A phase between two consecutive readings.
             (stretch(12_100, 12_200), Some(300)),
             (stretch(9_900, 11_000), None),
             (stretch(12_000, 13_001), None),

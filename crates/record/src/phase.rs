@@ -50,7 +50,7 @@ pub struct ClaimWaits {
 pub struct WorkerPhase {
     /// The worker's number, from 0.
     pub worker: u32,
-    /// Role of the worker.
+    /// Role of the worker, for example writer or reader of a shared pool.
     pub role: Role,
     /// When the worker began, in nanoseconds since the origin.
     pub began_ns: u64,
@@ -92,7 +92,7 @@ pub struct PhaseSync {
     pub space_back_ns: Fact<u64>,
 }
 
-/// Kind of a segment of a phase.
+/// Whether the phase's results include a segment, and the reason if they exclude it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SegmentKind {

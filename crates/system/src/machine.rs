@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_without_a_counting_server_are_unavailable() {
+    fn nfs_calls_are_unavailable_without_a_server_that_counts_them() {
         let tree = machine();
         std::fs::remove_file(tree.sources.path("/proc/net/rpc/nfsd")).unwrap();
         let counted = |tree: &Tree| {

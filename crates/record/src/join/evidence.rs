@@ -189,7 +189,8 @@ fn residency(one: Residency, other: Residency) -> Residency {
     }
 }
 
-/// Adds the server communication of two ranks. Each process counts only its own.
+/// Adds the server communication of two ranks. Each process counts only its own communication, so
+/// nothing is counted twice.
 pub(super) fn traffic(one: ServerTotals, other: ServerTotals) -> ServerTotals {
     ServerTotals {
         messages: MessagesReading::and(&one.messages, &other.messages),

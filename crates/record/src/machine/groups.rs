@@ -169,9 +169,9 @@ over_time! {
     written_bytes: Counts = |device| device.written_bytes.clone(), live "written_bytes";
     /// Sum of the durations of all writes, in milliseconds.
     writing_ms: Counts = |device| device.writing_ms.clone(), live "writing_ms";
-    /// Discards completed.
+    /// Number of discards that the device completed.
     discards: Counts = |device| device.discards.clone();
-    /// Bytes discarded.
+    /// Bytes that the completed discards covered.
     discarded_bytes: Counts = |device| device.discarded_bytes.clone();
     /// Flushes of the device's cache completed.
     flushes: Counts = |device| device.flushes.clone(), live "flushes";

@@ -87,7 +87,7 @@ counters! {
     discards: 11, Kind::Count, "discards";
     /// Discards that the block layer merged into other discards before issuing them.
     discards_merged: 12, Kind::Count, "merged discards";
-    /// Bytes discarded.
+    /// Bytes that the completed discards covered.
     discarded_bytes: 13, Kind::Sectors, "bytes discarded";
     /// Sum of the durations of all discards.
     discarding_ms: 14, Kind::Time, "time of discards";
