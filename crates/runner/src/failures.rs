@@ -146,7 +146,7 @@ impl Spoiled {
     }
 }
 
-/// Failures of one worker.
+/// Counts and records the failed operations of one worker, and decides whether the run continues.
 #[derive(Debug)]
 pub(crate) struct Failures {
     on_error: OnError,

@@ -25,14 +25,14 @@ use crate::supervisor::Supervisor;
 use crate::timed_call::Waiter;
 use crate::workers::{self, Performed};
 
-/// Maximum number of files in all pools together.
+/// Maximum number of files in all pools of the measurement together.
 const FILES_MAX: u64 = 1_000_000;
-/// Maximum number of content bytes in all pools together. Contents are generated although the
-/// `null` engine ignores them.
+/// Maximum number of content bytes in all pools of the measurement together. The measurement
+/// generates contents as the run does, so their total size determines its duration.
 const BYTES_MAX: u64 = 2 << 30;
 /// Number of files whose sizes are drawn to estimate the total bytes of a pool.
 const FOLLOWED_MAX: u64 = 4_096;
-/// Maximum number of transactions of each worker.
+/// Maximum number of transactions of each worker in the measurement.
 const TRANSACTIONS_MAX: u64 = 200_000;
 /// Time limit of the transactions, and of all repetitions together.
 const TIME_MAX: Duration = Duration::from_millis(250);

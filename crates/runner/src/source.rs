@@ -47,8 +47,8 @@ impl Source {
     /// the phase, if the run stops, or if [an operation must complete
     /// first](Self::wants_one_landed). It waits for a claimed file only if none of the worker's
     /// operations is in flight.
-    // Always inlined, so that all code between two operations is one function. As a separate call,
-    // this function takes 3 % more.
+    // Always inlined into the operation loop, because with a function call the loop takes 3 %
+    // longer.
     #[inline(always)]
     pub(crate) fn draw(
         &mut self,

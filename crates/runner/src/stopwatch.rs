@@ -54,7 +54,8 @@ pub(crate) struct Recorded {
 }
 
 impl Meters {
-    /// Creates the meters of these actions in advance.
+    /// Creates the meters of these actions in advance, so that they are not allocated while
+    /// operations are timed.
     pub(crate) fn ready_for(actions: &[Action], recorded: Recorded) -> Self {
         let mut meters = Self::default();
         for action in actions {

@@ -39,8 +39,8 @@ impl Climb {
         matches!(self, Self::Workers(_) | Self::Ranks(_))
     }
 
-    /// Checks that there is at least one load level and not too many, and that the values of load
-    /// levels are valid and rise.
+    /// Checks that there are between 1 and [`SWEEP_STEPS_MAX`] load levels, and that their values
+    /// are in range and in ascending order.
     pub(crate) fn check(&self) -> Result<(), InvalidSweep> {
         match self {
             Self::Rates(rates) => rising(

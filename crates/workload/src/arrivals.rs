@@ -522,8 +522,8 @@ mod tests {
                  correlation {correlation:.2}"
             );
             assert!(chi < 31.26 && distance < 1.949 && correlation.abs() < 3.29);
-            // The number of arrivals in the whole time. Its standard deviation is the square root
-            // of the expected 400,000.
+            // The total number of arrivals has the mean 400,000. Its standard deviation is the
+            // square root of this mean.
             assert!((moments.len() as f64 - 400_000.0).abs() < 3.29 * 400_000_f64.sqrt());
         }
     }

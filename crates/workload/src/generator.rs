@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn iso_c_generator_matches_example_of_standard() {
+    fn iso_c_generator_returns_the_outputs_of_the_example_in_the_standard() {
         // The first outputs for the default seed 1, which texts on C89 print.
         let mut generator = IsoC::new(1);
         let first: Vec<u32> = (0..5).map(|_| generator.next_output()).collect();

@@ -175,8 +175,8 @@ pub trait Stream {
     /// phase, if the phase does not end early.
     fn remaining(&self, phase: Phase) -> u64;
 
-    /// Returns why the transactions ended. The value is valid after the last intent of the
-    /// transactions.
+    /// Returns why the transactions ended. The result is meaningful only after the last intent of
+    /// the transactions.
     fn end(&self) -> End;
 
     fn transactions_begun(&self) -> u64;

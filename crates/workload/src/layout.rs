@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn places_have_expected_paths() {
+    fn directories_for_files_have_the_expected_paths() {
         assert_eq!(place("flat", 0), "");
         assert_eq!(place("subdirs:100", 12), "s12/");
         assert_eq!(place("tree:10x3", 307), "s3/s0/s7/");
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn directories_are_complete_and_parents_come_first() {
+    fn list_of_directories_is_complete_and_starts_with_parents() {
         for shape in [
             "flat",
             "subdirs:1",

@@ -12,7 +12,7 @@ mod preset;
 
 pub use self::preset::{Machine, Manner, Preset, RUN_FOR_S};
 
-/// Returns all presets, sized for a machine, in the order in which they are listed.
+/// Returns all presets, sized for a machine: first those of the original PostMark, then the mixes.
 pub fn all(machine: &Machine) -> Vec<Preset> {
     let mut presets = classic::all();
     presets.extend(mixes::all(machine));

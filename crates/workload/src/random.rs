@@ -194,7 +194,7 @@ mod tests {
             counts[(unit(value) * 10.0) as usize] += 1;
             assert_eq!(below(value, 10), (unit(value) * 10.0) as u64);
         }
-        // 45 is the limit of chi-squared for 9 degrees of freedom.
+        // With 9 degrees of freedom, chi-squared exceeds 45 with a probability of 10^-6.
         assert!(chi_squared(&counts) < 45.0, "{counts:?}");
     }
 }

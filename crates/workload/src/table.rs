@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_store_their_largest_values() {
+    fn table_entries_store_the_largest_allowed_values() {
         let mut table = FileTable::new(2).unwrap();
         let greatest = TableEntry {
             number: (1 << 48) - 1,

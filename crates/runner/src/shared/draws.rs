@@ -174,8 +174,8 @@ impl SharedSource {
         Some(thing)
     }
 
-    /// Returns the removal of a link instead of its creation if the pool contains the maximum
-    /// number of links.
+    /// If the pool contains the maximum number of links, returns an intent that removes a link,
+    /// which replaces the drafted creation of a link.
     fn remove_link(&mut self, flight: usize, draft: &Draft) -> Option<Intent> {
         let kind = if draft.action == Action::Link {
             NameKind::Link

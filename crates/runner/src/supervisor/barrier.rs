@@ -24,7 +24,7 @@ impl Supervisor<'_> {
         let processes = self.waiter.control.processes();
         if !processes.is_alone() && self.is_stopping() {
             // The other processes may wait at a different barrier, so this one is not entered. They
-            // receive the stop request separately.
+            // receive the stop request outside of barriers.
             return None;
         }
         let mut meeting = processes.meet(own);

@@ -15,8 +15,8 @@ use crate::servers::WatchedServers;
 /// Maximum number of files in a sample.
 pub(super) const SAMPLE_MAX: usize = 100;
 
-/// The open files of a sample. Dropping this value closes the files in a separate thread, because
-/// closing a file may never return.
+/// The open files of a sample. Dropping this value closes the files in another thread than the
+/// supervisor's, because closing a file may never return.
 pub(super) struct HeldFiles(Vec<Box<dyn Held>>);
 
 impl HeldFiles {

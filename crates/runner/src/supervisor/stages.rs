@@ -124,7 +124,8 @@ impl<'e> Supervisor<'e> {
         self.sync(phase);
     }
 
-    /// When workers change to other pools, messages must contain the names of these pools.
+    /// If workers change to other pools in `stage`, uses the names of these pools in messages from
+    /// now on.
     fn turn(&mut self, stage: Stage) {
         let Watch {
             pools,

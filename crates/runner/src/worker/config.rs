@@ -124,7 +124,7 @@ pub(crate) struct WorkerConfig {
     pub keep: bool,
     /// Number of the first segment of the transactions after a warm-up.
     pub first_round: u32,
-    /// Possible actions by phase.
+    /// For each phase, the actions whose operations may occur.
     pub actions: [Vec<Action>; Phase::ALL.len()],
     /// Whether the worker sends its results of each second to the supervisor.
     pub slices: bool,

@@ -112,8 +112,8 @@ impl Done {
     }
 }
 
-/// Transactions that are already counted although another operation of the transaction may still
-/// complete.
+/// Transactions that are already counted because one operation of the pair has completed, so that
+/// the other operation does not count as another transaction.
 pub(super) struct Counted {
     transactions: Vec<u64>,
     most: usize,

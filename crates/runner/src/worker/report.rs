@@ -54,7 +54,8 @@ pub(crate) struct Report {
     pub has_pool: bool,
     /// Number of files, links and directories of the pool after the transactions.
     pub names: u64,
-    /// Results of checking a reused pool.
+    /// Results of checking a pool that an earlier run or another worker prepared; `None` if this
+    /// worker checked none.
     pub taken: Option<Check>,
     /// Operations of other workers whose effects this worker saw only after a delay.
     pub stale: Option<Stale>,

@@ -8,7 +8,7 @@ use crate::failures::Failed;
 
 /// Interval between retries in nanoseconds.
 pub(super) const SEEN_EVERY_NS: u64 = 10_000_000;
-/// Maximum number of names that are retried together.
+/// Number of names with a failed first check after which all of them are retried together.
 pub(super) const LATE_MAX: usize = 10_000;
 
 /// Repeats a check until it succeeds. Returns the delay until success, or the last difference if

@@ -23,7 +23,8 @@ pub(crate) struct Performed {
     pub outcome: Outcome,
     /// The highest number of a file that the run may have created; `u64::MAX` if that is unknown.
     pub numbers_made: u64,
-    /// The state that determines the clean-up, without the times from the status file.
+    /// The state that determines the clean-up. `set_back_ns` and `latest_ns` are 0, because the
+    /// teardown reads them from the status file.
     pub end: EndState,
     /// Number of workers of this process.
     workers: usize,

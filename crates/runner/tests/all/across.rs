@@ -217,7 +217,7 @@ fn late_visibility_in_neighbour_pool_is_reported_with_delay() {
 }
 
 #[test]
-fn late_visibility_of_transactions_is_reported_with_delay() {
+fn late_visibility_to_another_rank_is_reported_with_delay() {
     let late = Duration::from_millis(2);
     for (contents, weights, what) in [
         (
@@ -269,7 +269,7 @@ impl Clock for Hasty {
 }
 
 #[test]
-fn operations_that_never_become_visible_are_reported_as_errors() {
+fn changes_that_never_become_visible_to_another_rank_are_errors() {
     let at = directory();
     let never = Late::new(Duration::from_secs(3_600), false);
     let hasty = Hasty(Instant::now(), SystemClock.now_ns());

@@ -52,7 +52,7 @@ fn run(workload: &Classic, engine: &Simulated) -> Record {
     simulate(&request, engine)
 }
 
-/// Number of operations and bytes, by phase and action.
+/// Number of operations and number of bytes, by phase and action.
 type Counts = BTreeMap<(Phase, Action), (u64, u64)>;
 
 /// Progress of a run by phase: completed operations, transactions, and skipped operations.

@@ -200,7 +200,7 @@ fn clean_keeps_unrecognised_files_next_to_user_files() {
 }
 
 #[test]
-fn pool_is_kept_and_reused() {
+fn pool_of_an_earlier_run_is_reused() {
     for engine in [engine(), engine().forgetting_files()] {
         let request = request(Place::OwnDirectory);
         let with = |keep, reuse| RunSpec {

@@ -373,7 +373,7 @@ fn stop_of_any_rank_ends_all_ranks_and_removes_files() {
 }
 
 #[test]
-fn all_ranks_start_phases_together() {
+fn no_rank_starts_a_phase_before_the_previous_one_is_synced_on_all_ranks() {
     let at = directory();
     let records = perform(4, |_| request(at.path(), 4, 4, 300), |_, _| ());
     let record = records.into_iter().next().unwrap().unwrap();

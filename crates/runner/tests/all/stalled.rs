@@ -19,7 +19,7 @@ use workload::Classic;
 /// The call in which the engine hangs.
 #[derive(Clone, Copy)]
 enum At {
-    /// The operation with this number.
+    /// The operation with this number, counted over all workers.
     Nth(u64),
     /// The first operation of this kind.
     First(OperationKind),
