@@ -177,7 +177,7 @@ pub fn told(problem: &str) -> String {
 /// Checks the limits of a text while it is parsed, without storing its contents.
 #[derive(Default)]
 struct Census {
-    /// Estimated memory of the values parsed so far, in bytes.
+    /// Estimated memory of the values that are already parsed, in bytes.
     memory_bytes: u64,
     /// Name of the field whose value is parsed next, or of the list that contains the next element.
     name: Name,
