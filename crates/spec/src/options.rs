@@ -50,7 +50,7 @@ macro_rules! options_scope {
 macro_rules! declare {
     ($($group:literal { $($(#[$meta:meta])* $name:ident: $of:ty => $get:expr, $set:expr
         $(, shows $order:literal => $shows:expr)? $(, ($scope:ident))?;)* })*) => {
-        /// The options of the option table, as given in one layer; `None` for those not given.
+        /// The options. Everything may be left out.
         #[derive(Clone, Debug, Default, Args, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case", deny_unknown_fields)]
         pub struct Options {
