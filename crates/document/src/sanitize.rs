@@ -472,7 +472,7 @@ mod tests {
         }
 
         #[test]
-        fn escaped_paths_have_no_harmful_characters(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+        fn escaped_paths_are_harmless(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
             let shown = os(OsStr::from_bytes(&bytes)).into_owned();
             prop_assert!(!shown.chars().any(is_harmful));
         }
