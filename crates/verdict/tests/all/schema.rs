@@ -89,7 +89,9 @@ fn nullable_fields_say_when_they_are_null() {
         .iter()
         .filter(|(_, words, _)| {
             let words = words.to_lowercase();
-            !words.contains("nothing") && !words.contains("null")
+            !["nothing", "null", "absent"]
+                .iter()
+                .any(|word| words.contains(word))
         })
         .map(|(place, _, _)| place)
         .collect();
