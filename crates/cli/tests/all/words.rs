@@ -59,6 +59,12 @@ fn lines_with(text: &str, word: &str) -> Vec<usize> {
     found.map(|(number, _)| number + 1).collect()
 }
 
+/// The directory of the repository.
+fn root() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    root.canonicalize().unwrap()
+}
+
 /// The source files and documents below a directory.
 fn texts(directory: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(directory).unwrap() {
@@ -80,10 +86,7 @@ fn texts(directory: &Path, found: &mut Vec<PathBuf>) {
 
 #[test]
 fn replaced_terms_are_not_used() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
-        .canonicalize()
-        .unwrap();
+    let root = root();
     let mut files = Vec::new();
     texts(&root, &mut files);
     assert!(files.len() > 400, "{}", files.len());
@@ -135,10 +138,7 @@ fn passages<'a>(text: &'a str, strip: impl Fn(&'a str) -> Option<&'a str>) -> Ve
 
 /// All comments, documents and texts for users.
 fn everything_that_is_read() -> Vec<Passage> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
-        .canonicalize()
-        .unwrap();
+    let root = root();
     let mut files = Vec::new();
     texts(&root, &mut files);
     let kept = std::fs::read_dir(crate::texts::kept()).unwrap();
@@ -152,11 +152,10 @@ fn everything_that_is_read() -> Vec<Passage> {
         let path = path.strip_prefix(&root).unwrap().display().to_string();
         let read = if is_comment {
             passages(&text, |line| {
-                Some(
-                    line.trim_start()
-                        .strip_prefix("//")?
-                        .trim_start_matches(['/', '!']),
-                )
+                let line = line.trim_start();
+                let trailing = || Some(line.split_once(" // ")?.1);
+                let comment = line.strip_prefix("//").or_else(trailing)?;
+                Some(comment.trim_start_matches(['/', '!']))
             })
         } else if path.ends_with("messages.txt") {
             // The texts of the classic prompt are those of the original.
