@@ -5,7 +5,7 @@
 //! if the original would silently misinterpret the input. The caller supplies a [`ClassicRunner`],
 //! which performs the runs.
 //!
-//! A [`PromptInput`] reads a line, `interpreter` recognises the command, `settings` stores its
+//! A [`PromptInput`] reads a line, `interpreter` recognizes the command, `settings` stores its
 //! value, and `show` and `report::classic` write the output.
 
 mod input;

@@ -13,8 +13,8 @@ use serde::de::IgnoredAny;
 use crate::error::Error;
 use crate::record_source;
 
-/// Number of records in one transaction. A batch is faster, because each transaction costs as much
-/// as one record.
+/// Number of records in one transaction. A batch is faster than single imports, because each
+/// transaction takes as much time as adding one record.
 const AT_ONCE: usize = 64;
 /// A batch ends earlier if the texts of its records reach this number of bytes.
 const BYTES_AT_ONCE: usize = 16 << 20;
@@ -61,7 +61,6 @@ pub fn import(archive: &mut Archive, path: &Path, tell: &mut Tell<'_>) -> Result
     write(archive, waiting, tell)
 }
 
-/// Parses a record and its remarks.
 fn read(text: &str) -> Result<(Record, Remarks), String> {
     let record = Record::from_json(text).map_err(|error| error.to_string())?;
     Ok((record, Remarks::of_document(text)?))

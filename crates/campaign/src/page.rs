@@ -18,7 +18,7 @@ use crate::record_source;
 use crate::study::found::{self, FoundStudy};
 use crate::study::select::{Found, all_of_study, is_number, no_study, sides};
 
-/// A page, and figures of the same runs for files of their own.
+/// A page, and figures of the same runs that are written to separate files.
 pub struct PageFiles {
     /// The HTML text, from which this program can read the records.
     pub page: String,
@@ -48,7 +48,7 @@ pub struct PageRequest<'a> {
     /// Names of runs or of files, the name of a study, or the names of the configurations to
     /// compare.
     pub words: &'a [PathBuf],
-    /// Whether each run is compared as a configuration of its own.
+    /// Whether each run counts as a separate configuration in the comparison.
     pub compare: bool,
     /// The metrics by which configurations are compared.
     pub metrics: &'a [Metric],
@@ -69,8 +69,8 @@ impl<'a> PageRequest<'a> {
         self.compare || self.words.iter().any(|word| !is_file(word))
     }
 
-    /// Makes the page: of runs if each word names a run; otherwise of a study, or of compared
-    /// configurations.
+    /// Makes the page: of a study if the only word names one, of runs if each word names a run, or
+    /// otherwise of compared configurations.
     ///
     /// # Errors
     /// Returns an error if a word names nothing, if compared configurations are not alike, or if a

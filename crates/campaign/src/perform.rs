@@ -45,7 +45,6 @@ pub fn perform(
     )?;
     if let (Outcome::Interrupted { .. }, Some(control)) = (&record.actual.outcome, signals.taken())
     {
-        // The signal ended this run. It is cleared so that it does not end later work.
         control.signal().store(0, Ordering::SeqCst);
     }
     Ok(record)

@@ -138,7 +138,7 @@ fn unpacked(mut source: impl Read + 'static) -> io::Result<Box<dyn Read>> {
 }
 
 /// Returns the error for a run that cannot be used. The problem may quote untrusted text, so it is
-/// sanitised.
+/// sanitized.
 pub fn wrong(run: &Path, problem: impl fmt::Display) -> Error {
     let problem = sanitize::shown(problem);
     Error::refused(format_args!(

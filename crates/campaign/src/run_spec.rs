@@ -118,7 +118,7 @@ fn specify_over(
         Ok::<_, Wrong>(sized)
     });
     let resolved = resolved.map_err(|wrong| match wrong {
-        // The rejected option may be from the earlier run's record, or a rejected number from any
+        // A rejected option may come from the earlier run's record, and a rejected number from any
         // source of options. The message therefore lists all sources.
         Wrong::Config(error) if request.like.is_some() || error.is_of_numbers() => {
             Error::refused(format_args!("{error} (from {})", places(request)))

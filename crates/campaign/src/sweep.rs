@@ -137,7 +137,7 @@ pub(crate) fn of_runs(
             break;
         }
     }
-    // Does not occur, because a sweep always contains at least one load level.
+    // This error does not occur, because a sweep always contains at least one load level.
     sum.record
         .ok_or_else(|| Refused::Unable("--sweep: it has no step".to_owned()))
 }
@@ -190,7 +190,7 @@ impl Sum<'_> {
     }
 }
 
-/// Returns the results of a load level that had a run and a pool of its own.
+/// Returns the results of a load level that had a separate run and a separate pool.
 fn step_of_run(load: Load, number: usize, record: &Record) -> SweepStep {
     SweepStep {
         load,

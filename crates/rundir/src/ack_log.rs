@@ -53,7 +53,8 @@ pub struct NotLogged {
 pub struct Log {
     shared: Arc<Shared>,
     worker: u32,
-    /// Prefix of the worker's file names, relative to the directory of its location.
+    /// Path of the worker's files within a location's directory, such as `w3/`; empty if all
+    /// workers share one pool.
     prefix: Vec<u8>,
     /// Number of operations that this worker has logged.
     sequence: u64,
@@ -80,10 +81,10 @@ struct Shared {
 struct State {
     /// Lines that are not written yet.
     lines: Vec<u8>,
-    /// The checksum of the last line.
+    /// The checksum of the last logged line, with which the checksum of the next line is seeded.
     checksum: u64,
-    /// Number of lines: logged in memory (`entered`), needed on disk by a worker (`wanted`), and on
-    /// disk (`durable`).
+    /// Numbers of lines from the beginning of the log: logged in memory (`entered`), which a worker
+    /// waits to have on disk (`wanted`), and on disk (`durable`).
     entered: u64,
     wanted: u64,
     durable: u64,

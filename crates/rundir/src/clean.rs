@@ -85,8 +85,9 @@ pub fn clean(namespace: &Arc<dyn Namespace>, path: &Path) -> Result<Vec<Cleaned>
         .real_path(path)
         .map_err(|errno| error("find", path, errno))?;
     let opened = match namespace.open(&path) {
-        // A run in this directory was allowed to use the rights of the process's own user. The
-        // removal of its files may use the same rights.
+        // The namespace returns `PERM` for a directory in which other users could exploit root's
+        // rights. `--allow-unsafe-target` permits runs in such a directory, so `clean` may remove
+        // their files.
         Err(Errno::PERM) => Arc::clone(namespace).with_own_rights().open(&path),
         opened => opened,
     };
@@ -148,8 +149,9 @@ fn told(what: &str, errno: Errno) -> String {
 
 /// The result of examining one directory.
 enum Looked {
-    /// The directory contains no manifest. An incomplete manifest was removed, because a run makes
-    /// its first file only after its manifest is complete.
+    /// The directory contains no manifest; or it contained an incomplete one that was removed, for
+    /// which the field is the result. A run makes its first file only after its manifest is
+    /// complete.
     Unmarked(Option<Cleaned>),
     /// The directory contains a run's files or a manifest, and must not be cleaned.
     Left(Cleaned),

@@ -19,8 +19,8 @@ pub(crate) struct Before {
     modified: Option<Stamp>,
 }
 
-/// Maximum number of names in a directory for which the creation times of files are hashed. With
-/// more names they are omitted, because reading them would read each inode from the disk.
+/// Maximum number of files in a directory whose creation times are hashed. The creation times of
+/// further files are omitted, because reading them would read each inode from the disk.
 const LOOKED_AT_MAX: u64 = 10_000;
 
 impl Before {

@@ -1,9 +1,9 @@
-//! Properties shared by all files of a run, by which `clean` recognises the files.
+//! Properties shared by all files of a run, by which `clean` recognizes the files.
 
 use serde::{Deserialize, Serialize};
 use workload::contents::ContentSpec;
 
-/// Number of bytes that are read from the beginning of a file to recognise it. More bytes would not
+/// Number of bytes that are read from the beginning of a file to recognize it. More bytes would not
 /// distinguish it better from other files.
 pub const BEGINS_BYTES: usize = 64;
 

@@ -10,7 +10,7 @@ use crate::dir_snapshot::Before;
 use crate::manifest::{BYTES_MAX, Manifest, WRITABLE_BY_OTHERS, inode, remove_by_name};
 use crate::names::{self, DRAFT_PREFIX, NAME, draft_process, running_number};
 
-/// The first bytes of every manifest, by which an incomplete manifest is recognised.
+/// The first bytes of every manifest, by which an incomplete manifest is recognized.
 const TEXT_BEGINS: &[u8] = b"{\n  \"postmark_manifest\": ";
 
 /// Minimum age of an incomplete manifest that counts as abandoned. A run may still be writing a
@@ -124,7 +124,7 @@ fn lock_mark(
         }
         let lock = mark.lock()?;
         tries_left -= 1;
-        // Another manifest replaced this one before it was locked, so the next try opens the new
+        // If another manifest replaced this one before it was locked, the next try opens the new
         // one. The number of tries is limited because some file systems keep changing inode
         // numbers.
         if tries_left == 0 || mark.is_named()? {

@@ -24,8 +24,8 @@ const DIRECTORY: &str = "/dev/shm";
 const PREFIX: &str = "postmark-";
 /// Identifies a file with this layout of words.
 const MAGIC: u64 = 0x706f_7374_6d61_726b;
-/// Indices of words in the first line; each other line belongs to an operation in flight of a
-/// worker (`crate::worker_status::Slot`).
+/// Indices of words in the first line of the file. Each further line is the status of one operation
+/// in flight (`crate::worker_status::Slot`).
 const WORD_MAGIC: usize = 0;
 /// Number of times that the clocks were read.
 const WORD_TICKS: usize = 1;

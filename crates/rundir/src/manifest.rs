@@ -308,7 +308,8 @@ fn is_here(host: &str) -> bool {
     rustix::system::uname().nodename().to_string_lossy() == host
 }
 
-/// Removes the file that currently has this name, which only the run uses.
+/// Removes the file that has this name now, whatever its identity, because only the run uses the
+/// name.
 pub(crate) fn remove_by_name(directory: &dyn Directory, name: &str) -> Result<(), Errno> {
     let facts = directory.facts_of(name.as_bytes())?;
     gone(directory.remove(name.as_bytes(), &facts))

@@ -1,4 +1,4 @@
-//! The names that a run gives to its files and directories, and functions that recognise them.
+//! The names that a run gives to its files and directories, and functions that recognize them.
 
 use engine::Errno;
 use engine::namespace::Directory;
@@ -37,7 +37,6 @@ pub(crate) fn listed(
     Ok(names)
 }
 
-/// Whether the directory contains a name that `wanted` accepts.
 pub(crate) fn has_any(
     directory: &dyn Directory,
     wanted: impl Fn(&[u8]) -> bool,
@@ -67,7 +66,6 @@ pub(crate) fn own_directory_of(name: &[u8]) -> Option<(i64, u32)> {
     is_all.then_some((i64::try_from(second).ok()?, u32::try_from(process).ok()?))
 }
 
-/// Returns the name of a worker's own directory.
 pub fn worker_directory(worker: u32) -> String {
     format!("w{worker}")
 }

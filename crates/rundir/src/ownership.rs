@@ -201,7 +201,8 @@ impl<'a> Ownership<'a> {
         // not record directories and links in flight, so this applies to every directory and link.
         let is_under_way =
             is_partly_written || matches!(kind, NameKind::Directory | NameKind::SymbolicLink);
-        // The check of the contents is first, because only an uncertain result keeps the manifest.
+        // The contents are checked before the times and attributes. A file that is certainly not of
+        // the run does not keep the manifest, whereas a file of uncertain origin does.
         let contents = match kind {
             NameKind::Directory => Provenance::Ours,
             NameKind::SymbolicLink => self.of_link(directory, name)?,

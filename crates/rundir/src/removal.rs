@@ -37,8 +37,8 @@ pub(crate) struct Removal<'a> {
 }
 
 impl<'a> Removal<'a> {
-    /// Prepares the removal of the files of the run of `manifest`. Its highest running number is
-    /// `numbers_made`.
+    /// Prepares the removal of the files of the run that wrote `manifest`. `numbers_made` is the
+    /// highest running number among the files.
     pub(crate) fn new(
         manifest: &'a Manifest,
         ownership: Ownership<'a>,
@@ -212,8 +212,7 @@ impl<'a> Removal<'a> {
         names
     }
 
-    /// Returns the facts of an entry that belongs to the run. An entry that does not is recorded as
-    /// left.
+    /// Returns the facts of an entry that belongs to the run. Any other entry is recorded as left.
     fn look(
         &mut self,
         directory: &dyn Directory,

@@ -97,7 +97,7 @@ impl RunDirectory {
         done
     }
 
-    /// Whether the manifest still exists. It does not if the directory was removed, for which an
+    /// Whether the manifest still exists. For a directory that was removed with its manifest, an
     /// NFS server reports a stale handle.
     pub(crate) fn is_marked(&self) -> bool {
         let facts = self.landmark.held.facts_of(names::NAME.as_bytes());
@@ -154,8 +154,8 @@ impl RunDirectory {
                 .and_then(|()| self.named(name))
                 .and_then(|named| manifest::gone(self.users.remove(name.as_bytes(), &named)));
         }
-        // A concurrent `clean` also removes an empty directory without a manifest. A user may have
-        // removed the whole directory.
+        // If the directory no longer exists, the removal succeeded. A concurrent `clean` removes an
+        // empty directory without a manifest, and a user may have removed the whole directory.
         if unmarked == Err(Errno::NOENT) && is_removed(&*self.landmark.held) {
             unmarked = Ok(());
         }
@@ -291,7 +291,7 @@ impl RunDirectories {
     }
 
     /// Returns the allocated bytes of the directories that this process has prepared, without their
-    /// files. The bytes are counted because a directory does not shrink when its files are removed.
+    /// files. Removing the files does not free these bytes, because a directory does not shrink.
     pub fn own_bytes(&self) -> u64 {
         let bytes = |facts: Result<Facts, Errno>| {
             facts

@@ -104,8 +104,8 @@ pub struct Verified {
     pub lost: Vec<Loss>,
     /// Number of all losses of each kind and operation, including losses that `lost` omits.
     pub lost_counts: Vec<LossCount>,
-    /// Whether contents were compared byte by byte. They are not for classic runs, for which only
-    /// the size and the absence of zero bytes are checked.
+    /// Whether contents were compared byte by byte. For classic runs, only the size and the absence
+    /// of zero bytes are checked.
     pub contents_checked: bool,
     /// Whether the acknowledgement log ends with a complete line. A torn last line is ignored.
     pub complete_ack_log: bool,
@@ -117,7 +117,7 @@ pub struct Verified {
 }
 
 impl Verified {
-    /// Total number of losses.
+    /// Total number of losses, including those that `lost` omits.
     pub fn losses(&self) -> u64 {
         self.lost_counts.iter().map(|count| count.count).sum()
     }
@@ -126,8 +126,9 @@ impl Verified {
 /// Compares the files in `path` with the operations in the acknowledgement log of a run.
 ///
 /// `path` is the target directory of the run, or the run's own directory inside it. The file system
-/// may be mounted at another path now. If the run used several locations, `path` replaces the one
-/// with the same name. The other locations are expected at their original paths.
+/// may be mounted at another path than during the run. If the run used several locations, `path`
+/// replaces the location whose path has the same last component. The other locations are expected
+/// at their original paths.
 ///
 /// # Errors
 /// Returns an error if verification is impossible: the acknowledgement log cannot be read or was

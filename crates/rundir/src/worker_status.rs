@@ -22,15 +22,15 @@ mod word {
     /// total.
     pub(super) const DONE: usize = 0;
     pub(super) const TOTAL: usize = 1;
-    /// Incremented at the beginning and at the end of each operation or aside. It is therefore odd
-    /// while an operation or aside is in flight.
+    /// Incremented at the beginning and at the end of each operation or aside (a call outside of
+    /// the workload's operations). It is therefore odd while an operation or aside is in flight.
     pub(super) const TICKET: usize = 2;
     /// The kind of operation or aside in flight, and the file or directory it concerns: see
     /// [`super::Slot::tell`].
     pub(super) const WHAT: usize = 3;
     pub(super) const PLACE: usize = 4;
     pub(super) const NUMBER: usize = 5;
-    /// Number of asides that were begun: calls that are not operations of the workload.
+    /// Number of asides that were begun.
     pub(super) const ASIDES: usize = 6;
     /// Time of the last completed operation by the run's clock; 0 if operations are not timed.
     pub(super) const STAMP: usize = 7;

@@ -1,4 +1,4 @@
-//! Writes the record of an active run to the archive. A thread of its own writes each part that the
+//! Writes the record of an active run to the archive. A separate thread writes each part that the
 //! run completes.
 //!
 //! Each part is written before the event handler returns, so the writes happen between phases and

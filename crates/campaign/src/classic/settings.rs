@@ -91,7 +91,6 @@ impl PromptSettings {
         for location in &self.locations {
             let path = location.path.as_os_str().as_bytes();
             if path.is_empty() {
-                // The original would use the directory `/` for an empty path.
                 return Err(
                     "the location is empty (one space stands before a path): give 'set location \
                      PATH', or 'set location /' if the root directory is meant"
@@ -253,10 +252,10 @@ impl PromptSettings {
 }
 
 /// Splits the argument at its last space into a path and a weight. The original treats any last
-/// word as a weight, which cuts off a part of paths with spaces. Here the last word is a part of
-/// the path if it does not begin like a number. It is not, if only the path without it is an
-/// existing directory. If the path is empty or begins with a space, the last word remains an
-/// invalid weight, as in the original.
+/// word as a weight, and so cuts off a part of a path with spaces. Here, a last word that does not
+/// begin like a number is part of the path, with two exceptions. They are a path that is an
+/// existing directory only without this word, and a path that is empty or begins with a space. For
+/// these, the word is an invalid weight, as in the original.
 fn split_weight(rest: &[u8]) -> (&[u8], Option<&[u8]>) {
     let Some(space) = rest.iter().rposition(|byte| *byte == b' ') else {
         return (rest, None);

@@ -33,7 +33,6 @@ pub struct PartEnded {
     pub ended: bool,
 }
 
-/// Returns the name of a rank's file.
 pub fn file_name(rank: u32) -> String {
     format!("rank-{rank:05}.jsonl")
 }

@@ -153,7 +153,6 @@ fn whole(path: &Path) -> Result<Record, String> {
     Record::from_json(&text).map_err(|error| error.to_string())
 }
 
-/// Reads the file of a rank.
 fn read(path: &Path) -> Result<ReadPart, String> {
     let mut documents = Documents::of(File::open(path).map_err(|error| error.to_string())?);
     let first = documents.next().unwrap_or(Err(DocumentError::Nothing));
@@ -214,7 +213,6 @@ impl ReadPart {
     }
 }
 
-/// Returns the path of a file in the form for messages.
 fn shown(path: &Path) -> String {
     sanitize::path(path).into_owned()
 }

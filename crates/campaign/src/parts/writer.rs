@@ -20,8 +20,8 @@ pub struct PartsWriter {
     path: PathBuf,
     /// Prefix of messages that names the rank; empty for rank 0.
     who: String,
-    /// Whether the user has been told, because the run is ending early, which directory `postmark
-    /// collect` needs.
+    /// Whether the message for a run that ends early was shown. It names the directory that
+    /// `postmark collect` needs.
     is_told: bool,
     /// Whether to write the merged record of all ranks after each phase, which only rank 0 does.
     merges: bool,
@@ -132,7 +132,7 @@ impl PartsWriter {
         }
     }
 
-    /// Removes the rank's file. Removes the directory if it is then empty.
+    /// Removes the rank's file and the merged records, and the directory if it is then empty.
     pub fn remove(self) {
         let (directory, path) = (self.directory, self.path);
         drop(self.writer);
@@ -191,7 +191,6 @@ fn write_whole(to: &Path, text: &str) -> std::io::Result<()> {
     write().inspect_err(|_| drop(fs::remove_file(&new)))
 }
 
-/// Removes the merged records that rank 0 has written.
 fn remove_merged(directory: &Path) {
     for merged in [MERGED, MERGED_SO_FAR] {
         let _ = fs::remove_file(directory.join(merged));
@@ -204,8 +203,8 @@ impl Events for PartsWriter {
             Event::RecordOpened(head) => self.add(verdict::to_json(&head)),
             Event::PhaseRecorded(completed) => self.add(json_line(&*completed)),
             Event::RecordMerged(record) => self.merge_so_far(&record),
-            // The message is shown now, because the launcher may kill all ranks one second after it
-            // requests their end.
+            // The message is shown at once, because the launcher may kill all ranks one second
+            // after it requests their end.
             Event::PhaseAborted(..) if self.who.is_empty() && !self.is_told => {
                 self.is_told = true;
                 let directory = sanitize::path(&self.directory);

@@ -88,7 +88,7 @@ fn quoted(text: &str) -> String {
     quoted
 }
 
-/// Writes a configuration file that resolves to the same run spec.
+/// Returns the text of a configuration file that resolves to the same run spec.
 ///
 /// # Errors
 /// Returns an error if a path is not UTF-8.

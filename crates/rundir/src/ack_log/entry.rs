@@ -128,7 +128,6 @@ pub(crate) fn write_begun(
     );
 }
 
-/// Writes the entry of an operation that is done.
 pub(crate) fn write_acknowledged(to: &mut Vec<u8>, (worker, sequence): (u32, u64)) {
     to.clear();
     append(to, format_args!("A {worker} {sequence}"));
@@ -137,7 +136,6 @@ pub(crate) fn write_acknowledged(to: &mut Vec<u8>, (worker, sequence): (u32, u64
 /// The text of [`Line::Ended`].
 pub(crate) const ENDED: &[u8] = b"E";
 
-/// Writes the text of [`Line::Over`].
 pub(crate) fn write_over(to: &mut Vec<u8>, removed: u64) {
     to.clear();
     append(to, format_args!("O {removed}"));
@@ -289,8 +287,8 @@ fn take_apart(line: &[u8]) -> Option<(u64, &[u8])> {
     Some((checksum, text.strip_prefix(b" ")?))
 }
 
-/// Parses the text of a line. An error is the reason why a header is not accepted; `None` is a text
-/// that is not valid.
+/// Parses the text of a line. Returns an error with the reason if the line is a header that is not
+/// accepted, and `None` if the text is not valid.
 fn parse(text: &[u8]) -> Result<Option<Line>, String> {
     if let Some(json) = text.strip_prefix(b"H ") {
         return parse_header(json).map(|header| Some(Line::Header(Box::new(header))));

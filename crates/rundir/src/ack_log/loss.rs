@@ -8,7 +8,6 @@ use engine::Errno;
 use serde::Serialize;
 use workload::Action;
 
-/// How an acknowledged operation is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LossKind {
@@ -16,7 +15,7 @@ pub enum LossKind {
     Missing,
     /// A removed name still exists.
     StillThere,
-    /// The contents are not those that were written.
+    /// The contents, or the type of the entry, are not those that were written.
     Torn,
     /// The size is not the one that was acknowledged.
     WrongSize,

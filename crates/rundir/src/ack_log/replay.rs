@@ -10,7 +10,7 @@ use workload::Action;
 
 use super::entry::Entry;
 
-/// A name: its location and its path there.
+/// A name: the number of its location, and its path within the location's directory.
 pub(crate) type Key = (u32, Vec<u8>);
 
 /// The acknowledged state of a name.
@@ -36,7 +36,7 @@ pub(crate) enum May {
     Moved(Key),
     /// The name was being created, so any state is possible.
     Made,
-    /// The name may refer to the object with this index, which is complete.
+    /// The name may refer to the object with this index, whose contents are complete.
     Holds(usize),
 }
 
@@ -99,7 +99,7 @@ impl Object {
     }
 }
 
-/// An operation that has begun.
+/// An operation that has begun and is not acknowledged yet.
 #[derive(Debug)]
 struct Flight {
     entry: Entry,
@@ -195,7 +195,6 @@ impl Replay {
         Ok(())
     }
 
-    /// Processes the acknowledgement of an operation.
     pub(crate) fn acknowledges(&mut self, worker: u32, sequence: u64) -> Result<(), String> {
         let Some(Flight { entry, object }) = self.flights.remove(&(worker, sequence)) else {
             return Err(format!(

@@ -18,7 +18,7 @@ fn request(ack_log: &Path, workers: u32) -> RunSpec {
     }
 }
 
-/// Creates `files` files, and leaves the last creation without an acknowledgement.
+/// Logs the creations of `files` files, and acknowledges all but the last creation.
 fn works(mut log: Log, files: u64) {
     let mut buffer = PathBuffer::new(0, b"/proc/".to_vec()).unwrap();
     for number in 1..=files {

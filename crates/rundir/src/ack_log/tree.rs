@@ -30,7 +30,8 @@ pub(crate) struct Tree<'a> {
     /// The directory of each location; `None` if the run removed the directory at its end.
     pub directories: &'a [Option<Place>],
     pub replay: &'a Replay,
-    /// Generates the expected contents; `None` for a classic run, whose text is not compared.
+    /// Generates the expected contents; `None` for a classic run, whose text is only checked for
+    /// zero bytes.
     pub contents: Option<Contents>,
     /// Whether the run may have removed files after its workers had ended.
     pub may_be_removed: bool,

@@ -73,8 +73,8 @@ fn other_user_in(
         Access::As(_, exchanger) | Access::Refused(exchanger) | Access::Link(exchanger)
             if trusts_others =>
         {
-            // The paths of files in subdirectories contain the subdirectory, and other users may
-            // replace a subdirectory of a directory that they can write.
+            // Files in a subdirectory are reached through the subdirectory's name. Users who can
+            // write the directory may replace the subdirectory.
             match subdirectories > 1 {
                 true => Err(untrusted(
                     exchanger,

@@ -39,7 +39,6 @@ pub struct LayoutRequest {
     pub life: Life,
     /// Time at which the run began, in nanoseconds since the epoch.
     pub began_unix_ns: u64,
-    /// The other ranks of the run.
     pub ranks: Vec<OtherRank>,
 }
 

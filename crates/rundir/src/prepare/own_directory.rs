@@ -25,7 +25,7 @@ pub(super) fn make(
     manifest: Manifest,
 ) -> Result<RunDirectory, PrepareError> {
     let seconds = manifest.began_unix_ns / 1_000_000_000;
-    // Number of further attempts after a lost reply, for a server that loses every reply.
+    // Limits the further attempts after lost replies, in case the server loses every reply.
     let mut unknown_left = 3;
     for attempt in 0..1_000 {
         let name = format!(
@@ -45,8 +45,8 @@ pub(super) fn make(
         let (_, _, errno) = failed;
         // Only this run uses the name, and only an empty directory is removed.
         let removed = manifest::remove_by_name(&*users, &name);
-        // `clean` in another PID namespace mistook the directory for one of a killed run and
-        // removed it.
+        // Both errors are `NOENT` if `clean` in another PID namespace mistook the directory for
+        // that of a killed run and removed it.
         if errno == Errno::NOENT && removed == Err(Errno::NOENT) {
             continue;
         }

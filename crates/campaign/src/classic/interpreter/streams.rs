@@ -19,7 +19,7 @@ pub struct Streams<'a> {
 
 impl Streams<'_> {
     /// Writes a line to standard error, after flushing standard output. Replaces characters that
-    /// could control the terminal. Standard output is not sanitised, because `show` prints the
+    /// could control the terminal. Standard output is not sanitized, because `show` prints the
     /// bytes of paths as the original does.
     pub(super) fn complain(&mut self, line: &dyn std::fmt::Display) -> io::Result<()> {
         self.output.flush()?;
@@ -28,8 +28,8 @@ impl Streams<'_> {
         Ok(())
     }
 
-    /// Warns of problems in the form of a line that apply to several commands. `rest` is the part
-    /// of the line after the command's `name`.
+    /// Warns of a malformed line, for mistakes that several commands have in common. `rest` is the
+    /// part of the line after the command's `name`.
     pub(super) fn warn_of_form(&mut self, line: &[u8], name: &str, rest: &[u8]) -> io::Result<()> {
         let said = String::from_utf8_lossy(line);
         let said = said.trim_end();
