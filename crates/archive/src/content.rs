@@ -55,7 +55,7 @@ pub(crate) fn unpack(bytes: &[u8]) -> Result<String, String> {
         return Err("it is truncated".to_owned());
     };
     let length = u64::from_le_bytes(*length);
-    // The parser would reject a longer record, so it is not decompressed.
+    // The parser would reject a longer record, so such a record is not decompressed.
     if length > BYTES_MAX as u64 {
         return Err(format!("its length would be {length} bytes"));
     }

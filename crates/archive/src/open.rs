@@ -87,8 +87,8 @@ impl Archive {
             }
             make(said, opening.owner).map_err(|cause| failed("make", cause))?;
         }
-        // SQLite gets the resolved path, for two reasons. It interprets names like ":memory:" and
-        // "file:…", and its journal must be beside the file, not beside a link to the file.
+        // SQLite gets the resolved path, for two reasons. SQLite interprets names like ":memory:"
+        // and "file:…", and its journal must be beside the file, not beside a link to the file.
         let path = std::fs::canonicalize(said).map_err(|cause| failed("open", cause))?;
         let looked = look(&path)?;
         if looked == Look::Empty && !opening.make {
@@ -167,8 +167,8 @@ impl Archive {
         let mut db = Connection::open_with_flags(path, flags).map_err(told)?;
         db.busy_timeout(patience).map_err(told)?;
         if journal == JournalMode::Rollback {
-            // Set before the first read. SQLite then reads an existing write-ahead log without
-            // shared memory, or fails.
+            // The locking mode is set before the first read. SQLite then reads an existing
+            // write-ahead log without shared memory, or fails.
             lock(&db, "exclusive").map_err(told)?;
         }
         let found = prepare(&db, path, looked)?;
@@ -198,7 +198,8 @@ impl Archive {
         Self::of(db, path)
     }
 
-    /// Opens a file that no process changes for reading, without locks and without journal files.
+    /// Opens a file read-only, without locks and without journal files. No process may be changing
+    /// the file.
     fn still(path: &Path, looked: Look) -> Result<Self, ArchiveError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
             | OpenFlags::SQLITE_OPEN_NO_MUTEX

@@ -209,8 +209,8 @@ impl Archive {
         })
     }
 
-    /// Executes one transaction. It has permission to write from its beginning, so that no other
-    /// process changes data between its reads and its writes.
+    /// Executes one transaction. It has the write lock from its beginning, so that no other process
+    /// changes data between its reads and its writes.
     pub(crate) fn change<A>(
         &mut self,
         doing: &'static str,
@@ -279,8 +279,9 @@ fn beginning(headline: &Headline) -> (u64, &str, &str) {
     )
 }
 
-/// Adds a record, unless the archive contains a completed or another run with the same ID. Does not
-/// compare the records.
+/// Adds a record. If the archive contains an unfinished record of the same run, the record of the
+/// ended run replaces it. Any other record with the same ID remains, and is not compared with the
+/// new one.
 fn import(
     transaction: &Transaction<'_>,
     headline: &Headline,

@@ -61,8 +61,8 @@ impl Looks {
     /// The error of a study that ended between looks after `blocks` blocks: the part of `alpha`
     /// that earlier looks have not spent.
     ///
-    /// A study that ends by its time limit does not examine its results before, so this error is
-    /// still available.
+    /// A study that ends by its time limit has not examined its results since the last look, so
+    /// this error is still available.
     pub fn alpha_at_end(&self, blocks: u32, alpha: f64) -> f64 {
         let before = self.blocks.iter().rev().find(|look| **look < blocks);
         alpha * (1.0 - before.map_or(0.0, |look| self.spent(*look)))

@@ -77,7 +77,7 @@ impl Design {
                 *place = base;
             }
             let cell = self.cell(&dimensions, &at, number_of(&dimensions, &base_at))?;
-            // Runs refer to their cell by its label.
+            // Equal labels are refused, because runs refer to their cell by its label.
             if !labels.insert(cell.label.clone()) {
                 return Err(Flaw(format!(
                     "two cells would be called {:?} (give workloads and targets names without \

@@ -1,9 +1,9 @@
 //! Ratios of candidates to a baseline, with confidence intervals.
 //!
 //! How it works: every candidate (side) is compared with the baseline in every metric. The rows of
-//! the table share its error by Bonferroni's correction, so that all intervals hold together. Runs
-//! in blocks are paired ([`crate::pairs`]). Other runs are two samples, and the comparison reports
-//! that they were not interleaved.
+//! the table share its error by Bonferroni's correction, so the table's confidence applies to all
+//! intervals together. Runs in blocks are paired ([`crate::pairs`]). Other runs are two samples,
+//! and the comparison reports that they were not interleaved.
 
 use serde::{Deserialize, Serialize};
 
@@ -160,8 +160,8 @@ fn noise(baseline: &Baseline, metric: Metric, alpha: f64) -> Option<TwinNoise> {
 }
 
 impl Comparisons {
-    /// Compares each group in a table of its own, whose intervals hold together. A doubtful A/A
-    /// control makes all tables doubtful.
+    /// Compares each group in a separate table. A table's confidence applies to all of its
+    /// intervals together. A doubtful A/A control makes all tables doubtful.
     pub fn of_groups(groups: &[SideGroup], metrics: &[Metric], alpha: f64) -> Vec<Self> {
         let table = |group: &SideGroup| Self::of(&group.baseline, &group.sides, metrics, alpha);
         let mut tables: Vec<Self> = groups.iter().map(table).collect();
@@ -179,8 +179,8 @@ impl Comparisons {
             .iter()
             .flat_map(|side| metrics.iter().map(move |metric| row(side, *metric)))
             .collect();
-        // The A/A control has an error of its own, because it is no row: it tests whether the rows
-        // can be trusted.
+        // The A/A control does not share the error of the rows, because it is no row: it tests
+        // whether the rows can be trusted.
         let of_twin = ALPHA / metrics.len().max(1) as f64;
         let noise: Vec<TwinNoise> = metrics
             .iter()
@@ -300,7 +300,6 @@ impl Comparison {
         }
     }
 
-    /// Returns the confidence interval of the ratio.
     pub fn interval(&self) -> Option<RatioInterval> {
         self.estimate()?.interval
     }

@@ -182,7 +182,6 @@ pub(crate) fn check_option(key: &str, value: &Value) -> Result<(), Flaw> {
     options_of(Table::from_iter([(key.to_owned(), value.clone())])).map(drop)
 }
 
-/// Parses the options in a table.
 pub(crate) fn options_of(table: Table) -> Result<Options, Flaw> {
     let keys = table.keys().cloned().collect::<Vec<_>>().join(", ");
     Options::deserialize(Value::Table(table)).map_err(|error| {

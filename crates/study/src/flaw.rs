@@ -18,7 +18,7 @@ impl DesignError {
     pub fn of_toml(text: &str, error: &toml::de::Error) -> Self {
         Self {
             line: error.span().map(|span| Lines(text).of(span.start)),
-            // The parser's messages may have several lines, which are joined to one.
+            // The parser's messages may have several lines, which are joined into one line.
             flaw: Flaw(error.message().lines().collect::<Vec<_>>().join("; ")),
         }
     }

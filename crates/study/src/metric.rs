@@ -24,7 +24,7 @@ pub enum Metric {
     /// The name of an operation and a statistic, like `create.p99`: this statistic of the
     /// operation's latencies, in nanoseconds.
     Latency(Action, Statistic),
-    /// `cpu`: processor time of this program for a transaction, user and system mode, in
+    /// `cpu`: processor time of this program per transaction, in user and system mode, in
     /// nanoseconds.
     Cpu,
     /// `messages`: requests to servers for a transaction; without a server, commands to the device
@@ -55,7 +55,6 @@ pub enum Better {
     Lower,
 }
 
-/// Unit of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MetricUnit {
@@ -73,7 +72,6 @@ pub enum MetricUnit {
 pub struct UnknownMetric(String);
 
 impl Statistic {
-    /// All statistics, each with its name.
     const ROWS: [(Self, &'static str); 8] = [
         (Self::Mean, "mean"),
         (Self::P50, "p50"),

@@ -33,7 +33,7 @@ pub struct Observed {
     pub level: Level,
     /// The requested metrics that the run contains.
     pub values: BTreeMap<Metric, f64>,
-    /// The rules that the verdict names.
+    /// Names of the rules that are the reasons of the verdict.
     pub reasons: BTreeSet<String>,
     /// Conditions that must be equal for two runs to be comparable.
     pub conditions: BTreeMap<UnlikeWhat, String>,

@@ -23,7 +23,8 @@ pub struct StudyPlan {
     pub next_block: u32,
     /// Number of runs that have been performed.
     pub done: u32,
-    /// Time that the runs of a block measure, in seconds; `None` if the runs are not ended by time.
+    /// Time of all warm-ups and measurements in a block, in seconds; `None` if a run does not end
+    /// by time.
     pub measured_s: Option<f64>,
     /// Maximum wait for a quiet machine before each run, in seconds.
     pub quiet_s: f64,

@@ -230,7 +230,6 @@ impl Design {
     }
 }
 
-/// Parses the value of a key.
 fn parsed<T: FromStr<Err: Display>>(
     lines: &Lines<'_>,
     key: &str,

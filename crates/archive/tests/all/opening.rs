@@ -305,8 +305,8 @@ fn rollback_journal_is_never_replaced_by_a_write_ahead_log() {
     assert!(!has_log(&path));
 }
 
-/// For example, a process was killed, and the archive was then copied to a network file system
-/// together with its write-ahead log.
+/// This situation arises if a process was killed, and the archive was then copied to a network file
+/// system together with its write-ahead log.
 #[test]
 fn write_ahead_log_that_cannot_be_shared_is_replaced_by_a_rollback_journal() {
     let there = directory();
@@ -381,7 +381,6 @@ fn begin_with(path: &Path, journal: JournalMode, number: u64) {
         .unwrap();
 }
 
-/// Returns the path extended by a suffix.
 fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
@@ -430,7 +429,7 @@ fn writes_to_a_name() {
 }
 
 /// The journal of a killed process is beside the file, so it must be found even if the archive is
-/// opened by a link.
+/// opened through a link.
 #[test]
 fn journal_beside_the_linked_file_is_applied() {
     let directory = directory();

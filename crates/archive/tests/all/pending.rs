@@ -231,7 +231,8 @@ fn imports_before_an_error_are_reported() {
     let directory = directory();
     let path = file(&directory);
     drop(open(&path));
-    // One transaction imports fewer records than this, so the second transaction fails.
+    // One transaction imports fewer than 70 records, so a second transaction is needed, and it
+    // fails.
     for number in 1..=70 {
         leave_beside(&path, None, &run(number), &Remarks::default()).unwrap();
     }

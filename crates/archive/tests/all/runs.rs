@@ -418,7 +418,7 @@ fn importing_a_run_twice_adds_it_once() {
     assert_eq!(only(&archive).tags, ["mine"]);
 }
 
-/// For example, the run was exported while it was active, and once more after its end.
+/// This situation arises if the run was exported while it was active, and once more after its end.
 #[test]
 fn completed_run_replaces_its_unfinished_record() {
     let directory = directory();

@@ -480,7 +480,6 @@ fn rank_0_receives_the_merged_record_after_every_phase() {
                     .windows(2)
                     .all(|two| done(&two[0]).len() < done(&two[1]).len())
             );
-            // The last merged record is a valid record.
             Record::from_json(&verdict::to_json(last)).unwrap();
         }
     }

@@ -6,7 +6,8 @@ use study::{Baseline, BlockAttempt, ComparedSide, Metric, Observed, UnlikeWhat};
 use testkit::Random;
 use verdict::Level;
 
-/// Returns a run with the given values in the given block.
+/// Returns a run in a block. All runs from this function have the same conditions, so that they are
+/// comparable.
 pub fn run(block: Option<u32>, values: &[(Metric, f64)]) -> Observed {
     Observed {
         conditions: BTreeMap::from([
