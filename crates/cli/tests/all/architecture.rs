@@ -153,8 +153,9 @@ fn pure_crates_touch_no_system() {
     }
 }
 
-/// Words that must not occur in the source of certain crates. The first row permits `Duration`, but
-/// no clock. Engines may use files but no clock; the runner and `system` must not print.
+/// Each row: crates, and the words that must not occur in their sources. `std::time` forbids the
+/// clocks of the standard library; `core::time::Duration` is permitted. Engines may use files but
+/// no clock; the runner and `system` must not print.
 const PURE: &str = "
     document workload engine measure record verdict report published | std::fs std::time std::env \
         std::net std::process println! eprintln!

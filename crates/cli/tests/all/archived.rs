@@ -1,6 +1,6 @@
-//! The archive, with the real program: what it contains after a run, after a run was killed, and
-//! with two writers. Other tests cover the archive commands, and archives that cannot be used for a
-//! run.
+//! Tests the archive with the real program: its content after a run, after a killed run, and with
+//! two writers. The modules `commands` and `pending` test the archive commands, and archives that
+//! cannot be used for a run.
 //!
 //! `POSTMARK_KILLS` sets how many times a run is killed (default 20). A release uses a higher
 //! number.
@@ -45,8 +45,8 @@ impl Home {
         self.test_dir.path().join("data/postmark/archive.db")
     }
 
-    /// A command that starts the program with arguments that contain no blanks. Runs use the target
-    /// directory of the user.
+    /// A command that starts the program with arguments, which blanks separate. The command `run`
+    /// gets the target directory of this user.
     fn command(&self, words: &str) -> Command {
         let mut command = postmark(words);
         if words.starts_with("run ") {
@@ -68,8 +68,8 @@ impl Home {
         self.end(self.command(words))
     }
 
-    /// Runs the command in a row, and asserts the exit status and the texts that the row lists
-    /// after it.
+    /// Runs the command at the start of `row`, and asserts what follows it in `row`: the exit
+    /// status, and texts of the output, separated by ` | `.
     fn row(&self, row: &str) {
         let (words, expected) = row.split_once(" | ").unwrap();
         self.shows(words).ends(expected);

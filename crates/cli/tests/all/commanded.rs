@@ -28,7 +28,8 @@ pub fn command(bytes: &[u8]) {
         let mut interpreter = Interpreter::new(settings, &mut engine, streams, false);
         let file = Some(Path::new("/dev/null"));
         let ended = interpreter.session(file, &mut Plain::new(&lines[..]));
-        // A line that is too long is an error.
+        // A session may fail only if its input is longer than 1 MiB, because a line may be too
+        // long.
         assert!(ended.is_ok_and(|code| code <= 1) || lines.len() > 1 << 20);
         let errors = String::from_utf8(errors).expect("what is complained of is a text");
         assert!(
@@ -47,7 +48,7 @@ fn without_file(line: &[u8]) -> &[u8] {
     command.map_or(line, |command| &line[..command.len()])
 }
 
-/// In place of a run, returns the largest possible figures.
+/// Performs no run, and returns extreme figures.
 struct NoRuns;
 
 impl ClassicRunner for NoRuns {

@@ -110,7 +110,8 @@ impl Archived {
         }
     }
 
-    /// Archives the blocks of a study.
+    /// Archives a study. Each block has two runs of `old`, one of which is the A/A control, and a
+    /// run of `new` whose rate is multiplied by `factor`.
     fn study(&mut self, factor: f64, blocks: u32) {
         for block in 1..=blocks {
             for (position, (cell, is_twin, factor)) in [

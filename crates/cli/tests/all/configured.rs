@@ -1,6 +1,6 @@
 //! Parses, resolves and checks a configuration file from an untrusted source, without using a file
-//! system. Writes the result as a configuration file and parses that. `hostile.rs` calls this with
-//! stored inputs, and the fuzz target `config` with new ones.
+//! system. Writes the result as a configuration file, and parses this file. `hostile.rs` calls this
+//! with stored inputs, and the fuzz target `config` with new ones.
 
 use campaign::run_spec::{RunRequest, Specified, parse_config, specify, to_config};
 use cli::ui::problem::USER;
@@ -34,8 +34,8 @@ pub fn configure(bytes: &[u8]) -> bool {
     true
 }
 
-/// Asserts the form of an error message. Each line between the first and the last quotes the file
-/// within a frame, so no text of the file starts a line.
+/// Asserts that each line of an error message, except the first and the last, starts with `|`,
+/// after a line number or blanks. So no text of the configuration file starts a line.
 fn is_framed(problem: &str) {
     let lines: Vec<&str> = problem.lines().collect();
     let is_of_frame = |line: &&str| {
@@ -113,7 +113,7 @@ fn judge(specified: &Specified) {
     }
     let all = workload.files().saturating_add(workload.transactions());
     // Planning takes too long if it draws too many random numbers. The original PostMark draws an
-    // additional one for each block that it writes.
+    // additional number for each block that it writes.
     let blocks = 1 + workload.content_bytes_max() / workload.write_block_bytes();
     let draws = all.saturating_mul(workers).saturating_mul(blocks);
     let is_short = all.saturating_mul(workers) <= PLANNED_MAX && draws <= DRAWS_MAX;

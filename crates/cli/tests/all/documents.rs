@@ -42,7 +42,7 @@ fn commands(document: &str) -> Vec<String> {
     lines.filter(is_ours).map(str::to_owned).collect()
 }
 
-/// Directories below which the targets in the documents are.
+/// Directories that contain the targets in the documents.
 const TARGETS: [&str; 2] = ["/mnt/", "/srv/"];
 
 /// Path of the acknowledgement log in the documents. It is on another file system than the targets.
@@ -84,8 +84,8 @@ fn scaled(command: &str, target: &Path, log: &Path) -> String {
     }
     command = words.join(" ");
     if command.starts_with("postmark study --preset") {
-        // All target directories of a document are the same directory in this test. So each target
-        // needs a name of its own.
+        // In this test, all target directories of a document are the same directory. So each target
+        // gets a name: `a`, `b` and so on.
         for (word, name) in words.iter_mut().zip('a'..) {
             if word.starts_with('/') {
                 *word = format!("{name}={word}");
@@ -137,7 +137,8 @@ pub fn perform(document: &str, commands: &[String]) {
             |name: &str, code| command.starts_with(name) && output.status.code() == Some(code);
         let says_invalid = judges("postmark check", 1) || judges("postmark gate", 2);
         // The servers in the documents do not exist. A command contacts its server only after it
-        // has checked all arguments, so the arguments were right.
+        // has checked all arguments. So an error about the server shows that the arguments are
+        // valid.
         let told = String::from_utf8_lossy(&output.stderr);
         let is_unreachable =
             told.contains("cannot resolve the host server") || told.contains("cannot connect to");

@@ -319,7 +319,7 @@ fn durability_level_is_derived_from_device_flushes() {
         work,
         &expect(FlushAcknowledged, None),
     );
-    // The policy `fsync` on xfs and btrfs, in addition to ext4.
+    // The policy `fsync` is tested on xfs and btrfs, too.
     for kind in [FileSystem::Xfs, FileSystem::Btrfs] {
         if kind.is_available() {
             let disk = Disk::new(kind);
@@ -533,8 +533,8 @@ fn growing_images_and_nearly_full_disks_are_reported() {
     );
 }
 
-/// For another user, and in a container that hides parts of /proc and /sys, counters are not
-/// available. The record contains the reason.
+/// In a container that hides parts of /proc and /sys, counters are not available, neither for root
+/// nor for another user.
 #[test]
 fn counters_in_hidden_kernel_files_are_not_available() {
     if !is_root() || !is_on_a_disk() || !is_met(Path::new("/usr/bin/setpriv").exists(), "setpriv") {
@@ -544,8 +544,8 @@ fn counters_in_hidden_kernel_files_are_not_available() {
     let at = test_dir.directory("location");
     std::fs::set_permissions(&at, std::fs::Permissions::from_mode(0o777)).unwrap();
     let program = program_for_all(&test_dir);
-    // The container hides the files in three ways: as empty files, as missing files, and behind an
-    // empty directory.
+    // The container hides files in two ways: it mounts an empty file system on /sys, and /dev/null
+    // on files in /proc.
     let mask = "mount --make-rprivate / && mount -t tmpfs none /sys && for file in stat meminfo \
                 diskstats self/io; do mount --bind /dev/null /proc/$file || exit 9; done";
     let nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups";

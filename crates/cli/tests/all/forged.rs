@@ -101,7 +101,8 @@ fn with_summary(record: &Value) -> Option<String> {
     Some(verdict::to_json(&Record::from_json(&text).ok()?))
 }
 
-/// Runs `postmark check`. Returns the first rule that each record breaks, if any.
+/// Runs `postmark check`. For each record, returns the first rule that it breaks, `None` if it
+/// breaks no rule, or `not read` if it is no valid record.
 fn found(test_dir: &TestDir, forged: &[Value]) -> Vec<Option<String>> {
     let mut answers: Vec<Option<String>> = vec![Some("not read".to_owned()); forged.len()];
     let mut command = postmark("check --format json");
@@ -133,7 +134,6 @@ fn found(test_dir: &TestDir, forged: &[Value]) -> Vec<Option<String>> {
     answers
 }
 
-/// The transactions phase in a record.
 fn transactions(record: &mut Value) -> &mut Value {
     let phases = record["actual"]["phases"].as_array_mut().unwrap();
     phases
@@ -401,8 +401,8 @@ fn check_finds_forgeries_that_improve_results() {
     assert!(passed.len() <= PASS_MAX, "{passed:?}");
 }
 
-/// Collects the JSON pointers of all values without fields of their own. They are grouped by field
-/// name, without the indices of lists.
+/// Collects the JSON pointers of all values except objects, lists and null. They are grouped by
+/// field path, in which `[]` stands for a list index.
 fn leaves(value: &Value, pointer: &str, field: &str, all: &mut BTreeMap<String, Vec<String>>) {
     match value {
         Value::Object(fields) => {
@@ -438,8 +438,9 @@ fn is_free(field: &str) -> bool {
     rows(FREE).iter().any(|row| field.contains(row[0]))
 }
 
-/// Changes one random value of a record, but none of the [`FREE`] fields. `None` if the new value
-/// equals the old one.
+/// Changes one random value of a record, but none of the [`FREE`] fields. Returns the field path
+/// and the changed record, or `None` if the new value equals the old one. `others` contains all
+/// texts of each field.
 fn forge(
     draws: &mut Random,
     record: &Value,

@@ -1,7 +1,7 @@
-//! Processes a file from an untrusted source as all commands would. It separates the documents,
-//! prints records in every format, compares records with published results, converts them to
-//! options like `--like`, and builds tables of submissions. `hostile.rs` calls this with stored
-//! inputs, and the fuzz target `import` with new ones.
+//! Processes a file from an untrusted source like the commands that read such files: separates its
+//! documents, prints records in every format, compares records with published results, converts
+//! records to command-line options as `--like` does, and builds tables of submissions. `hostile.rs`
+//! calls this with stored inputs, and the fuzz target `import` with new ones.
 
 #[path = "../../../report/tests/all/imported.rs"]
 mod imported;

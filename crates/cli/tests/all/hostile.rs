@@ -25,7 +25,7 @@ const HOSTILE: &[u8] = b"\x1b[2J\x1b]0;x\x07\xe2\x80\xae\xc2\x9b31m\r\npostmark:
 /// The sanitized form of [`HOSTILE`], up to the byte that is not UTF-8.
 const SHOWN: &str = "\\x1b[2J\\x1b]0;x\\x07\\u{202e}\\u{9b}31m\\r\\npostmark: all is well";
 
-/// The files of a directory except Markdown, sorted by name.
+/// Paths and contents of the files in a directory except Markdown, sorted by name.
 fn files(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let entries = std::fs::read_dir(directory).unwrap();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -172,7 +172,8 @@ proptest! {
     }
 }
 
-/// If POSTMARK_WRITE_GOLDEN is set, the submission is written to the seeds of the fuzz target.
+/// If POSTMARK_WRITE_GOLDEN is set, the test first writes `submission.json`, a seed of the fuzz
+/// target `import`.
 #[test]
 fn seeds_of_imported_files_are_accepted() {
     if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
@@ -212,7 +213,7 @@ fn test_dir() -> (tempfile::TempDir, OsString) {
 }
 
 /// Runs the program in a directory, and asserts that no character of its output could control a
-/// terminal.
+/// terminal. Returns standard output, standard error and the exit status.
 fn said(words: &[&OsStr], at: &Path) -> (String, String, Option<i32>) {
     let mut program = Command::new(ours());
     let ended = program

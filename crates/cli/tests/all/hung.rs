@@ -23,8 +23,8 @@ use crate::support::{Ended, Running, TestDir, heartbeats, is_met, names};
 /// Record and report must exist within this time after a signal.
 const PROMISED: Duration = Duration::from_secs(10);
 
-/// A program that uses the mount of the hung server. If a test fails, the mount is removed first:
-/// processes that wait for the server cannot end before.
+/// A program that uses the mount of the hung server. If a test fails, the server is ended first,
+/// because a process that waits for the server cannot end before the server.
 struct OnMount {
     running: Option<Running>,
     mounted: Arc<Mutex<Option<Mounted>>>,
@@ -151,8 +151,8 @@ impl Hung {
                 .wait_for_request(Duration::from_secs(60))
         };
         assert!(waits, "nobody asks the server\n{}", running.errors());
-        // The process that waits for the server is ended with it, so it cannot remove its heartbeat
-        // file.
+        // The process that waits for the server ends only with the server, so it cannot remove its
+        // heartbeat file.
         heartbeats::remove_after_test(&running.worker().to_string());
     }
 

@@ -1,6 +1,6 @@
 //! The original and this program are killed at the same unlink of a session. The remaining trees
-//! must have the same names and sizes. So the order and the sizes of operations are the same at any
-//! time, not only at the end.
+//! must have the same names and sizes. This shows that both programs perform operations in the same
+//! order and with the same sizes, not only that their results are equal.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Performs the small study files of the project as root, whose results are printed in the tables
-//! of published papers.
+//! Performs the small study files of the project as root. Their results are printed in the form of
+//! tables in published papers.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -9,7 +9,6 @@ use testkit::{Shows, rows};
 use crate::original::{directory, ours};
 use crate::support::is_root;
 
-/// Path of a study file in the directory `studies`.
 fn study_file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../studies/{name}.toml"))
 }
@@ -31,7 +30,8 @@ fn text(output: &Output) -> String {
     shown.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Performs the small study of a layout. Its output includes the values printed in the paper.
+/// Performs a study of the directory `studies`, and returns its report on one line. The report
+/// includes the values printed in the paper.
 fn studied(place: &Path, name: &str) -> String {
     let file = study_file(name);
     let words = format!("study {} --with-published --quiet", file.display());

@@ -1,4 +1,5 @@
-//! The commands about archived runs.
+//! The commands about archived runs, such as `list`, `show`, `export`, `import`, `tag`, `note` and
+//! `delete`.
 
 use std::fs;
 use std::io::Write;
@@ -149,7 +150,7 @@ fn run_options_set_tags_and_note() {
     let entry = &home.entries()[0];
     assert_eq!(entry.tags, ["baseline", "ssd"]);
     assert_eq!(entry.note.as_deref(), Some("before the update"));
-    // A run repeated by `--like` does not get the tags and the note.
+    // A run repeated by `--like` does not get the tags and the note of the first run.
     home.shows(&LITTLE.replace("run ", "run --like 1 ")).code(0);
     let second = &home.entries()[1];
     assert_eq!((second.tags.len(), &second.note), (0, &None));
@@ -284,7 +285,8 @@ fn import_stops_at_the_size_limit_of_a_record() {
     home.row("import long.json | 1 | too long for a record");
 }
 
-/// `export` writes the other records. If no record can be read, the output file is not changed.
+/// `export` writes the records that it can read. If it can read none, it does not change the output
+/// file.
 #[test]
 fn export_skips_a_damaged_record() {
     let home = Home::new();

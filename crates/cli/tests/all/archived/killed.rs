@@ -11,8 +11,8 @@ use verdict::{ListedRun, State, Summary};
 use super::{Home, open};
 use crate::support::{Ended, Running};
 
-/// A run of several phases with two workers. It also limits the number of transactions: otherwise
-/// computing its largest possible pool would take a second.
+/// A run of several phases with two workers. Time and number of transactions are limited: without
+/// the second limit, computing the largest possible pool would take a second.
 const RUN: &str = "run --no-overhead --storage posix --workers 2 --files 400 --mix \
                    create=1,delete=1,read=2 --for 120ms --transactions 1000000";
 /// A load sweep with two load levels, each of which takes at least ten seconds.
@@ -24,8 +24,8 @@ fn kills() -> u32 {
     said.map_or(20, |said| said.parse().expect("POSTMARK_KILLS is a number"))
 }
 
-/// A number from 0 to 1 for each case. The numbers are multiples of the golden ratio, so they are
-/// evenly distributed and all different.
+/// A number from 0 to 1 for each case. The numbers are the fractional parts of multiples of the
+/// golden ratio, so they are evenly distributed and all different.
 fn spread(case: u32) -> f64 {
     (f64::from(case) * 0.618_033_988_749_895).fract()
 }
@@ -41,7 +41,7 @@ fn completed_phases_survive_a_kill() {
         let after = whole.mul_f64(spread(case) * 1.05);
         let before = home.entries().len();
         // Every second run is killed only after it is in the archive. On a busy machine, most of
-        // the time passes before that.
+        // the run time passes before the run is in the archive.
         let running = Running::start(home.command(RUN), home.test_dir.path());
         let ended = kill_after(running, after, |_| {
             case % 2 == 0 || home.entries().len() > before
@@ -75,7 +75,6 @@ fn completed_phases_survive_a_kill() {
         seen.unfinished,
         "{listed}"
     );
-    // Unfinished runs can be shown.
     for entry in home.entries() {
         let shown = home.answer(&format!("show {}", entry.number.unwrap()));
         assert_eq!(
@@ -129,7 +128,8 @@ fn kill_after(
 struct Seen {
     /// Number of runs that were killed before they were in the archive.
     nothing: usize,
-    /// Number of killed runs with 0, 1, ... complete parts.
+    /// Number of killed runs by their number of complete phases and load levels: 0, 1, 2, 3, 4, and
+    /// 5 or more.
     parts: [usize; 6],
     unfinished: usize,
     /// Number of runs that had ended before the signal.

@@ -30,8 +30,8 @@ fn run_is_performed_if_the_default_archive_is_locked() {
     assert_eq!(waits.len(), 1, "{ended}");
     ended.shows(text(&waits[0]));
     assert_eq!(fs::read_dir(&home.target).unwrap().count(), 0);
-    // While the archive is locked, commands that only read it work. They do not add the waiting
-    // records.
+    // While the archive is locked, commands that only read it still work, but do not add the
+    // waiting records to it.
     let listed = home.shows("list");
     listed.code(0).shows("1 record of earlier runs still waits");
     assert_eq!(waiting(&home.archive()).len(), 1);
@@ -186,8 +186,8 @@ fn run_is_performed_if_the_data_directory_is_unwritable() {
     }
 }
 
-/// The data directory is on a server that does not answer. It must not delay a run. If `--archive`
-/// names an archive there, the run is refused.
+/// If the file system of the data directory does not answer, a run is performed without an archive.
+/// If `--archive` names an archive there, the run is refused.
 #[test]
 fn run_is_performed_if_the_data_directory_hangs() {
     let possible = faultfs::is_possible();
@@ -217,7 +217,7 @@ fn run_is_performed_if_the_data_directory_hangs() {
     assert_eq!(home.entries().len(), 1);
 }
 
-/// A user without write permission can list the archive. The list includes the number of waiting
+/// An archive on a read-only file system can be listed. A message states the number of waiting
 /// records.
 #[test]
 fn records_waiting_beside_a_read_only_archive_are_counted() {

@@ -1,11 +1,11 @@
-//! Where the archive is: on the device of the target, and in the home of the user under sudo.
+//! Locations of the archive: on the device of the target, and under sudo in the data directory of
+//! the invoking user.
 
 use std::os::unix::fs::MetadataExt;
 
 use super::{Home, LITTLE, text};
 use crate::support::{FileSystem, TestDir, Volume, is_root};
 
-/// If the archive is on the file system of the target, the report mentions that.
 #[test]
 fn archive_on_the_target_device_is_reported() {
     if !FileSystem::Ext4.is_available() {
@@ -25,7 +25,7 @@ fn archive_on_the_target_device_is_reported() {
     home.shows(&format!("{LITTLE} --archive {}", text(&shared)))
         .code(0)
         .shows("is on the target's device");
-    // The engine `null` does not use the target, so the report mentions nothing.
+    // The engine `null` does not use the target, so the report does not mention the device.
     let null = LITTLE.replace("posix", "null");
     home.shows(&format!("{null} --archive {}", text(&shared)))
         .code(0)

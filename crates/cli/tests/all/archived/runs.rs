@@ -1,4 +1,4 @@
-//! Which runs are archived, and what the archive stores of them.
+//! Tests which runs are archived, and what the archive stores about a run.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -249,8 +249,8 @@ fn signal_ends_a_run_while_the_archive_is_locked() {
     );
 }
 
-/// The classic formats perform no sync between phases. Even so, writing to the archive is not part
-/// of the time of a phase.
+/// A run with a classic report format performs no sync between phases. Even so, writing to the
+/// archive is not part of the time of a phase.
 #[test]
 fn times_in_classic_formats_exclude_archiving() {
     let home = Home::new();

@@ -71,8 +71,8 @@ impl Verified {
         self
     }
 
-    /// The losses of files with these names that are no error: an fsync during the shutdown may
-    /// have wrongly reported success.
+    /// The losses of files with these names. They are no errors, because an fsync during the
+    /// shutdown may have wrongly reported success.
     fn excused(&self, names: &[String]) -> Vec<&Value> {
         let is_excused = |loss: &&Value| {
             let path = Path::new(loss["path"].as_str().unwrap());
@@ -335,8 +335,8 @@ fn damage(mounted: &Mounted, ack_log: &Path) {
         let verified = Verified::of(&mounted.at, ack_log);
         let lost = verified.said["lost"].as_array().unwrap().clone();
         std::fs::write(path, &content).unwrap();
-        // The operation on this file was in flight at the crash, so its contents are not known and
-        // no damage can be found.
+        // No loss is found if an operation on this file was in flight at the crash, because the
+        // expected contents of the file are then unknown.
         if lost.is_empty() {
             verified.nothing_is_lost();
             continue;

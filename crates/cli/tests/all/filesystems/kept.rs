@@ -102,7 +102,7 @@ fn prepared_pool_can_be_reused_for_another_mix(mounted: Mounted) {
         .and("--mix read=1,create=1,delete=1 --transactions 0 --keep")
         .perform();
     kept.is_complete();
-    // A pool without transactions can be reused for any mix.
+    // A pool on which no transactions were performed can be reused for any mix.
     let taken = Run::new(&mounted.at, shared)
         .and("--mix read=3,list=1,append=1,rename=1,create=2,delete=2 --transactions 500 --reuse")
         .perform();

@@ -3,7 +3,7 @@
 use crate::mounted::{Mounted, on};
 use crate::runs::Run;
 
-/// Presets with mixes. Every read is verified, because the contents identify the file and its
+/// Presets with mixes. Every read can be verified, because the contents identify the file and its
 /// version.
 const MIXES: [(&str, &str); 6] = [
     ("mail", "--files 100 --transactions 150"),

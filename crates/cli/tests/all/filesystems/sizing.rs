@@ -1,5 +1,5 @@
-//! `--working-set`: pools that are larger than the page cache, on this machine and under a memory
-//! limit of 256 MiB. The short runs that calibrate the duration must leave no files.
+//! `--working-set`: pools whose size is relative to the page cache, without a memory limit and with
+//! one of 256 MiB. The short runs that calibrate the duration must leave no files.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
