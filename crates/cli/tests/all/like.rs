@@ -1,5 +1,5 @@
-//! `--like` repeats a run from its record. Its run spec is the same, unless other options override
-//! it.
+//! `--like` repeats a run from its record. The new run has the same run spec, except where other
+//! options override it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -120,7 +120,7 @@ fn record_resolves_to_the_run_spec_of_its_options() {
         let once_more = specify(&work(&[like, place].concat()), USER).unwrap();
         assert_eq!(toml(&once_more), toml(&specified), "{words:?}");
         std::fs::remove_file(&file).unwrap();
-        // Some runs keep their pool, which is removed here.
+        // Removes the pools that some of the runs keep.
         for (path, _) in tree(at.path()).into_iter().rev() {
             let path = at.path().join(path);
             std::fs::remove_dir(&path)
@@ -264,7 +264,7 @@ fn options_override_the_repeated_record() {
         );
     }
     assert_eq!(specified.notes, [Note::OtherWork { generators: None }]);
-    // A note about the difference is printed before the run, and its record contains the note.
+    // A note about the different workload is printed before the run and in the report.
     let other = ended(&["run", "--like", path, "--transactions", "7"], at.path());
     for said in [&other.errors, &other.output] {
         let said = String::from_utf8_lossy(said);
@@ -273,8 +273,8 @@ fn options_override_the_repeated_record() {
     }
     let planned = answer(&["plan", "--like", path, "--transactions", "7"], at.path());
     planned.shows("differs from that of the repeated run");
-    // The repeated run does not write the acknowledgement log that the record names. If other
-    // generators created the record, a note reports that.
+    // The repeated run does not write the acknowledgement log that the record names. If the record
+    // is from a version of the program with other workload generators, a note reports that.
     let mut document: Value =
         serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
     let record = &mut document["record"];

@@ -114,7 +114,7 @@ fn each_command_has_a_manual_page_with_all_its_options() {
 fn examples_in_manual_pages_succeed() {
     let test_dir = original::directory();
     let pages = pages(test_dir.path());
-    // Runs must exist before commands that read them, so their examples are first.
+    // The examples of `run` are performed before those of commands that read archived runs.
     let order = [
         "postmark",
         "postmark-run",
@@ -207,7 +207,7 @@ fn pages_are_overwritten_only_with_force() {
     assert!(fs::read_to_string(&page).unwrap().contains("POSTMARK-RUN"));
 }
 
-/// Runs a shell script that reads a file with the completions. Returns its output.
+/// Runs a script in a shell without user configuration, and returns its standard output.
 fn shell(program: &str, arguments: &[&str], script: &str, directory: &Path) -> String {
     let output = Command::new(program)
         .args(arguments)

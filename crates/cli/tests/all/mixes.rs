@@ -9,7 +9,6 @@ use testkit::{Assert, Shows};
 
 use crate::original::{answer, directory, ended, json, ours, say, split, tree};
 
-/// Options of a small run.
 const SMALL: &str = "--files 40 --transactions 400";
 
 fn presets() -> Vec<String> {
@@ -61,8 +60,8 @@ fn engines_are_listed_with_capabilities() {
 fn every_preset_equals_its_configuration_file() {
     let at = directory();
     for preset in presets() {
-        // The largest presets would take minutes in debug builds, so they are planned with fewer
-        // files and transactions.
+        // In debug builds, planning the largest presets would take minutes. So each preset is
+        // planned with few files and transactions.
         let words = [
             "plan",
             "--preset",
@@ -80,8 +79,8 @@ fn every_preset_equals_its_configuration_file() {
     }
 }
 
-/// Asserts that options, written as a configuration file, result in the same file and the same plan
-/// when that file is read.
+/// Converts options to a configuration file, reads this file, and asserts that it results in the
+/// same file and the same plan.
 fn round_trip(words: &[&str], at: &Path) {
     let file = at.join("config.toml");
     let toml = answer(&[words, &["--format", "toml"]].concat(), at);
@@ -145,7 +144,7 @@ fn options_survive_configuration_files() {
             at.path(),
         );
     }
-    // Runs limited by time.
+    // The next runs are limited by time, so they have no option `--transactions`.
     for words in [
         "plan --files 40 --mix read=1 --sweep 10.5,20,300 --arrivals constant --for 20s --slo \
          p99<2500us",
@@ -354,7 +353,7 @@ fn ack_log_of_a_complete_run_shows_no_loss() {
     let path = at.path().to_str().unwrap();
     let text = answer(&["verify-log", path, "--ack-log", ack_log], at.path());
     text.shows("No loss");
-    // Another program removes a file of the run.
+    // The test removes a file of the run, as another program might.
     let files = tree(at.path());
     let is_ours = |(path, size): &&(std::path::PathBuf, Option<u64>)| {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
@@ -375,8 +374,8 @@ fn ack_log_of_a_complete_run_shows_no_loss() {
     assert_eq!(verified["lost"].as_array().unwrap().len(), 1);
 }
 
-/// Performs a run whose files ulimit limits to 4 KiB, and returns its report. Some creations fail
-/// and leave incomplete files.
+/// Performs a run under a file size limit of 4 KiB, so some creations fail and leave incomplete
+/// files. Returns the exit status and the record.
 fn with_small_files_only(words: &str, at: &Path) -> (Option<i32>, Value) {
     let script = format!(
         "trap '' XFSZ; ulimit -f 8; exec \"$0\" run --quiet --format json {words} --size \

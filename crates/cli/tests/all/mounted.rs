@@ -50,8 +50,8 @@ pub fn btrfs() -> Option<Mounted> {
 
 /// Size of an image in MiB. Images are sparse, so this is only the maximum of the space used.
 const IMAGE_MIB: u64 = 2_048;
-/// Images are stored in memory if that has space for several full images. The results are the same
-/// as on a disk, which would be slower because other programs use it.
+/// Images are stored in memory if at least this much is free, else on a disk. The results of the
+/// tests are the same, but the tests are slower on a disk that other programs use.
 const MEMORY_MIN_BYTES: u64 = 8 << 30;
 
 fn test_dir() -> TestDir {
@@ -67,7 +67,8 @@ fn test_dir() -> TestDir {
 pub struct Mounted {
     pub kind: FileSystem,
     pub at: PathBuf,
-    /// Declared before `test_dir`, which contains its image, so that it is dropped first.
+    /// Declared before `test_dir`, which contains the image of the volume, so that the volume is
+    /// dropped first.
     pub volume: Volume,
     test_dir: TestDir,
 }
@@ -101,7 +102,7 @@ impl Mounted {
         })
     }
 
-    /// A path on another file system, which is removed with this file system.
+    /// A path on another file system. A file at this path is removed when this value is dropped.
     pub fn elsewhere(&self, name: &str) -> PathBuf {
         self.test_dir.path().join(name)
     }
@@ -156,7 +157,7 @@ impl Drop for Frozen {
     fn drop(&mut self) {
         drop(self.thaws.stdin.take());
         let thawed = self.thaws.wait().is_ok_and(|status| status.success());
-        // If the test already panics, its first failure is the one to report.
+        // While a test panics, a second panic would abort the test process.
         assert!(
             thawed || std::thread::panicking(),
             "the file system does not thaw"

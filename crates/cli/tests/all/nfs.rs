@@ -166,7 +166,8 @@ fn calls_in(ran: &Ran, phase: &str) -> BTreeMap<String, u64> {
     )
 }
 
-/// All operations of mixes that NFS version 3 supports. It has no extended attributes.
+/// All operations of mixes except those on extended attributes, which NFS version 3 does not
+/// support.
 fn asked() -> Vec<Action> {
     let lacks = ["set-xattr", "get-xattr"];
     let asked = Action::operations().filter(|action| action.is_asked_for());

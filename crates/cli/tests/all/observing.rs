@@ -10,7 +10,7 @@ use testkit::Assert;
 use crate::support::interface::program;
 use crate::support::{Ended, FileSystem, Running, TestDir, Volume};
 
-/// The command `postmark observe` for another command, with a target.
+/// The command `postmark observe` with a target, which runs the command `observed`.
 fn command(test_dir: &TestDir, target: &Path, options: &[&str], observed: &[&str]) -> Command {
     let mut command = Running::command(program());
     command
@@ -217,7 +217,7 @@ fn observe_forwards_signals_and_then_reports() {
         ended.code(5).shows("caught").shows("exit status 5");
         assert_eq!(ended.output.matches("caught").count(), 1, "{ended}");
     }
-    // This command has no handler, so the signal ends it.
+    // `sleep` has no handler for the signal, so the signal ends it.
     let mut running = Running::start(
         command(&test_dir, test_dir.path(), &[], &["sleep", "60"]),
         test_dir.path(),

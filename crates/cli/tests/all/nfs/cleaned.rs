@@ -15,7 +15,8 @@ use crate::support::{Running, Snapshot};
 const LONG: &str = "--mix create=2,delete=2,append=1,rename=1,link=1,symlink=1 --dirs subdirs:3 \
                     --transactions 100000000 --no-room-check";
 
-/// Starts a run, and waits until it is in the middle of a phase.
+/// Starts a run, and waits until it is in the middle of a phase: 200 ms after `phase` has ended,
+/// or, if `phase` is `None`, after the run has created more than ten files.
 fn in_the_middle(ganesha: &Ganesha, options: &str, phase: Option<&str>) -> Running {
     let mut running = start(ganesha, &ganesha.url("export"), options);
     running.until("that it works", |running| match phase {
@@ -97,7 +98,6 @@ fn complete_run_leaves_no_heartbeat_files() {
         .assert(heartbeats() == 0, "signs of life are left");
 }
 
-/// `clean` does not remove the files of a run in progress.
 #[test]
 fn clean_refuses_a_run_in_progress() {
     let Some(ganesha) = Ganesha::start() else {
@@ -181,7 +181,7 @@ fn verify_log_finds_acknowledged_operations() {
 }
 
 /// Truncates one file of the run, and flips a bit in another file. The writes of both files were
-/// acknowledged long before.
+/// acknowledged long before. Returns the paths of the two files.
 fn damage(ganesha: &Ganesha) -> [PathBuf; 2] {
     let own = own_directories(&ganesha.served("export")).remove(0);
     let mut files = Vec::new();

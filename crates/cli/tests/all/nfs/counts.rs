@@ -124,7 +124,7 @@ struct Takes {
     calls: &'static [(&'static str, u64)],
 }
 
-/// Number of operations of the mix. If it needs two kinds, they alternate.
+/// Number of operations in each run of [`TAKES`].
 const TIMES: u64 = 100;
 const TAKES: [Takes; 6] = [
     Takes {
@@ -159,7 +159,7 @@ const TAKES: [Takes; 6] = [
     },
 ];
 
-/// A worker makes exactly the required calls. These include the calls that look up its directory.
+/// The transactions phase makes exactly the calls in [`TAKES`], and no other calls.
 #[test]
 fn operations_make_exactly_the_required_calls() {
     let Some(ganesha) = Ganesha::start() else {

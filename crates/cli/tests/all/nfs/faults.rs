@@ -253,7 +253,6 @@ fn operation_repeated_after_a_connection_reset_is_recognized_or_unknown() {
     }
 }
 
-/// A corrupt reply ends the run with a clear error.
 #[test]
 fn corrupt_reply_ends_the_run_with_a_reason() {
     let Some(test_dir) = TestDir::new() else {
@@ -274,8 +273,8 @@ fn corrupt_reply_ends_the_run_with_a_reason() {
     }
 }
 
-/// The client waits until the timeout for a reply that never arrives or has the number of another
-/// call. Then the run ends.
+/// The run ends at the timeout of a call if its reply never arrives, or if the reply has the
+/// transaction number of no call.
 #[test]
 fn missing_reply_ends_the_run_at_the_timeout() {
     let Some(test_dir) = TestDir::new() else {
@@ -294,7 +293,7 @@ fn missing_reply_ends_the_run_at_the_timeout() {
     }
 }
 
-/// The message to the user contains the error of the server, the operation and the file.
+/// The error message contains the text of the NFS status in the reply of the server.
 #[test]
 fn errors_of_the_server_are_reported() {
     let Some(test_dir) = TestDir::new() else {
@@ -382,7 +381,8 @@ fn data_is_rewritten_if_the_write_verifier_changes() {
         let traffic = Traffic::of(&ran);
         let rewritten = traffic.number("rewritten_bytes");
         let what = format!("depth {depth}: {}", traffic.0);
-        // The fault changes the verifier in one reply, and the next reply has the true one again.
+        // The fault changes the verifier in one reply. The next reply has the true verifier, which
+        // may count as a second change.
         ran.assert(traffic.number("verifier_changes") >= 1, &what);
         ran.assert(rewritten > 0, &what);
         ran.assert(

@@ -71,8 +71,8 @@ fn endless_listings_are_refused_in_bounded_memory() {
             server.always(procedure, Act::As(endless));
         }
         command("clean", url).code(1).shows(words);
-        // `run` keeps no names of a listing in memory, so it reads on to the maximum number of
-        // names. That takes minutes, so it is not tested here.
+        // `run` keeps no names of a listing in memory, so it reads an endless listing up to the
+        // maximum number of names. This takes minutes, so it is not tested.
         if cookies < u64::MAX {
             command(RUN, url).code(2).shows(words);
             command(&RUN.replace("--target", "--reuse --target"), url)
@@ -83,8 +83,8 @@ fn endless_listings_are_refused_in_bounded_memory() {
     assert!(server.files(|files| files.find("").is_some()));
 }
 
-/// A server that accepts a connection, reads a request and closes the connection. Returns its port
-/// and the number of connections so far.
+/// Starts a server that reads one request from each connection and then closes the connection.
+/// Returns its port, and a counter of its connections.
 fn closing() -> (u16, Arc<AtomicU64>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

@@ -123,8 +123,8 @@ fn response_times_include_a_stall_for_all_operations_due_in_it() {
     }
 }
 
-/// In a closed loop no operation is due at a set time, so only the operations in flight include the
-/// stall.
+/// In a closed loop no operation is due at a set time, so only the latencies of operations in
+/// flight include the stall.
 #[test]
 fn closed_loop_includes_a_stall_only_for_operations_in_flight() {
     let Some(ganesha) = Ganesha::start() else {

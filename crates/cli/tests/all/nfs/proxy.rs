@@ -264,7 +264,8 @@ enum Then {
     Reset,
 }
 
-/// The connection of a client to the proxy, and the connection of the proxy to the server for it.
+/// A connection of a client to the proxy, and the connection on which the proxy forwards its calls
+/// to the server.
 struct Pair {
     client: TcpStream,
     server: TcpStream,

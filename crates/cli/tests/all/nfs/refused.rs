@@ -46,8 +46,6 @@ fn message_names_an_unreachable_server() {
     }
 }
 
-/// For a URL without a port, the portmapper returns the port of the server, or port 0 if no server
-/// is registered.
 #[test]
 fn portmapper_is_asked_for_a_missing_port() {
     let Some(mut ganesha) = Ganesha::start() else {

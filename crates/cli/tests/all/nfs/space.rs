@@ -18,8 +18,8 @@ fn free_space_is_checked_before_the_run() {
     assert_eq!(own(&ganesha), Vec::<std::ffi::OsString>::new());
 }
 
-/// The server reports lack of space in the reply of WRITE or of COMMIT. The run ends with a message
-/// and removes its files.
+/// The server reports lack of space in the reply of WRITE or of COMMIT. The run ends with a
+/// message. Its files are removed by the run, or by `clean` afterwards.
 #[test]
 fn lack_of_space_is_reported_by_write_or_commit() {
     let Some(ganesha) = Ganesha::start() else {

@@ -125,7 +125,6 @@ fn every_operation_is_performed_on_a_shared_pool() {
     everything("--writers 3 --readers 2", &[Role::Writer, Role::Reader], 5);
 }
 
-/// The mixes of these tests leave out only the two operations on extended attributes.
 #[test]
 fn mixes_contain_all_operations_except_extended_attributes() {
     let all = Action::operations()
