@@ -47,7 +47,7 @@ pub fn ours() -> &'static Path {
 }
 
 /// A temporary directory, on /dev/shm if that exists. Tests create thousands of files in it, and
-/// compare only what no file system changes.
+/// compare only results that are the same on every file system.
 pub fn directory() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
     let place = if memory.is_dir() {
@@ -112,7 +112,8 @@ pub fn without_warnings(errors: &[u8]) -> Vec<u8> {
         .collect()
 }
 
-/// Compiles the library that replaces `time()` by a list of seconds, to be loaded with LD_PRELOAD.
+/// Compiles the library that makes `time()` return seconds from a list, and returns its path.
+/// LD_PRELOAD loads the library into the original.
 pub fn seconds_library(directory: &Path) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/original/seconds.c");
     let library = directory.join("seconds.so");

@@ -34,7 +34,6 @@ impl Place {
         original::ended(&words.split(' ').collect::<Vec<_>>(), self.0.path())
     }
 
-    /// Asserts that the program refuses the arguments.
     fn refuses(&self, words: &str) {
         assert_eq!(self.ended(words).code, Some(2), "{words}");
     }
@@ -198,8 +197,8 @@ fn study_page_contains_all_its_runs() {
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let row = &json[0]["rows"][0];
     let ratio = row["outcome"]["estimated"]["ratio"].as_f64();
-    // On a busy machine, all attempts of a block may be INVALID. Then page, table and JSON all
-    // report that.
+    // On a busy machine, all attempts of a block may be INVALID. The table and the page then report
+    // that.
     match ratio {
         Some(ratio) => {
             let ratio = format!("{ratio:.2}");

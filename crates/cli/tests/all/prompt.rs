@@ -14,7 +14,7 @@ const CTRL_C: &str = "\x03";
 const CTRL_D: &str = "\x04";
 const UP: &str = "\x1b[A";
 
-/// A session of the program on a terminal of its own.
+/// A session of the program on a new terminal.
 struct Terminal {
     child: Child,
     keys: ChildStdin,

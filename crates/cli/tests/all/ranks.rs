@@ -75,7 +75,7 @@ impl Job {
         Some(Passthrough::mount(&backing, &at, faultfs::Options::default()).unwrap())
     }
 
-    /// Directory for the parts of the ranks.
+    /// Directory for the parts of the record, which each rank writes to its own file.
     fn parts(&self) -> PathBuf {
         self.test_dir.path().join("parts")
     }
@@ -100,8 +100,8 @@ impl Job {
                 "--bind-to",
                 "none",
             ]);
-            // When a job is killed, its launcher leaves files. In this directory, they are removed
-            // with the test.
+            // The launcher of a killed job leaves files. Here they are in the test directory, which
+            // is removed after the test.
             for directory in ["orte_tmpdir_base", "btl_vader_backing_directory"] {
                 command.args(["--mca", directory]).arg(self.test_dir.path());
             }

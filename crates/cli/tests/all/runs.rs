@@ -157,7 +157,8 @@ impl Ran {
         )
     }
 
-    /// Asserts that all phases were performed, and that the space freed by deletions was measured.
+    /// Asserts that all phases were performed, that the time until the deleted files released their
+    /// space is known, and that no files remain.
     pub fn has_all_phases(&self) -> &Self {
         let phases: Vec<Phase> = self
             .record

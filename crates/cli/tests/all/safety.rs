@@ -1,7 +1,7 @@
-//! The safety of runs, with the real program on real mounts. Whatever interferes with a run, it
-//! changes only files that it has created, removes all of them, and reports what happened.
+//! The safety of runs, with the real program on real mounts. Whatever interferes with a run, the
+//! run changes only files that it has created, removes all of them, and reports what happened.
 //!
-//! Every test has a directory of its own, and states what must hold for every `Interface`. At the
+//! Every test has its own directory, and states what must hold for every `Interface`. At the
 //! classic prompt, files are directly in the location; `postmark run` creates a directory. A
 //! failure message contains the command, its output and the directory tree.
 //!

@@ -56,7 +56,7 @@ pub struct Limits {
 }
 
 /// Lines that print an error message or `Eh?` and change nothing, or whose effect surprises. After
-/// each line, both programs must print the same settings.
+/// such a line, both programs must have the same settings.
 const ODDITIES: &str = "\
     | |xrun|Eh?|show |set|set bias|HELP|? x|exit x|set Size 5| set seed 5|set size|\
     set size 0 5000|set size -5 5|set size abc def|set size 2147483648|set number|set number 0|\
@@ -107,8 +107,8 @@ pub fn session(chance: &mut Chance, limits: Limits) -> Session {
         for line in others.iter().chain(&places) {
             let _ = writeln!(lines, "{line}");
         }
-        // Replaces a surprising number of transactions: the original needs at least ten, and the
-        // test needs a limit.
+        // A surprising line may have set another number of transactions. The original needs at
+        // least ten transactions, and the test needs a limit.
         let _ = writeln!(lines, "set transactions {}", transactions(chance, limits));
         let _ = writeln!(lines, "{}", run_line(chance, limits));
     }

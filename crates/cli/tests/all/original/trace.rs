@@ -1,4 +1,5 @@
-//! Traces the system calls of a program on the files and directories of its pool by strace.
+//! Uses strace to trace the system calls of a program that concern the files and directories of its
+//! pool.
 //!
 //! Only names that a run creates are compared: numbers, and `s` followed by a number. Values that
 //! differ between runs are removed: descriptors, times, process numbers.
@@ -17,7 +18,8 @@ pub struct Call {
     pub result: String,
 }
 
-/// Runs a program under strace. Returns the calls of all its threads on the pool, in order.
+/// Runs a program under strace. Returns the system calls of all its threads that concern the pool,
+/// in the order of time.
 pub fn calls(
     strace: &Path,
     program: &Path,

@@ -116,7 +116,7 @@ fn job_ends_when_a_rank_is_stopped() {
 }
 
 /// If a mounted file system has a server, a rank has two processes. The launcher knows only the
-/// first of them, and stopping this one must stop the second.
+/// first process, and if that is stopped, the second must stop as well.
 #[test]
 fn stopping_the_launched_process_stops_the_rank() {
     let Some(job) = Job::new() else { return };

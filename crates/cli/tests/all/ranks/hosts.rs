@@ -66,7 +66,7 @@ impl Hosts {
         self.run_at(ranks, self.job.target().as_os_str(), options)
     }
 
-    /// `postmark run` on another target, with one rank on each host.
+    /// `postmark run` on the given target, with one rank on each host.
     pub(super) fn run_at(&self, ranks: u32, target: &OsStr, options: &str) -> Command {
         let folder = self.job.test_dir.path();
         let mut command = Running::command(Path::new("nsenter"));
@@ -250,8 +250,8 @@ fn clock_offset_error_covers_asymmetric_delays() {
     let record = record(&ended.code(0).output);
     assert_eq!(record.actual.outcome, Outcome::Complete);
     clocks_hold(&record, &ended);
-    // The stated error of an offset is half the difference of the two delays, plus at most the
-    // additional delay of the machine.
+    // The offset deviates by half the difference of the two delays. Its stated error is half their
+    // sum, plus at most the additional delay of the machine.
     let [to_ns, from_ns, slack_ns] = [FAR.0, FAR.1, SLACK].map(|time| time.as_nanos() as i64);
     let clock = &record.cluster.as_ref().unwrap().ranks[2].clock;
     for found in [&clock.begin, &clock.end] {

@@ -88,7 +88,7 @@ fn observed(record: &Record, sent: &BTreeMap<String, u64>) {
     assert!((1..=all).contains(&of_phases), "{of_phases} of {all}");
 }
 
-/// Number of calls of each procedure.
+/// Number of calls of each procedure, as counted by the server.
 fn calls(counted: &MachineCounted) -> BTreeMap<String, u64> {
     let readings = counted.calls.known().unwrap();
     readings.assert(

@@ -69,8 +69,8 @@ fn all_ranks_perform_the_runs_of_a_study() {
     seen.sort_unstable();
     assert_eq!(seen, [(1, Some(1), 2), (2, Some(2), 4)]);
     assert!(crate::support::names(&job.target()).unwrap().is_empty());
-    // A study needs more ranks than there are processes. It is refused with a launcher and in a
-    // single process.
+    // A study that needs more ranks than there are processes is refused, with and without a
+    // launcher.
     let more = format!("{SHORT} --axis ranks=1,3 --target {target}");
     perform(&job, 2, &more)
         .code(2)

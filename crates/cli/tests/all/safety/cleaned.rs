@@ -327,8 +327,8 @@ fn clean_changes_nothing_without_a_killed_run() {
     let location = test_dir.directory("location");
     create_user_files(&location);
     create_user_files_with_our_names(&location);
-    // Directories whose names resemble that of a run directory, one of them not empty. A file and a
-    // link also have such names.
+    // Directories with a file, whose names resemble that of a run directory. A file and a link with
+    // such names are created below.
     for name in ["postmark-", "postmark-mine", "postmark-1-2-3"] {
         std::fs::create_dir(location.join(name)).unwrap();
         write(&location.join(name).join("1"), "mine\n", 0o600);

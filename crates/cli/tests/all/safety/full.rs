@@ -1,6 +1,6 @@
 //! The file system becomes full during a run whose check for free space is disabled. The run ends
-//! with a message of path, operation and error. Its result is marked as partial, and its files are
-//! removed.
+//! with a message that contains path, operation and error. Its result is marked as partial, and its
+//! files are removed.
 
 use std::path::Path;
 
@@ -100,7 +100,6 @@ fn lack_of_inodes_for_new_files_ends_the_run() {
     stops(&location, &test_dir, &work, "create");
 }
 
-/// The file system has too few inodes for the subdirectories.
 #[test]
 fn lack_of_inodes_for_subdirectories_ends_the_run() {
     if !FileSystem::Tmpfs.is_available() {
@@ -202,7 +201,8 @@ fn run_reports_a_file_above_the_size_limit_as_a_write_error() {
         ended.ends("1 | File too large | ulimit -f | PARTIAL");
         before.assert_kept(&location, &ended);
     }
-    // If the report is written to a file, standard error contains why the run failed.
+    // If the report is written to a file, the reason of the failure is printed to standard error,
+    // too.
     let report = test_dir.directory("reports").join("report.txt");
     let mut command = in_shell(
         "ulimit -f 16 && exec \"$0\" \"$@\"",
