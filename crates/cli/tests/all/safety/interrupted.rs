@@ -1,6 +1,6 @@
-//! Runs that are interrupted by SIGINT or SIGTERM. The run removes all its files, prints its
-//! partial results as such, and exits with the status of the signal. A second signal ends the
-//! program immediately.
+//! Runs that are interrupted by SIGINT or SIGTERM. The run removes all its files, marks its results
+//! as partial, and exits with 128 plus the number of the signal. A second signal ends the program
+//! immediately.
 
 use rustix::process::Signal;
 
@@ -186,7 +186,7 @@ fn second_signal_ends_the_program_immediately() {
 }
 
 /// Whether the tests were started with this signal ignored, which child processes inherit. Shells
-/// do this with SIGINT for background jobs.
+/// start background jobs with SIGINT ignored.
 fn is_ignored(signal: Signal) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let mask = status

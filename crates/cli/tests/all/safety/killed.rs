@@ -66,8 +66,8 @@ fn btrfs_is_unchanged_after_clean() {
     as_before_on(Some(FileSystem::Btrfs));
 }
 
-/// If one location of a killed run is cleaned, `clean` names the other locations with its files.
-/// Each location must be cleaned separately.
+/// If one location of a killed run is cleaned, `clean` names the other locations with files of the
+/// run. Each location must be cleaned separately.
 #[test]
 fn every_location_is_unchanged_after_clean() {
     for interface in [Prompt(Raw), Run(Posix)] {
@@ -117,7 +117,6 @@ fn several_killed_runs_are_cleaned_at_once() {
     before.assert_kept(&location, &cleaned);
 }
 
-/// `clean` accepts the path of a run directory.
 #[test]
 fn run_directory_can_be_cleaned_by_its_path() {
     let test_dir = TestDir::in_memory();

@@ -84,7 +84,6 @@ fn links_and_directories_with_names_of_files_are_named() {
     });
 }
 
-/// Names that resemble those of a run do not conflict with the run.
 #[test]
 fn similar_names_do_not_conflict() {
     for subdirectories in [1, 3] {

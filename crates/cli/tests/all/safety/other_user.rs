@@ -54,7 +54,7 @@ fn run_of_root_uses_the_rights_of_the_directory_owner() {
     // As after `sudo chown user DIR`: root runs in a directory of the user.
     let given = test_dir.directory("given");
     give(&given, THEM);
-    // `sudo postmark FILE`, in which the location is in the home directory of the user.
+    // As with `sudo postmark FILE`, where FILE sets a location in the home directory of the user.
     let home = test_dir.directory("home");
     let location = home.join("location");
     std::fs::create_dir(&location).unwrap();
@@ -356,7 +356,8 @@ impl Drop for Attacker {
     }
 }
 
-/// Exchanges an entry of the directory. Returns whether that succeeded.
+/// Replaces a random entry of the directory by a symbolic or hard link to a file or directory of
+/// root. Returns whether that succeeded.
 fn attack(place: &Path, links: &Path, roots: &Path, random: &mut u64) -> bool {
     let mut draw = |n: usize| {
         *random = random

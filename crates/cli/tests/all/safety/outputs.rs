@@ -75,7 +75,7 @@ fn existing_output_requires_force() {
         ended.assert(read(&test_dir, "precious") != "mine\n", "--force writes");
         fs::write(test_dir.path().join("precious"), "mine\n").unwrap();
     }
-    // `export` reads an archive, which `import` creates here.
+    // `export` reads an archive, which the command `import` creates first.
     say(&test_dir, "import r.json --archive a.db").code(0);
     say(&test_dir, "export --archive a.db --output precious")
         .code(2)
@@ -106,8 +106,8 @@ fn output_must_not_be_an_input() {
         format!("{run} --config c.toml --dry-run --output c.toml"),
         format!("{run} --config c.toml --output sizes"),
         format!("{run} --config c.toml --live link-sizes"),
-        // The file is refused as output even if an option overrides its value in the configuration
-        // file.
+        // The histogram is refused as output even if an option overrides the sizes of the
+        // configuration file.
         format!("{run} --config c.toml --size 5 --output hard-sizes"),
         format!("{run} --mix read=1 --size histogram@sizes --output sizes"),
         format!("{run} --mix append=1 --append-size histogram@sizes --output sizes"),

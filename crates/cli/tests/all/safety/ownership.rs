@@ -538,8 +538,8 @@ fn manifest_from_another_directory_is_not_trusted() {
 }
 
 /// A run in 400 locations with long paths. In an earlier version, its manifests exceeded the size
-/// limit for reading. They were taken for unfinished ones and removed, and the files of the run
-/// remained.
+/// limit for reading. `clean` then took them for unfinished manifests and removed them, so the
+/// files of the run remained.
 #[test]
 fn run_in_hundreds_of_locations_is_cleaned() {
     let test_dir = TestDir::in_memory();
@@ -586,8 +586,8 @@ fn run_in_hundreds_of_locations_is_cleaned() {
     assert_eq!(signs_of_life(process), [] as [PathBuf; 0]);
 }
 
-/// After the run was killed, its directory is exchanged for another one. The other directory
-/// contains links to files of root, and old files with names of the run.
+/// During the run, its directory is exchanged for another one. The other directory contains links
+/// to files of root, and old files with names of the run.
 #[test]
 fn links_in_an_exchanged_run_directory_are_not_followed() {
     if !is_root() {

@@ -10,7 +10,7 @@ use crate::support::interface::program;
 use crate::support::test_dir::create_user_files;
 use crate::support::{Ended, INTERFACES, Running, Snapshot, TestDir, Work};
 
-/// Performs a session with a configuration file, in a directory of its own.
+/// Performs a session with a configuration file in the test directory.
 fn session(test_dir: &TestDir, text: &[u8]) -> Ended {
     std::fs::write(test_dir.path().join("commands"), text).unwrap();
     let mut command = Running::command(program());
@@ -62,7 +62,7 @@ fn long_lines_are_not_split() {
         .shows("Performing transactions..........Done")
         .does_not_show("Eh?");
     before.assert_kept(&location, &ended);
-    // The original would read the rest of a long line as a line of its own.
+    // The original would read the rest of a long line as a second line.
     let padding = " ".repeat(300);
     let touched = test_dir.path().join("touched");
     let ended = session(
@@ -99,7 +99,7 @@ fn shell_commands_require_an_interactive_prompt() {
     let line = format!("!touch {}\n", touched.display());
     let ended = session(&test_dir, line.as_bytes());
     ended.shows("Error: '!' runs a shell at an interactive prompt only");
-    // The line with `!` comes from a pipe, and from a file that `load` names.
+    // The line with `!` is read from standard input, and from a file that `load` names.
     std::fs::write(test_dir.path().join("loaded"), &line).unwrap();
     std::fs::write(test_dir.path().join(".pmrc"), &line).unwrap();
     for input in [line.as_str(), "load loaded\n"] {

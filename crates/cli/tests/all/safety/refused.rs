@@ -83,7 +83,6 @@ fn run_without_space_for_its_inodes_is_refused() {
     has_no_room(&location, &test_dir, &work, &["inodes at its peak"]);
 }
 
-/// Several locations on one file system share its free space.
 #[test]
 fn locations_on_one_file_system_share_its_free_space() {
     if !FileSystem::Tmpfs.is_available() {
@@ -114,8 +113,8 @@ fn locations_on_one_file_system_share_its_free_space() {
 }
 
 /// Growing pools that do not fit, and the reason in the message. Each directory for deliveries
-/// contains two more directories. A writer that replaces a file needs space for the new file beside
-/// the old one.
+/// contains two more directories. A writer that replaces a file needs space for the new and the old
+/// file at once.
 const GROWING: &str = "
     --mix create=1 --for 3s --files 2000 --size 10 | inodes at its peak
     --mix create=1 --for 3s --files 400 --size 64KiB | iB at its peak
@@ -285,7 +284,6 @@ fn location_that_is_no_directory_is_refused() {
     assert_eq!(std::fs::read(file).unwrap(), b"mine\n");
 }
 
-/// If the second location is refused, the first one is unchanged.
 #[test]
 fn first_location_is_unchanged_if_the_second_is_refused() {
     let test_dir = TestDir::new();

@@ -14,7 +14,6 @@ use crate::support::running::in_shell;
 use crate::support::test_dir::{create_user_files, write};
 use crate::support::{Ended, INTERFACES, Interface, Phase, Running, Snapshot, TestDir, Work};
 
-/// An output stream that has no reader.
 fn without_reader() -> Stdio {
     let (ours, theirs) = UnixStream::pair().unwrap();
     drop(theirs);
@@ -111,7 +110,6 @@ fn unwritable_standard_error_is_no_error() {
     }
 }
 
-/// The reader of standard output closes the pipe during the run.
 #[test]
 fn standard_output_closed_by_its_reader_during_the_run_is_an_error() {
     for interface in [Prompt(Buffered), Prompt(Raw), Run(Posix)] {
@@ -220,8 +218,7 @@ fn unwritable_live_lines_exit_with_status_1() {
     assert_eq!(crate::support::names(&location).unwrap(), [] as [&str; 0]);
 }
 
-/// A refused run does not change its output file: neither an existing file nor a link, and it
-/// creates no missing file.
+/// A refused run changes neither an existing output file nor a link, and creates no missing file.
 #[test]
 fn refused_run_leaves_its_output_file_unchanged() {
     let test_dir = TestDir::new();

@@ -68,7 +68,6 @@ fn prompt_requires_cleaning_after_a_killed_run() {
     before.assert_kept(&location, &refused);
 }
 
-/// If a location is named twice, the run uses it as one location.
 #[test]
 fn location_named_twice_is_used_once() {
     for interface in INTERFACES {

@@ -18,7 +18,7 @@ use crate::support::{
 };
 
 /// Performs a run and unmounts its file system in a phase. Checks the report, the exit status and
-/// the files.
+/// the files. `beneath_it` creates files in the directory that the mount covers.
 fn goes_away(
     interface: Interface,
     phase: Phase,
