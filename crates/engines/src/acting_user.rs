@@ -55,7 +55,8 @@ impl Drop for Acting {
 /// Makes the thread act as `user`, or with the process's own rights if `None`.
 ///
 /// # Errors
-/// Returns an error if the process may not act as that user. The caller must not continue then.
+/// Returns an error if the process may not act as that user. The caller must then not make its
+/// calls, because they would use other rights.
 pub(crate) fn act_as(user: Option<ActingUser>) -> Result<(), Errno> {
     if ACTING.get() == user {
         return Ok(());
@@ -66,8 +67,8 @@ pub(crate) fn act_as(user: Option<ActingUser>) -> Result<(), Errno> {
     let Some(user) = user else {
         return Ok(());
     };
-    // All threads have the process's groups, so the list is read once. It is not read while a
-    // thread acts as another user, because such a thread has no groups.
+    // The process's groups are read before the first change, because a thread that acts as another
+    // user has no groups.
     let groups = match GROUPS.get() {
         Some(groups) => groups,
         None => {
@@ -85,7 +86,8 @@ fn take(ActingUser { user, group }: ActingUser) -> Result<(), Errno> {
     set_thread_groups(&[])?;
     set_file_system_id(libc::setfsgid, group)?;
     set_file_system_id(libc::setfsuid, user)?;
-    // Root's remaining capabilities would bypass quotas and reserved blocks.
+    // setfsuid(2) removes only some of root's capabilities. The others would bypass quotas and the
+    // limit of reserved blocks.
     set_effective(|_| CapabilitySet::empty())
 }
 

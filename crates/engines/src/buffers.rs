@@ -97,7 +97,6 @@ impl Reads {
         at
     }
 
-    /// Returns the buffer from `at` to `end`.
     #[inline]
     pub(crate) fn room(&mut self, at: usize, end: usize) -> &mut [u8] {
         self.memory.part(at..end)

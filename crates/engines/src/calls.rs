@@ -1,5 +1,5 @@
-//! Performs whole operations by single system calls. `raw`, `posix` and `simulated` use this module
-//! for all operations, `stdio` for operations that move no contents.
+//! Performs each operation as a sequence of system calls. `raw`, `posix` and `simulated` use this
+//! module for all operations, `stdio` for operations that move no contents.
 //!
 //! A [`Style`] contains the differences between the engines. Interrupted calls are repeated, and
 //! short reads and writes are continued. A failure names the call that failed and is returned after
@@ -120,8 +120,8 @@ impl<S: System, T: Style> Calls<S, T> {
         self.close(file, moved_bytes, worked, steps)
     }
 
-    /// Returns the failure [`Cause::Stopped`] if the run is stopping and `done` bytes of the file
-    /// were already moved.
+    /// Returns the failure [`Cause::Stopped`] if the run is stopping and `done`, the number of
+    /// bytes already moved, is not 0.
     #[inline]
     pub(crate) fn go_on(&self, step: Step, done: u64) -> OperationOutcome {
         match done > 0 && self.stopping.is_wanted() {
@@ -130,7 +130,7 @@ impl<S: System, T: Style> Calls<S, T> {
         }
     }
 
-    /// Makes one call that is reported as a `Step` of its own.
+    /// Makes one call and reports the call as one `Step`.
     #[inline]
     fn step(
         &mut self,

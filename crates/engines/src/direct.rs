@@ -43,14 +43,15 @@ fn probe_by_name(directory: &OwnedFd) -> io::Result<()> {
     static PROBES: AtomicU64 = AtomicU64::new(0);
     let number = PROBES.fetch_add(1, Ordering::Relaxed);
     let name = format!(".postmark-direct-{}-{number}", std::process::id());
-    // Created without `O_DIRECT`, because some file systems create the file before they reject that
-    // flag.
+    // The file is created without `O_DIRECT`, because some file systems create the file before they
+    // reject that flag.
     let made = open(
         directory,
         &name,
         OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::RDWR,
     )?;
-    // Opened by descriptor, because another process could have replaced the name by now.
+    // The file is opened a second time through its descriptor, because another process could have
+    // replaced the name.
     let again = format!("/proc/self/fd/{}", made.as_raw_fd());
     let answer = open(directory, &again, OFlags::RDWR | OFlags::DIRECT)
         .and_then(|file| write_and_read(&file));
@@ -80,7 +81,6 @@ fn write_and_read(file: &File) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// Both probes return the same result and leave no file.
     #[test]
     fn named_and_unnamed_probe_files_yield_the_same_result() {
         let directory = tempfile::tempdir().unwrap();

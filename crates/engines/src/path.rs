@@ -49,7 +49,7 @@ impl PathBuffer {
         self.name()
     }
 
-    /// Returns the name in the buffer.
+    /// Ends the path in the buffer with a NUL and returns the name.
     #[inline]
     fn name(&mut self) -> Name<'_> {
         self.bytes.push(0);

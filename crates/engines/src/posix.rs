@@ -1,4 +1,4 @@
-//! `posix`: system calls as a careful current program makes them. Descriptors are closed on exec,
+//! `posix`: system calls as a careful modern program makes them. Descriptors are closed on exec,
 //! files are opened with no more access than needed, and calls without effect are omitted.
 
 use std::sync::Arc;

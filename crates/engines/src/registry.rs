@@ -10,7 +10,6 @@ use crate::{nfs, null, posix, raw, stdio};
 /// A function that creates an engine with a queue depth, for a list of targets.
 type Make = fn(usize, &[PathBuf]) -> Arc<dyn Engine>;
 
-/// An engine of the registry.
 #[derive(Debug)]
 pub struct Row {
     pub facts: &'static EngineFacts,

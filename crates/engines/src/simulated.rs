@@ -68,7 +68,7 @@ pub struct Simulated {
 }
 
 impl Simulated {
-    /// Creates an engine without files, on which every call takes `call_cost_ns`.
+    /// Creates an engine without files. Each call advances the virtual clock by `call_cost_ns`.
     pub fn new(code: Code, call_cost_ns: u64) -> Self {
         let simulated = Self {
             code,
@@ -210,7 +210,7 @@ impl Simulated {
         })
     }
 
-    /// Returns the work that was really done up to now.
+    /// Returns counts of the work that was really done.
     pub fn truth(&self) -> Truth {
         self.state().truth
     }
@@ -260,7 +260,7 @@ impl Engine for Simulated {
         if self.depth == 1 {
             return Ok(calls);
         }
-        // Each session uses a seed of its own.
+        // Each session has a different seed.
         self.state().sessions += 1;
         let seed = self.seed ^ self.state().sessions.wrapping_mul(0xA076_1D64_78BD_642F);
         Ok(Box::new(SimulatedSession::new(

@@ -1,10 +1,10 @@
-//! `stdio`: the C library's buffered streams (fread, fwrite, fclose), as the original's buffered
-//! mode uses them. fopen takes a path and follows symbolic links, so it could open files outside
-//! the location. Therefore files are opened relative to the held directory of their location, with
-//! fopen's flags and `O_NOFOLLOW`, and fdopen creates the stream. Creation is exclusive. Buffered
-//! data may be written as late as in fclose, so a failure of fclose counts as a failed write. An
-//! interrupted call of a stream is a failure, because the number of bytes that the stream accepted
-//! is not available. Operations that do not move contents work as in `raw`.
+//! `stdio`: the C library's buffered streams (fread, fwrite, fclose), as the original PostMark uses
+//! them in its buffered mode. fopen takes a path and follows symbolic links, so it could open files
+//! outside the location. Therefore files are opened relative to the held directory of their
+//! location, with fopen's flags and `O_NOFOLLOW`, and fdopen creates the stream. Creation is
+//! exclusive. Buffered data may be written as late as in fclose, so a failure of fclose counts as a
+//! failed write. An interrupted call of a stream is a failure, because the number of bytes that the
+//! stream accepted is not available. Operations that do not move contents work as in `raw`.
 use std::ffi::{CStr, c_int, c_void};
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
@@ -277,7 +277,8 @@ fn close(stream: Stream, moved_bytes: Option<u64>, steps: &mut dyn Steps) -> Ope
     Ok(())
 }
 
-/// A failure of a write whose number of written bytes is not available.
+/// Returns a failure without a number of moved bytes, because a stream does not report how many
+/// bytes reached the file.
 #[cold]
 fn of_written(step: Step, errno: Errno) -> Failure {
     Failure {

@@ -8,7 +8,6 @@ use engine::Errno;
 pub(crate) mod entries;
 pub(crate) mod kernel;
 
-/// The calling thread's last error.
 pub(crate) fn last_errno() -> Errno {
     Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
 }
@@ -44,9 +43,9 @@ pub(crate) enum At<'a> {
 /// The file whose attributes are set.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Object<'a> {
-    /// An open file.
+    /// The descriptor of an open file.
     File(c_int),
-    /// A file by its name.
+    /// The name of a file; a symbolic link is not followed.
     Name(At<'a>),
 }
 

@@ -11,7 +11,7 @@ pub(crate) struct Policy {
     pub(super) write_flags: c_int,
     /// Additional flags of open(2) for operations that move contents.
     pub(super) content_flags: c_int,
-    /// `Some` if a changed file is synced; its value selects fdatasync(2) or fsync(2).
+    /// `Some` if a changed file is synced; the value selects fdatasync(2) or fsync(2).
     pub(super) sync: Option<ContentsOnly>,
     /// Whether a directory is synced after its entries change.
     pub(super) syncs_directories: bool,

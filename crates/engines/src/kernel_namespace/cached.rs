@@ -65,8 +65,8 @@ impl Held for KernelHeld {
 
 fn has_cachestat() -> bool {
     static HAS: OnceLock<bool> = OnceLock::new();
-    // Called with an invalid descriptor: if the kernel supports the call, the error is neither
-    // `ENOSYS` nor `EPERM`.
+    // The descriptor -1 is invalid: if the kernel supports the call, the error is neither `ENOSYS`
+    // nor `EPERM`.
     *HAS.get_or_init(|| !matches!(cachestat(-1), Err(Errno::NOSYS | Errno::PERM)))
 }
 

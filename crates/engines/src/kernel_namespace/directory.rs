@@ -39,7 +39,7 @@ impl KernelDirectory {
         Acting::begin(self.acts_as)
     }
 
-    /// Wraps an opened directory, which is used with the same rights as this one.
+    /// Wraps an opened directory, which is used with the same rights as `self`.
     fn beside(&self, opened: Result<OwnedFd, Errno>) -> Result<Arc<dyn Directory>, Errno> {
         let held = Arc::new(opened?);
         Ok(Arc::new(Self {
@@ -281,7 +281,8 @@ impl Directory for KernelDirectory {
 
     fn mark(&self, name: &str) -> Result<Option<Box<dyn Mark>>, Errno> {
         let _acting = self.acting()?;
-        // Opened for writing, because network file systems grant exclusive locks to writers only.
+        // The mark is opened for writing, because network file systems grant exclusive locks to
+        // writers only.
         let opened = match self.open_at(name.as_bytes(), OPEN_FILE | OFlags::RDWR) {
             Err(Errno::ACCESS | Errno::PERM | Errno::ROFS) => {
                 self.open_at(name.as_bytes(), OPEN_FILE)

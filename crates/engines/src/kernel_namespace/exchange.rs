@@ -1,6 +1,6 @@
 //! Determines with whose rights a directory is used. A user who may rename a directory can replace
-//! it by a directory with links to any file of the process's user. If that user is root, the links
-//! can lead to every file.
+//! it with a directory of links to files that this process may access. If this process runs as
+//! root, these are all files.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
@@ -34,7 +34,7 @@ pub(crate) fn open(path: &Path) -> Result<(OwnedFd, Access), Errno> {
         return Ok((openat(CWD, path, super::OPEN, Mode::empty())?, Access::Own));
     }
     let mut walk = Walk::begin()?;
-    // A walk name by name accepts any length, but other calls on the same path would fail.
+    // `Walk` resolves a path of any length, but other calls with a longer path would fail.
     if path.as_os_str().len() >= PATH_BYTES_MAX {
         return Err(Errno::NAMETOOLONG);
     }
@@ -178,8 +178,8 @@ fn access(exchanger: Exchanger, (owner, group, mode): (u32, u32, u32), is_listed
     if owner != 0 {
         return Access::As(act_as(owner, NOBODY), exchanger);
     }
-    // The directory is held open from now on. Even if its name is replaced, only root changes its
-    // entries.
+    // The directory is held open from now on. Even if its name is replaced, only root can change
+    // its entries.
     if who_may_change(owner, group, mode).is_none() && !is_listed {
         return Access::Own;
     }

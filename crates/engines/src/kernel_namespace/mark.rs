@@ -13,7 +13,7 @@ use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 
 use super::facts::{facts_at, facts_of_open, of_io};
 
-/// Flags to create drafts.
+/// Flags to create a draft, which is a mark without its final name.
 pub(super) const CREATE: OFlags = OFlags::RDWR
     .union(OFlags::CREATE)
     .union(OFlags::EXCL)

@@ -8,8 +8,8 @@ use nfs_client::Stable;
 pub(crate) struct Durable {
     /// The stability that each WRITE requests.
     pub(crate) stable: Stable,
-    /// COMMIT is needed if a reply's stability is below this one; `None` if the policy never needs
-    /// COMMIT.
+    /// COMMIT is needed if the stability in a reply is below this value; `None` if the policy never
+    /// needs COMMIT.
     pub(crate) commits_below: Option<Stable>,
     /// The protocol's name for the policy.
     pub(crate) name: &'static str,

@@ -232,7 +232,6 @@ impl NfsSession {
         self.ended.push_back(number);
     }
 
-    /// Starts an operation on a flight.
     #[inline]
     fn begin(&mut self, number: usize, ticket: Ticket, operation: &Operation<'_>) {
         let flight = &mut self.flights[number];

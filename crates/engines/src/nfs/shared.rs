@@ -49,7 +49,6 @@ impl NfsShared {
         }
     }
 
-    /// Parses a target's path as a URL.
     pub(crate) fn url_of(&self, path: &Path) -> Result<Url, Unreachable> {
         SYNTAX.parse(path).map_err(|error| Unreachable {
             doing: "use",

@@ -15,7 +15,6 @@ const fn numbers(
     }
 }
 
-/// Describes the values of `uid` and `gid`.
 const ID: &str = "a number from 0 to 4294967295";
 
 /// The syntax of NFS URLs. Without a port, the client asks the port mapper. Without `uid` or `gid`,

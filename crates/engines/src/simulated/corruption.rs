@@ -52,7 +52,7 @@ pub(super) struct Corruptions {
 }
 
 impl Corruptions {
-    /// Counts an event; returns the corruption requested for it.
+    /// Counts an event; returns the corruption requested for this event.
     pub(super) fn of(&mut self, event: Event) -> Option<(u64, Corruption)> {
         let count = &mut self.events[event as usize];
         let nth = *count;

@@ -1,5 +1,5 @@
 //! The namespace of the simulated engine, in memory, without paths or descriptors of the kernel.
-//! Calls of the namespace are not numbered, so they are not affected by faults, but by a power cut.
+//! Calls of the namespace have no numbers, so faults do not affect them, but a power cut does.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

@@ -161,8 +161,8 @@ impl Session for SimulatedSession {
             return None;
         }
         if let Some(limit) = limit {
-            // Either an operation completes before the limit, or the whole limit passes without
-            // one.
+            // Either an operation completes before the limit, or the whole limit passes without a
+            // completion.
             let limit_ns = limit.as_nanos() as u64;
             let is_late = self.dice.throw(2) == 0;
             let passed_ns = if is_late {

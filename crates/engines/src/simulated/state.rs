@@ -177,7 +177,7 @@ impl State {
         number
     }
 
-    /// Creates a node under a new name.
+    /// Creates a node under a new name; returns the node's number.
     pub(super) fn make(&mut self, name: Vec<u8>, kind: Kind, mode: u32) -> Result<u64, Errno> {
         self.is_free(&name)?;
         Ok(self.put(name, kind, mode))

@@ -64,7 +64,7 @@ impl SimulatedSystem {
         moved(0, fault).map(|_| state)
     }
 
-    /// Starts a call that takes a name.
+    /// Starts a call that takes a name; also returns the full path.
     fn begin_at(&self, step: Step, at: At<'_>) -> Result<(MutexGuard<'_, State>, Vec<u8>), Errno> {
         let state = self.begin_or_fail(step)?;
         let name = self.name(&state, at)?;

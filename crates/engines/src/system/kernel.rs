@@ -33,8 +33,8 @@ impl KernelCalls {
     /// the thread acts as the user that the settings name.
     pub(crate) fn new(settings: &Settings) -> Result<Self, OpenError> {
         own_table_of_files();
-        // Opened with the process's own rights: opening changes nothing, and the acting user may be
-        // unable to reach the directory by its path.
+        // The directories are opened with the process's own rights, because opening changes nothing
+        // and the acting user may be unable to reach a directory by its path.
         act_as(None)?;
         let held = settings
             .locations
@@ -73,7 +73,8 @@ fn act_as(user: Option<ActingUser>) -> Result<(), OpenError> {
     })
 }
 
-/// Opens the directory of a location; returns an error if its path now denotes another directory.
+/// Opens the directory of a location; returns an error if the path denotes a directory other than
+/// `location.identity`.
 fn hold(location: &Location) -> Result<OwnedFd, OpenError> {
     let error = |cause| OpenError::Directory {
         directory: location.path(),

@@ -207,7 +207,6 @@ fn open_sessions(directory: &Path) {
     }
 }
 
-/// Returns the open descriptors of the calling thread.
 fn own_descriptors() -> Vec<i32> {
     let is_open = |descriptor: &i32| {
         // SAFETY: fcntl(2) with F_GETFD touches no memory.

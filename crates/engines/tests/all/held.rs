@@ -92,7 +92,7 @@ fn leaves_the_target_alone(engine: &impl Engine, durability: Durability) {
     }
 }
 
-/// Contents, mode, modification time and number of hard links.
+/// Returns contents, mode, modification time and number of hard links.
 fn facts(path: &Path) -> (Vec<u8>, u32, i64, i64, u64) {
     let facts = path.metadata().unwrap();
     let contents = std::fs::read(path).unwrap();
@@ -165,7 +165,7 @@ fn session_continues_in_renamed_directory() {
     for_each_engine!(stays_in_its_directory());
 }
 
-/// A session is not opened if the path now denotes another directory than the expected directory.
+/// A session cannot be opened if the path denotes a directory other than the expected one.
 fn refuses_another_directory(engine: &impl Engine) {
     let temporary = tempfile::tempdir().unwrap();
     let facts = temporary.path().metadata().unwrap();

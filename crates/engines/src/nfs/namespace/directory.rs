@@ -1,4 +1,4 @@
-//! A directory of a server, held by its handle.
+//! A directory of a server, identified by its handle.
 
 use core::time::Duration;
 use std::sync::Arc;

@@ -167,7 +167,7 @@ impl NfsFlight {
         self.call.creation_verifier = None;
     }
 
-    /// Copies the parameters of an operation, which are borrowed.
+    /// Copies the parameters of an operation, because `operation` only borrows them.
     pub(super) fn begin(&mut self, ticket: Ticket, operation: &Operation<'_>) {
         self.reset();
         (self.ticket, self.kind) = (ticket, operation.kind());

@@ -58,7 +58,7 @@ impl Line {
         sent
     }
 
-    /// Resets the delay of attempts, because the server answered a call.
+    /// Resets the delay between attempts to connect, because the server answered a call.
     #[inline]
     pub(super) fn is_answered(&mut self) {
         self.backoff.reset();

@@ -106,7 +106,8 @@ impl NfsSession {
         Ok(())
     }
 
-    /// Establishes the connections to a server; `first` is used for the first connection.
+    /// Establishes the connections to a server; `first` is used for the first connection. Returns
+    /// the index of the first connection and the number of connections.
     fn connect(
         &mut self,
         target: &Arc<Target>,
@@ -155,7 +156,8 @@ fn find(
     let error = |error: CallError| directory_error(location, error.errno());
     let root = &target.mounted.directory;
     let directory = client.open_directory(root, rest).map_err(error)?;
-    // Requested even if there is no identity to compare, to check that the handle is valid.
+    // The attributes are requested even if there is no identity to compare, because the call also
+    // checks that the handle is valid.
     let found = identity(&client.attributes(&directory).map_err(error)?);
     if location.identity.is_some_and(|expected| expected != found) {
         return Err(OpenError::Moved(location.directory.clone()));

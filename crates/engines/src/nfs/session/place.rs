@@ -6,7 +6,7 @@ use nfs_client::Handle;
 
 use super::directories::Directories;
 
-/// Initial capacity of the buffer for a path in bytes; most paths are shorter.
+/// Initial capacity in bytes of the buffer for a path; most paths are shorter.
 const NAME_BYTES: usize = 256;
 
 /// A path in a location, and the handle of its directory.

@@ -9,8 +9,8 @@ use super::flight::{NfsFlight, Stage};
 
 /// The permissions of new files; a server does not apply the process's umask.
 pub(crate) const FILE_MODE: u32 = 0o644;
-/// From this number of bytes of data in a WRITE, a vectored send is cheaper than copying the data
-/// to the buffer of requests.
+/// If a WRITE has at least this number of bytes of data, a vectored send is cheaper than copying
+/// the data to the buffer of requests.
 const LONG_PART_BYTES: usize = 8 << 10;
 
 impl NfsFlight {
@@ -54,8 +54,8 @@ impl NfsFlight {
         &left[..left.len().min(sizes.write as usize)]
     }
 
-    /// Returns the part that the current WRITE sends if it is sent separately, because copying it
-    /// to the buffer of requests would be slower.
+    /// Returns the part of the content that the current WRITE sends separately, without a copy in
+    /// the buffer of requests; `None` for a short part and for other calls.
     #[inline]
     pub(super) fn long_part(&self, sizes: &TransferSizes) -> Option<&[u8]> {
         if self.stage != Stage::Write {
@@ -75,7 +75,7 @@ impl NfsFlight {
             .unwrap_or_default()
     }
 
-    /// Writes the arguments of the current call.
+    /// Writes the arguments of the current call; `stable` is the stability that a WRITE requests.
     #[inline]
     pub(super) fn arguments(&self, out: &mut Vec<u8>, sizes: &TransferSizes, stable: Stable) {
         let [first, second] = &self.places;

@@ -6,8 +6,8 @@ use nfs_client::{Stable, WriteVerifier, results, xdr::Reader};
 use super::advance::{Advanced, Context, Next, garbled};
 use super::flight::{NfsFlight, Stage};
 
-/// A server whose verifier changes more often during one operation is considered defective, so the
-/// operation fails.
+/// If a server's verifier changes more often than this during one operation, the server is
+/// considered defective and the operation fails.
 const REWRITES_MAX: u32 = 16;
 
 impl NfsFlight {

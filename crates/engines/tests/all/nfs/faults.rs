@@ -34,8 +34,8 @@ fn outcome(session: &mut Box<dyn Session>, operation: &Operation<'_>) -> Operati
     outcome
 }
 
-/// Creates a file and reads it twice; the server treats the first read according to `act`, and the
-/// second read must succeed.
+/// Creates a file and reads it twice. The server treats the first read according to `act`, and the
+/// second read must succeed. Returns the outcome of the first read.
 fn reads_under(act: Act) -> (OperationOutcome, Fixture) {
     let fixture = Fixture::new(1, "");
     fixture.server.on(READ, 0, act);
@@ -147,7 +147,7 @@ fn short_reads_and_writes_are_continued() {
             (nothing.step, nothing.cause),
             (Step::Call("WRITE"), Cause::NothingWritten)
         );
-        // A reply without bytes that does not mark the end of the file.
+        // The reply contains no bytes and does not mark the end of the file.
         let nothing = outcome(session, &make::read(file.name(), 36)).unwrap_err();
         assert_eq!(
             (nothing.step, nothing.cause),
@@ -225,8 +225,8 @@ fn late_reply_is_counted_as_stray_reply() {
 
 #[test]
 fn truncated_replies_are_rejected() {
-    // A reply to READ: 24 bytes of RPC, 4 of the status, 88 of attributes, 12 of count, end and
-    // length, and 36 of data. At least the first 24 bytes remain.
+    // A reply to READ consists of 164 bytes: 24 of RPC, 4 of the status, 88 of attributes, 12 of
+    // count, end and length, and 36 of data. At least the first 24 bytes remain.
     for bytes in (4..=140).step_by(4) {
         let (found, fixture) = reads_under(Act::CutRecord(bytes));
         let failure = found.unwrap_err();
@@ -388,7 +388,8 @@ fn writes_lost_by_server_restart_are_repeated() {
             ),
             (1, 1_500)
         );
-        // A restart between two writes, which the verifier of the second reply reveals.
+        // The server restarts between two writes. The verifier in the second reply reveals the
+        // restart.
         fixture.server.behave().on(WRITE, 1, Act::RestartBefore);
         assert_eq!(
             outcome(session, &make::create(other.name(), &content)),

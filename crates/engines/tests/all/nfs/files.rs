@@ -103,7 +103,6 @@ impl Files {
         }
     }
 
-    /// Returns the names in a directory.
     pub fn names(&self, path: &str) -> Vec<String> {
         match self.find(path).map(|node| &node.kind) {
             Some(Kind::Directory(entries)) => {
@@ -178,7 +177,7 @@ impl Files {
     fn changes(&self, number: u64, whims: Whims) -> Out {
         match whims.is_terse {
             true => Out::default().u32(0).u32(0),
-            // Size and times before the change.
+            // The size and the times before the change are zeros.
             false => Out::default()
                 .u32(1)
                 .fixed(&[0; 24])
@@ -223,7 +222,7 @@ impl Files {
         }
         match self.procedure(procedure, input, whims) {
             Ok(out) => Out::default().u32(0).then(out),
-            // No attributes: four zeros, enough for the optional attributes of any procedure.
+            // The results contain no attributes: four zeros of 32 bits suffice for any procedure.
             Err(status) => Out::default().u32(status).u64(0).u64(0),
         }
     }
