@@ -149,8 +149,8 @@ impl Client {
                 return Err(self.gave_up(may_be_done, errno));
             }
             let bytes = self.write(procedure, &arguments);
-            // After an incomplete transmission, this one is not a repetition, and the call is
-            // already counted.
+            // If the previous transmission was incomplete, this transmission is not a repetition,
+            // and the call is already counted.
             if !is_counted || was_sent {
                 self.counters.sends(procedure, bytes, was_sent);
                 is_counted = true;
@@ -186,7 +186,7 @@ impl Client {
         }
     }
 
-    /// Requests the attributes of a file.
+    /// Requests the attributes of a file with GETATTR.
     pub fn attributes(&mut self, file: &Handle) -> Result<FileAttributes, CallError> {
         self.call(
             Procedure::GetAttributes,
@@ -250,7 +250,7 @@ impl Client {
         has_time
     }
 
-    /// Returns the error for a call without a reply. It is `NotKnown` if the server may have
+    /// Returns the error for a call without a reply. The error is `NotKnown` if the server may have
     /// executed the call and a repetition would not show that.
     fn gave_up(&self, may_be_done: bool, errno: Errno) -> CallError {
         if may_be_done {

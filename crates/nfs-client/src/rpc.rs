@@ -219,8 +219,9 @@ mod tests {
             out.put_u32(9)
         });
         let mut expected = Vec::new();
-        // Mark, XID, CALL, RPC version, NFS, its version, GETATTR, AUTH_SYS, and 88 bytes of
-        // credentials: stamp, name, user, group, and 16 groups with their number.
+        // The words are: mark, XID, CALL, RPC version, NFS, version of NFS, GETATTR, AUTH_SYS, 88
+        // bytes of credentials, stamp, and length of the name. The name, the user, the group and 16
+        // additional groups follow.
         for word in [
             0x8000_0084_u32,
             0x1234_5678,

@@ -27,7 +27,8 @@ const PORTMAPPER_PORT: u16 = 111;
 /// Finds the server of an export and opens its directory.
 ///
 /// # Errors
-/// Describes why the server or its directory cannot be used, and what to do about it.
+/// Returns an error that describes why the server or its directory cannot be used, and what to do
+/// about it.
 pub fn mount(
     wanted: &Export,
     timeout: Duration,

@@ -6,8 +6,8 @@ use document::sanitize::sanitize;
 use record::Tool;
 use verdict::{BrokenRule, CheckedRecord, Difference};
 
-/// One line for the record, followed by one line for each problem. Lines are not wrapped, so that
-/// users can search them.
+/// Returns one line for the record, followed by one line for each problem. Lines are not wrapped,
+/// so that users can search them.
 pub fn text(name: &str, checked: &CheckedRecord) -> String {
     let mut found = Vec::new();
     if !checked.differences.is_empty() {

@@ -72,8 +72,8 @@ fn does_everything<S: Engine>(engine: &S, directory: &Path, block: usize, durabi
     reports_system_errors(session, names);
 }
 
-/// Performs operations that must fail after the operations of [`work`], which leave files 5 (7
-/// bytes) and 6 (8 bytes) in `d`.
+/// Performs operations that must fail. The caller has performed the operations of [`work`], which
+/// left files 5 (7 bytes) and 6 (8 bytes) in `d`.
 fn reports_system_errors(session: &mut Box<dyn Session>, names: &Names) {
     let [d, one, two, five, six, temporary] =
         ["d", "d/1", "d/2", "d/5", "d/6", "tmp"].map(|name| names.of(name));

@@ -67,7 +67,7 @@ fn every_operation<'a>(
     ]
 }
 
-/// Any call returns an error: the operation that makes the call must fail with this error, name the
+/// One call returns an error: the operation that makes the call must fail with this error, name the
 /// call, and leave no file open. This includes a failed close(2).
 #[test]
 fn error_at_any_call_of_any_operation_is_reported() {

@@ -1,5 +1,3 @@
-//! Shared helpers of the tests of engines.
-
 use std::ffi::CString;
 use std::path::Path;
 

@@ -242,7 +242,6 @@ fn operations_with_unexpected_results_fail() {
     });
 }
 
-/// Linux error numbers.
 mod libc_errno {
     pub const EEXIST: i32 = 17;
     pub const ENOTDIR: i32 = 20;
@@ -283,7 +282,6 @@ fn long_contents_take_several_calls_and_last_part_is_kept() {
     }
 }
 
-/// Contents that exceed the buffers of a connection, in several concurrent operations.
 #[test]
 fn contents_longer_than_buffers_are_written_and_read_completely() {
     for (depth, parameters) in [(1, ""), (6, ""), (6, "&nconnect=2")] {
@@ -294,7 +292,8 @@ fn contents_longer_than_buffers_are_written_and_read_completely() {
         let files: Vec<_> = (0..12)
             .map(|number| FilePath::new(&fixture.bare(), &number.to_string()))
             .collect();
-        // `part` returns contents whose encoding contains padding or none.
+        // `part` returns contents of different lengths, so that the encoding of some contains
+        // padding.
         let content: Vec<u8> = (0..3_000_003_u32)
             .map(|number| (number * 7 % 253) as u8)
             .collect();
@@ -410,7 +409,7 @@ fn listings_contain_all_pages() {
     });
 }
 
-/// A server that omits all optional results: the client requests the missing attributes and
+/// The server omits all optional results, so the client requests the missing attributes and
 /// handles.
 #[test]
 fn missing_attributes_and_handles_are_requested() {
@@ -448,7 +447,6 @@ fn missing_attributes_and_handles_are_requested() {
     });
 }
 
-/// The engine's counters equal the calls and the bytes of contents that the server counted.
 #[test]
 fn client_counters_equal_calls_received_by_server() {
     for (depth, parameters) in [(1, ""), (8, ""), (8, "&nconnect=4"), (3, "&nconnect=2")] {

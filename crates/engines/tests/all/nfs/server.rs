@@ -1,5 +1,5 @@
-//! An NFS server in this process, with a thread for each connection. Rules change the server's
-//! behaviour for calls, which they select by procedure and number.
+//! An NFS server in this process, with a thread for each connection. A rule changes how the server
+//! handles the calls that the rule selects by procedure and number.
 
 use std::io::Write;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};

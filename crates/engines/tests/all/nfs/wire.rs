@@ -1,5 +1,4 @@
-//! An XDR implementation of the tests, so that the client's own implementation is tested
-//! independently.
+//! A second implementation of XDR, so that the tests do not depend on the client's implementation.
 
 pub struct In<'a>(pub &'a [u8]);
 
