@@ -1,10 +1,10 @@
-//! The original's texts for a result: banner, verbose report and terse report, and the scaling of
-//! sizes in them.
+//! The texts that the original PostMark prints for a result: banner, verbose report and terse
+//! report. Also scales the sizes in these texts.
 //!
 //! The code of the interactive mode contains the original's other texts (`show`, help, progress),
-//! and uses the scaling from here. The arithmetic is that of Debian's x86-64 binary: whole seconds
-//! in 32 bits, truncating integer rates, and 32-bit float rates and byte sums. For edition 1.0,
-//! byte sums are whole numbers, as the figures published for that edition show.
+//! and uses the scaling of this module. The arithmetic is that of Debian's x86-64 binary: whole
+//! seconds in 32 bits, truncating integer rates, and 32-bit float rates and byte sums. For edition
+//! 1.0, byte sums are whole numbers, as the figures published for that edition show.
 
 use std::fmt::Write as _;
 
@@ -53,7 +53,8 @@ pub fn partial(figures: &ClassicFigures) -> String {
     )
 }
 
-/// The report of a record. If the run has no report, a line that no script mistakes for a report.
+/// Returns the report of a record or, if the run has no report, a line that no script mistakes for
+/// a report.
 pub fn of_record(record: &Record, format: Format) -> String {
     match (&record.actual.classic, &record.actual.outcome) {
         (None, _) => NOTHING.to_owned(),
@@ -130,8 +131,8 @@ fn add_data(text: &mut String, figures: &ClassicFigures, seconds: i32) {
 /// A sum of bytes and its rate in bytes/s, formatted as in the report of the edition.
 fn sum_and_rate(bytes: f64, seconds: i32, edition: Edition) -> (String, String) {
     match edition {
-        // Whole bytes and whole bytes/s: in the session printed in the paper, 1,337,821 bytes in 41
-        // s are 31.86 kilobytes per second. With a fractional rate, the session would contain
+        // Bytes and bytes/s are whole numbers: in the session printed in the paper, 1,337,821 bytes
+        // in 41 s are 31.86 kilobytes per second. With a fractional rate, the session would contain
         // 31.87.
         Edition::V1_0 => {
             let rate = bytes as i64 / i64::from(seconds);
@@ -220,8 +221,8 @@ impl Seconds {
     }
 }
 
-/// The duration as the original's 32-bit `int`. A duration of 0 becomes 1, because rates are
-/// divided by it.
+/// The duration as the original's 32-bit `int`. A duration of 0 becomes 1, because the duration is
+/// the divisor of rates.
 fn whole_seconds(from: i64, to: i64) -> i32 {
     match to.wrapping_sub(from) as i32 {
         0 => 1,

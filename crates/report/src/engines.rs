@@ -60,7 +60,6 @@ fn words(value: Value) -> Option<String> {
     }
 }
 
-/// The engines as CSV.
 pub fn csv<'a>(engines: impl IntoIterator<Item = &'a EngineFacts>) -> String {
     let mut table = Table::new(COLUMNS.len(), &COLUMNS.map(|(name, _)| name));
     for facts in engines {

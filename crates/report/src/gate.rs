@@ -39,8 +39,8 @@ pub fn document(gate: &Gate) -> Document {
     document
 }
 
-/// If all requirements are met in a doubtful study: why the gate is undecided, or why it passed
-/// nevertheless. `None` for all other gates.
+/// Explains a gate whose requirements are all met in a doubtful study: why the gate is undecided,
+/// or why it passed nevertheless. `None` for all other gates.
 fn doubtful(gate: &Gate) -> Option<&'static str> {
     let mut requirements = gate.requirements.iter();
     let is_met = requirements.all(|judged| judged.decision == Decision::Passed);
@@ -168,8 +168,8 @@ pub fn sentence(judged: &Judged) -> String {
     bound(&text)
 }
 
-/// Adds reservations to the sentence of a requirement: why a low p-value does not fail it, and in
-/// which conditions the configurations differ.
+/// Adds reservations to the sentence of a requirement: why the requirement does not fail despite a
+/// low p-value, and in which conditions the configurations differ.
 fn add_reservations(text: &mut String, judged: &Judged) {
     if let (Decision::Undecided, Some(order_p)) = (judged.decision, order_alone(judged)) {
         *text += &format!(

@@ -26,7 +26,6 @@ fn table(runs: &[ListedRun], columns: &str, cell: fn(&ListedRun, &str) -> Cell) 
     table
 }
 
-/// The cell of a run in the column with the header `column`.
 fn cell(run: &ListedRun, column: &str) -> Cell {
     let of = &run.headline;
     match column {

@@ -1,5 +1,5 @@
 //! One HTML file about runs, made for sharing: complete without network and without script, with
-//! the records embedded. The same records give the same bytes.
+//! the records embedded. The same records always produce the same bytes.
 //!
 //! The content is a document; submodule `file` adds the HTML file around the content. The file's
 //! content security policy forbids every request and every script except our own, which is

@@ -13,8 +13,8 @@ pub fn sentence(sizing: &Sizing, workload: &Workload, drive: &Drive) -> String {
     }
 }
 
-/// For example `Chose 131,072 files (8.00 KiB on average, 1.00 GiB in all): 4 x the page cache of
-/// 256.00 MiB (the control group's limit)`.
+/// Returns a sentence such as `Chose 131,072 files (8.00 KiB on average, 1.00 GiB in all): 4 x the
+/// page cache of 256.00 MiB (the control group's limit)`.
 fn chosen(sizing: &Sizing, workload: &Workload) -> String {
     let each = match workload.workers {
         Workers::Private { workers } if workers > 1 => {
@@ -145,7 +145,7 @@ mod tests {
             "Creating the pool may take from about 11 min (at 50,000 files/s, 2.00 GiB/s) to \
              about 47 h (at 200 files/s, 50.00 MiB/s)."
         );
-        // For large files, the bytes determine the duration.
+        // For large files, the duration depends on the bytes, not on the number of files.
         let large = Sizing {
             mean_file_bytes: (1_u64 << 30) as f64,
             files: 256,

@@ -3,7 +3,8 @@
 use record::Load;
 use verdict::{Summary, SweepStepSummary};
 
-/// The load levels, ordered by load. Each one has its index in the order of measurement, from 0.
+/// Returns the load levels ordered by load, each with its index in the order of measurement, from
+/// 0.
 pub(crate) fn by_load(summary: &Summary) -> Vec<(usize, &SweepStepSummary)> {
     let steps = summary
         .sweep

@@ -4,7 +4,7 @@ use document::Document;
 use document::units::{bytes, counted, grouped};
 use study::StudyPlan;
 
-/// Maximum number of configurations that are listed, and of runs in the order of a block.
+/// Maximum number of configurations, and of runs of a block, that the plan lists.
 const NAMED: usize = 12;
 
 /// The plan of a study as a document: cells, order of the runs, duration, and space.

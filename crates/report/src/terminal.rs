@@ -53,7 +53,7 @@ fn rates(document: &mut Document, record: &Record, width: usize) {
     };
     let (began, ended) = (first.began_ns as f64 / 1e9, last.ended_ns as f64 / 1e9);
     let per_second = |column: usize| {
-        // The middle of the column. Columns between phases are empty.
+        // `at` is the time in the middle of the column. Columns between phases are empty.
         let at = began + (column as f64 + 0.5) / width as f64 * (ended - began);
         let stretch = stretches.iter().find(|stretch| {
             (stretch.began_ns as f64 / 1e9..stretch.ended_ns as f64 / 1e9).contains(&at)
@@ -107,7 +107,8 @@ fn latencies(document: &mut Document, record: &Record, width: usize) {
 }
 
 /// A chart of columns with heights from 0 to 1. `ends` are the labels at the top and bottom. The
-/// labels below are moved so that they do not leave the chart, and left out if they would overlap.
+/// `labels` below the chart are moved so that they do not extend beyond it, and left out if they
+/// would overlap.
 fn chart(
     document: &mut Document,
     title: &str,

@@ -43,8 +43,8 @@ pub fn sentence(row: &Comparison, level: f64) -> String {
     document::units::bound(&text)
 }
 
-/// Conditions in which two configurations differ and operations that they did not complete, as an
-/// addition to the sentence of a comparison.
+/// Returns a clause for the sentence of a comparison: the conditions in which the two
+/// configurations differ, and the operations that they did not complete.
 pub(crate) fn reservations(
     unlike: &[Unlike],
     incomplete: &[IncompleteDifference],
@@ -206,7 +206,7 @@ pub(super) fn doubt(noise: &TwinNoise, baseline: &str) -> String {
     ))
 }
 
-/// A p-value with the sign in front of it: `= 0.0021`, `< 0.0001`.
+/// A p-value after `=` or `<`: `= 0.0021`, `< 0.0001`.
 pub(crate) fn probability(p: f64) -> String {
     if p < 0.000_1 {
         "< 0.0001".to_owned()

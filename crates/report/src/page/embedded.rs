@@ -1,5 +1,5 @@
-//! Embedding of records in a page: compressed, in an element that browsers neither execute nor
-//! show, and restored exactly when read.
+//! Embeds records in a page: compressed, in an element that browsers neither execute nor show.
+//! Reading restores the records exactly.
 
 mod histograms;
 

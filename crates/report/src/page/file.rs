@@ -10,8 +10,8 @@ const STYLE: &str = concat!(
     include_str!("../../style/page.css"),
     include_str!("../../style/study.css")
 );
-/// Adds readouts, legends that toggle series, sortable tables, and commands to copy. The page is
-/// complete without it.
+/// The script adds readouts, legends that toggle series, sortable tables, and buttons that copy
+/// commands. The page is complete without the script.
 const SCRIPT: &str = include_str!("../../style/page.js");
 /// The content security policy. Nothing is fetched or sent, and only [`SCRIPT`] is executed,
 /// identified by its SHA-256. Images are in the file.

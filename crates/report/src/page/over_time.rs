@@ -82,7 +82,8 @@ fn rates(
     document.figure(chart.over(behind).picture(data));
 }
 
-/// A function that returns an action's completed operations per second in a time interval.
+/// Returns a function that calculates an action's completed operations per second in a time
+/// interval.
 fn rate_of(action: Action) -> impl Fn(&Stretch) -> Option<f64> {
     move |stretch| {
         let done = stretch.done.get(&action).map_or(0, |done| done.operations);

@@ -233,8 +233,8 @@ pub(crate) fn share(parts: f64) -> String {
     format!("{share} %")
 }
 
-/// Points of a curve: a number n, and the latency in nanoseconds that one of n operations exceeds.
-/// Empty if fewer than ten operations are beyond the median.
+/// Points of a curve: each consists of a number n, and the latency in nanoseconds that one of n
+/// operations exceeds. Empty if fewer than ten operations are beyond the median.
 pub(crate) fn points(latency: &Histogram) -> Vec<(f64, f64)> {
     // Of fewer than 20 operations, fewer than ten are beyond the median.
     let most = latency.count() as f64 / BEYOND_MIN;

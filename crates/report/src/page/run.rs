@@ -100,7 +100,7 @@ pub(super) fn rest(record: &Record, summary: &Summary) -> Document {
 
 /// Adds a command that performs the same work in the working directory.
 fn again(document: &mut Document, record: &Record) {
-    /// Maximum length of the command. A longer one is not useful to copy.
+    /// Maximum length of the command. A longer command is not useful to copy.
     const LONGEST: usize = 4_000;
     let mut command = "postmark run".to_owned();
     for word in words_again(&record.spec) {

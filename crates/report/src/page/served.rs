@@ -139,7 +139,7 @@ fn by_step(all: &mut Document, record: &Record, summary: &Summary) {
     unavailable(all, stretches().flat_map(|(_, evidence)| asked(evidence)));
 }
 
-/// The 99th percentile of service time, shown beside response times.
+/// Formats the 99th percentile of the service time, which is shown next to response times.
 pub(super) fn service(p99_ns: Option<u64>) -> String {
     match p99_ns {
         Some(ns) => latency(ns as f64),

@@ -187,7 +187,6 @@ pub(super) fn number(value: f64) -> String {
     }
 }
 
-/// The text with a capital first letter.
 pub(super) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(char::to_uppercase);

@@ -214,7 +214,8 @@ fn levels(strip: &mut Document, sides: &[PageSide<'_>]) {
     strip.paint(painted.collect());
 }
 
-/// The table of each group of comparisons with its basis, and the table of all configurations.
+/// Returns a table of each group of comparisons with the A/A noise and the verdicts of the runs,
+/// and a table of all configurations.
 fn tables(page: &ComparedPage<'_>, sides: &[PageSide<'_>]) -> Document {
     let mut document = Document::default();
     for of in page.tables {
@@ -257,7 +258,7 @@ fn pictures(page: &ComparedPage<'_>, sides: &[PageSide<'_>]) -> Document {
     document
 }
 
-/// The runs of a configuration, each in a collapsed section with its results and its summary.
+/// Adds the runs of a configuration, each in a collapsed section with its results and its summary.
 fn runs(main: &mut String, side: &PageSide<'_>, metrics: &[Metric]) {
     let runs = counted(side.runs.len() as u64, "run");
     let _ = writeln!(

@@ -111,7 +111,7 @@ fn latencies(document: &mut Document, sweep: &SweepSummary, steps: &[&SweepStepS
 }
 
 /// A mark at the knee. The knee is defined by its load, but drawn at the rate that was achieved
-/// there.
+/// with this load.
 fn knee(sweep: &SweepSummary, steps: &[&SweepStepSummary]) -> Option<Behind> {
     let knee = sweep.knee.as_ref()?;
     let at_knee = |step: &&&SweepStepSummary| match step.load {

@@ -15,7 +15,7 @@ const VIRIDIS: [[f64; 3]; 5] = [
     [253.0, 231.0, 37.0],
 ];
 
-/// A grid of values. Row 0 is the lowest one.
+/// A grid of values. Row 0 is the lowest row.
 #[derive(Clone)]
 pub(crate) struct Grid {
     columns: usize,
@@ -34,7 +34,7 @@ impl Grid {
         }
     }
 
-    /// Adds to a value. Positions outside of the grid are ignored.
+    /// Adds `value` to the value at this position. Positions outside of the grid are ignored.
     pub(crate) fn add(&mut self, column: usize, row: usize, value: f64) {
         if column < self.columns && row < self.rows {
             self.values[row * self.columns + column] += value;

@@ -37,8 +37,8 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
     document.gap();
 }
 
-/// For engines that call servers themselves: adds that the server answered all operations, and
-/// counts disturbances such as reconnections.
+/// For an engine that calls servers itself, adds a note that the server answered all operations,
+/// and the number of disturbances such as reconnections.
 fn servers(document: &mut Document, phases: &[(&str, &EvidenceSummary)]) {
     let mut counts = phases
         .iter()

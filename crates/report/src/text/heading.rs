@@ -45,7 +45,6 @@ pub(crate) fn kind(workload: &Workload) -> String {
     }
 }
 
-/// Adds lines that describe the workload.
 pub(crate) fn workload_lines(document: &mut Document, workload: &Workload, shares: &[Share]) {
     match &workload.work {
         Work::Classic(work) => classic(document, work),

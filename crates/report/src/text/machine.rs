@@ -100,7 +100,7 @@ fn devices(document: &mut Document, machine: &MachineSummary) {
     }
 }
 
-/// Adds the reason why the counters of devices are not available, if they are not.
+/// Adds the reason if the counters of devices are not available.
 fn no_devices(document: &mut Document, record: &Record) {
     let mut phases = record.actual.phases.iter();
     if let Some(why) = phases.find_map(|phase| phase.machine.as_ref()?.devices.why()) {
@@ -124,8 +124,8 @@ fn per_second(of: Option<Rate>, number: fn(f64) -> Number) -> Cell {
     of.and_then(|of| of.per_second).map(number).into()
 }
 
-/// Adds reads, writes and flushes for each transaction, of the target's device and of the last
-/// device below it.
+/// Adds the number of reads, writes and flushes per transaction, for the target's device and for
+/// the last device below it.
 fn each(document: &mut Document, machine: &MachineSummary) {
     let shown = &machine.devices[..machine.devices.len().min(DEVICES_MAX)];
     let of = |device: &DeviceSummary| {

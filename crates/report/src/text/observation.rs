@@ -10,7 +10,6 @@ use super::evidence::{messages, unavailable};
 use super::machine::role;
 use crate::environment::fact;
 
-/// The report of an observed command.
 pub fn observation(observation: &Observation) -> Document {
     let mut account = Document::default();
     let document = &mut account;

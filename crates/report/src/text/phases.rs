@@ -65,7 +65,7 @@ fn operations(document: &mut Document, summary: &Summary) {
     document.table(table);
 }
 
-/// The achieved rate of an open loop, beside the requested rate.
+/// Adds the requested and the achieved rate of an open loop.
 pub(crate) fn arrivals(document: &mut Document, summary: &Summary) {
     let Some(found) = &summary.arrivals else {
         return;
@@ -92,7 +92,6 @@ pub(crate) fn arrivals(document: &mut Document, summary: &Summary) {
     document.gap();
 }
 
-/// The cells of a count and of its rate.
 fn counts(rate: &Rate) -> [Cell; 2] {
     [Cell::count(rate.count), Cell::rate(rate.per_second)]
 }

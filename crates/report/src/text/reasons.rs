@@ -1,4 +1,5 @@
-//! The verdict and its reasons. They are at the top, so that every reader of the numbers sees them.
+//! The verdict and its reasons, which are at the top of the report so that every reader of the
+//! numbers sees them.
 
 use super::evidence;
 use document::units::{bound, counted, percent, seconds, signed_percent};

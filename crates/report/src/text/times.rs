@@ -70,8 +70,8 @@ fn slowest(document: &mut Document, record: &Record) {
     let phases = record.actual.phases.iter();
     let header = ["Slowest", "longest step", "step, ms", "all, ms", "at, s"];
     let mut table = Table::new(2, &header).leading(1);
-    // The path is the last column: if the line is too long, the path continues below instead of the
-    // numbers.
+    // The path is the last column, so that only the path continues on the next line if a line is
+    // too long.
     table.column("path", true);
     let run_directory = match record.locations.as_slice() {
         [only] => only.directory.rsplit('/').next(),
@@ -153,7 +153,7 @@ fn steps(document: &mut Document, summary: &Summary) {
     }
 }
 
-/// Adds waits for files that other workers had claimed, for shared pools.
+/// For shared pools, adds the waits for files that other workers had claimed.
 fn claim_waits(document: &mut Document, summary: &Summary) {
     let columns = ["mean", "p99", "max"];
     let head = ["Claim wait, µs", "", "count"];

@@ -243,7 +243,7 @@ fn page_of_a_hundred_runs_is_usable_within_a_second() {
     println!("ready after {ready:?} ms");
     let best = ready.iter().copied().fold(f64::INFINITY, f64::min);
     assert!(best > 0.0 && best < 1_000.0, "{ready:?} ms");
-    // The time to sort a table and to show a run.
+    // Measures the time to sort a table and to show a run.
     let took = browser.value(
         "(() => { const began = performance.now(); document.querySelector('thead button').click();
            location.hash = document.querySelector('a[href^=\"#run-\"]').getAttribute('href'); \
@@ -383,8 +383,8 @@ fn page_works_in_dark_mode_in_print_and_without_script() {
     assert_eq!((&counts[2], &counts[3]), (&json!(1), &json!(0)));
 }
 
-/// The charts as a browser draws them, in grey and reduced, without text, because fonts depend on
-/// the machine.
+/// Returns a reduced grey image (PNG in base64) of the charts as a browser draws them. Texts are
+/// hidden, because fonts depend on the machine.
 fn drawn(browser: &Browser, record: &Record) -> String {
     browser.wide(1280);
     browser.shown("screen", "light");

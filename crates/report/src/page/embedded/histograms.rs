@@ -1,9 +1,10 @@
-//! Conversion of the histograms in a document from lists to short texts, and exactly back.
-//! Compressed, the texts take half of the size of the lists, because the texts contain differences
+//! Converts the histograms in a document from lists to short texts, and exactly back. The
+//! compressed texts are half as long as the compressed lists, because the texts contain differences
 //! of bucket indices.
 //!
-//! `"buckets":[[5,3],[6,40],[9,1]]` becomes `"buckets":"FDoBABB"`, and the reverse. Neither form
-//! can occur within a JSON string, because quotation marks in a string are preceded by a backslash.
+//! `"buckets":[[5,3],[6,40],[9,1]]` becomes `"buckets":"FDoBABB"`, from which the list is restored.
+//! Neither form can occur within a JSON string, because quotation marks in a string are preceded by
+//! a backslash.
 
 use std::io::{self, BufRead, Error, ErrorKind, Read};
 

@@ -52,7 +52,7 @@ pub(super) fn render(
         .collect();
     let values = || grids.iter().flat_map(|(_, grid)| grid.values());
     let highest = values().fold(0.0, f64::max);
-    // Cells with values far below the highest share the darkest colour.
+    // All cells below a ten-thousandth of the highest value have the darkest colour.
     let colours = (
         values().fold(f64::INFINITY, f64::min).max(highest / 1e4),
         highest,

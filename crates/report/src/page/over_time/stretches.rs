@@ -1,5 +1,5 @@
-//! Merging of a record's slices, the shortest intervals in it, into the longer time intervals of a
-//! chart.
+//! Merges the slices of a record, which are its shortest time intervals, into the longer time
+//! intervals of a chart.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ impl Stretch {
         (self.began_ns as f64 + self.ended_ns as f64) / 2e9
     }
 
-    /// Appends the interval that follows this one.
+    /// Appends the interval that follows `self`.
     fn add(&mut self, next: Self) {
         self.ended_ns = next.ended_ns;
         self.failed = self.failed.saturating_add(next.failed);
@@ -53,7 +53,7 @@ impl Stretch {
     }
 }
 
-/// The phases in order of time. Load levels that were runs of their own are left out, because their
+/// The phases in order of time. Load levels that were separate runs are left out, because their
 /// times do not refer to the record's origin.
 pub(crate) fn phases(record: &Record) -> Vec<&PhaseRecord> {
     let steps = record

@@ -78,7 +78,7 @@ pub(super) fn stalls(phases: &[&PhaseRecord]) -> Vec<Behind> {
         widest_ns = widest_ns.max(width_ns);
         whole_ns = ended_ns;
         // The slices end with the last slice in which an operation completed, and the phase is idle
-        // from there.
+        // after that slice.
         for number in 0..ended_ns.saturating_sub(began_ns).div_ceil(width_ns) {
             if !idle.get(number as usize).copied().unwrap_or(true) {
                 continue;

@@ -35,7 +35,7 @@ impl Axis {
     }
 }
 
-/// A line through points, in order. `None` interrupts it.
+/// A line through points, in order. `None` interrupts the line.
 pub(crate) struct Series {
     pub name: String,
     pub points: Vec<Option<(f64, f64)>>,

@@ -120,7 +120,7 @@ impl Browser {
         );
     }
 
-    /// Sends a WebDriver command.
+    /// Sends a WebDriver command; panics if the answer is an error.
     fn command(&self, path: &str, body: &Value) -> Value {
         let request = self.agent.post(format!("{}{path}", self.session));
         let mut answer = request.send(&body.to_string()).unwrap();
