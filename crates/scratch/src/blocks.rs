@@ -31,8 +31,8 @@ pub(crate) struct Image {
 /// so that a lack of free space is detected at once.
 pub(crate) fn allocate(image: &Image, bytes: u64, stop: &MakeStop) -> Result<(), MakeError> {
     let Image { file, path } = image;
-    // A copy-on-write file system would allocate new blocks for each write. Other file systems do
-    // not support this flag, so an error is ignored.
+    // Without the flag NOCOW, a copy-on-write file system would allocate new blocks for each write.
+    // Other file systems do not support the flag, so an error is ignored.
     if let Ok(flags) = rustix::fs::ioctl_getflags(file) {
         let _ = rustix::fs::ioctl_setflags(file, flags | IFlags::NOCOW);
     }

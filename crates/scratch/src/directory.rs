@@ -89,7 +89,6 @@ fn facts(at: impl AsFd, name: impl rustix::path::Arg) -> Result<Facts, Errno> {
     rustix::fs::statx(at, name, flags, wanted).map(Facts::from)
 }
 
-/// Returns the metadata of an open file.
 pub(crate) fn facts_of(file: impl AsFd) -> Result<Facts, Errno> {
     facts(file, "")
 }
@@ -135,7 +134,6 @@ impl MadeDirectory {
         Self { path, held, call }
     }
 
-    /// Returns the path at which the directory was created or found.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -155,7 +153,8 @@ impl MadeDirectory {
         shown(&self.call)
     }
 
-    /// Whether the path at which the directory was created or found still leads to it.
+    /// Whether the path at which the directory was created or found still leads to the same
+    /// directory.
     pub(crate) fn is_in_place(&self) -> bool {
         match (facts(CWD, &self.path), self.facts()) {
             (Ok(there), Ok(own)) => (there.device, there.identity) == (own.device, own.identity),
@@ -236,8 +235,8 @@ fn sync(directory: &OwnedFd, path: &Path) -> Result<(), MakeError> {
     rustix::fs::fsync(directory).map_err(|errno| MakeError::io("sync the directory", path, errno))
 }
 
-/// Returns the second in which a directory was made and the process ID of its maker. Both are
-/// parsed from the name `postmark-made-SECOND-PROCESS-N`.
+/// Returns the time at which a directory was made, in seconds since 1970, and the process ID of its
+/// maker. Both are parsed from the name `postmark-made-SECOND-PROCESS-N`.
 pub(crate) fn maker_of(name: &OsStr) -> Option<(i64, u32)> {
     let mut numbers = name.to_str()?.strip_prefix(PREFIX)?.split('-');
     let mut number = || {

@@ -21,7 +21,7 @@ pub struct MakeError {
 enum Cause {
     /// A signal ended the operation.
     Signal,
-    /// The file system below is full.
+    /// A file system has no free space for the operation.
     NoRoom,
     Other,
 }
@@ -120,7 +120,7 @@ impl MakeError {
         self.is_left
     }
 
-    /// Whether the failure is a lack of free space on the file system below.
+    /// Whether a lack of free space caused the failure.
     pub fn is_no_room(&self) -> bool {
         self.cause == Cause::NoRoom
     }

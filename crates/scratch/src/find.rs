@@ -40,7 +40,6 @@ pub enum MadeState {
 #[derive(Debug)]
 pub struct FoundMade {
     pub directory: PathBuf,
-    /// Whether the scratch file system is still in use.
     pub state: MadeState,
     /// The name that the maker gave the file system; `None` if the manifest is not trusted.
     pub name: Option<String>,
@@ -51,7 +50,7 @@ pub struct FoundMade {
 }
 
 /// Finds the directories of scratch file systems in `directory`, or `directory` itself if it is
-/// one. Changes nothing. A directory that does not exist contains none.
+/// such a directory. Changes nothing. A directory that does not exist contains none.
 ///
 /// # Errors
 /// Returns an error if the directory cannot be read.
@@ -119,8 +118,8 @@ fn found(path: PathBuf) -> Result<Option<FoundMade>, MakeError> {
         Look::Abandoned(owned) => {
             let head = &owned.manifest.head;
             (found.name, found.spec) = (Some(head.name.clone()), Some(head.spec.clone()));
-            // The maker may have started a program that holds only the lock of the file system's
-            // manifest, but that also uses the journal.
+            // A program that the maker started, such as mkfs, may still use the files in both
+            // directories, although the program holds the lock of only one manifest.
             match look_beside(&owned)? {
                 Some(Look::Active(process)) => found.state = MadeState::Active { process },
                 _ => found.held = Some(Look::Abandoned(owned)),
@@ -158,7 +157,8 @@ enum Look {
     Untrusted(String),
 }
 
-/// Inspects a directory by its manifest, because the directory may have been renamed.
+/// Inspects a directory by its name and by its manifest, because the directory may have been
+/// renamed.
 fn look(directory: MadeDirectory) -> Result<Look, MakeError> {
     let error = |errno: Errno| MakeError::io("look at", directory.path(), errno);
     let maker = directory.path().file_name().and_then(maker_of);

@@ -54,8 +54,8 @@ impl FileSystemKind {
     }
 
     /// Returns the minimum size of an external journal in bytes; `None` if the kind supports none.
-    /// mke2fs(8) requires 1024 blocks, here of 4 KiB; twice that is used. mkfs.xfs requires a log
-    /// for the largest transactions of its default options.
+    /// mke2fs(8) requires 1024 blocks; the value is twice this number of blocks of 4 KiB. mkfs.xfs
+    /// requires a log for the largest transactions of its default options.
     pub fn journal_bytes_min(self) -> Option<u64> {
         match self {
             Self::Ext3 | Self::Ext4 => Some(8 * MIB),

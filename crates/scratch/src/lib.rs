@@ -27,8 +27,9 @@
 //! | `below` | for an overlay: mount point of the ext4 with its layers |
 //! | `saved-STATE-image`, `saved-STATE-journal` | copies of saved states |
 //!
-//! An external journal may be in another directory. It then has a directory of the same form there,
-//! with a manifest of its own. Each manifest contains the path of the other directory.
+//! An external journal may be in another directory. The crate then creates a second directory of
+//! the same form there, with a second manifest. Each manifest contains the path of the other
+//! directory.
 
 #[macro_use]
 mod invalid;

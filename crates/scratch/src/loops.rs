@@ -56,7 +56,8 @@ pub(crate) fn attach(
         let device = set_up(image, is_direct, owned.around(Some(stop)))?;
         let held = File::open(&device)
             .map_err(|error| MakeError::io("open", Path::new(&device), error))?;
-        // The image is read after the device is held open, because it cannot change from then on.
+        // The driver is asked for the device's image after the device was opened, because no
+        // process can attach an open device to another image.
         let backing = system::loops::backing_file(&held).ok();
         let of = |facts: std::fs::Metadata| (facts.dev(), facts.ino());
         if backing.is_some() && backing == file.metadata().ok().map(of) {
@@ -67,8 +68,8 @@ pub(crate) fn attach(
             });
         }
         if backing.is_some() && backing == std::fs::symlink_metadata(&path).ok().map(of) {
-            // Another file took the image's name in between. The device over that file was set up
-            // here, so it is detached.
+            // Another file took the image's name in between. This function set up the device over
+            // that file, so it also detaches the device.
             clear_at_last_close(&device, owned.around(None))?;
             return Err(MakeError::exchanged(&path));
         }

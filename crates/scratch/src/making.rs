@@ -171,7 +171,6 @@ impl Made {
         &self.spec
     }
 
-    /// Returns facts about the creation of the file system and about its current mount.
     pub fn facts(&self) -> &MadeFacts {
         &self.facts
     }
@@ -205,8 +204,8 @@ impl Made {
         self.main.directory.at(MOUNT).join("work")
     }
 
-    /// Sets the fill level as a percentage of the usable space, or no filler. It takes effect at
-    /// the next [`Made::remake`].
+    /// Sets the fill level as a percentage of the usable space; `None` means no filler. The level
+    /// takes effect at the next [`Made::remake`].
     ///
     /// # Errors
     /// Returns an error if the percentage is not valid.
@@ -266,7 +265,6 @@ impl Made {
         saved
     }
 
-    /// Whether a saved state of this name exists.
     pub fn has_state(&self, state: &str) -> bool {
         states::check_name(state).is_ok() && self.main.has(&saved_image(state))
     }
@@ -318,7 +316,6 @@ impl Made {
         image.into_iter().chain(journal).collect()
     }
 
-    /// Applies a function to each image.
     fn each_image(&self, act: impl Fn(&Image) -> Result<(), MakeError>) -> Result<(), MakeError> {
         let mut images = self.images().into_iter();
         images.try_for_each(|(owned, image)| act(&owned.open_image(image)?))

@@ -1,6 +1,6 @@
 //! Generates the command lines of mkfs.
 //!
-//! The options switch off initialisation after mkfs, because it would happen during a run
+//! The options switch off the initialisation that the kernel would otherwise perform during a run
 //! (mke2fs(8): `lazy_itable_init`, `lazy_journal_init`). A file system keeps its identity when it
 //! is remade. All ext file systems use one hash seed, because the seed determines the order of
 //! directory entries. Compared configurations therefore start alike.
@@ -12,7 +12,8 @@ use crate::spec::MakeSpec;
 
 /// The directory hash seed of all ext file systems.
 const HASH_SEED: &str = "9c4d8be1-6a39-4f0e-8f5d-2b7b1a6e3c50";
-/// Block size of an ext file system with an external journal, which must have the same block size.
+/// Block size of an external journal and of its ext file system, which must have equal block sizes,
+/// unless the user requests another size.
 const JOURNAL_BLOCK: &str = "4096";
 
 /// The devices to be formatted, and the UUIDs that mkfs assigns to the file system and to its

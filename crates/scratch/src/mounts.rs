@@ -31,8 +31,8 @@ pub(crate) struct MountPlan<'a> {
 }
 
 /// Mounts a file system, and returns the command line. Paths are relative to mount's working
-/// directory and are not resolved to absolute paths. If another directory takes the path of this
-/// one, nothing is mounted on that directory.
+/// directory and are not resolved to absolute paths. If another directory has taken the path of the
+/// working directory, nothing is mounted there.
 pub(crate) fn mount(plan: &MountPlan, owned: &Owned, stop: &MakeStop) -> Result<String, MakeError> {
     owned.check_directory(plan.at)?;
     let mut words: Vec<OsString> = vec!["-t".into(), plan.kind.into()];
@@ -100,7 +100,7 @@ fn foreign(mount: &Mount, owned: &Owned) -> Option<String> {
     (!is_ours).then(|| format!("{} from {}", mount.file_system_type, mount.source))
 }
 
-/// Returns the mount that this program made on a directory of its own. Fails if the mount does not
+/// Returns the mount that this program made on the subdirectory `name`. Fails if the mount does not
 /// exist or if another mount covers it.
 pub(crate) fn own(owned: &Owned, name: &str) -> Result<Mount, MakeError> {
     let at = owned.directory.at(name);
@@ -116,10 +116,10 @@ pub(crate) fn own(owned: &Owned, name: &str) -> Result<Mount, MakeError> {
     }
 }
 
-/// Unmounts all mounts that this program made on a directory of its own, and returns their number.
+/// Unmounts all mounts that this program made on the subdirectory `name`, and returns their number.
 ///
-/// For nilfs2, this runs umount(8), because only its helper ends the cleaner, a process that works
-/// on the mounted file system.
+/// For nilfs2, this runs umount(8), because the cleaner, a process that works on the mounted file
+/// system, is ended only by the helper program of umount(8).
 pub(crate) fn unmount(owned: &Owned, name: &str) -> Result<usize, MakeError> {
     let at = owned.directory.at(name);
     let began = Instant::now();
@@ -161,8 +161,8 @@ pub(crate) fn elsewhere(owned: &Owned, devices: &[OverImage]) -> Result<Vec<Path
     Ok(mounts.map(|mount| mount.mount_point).collect())
 }
 
-/// Checks that no file system is mounted inside the directory; the remaining mount would be another
-/// program's.
+/// Checks that no file system is mounted inside the directory. The mounts of this program are
+/// already removed, so another program made a mount that is found.
 pub(crate) fn none_inside(directory: &MadeDirectory) -> Result<(), MadeLeft> {
     let path = directory.present();
     let left = |path: PathBuf, why: String| MadeLeft { path, why };

@@ -81,7 +81,7 @@ impl MakeSpec {
     }
 
     /// Determines the needed space of each directory. The image and the journal may be in the same
-    /// one.
+    /// directory.
     fn room(&self) -> Result<Vec<RoomNeed>, MakeError> {
         let kind = self.kind;
         let image_bytes = if kind.has_image() { self.size_bytes } else { 0 };
@@ -173,7 +173,7 @@ fn has_loops(kind: FileSystemKind) -> Result<(), MakeError> {
     })
 }
 
-/// Whether this user may access a file or directory in this way.
+/// Checks that this user has the permissions `access` for a file or directory.
 fn may(path: &Path, access: Access) -> rustix::io::Result<()> {
     rustix::fs::accessat(CWD, path, access, AtFlags::EACCESS)
 }
@@ -185,8 +185,8 @@ fn unusable(kind: FileSystemKind, directory: &Path, answer: &str) -> MakeError {
     ))
 }
 
-/// Resolves the path of a directory for images. Fails if another user could replace the directory
-/// by another one, because this program runs as root.
+/// Resolves the path of a directory for images. Fails if another user could replace the directory,
+/// because this program, which runs as root, would then use the directory of that user.
 pub(crate) fn usable(kind: FileSystemKind, directory: &Path) -> Result<PathBuf, MakeError> {
     let refused = |answer: String| unusable(kind, directory, &answer);
     let real = std::fs::canonicalize(directory).map_err(|error| refused(error.to_string()))?;

@@ -1,5 +1,5 @@
-//! A directory with its locked manifest. Files in it are created and removed only by their name in
-//! the open directory, and only if the manifest records this name.
+//! A directory with its locked manifest. Files in the directory are created and removed only by
+//! their name in the open directory, and only if the manifest records this name.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -192,5 +192,5 @@ impl Owned {
     }
 }
 
-/// The reason why an entry is kept that another program has put into the directory.
+/// Reason for keeping an entry that another program has put into the directory.
 pub(crate) const NOT_OURS: &str = "was not made by this program (move it away, then clean again)";

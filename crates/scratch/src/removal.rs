@@ -66,7 +66,7 @@ impl MadeRemoved {
     }
 }
 
-/// Removes a file system, and the directory of its journal if the journal has one of its own.
+/// Removes a file system, and the journal's directory if the journal is in a separate directory.
 pub(crate) fn remove(main: Option<&mut Owned>, journal: Option<&mut Owned>) -> MadeRemoved {
     // The directory of the file system is removed last, because its manifest contains the path of
     // the journal's directory.
@@ -76,7 +76,8 @@ pub(crate) fn remove(main: Option<&mut Owned>, journal: Option<&mut Owned>) -> M
     let present = owned.last().map(|owned| owned.directory.present());
     let mut removed = MadeRemoved::new(&present.unwrap_or_default());
     let devices = devices(&owned, &mut removed);
-    // The devices are counted before the unmount, because the kernel then detaches most of them.
+    // The devices are counted before the unmount, because the kernel detaches most of them at the
+    // unmount.
     removed.loop_devices = devices.len();
     let is_free = owned[journals..]
         .iter()

@@ -11,14 +11,14 @@ pub const DEFAULT_SIZE_BYTES: u64 = 2 << 30;
 /// Default directory for images. Unlike `/tmp`, it is on disk on common systems. Images in it
 /// survive a restart, so that `clean` finds them.
 pub const DEFAULT_DIRECTORY: &str = "/var/tmp";
-/// Maximum size of the image or tmpfs. A larger one is more likely a typing error than intended.
+/// Maximum size of the image or tmpfs. A larger size is probably a typing error.
 const SIZE_BYTES_MAX: u64 = 16 << 40;
 /// Maximum size of an external journal in bytes. The limit of mke2fs(8) is 10,240,000 blocks, which
 /// can be larger.
 const JOURNAL_BYTES_MAX: u64 = 2_000 << 20;
 
-/// Options of mount(8) that are refused: they name a device or another file system, change what is
-/// mounted where, or make the target read-only.
+/// Options of mount(8) that are refused: they name a device or another file system, change existing
+/// mounts, or make the target read-only.
 const MOUNT_OPTIONS_REFUSED: [(&str, &str); 14] = [
     ("bind", OTHER_MOUNT),
     ("rbind", OTHER_MOUNT),

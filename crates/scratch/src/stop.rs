@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::MakeError;
 
-/// Number of the signal that requests the end; 0 if none has arrived. The default value stays 0.
+/// Number of the signal that requests the end; 0 if none has arrived. The number in
+/// `MakeStop::default()` stays 0.
 #[derive(Clone, Debug, Default)]
 pub struct MakeStop(Arc<AtomicUsize>);
 

@@ -32,8 +32,8 @@ const AFTER_KILL: Duration = Duration::from_secs(5);
 /// Time that a program gets to clean up after a signal, before it is killed.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Searches a program in the directories of PATH. Also searches the administrator's directories,
-/// which a user's PATH often lacks.
+/// Searches for a program in the directories of PATH, and in the administrator's directories, which
+/// a user's PATH often lacks.
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let administrators = ["/usr/sbin", "/sbin"].map(PathBuf::from);
@@ -143,9 +143,9 @@ fn ended(
     let mut child = Command::new(program)
         .args(arguments)
         .env("LC_ALL", "C")
-        // Switches off the cache of libblkid, which is used for a while without checking the
-        // device. Because of an outdated entry, mkfs.btrfs would refuse an identity that an earlier
-        // device of the image had.
+        // Switches off the cache of libblkid, which trusts an entry for a while without checking
+        // the device. An outdated entry would contain the UUID that the image had on another loop
+        // device, and mkfs.btrfs would refuse this UUID.
         .env("BLKID_FILE", "/dev/null")
         .current_dir(around.map_or(Path::new("/"), |around| around.directory))
         .stdin(stdin)

@@ -1,4 +1,4 @@
-//! Parses a [`MakeSpec`] from one word, and formats it as one.
+//! Parses a [`MakeSpec`] from one word, and formats it as a word.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -79,7 +79,7 @@ fn set<T, R: Done>(
     row(draft, value).done()
 }
 
-/// Result of a function that sets an option; `()` if all values are valid.
+/// Result of a function that sets an option; `()` for a function that accepts all values.
 trait Done {
     fn done(self) -> Result<(), ConfigError>;
 }

@@ -10,7 +10,8 @@ use engine::EngineFacts;
 use engines::registry::{self, ROWS};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// An I/O engine in the registry of engines. It dereferences to the properties of the engine.
+/// An I/O engine in the registry of engines. The value dereferences to the properties of the
+/// engine.
 #[derive(Clone, Copy)]
 pub struct EngineName(&'static EngineFacts);
 
@@ -58,7 +59,8 @@ impl EngineName {
         Some(Self(row.facts))
     }
 
-    /// Returns the names of all engines that support several operations of one worker in flight.
+    /// Returns the names of all engines that keep several operations of a worker in flight, for a
+    /// message.
     pub(crate) fn with_depth() -> String {
         let deep = ALL.iter().filter(|engine| engine.depth_max > 1);
         let names: Vec<&str> = deep.map(|engine| engine.0.name).collect();

@@ -120,8 +120,8 @@ mod tests {
         Options::from_arg_matches(of_run).unwrap()
     }
 
-    /// Options whose help states the default as a fixed text, each with the options without which
-    /// it is refused or has no effect.
+    /// Options whose help states the default as a fixed text. Each option is listed with the other
+    /// options without which it is refused or has no effect.
     const BESIDE: &[(&str, &str)] = &[
         ("align", "--mix read=1"),
         ("arrivals", "--rate 1000"),

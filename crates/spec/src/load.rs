@@ -63,7 +63,8 @@ impl Drive {
         }
     }
 
-    /// The number of the first segment after the warm-up.
+    /// The number of the first segment after the warm-up: 1 if there is a warm-up (segment 0),
+    /// otherwise 0.
     pub fn first_round(&self) -> u32 {
         u32::from(!self.warm_up.is_zero())
     }

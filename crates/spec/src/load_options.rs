@@ -202,8 +202,8 @@ pub(crate) fn run_for(drive: &Drive) -> Option<Time> {
     }
 }
 
-/// Returns the warm-up as an option; `None` if it is the default. For a sweep, 0 s is returned,
-/// because the default of a sweep is not 0 s.
+/// Returns the warm-up as an option; `None` if it is 0 s, the default. For a sweep, a zero warm-up
+/// is returned as well, because the default of a sweep is 2 s.
 pub(crate) fn warm_up(drive: &Drive) -> Option<Time> {
     let is_needed = !drive.warm_up.is_zero() || drive.sweep.is_some();
     is_needed.then(|| Time::of(drive.warm_up))

@@ -39,7 +39,7 @@ fn one() -> u32 {
     1
 }
 
-/// Expands to the name of an option if the option is marked with this scope.
+/// Expands to the name of an option that is marked with the scope `alone`.
 macro_rules! options_scope {
     (alone $name:ident) => {
         long_name(stringify!($name))

@@ -37,7 +37,6 @@ pub struct Asked<'a> {
     pub weights: &'a [u32],
     /// Name of the preset that the earlier run used.
     pub earlier_preset: Option<String>,
-    /// Settings of the command that are not in the option table.
     pub invocation: Invocation,
     /// Reads a histogram from a file.
     pub read: &'a Read<'a>,
@@ -58,12 +57,10 @@ pub struct Invocation {
 }
 
 pub struct Resolved {
-    /// The complete run spec.
     pub spec: RunSpec,
     /// Whether an option or the file sets the engine. Otherwise the engine follows from the targets
     /// or the workload.
     pub engine_is_given: bool,
-    /// Effects of options that the user may not expect.
     pub notes: Vec<Note>,
 }
 

@@ -197,9 +197,10 @@ impl RunSpec {
         self.ranks > 1 && self.verify && self.check
     }
 
-    /// Returns the pool that `worker` checks in the cross-rank check: the worker that prepared it,
-    /// and the worker that last used it. With `neighbour`, this is the worker's own pool, because
-    /// another rank used it. Otherwise it is a pool of the next rank.
+    /// Identifies the pool that `worker` checks in the cross-rank check. Returns the worker that
+    /// prepared the pool, and the worker that last used it. With `neighbour`, the worker checks the
+    /// pool that it prepared itself, because another rank used that pool. Otherwise it checks a
+    /// pool of the next rank.
     pub fn checked_by(&self, worker: u32) -> (u32, u32) {
         let all = self.workload.workers.count().max(1);
         let each = all / self.ranks.max(1);

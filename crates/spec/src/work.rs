@@ -18,8 +18,8 @@ use crate::sizes::SizesOption;
 use crate::values::{Bytes, Count};
 
 /// Returns the workload to which options are applied: that of the preset or the default, either
-/// classic or a mix. For a shared pool, the pairs of a classic workload become a mix. In this case
-/// the bias options are applied here, because a mix has no biases.
+/// classic or a mix. For a shared pool, the pairs of a classic workload become a mix. In this case,
+/// this function also applies the bias options, because a mix has no biases.
 pub(crate) fn base(
     options: &mut Options,
     preset: Option<&Workload>,
@@ -125,7 +125,7 @@ pub(crate) fn sizes(spec: &RunSpec) -> SizesOption {
 }
 
 /// Sets the sizes of new files. In a mix, the append sizes and the maximum size are derived from
-/// them. In the mix of a preset, only the maximum size is derived, and it is never reduced.
+/// these sizes. In the mix of a preset, only the maximum size is derived, and it is never reduced.
 pub(crate) fn set_sizes(draft: &mut Draft<'_>, said: SizesOption) -> Result<(), ConfigError> {
     if let (Work::Classic(classic), SizesOption::Range { low, high, .. }) =
         (&mut draft.spec.workload.work, &said)

@@ -132,7 +132,6 @@ pub struct Accounted {
 }
 
 impl Accounted {
-    /// Returns the growth since an earlier reading.
     pub fn since(&self, earlier: &Self) -> Self {
         let grown = |later: &u64, earlier: &u64| later.saturating_sub(*earlier);
         Self {

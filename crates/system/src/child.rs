@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy, Debug)]
 pub struct ChildCost {
     pub status: ExitStatus,
-    /// Wall time from the call of [`wait`] to the child's end; call it right after starting the
+    /// Wall time from the call of [`wait`] to the child's end. Call `wait` right after starting the
     /// child.
     pub wall: Duration,
     /// Processor time in user mode. The kernel may count it in ticks.

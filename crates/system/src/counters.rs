@@ -1,10 +1,10 @@
 //! Kernel counters of this process and its threads, of the machine, and of the devices below the
 //! target: snapshots, and the differences between two snapshots.
 //!
-//! The module reads no clock, computes no rate and judges nothing; [`crate::clocks`] detects what
-//! makes the time between two snapshots doubtful. The module is designed for one reading a second.
-//! A reading opens a dozen files, and two files for every thread, up to [`THREADS_MAX`] threads. No
-//! file is kept open (`docs/specification.md` states the cost of a reading).
+//! The module reads no clock and computes no rate; [`crate::clocks`] detects events that make the
+//! time between two snapshots doubtful. The module is designed for one reading a second. A reading
+//! opens a dozen files, and two files for every thread, up to [`THREADS_MAX`] threads. No file is
+//! kept open (`docs/specification.md` states the cost of a reading).
 //!
 //! How it works: each subject has a type with `read` and `since`. Each number is a [`Fact`]. A
 //! number that the kernel does not report is unavailable with a reason, in snapshots and in
@@ -55,8 +55,8 @@ impl Counters {
         let status = sources.text(STATUS);
         let process = ProcessTimes::beside(sources, &status);
         Counters {
-            // Read right after the time of the whole process, because the time of the threads is
-            // subtracted from it.
+            // The threads are read right after the time of the whole process, because the time of
+            // the threads is subtracted from that time.
             threads: Threads::read(sources, &process, &status),
             resident_bytes: sources.kibibytes(STATUS, &status, "VmRSS"),
             process,
@@ -65,7 +65,6 @@ impl Counters {
         }
     }
 
-    /// Returns the growth of the counters since an earlier snapshot.
     pub fn since(&self, earlier: &Counters) -> CountersDifference {
         let process = both(&self.process, &earlier.process, ProcessTimes::since);
         CountersDifference {

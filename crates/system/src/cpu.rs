@@ -25,14 +25,12 @@ const COLUMNS: [&str; 8] = [
     "user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal",
 ];
 
-/// The machine's processor time since boot in nanoseconds, summed over all
-/// processors, by column: the first line of `/proc/stat` (proc_stat(5)). Columns
-/// that an old kernel lacks are unavailable.
+/// The machine's processor time since boot, in nanoseconds, summed over all processors, by column:
+/// the first line of `/proc/stat` (proc_stat(5)). Columns that an old kernel lacks are unavailable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SystemTimes([Fact<u64>; 8]);
 
 impl SystemTimes {
-    /// Reads the first line of `/proc/stat`.
     pub fn read(sources: &Sources) -> Fact<SystemTimes> {
         SystemTimes::within(sources, &sources.text(STAT))
     }

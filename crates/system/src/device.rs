@@ -1,4 +1,4 @@
-//! A block device and what it is based on: the file of a loop device, or the members of a device
+//! A block device and the storage below it: the file of a loop device, or the members of a device
 //! mapper or RAID device.
 //!
 //! The module reads `/sys/dev/block` (Documentation/ABI/stable/sysfs-block) and opens no device. It

@@ -51,8 +51,8 @@ pub struct NfsOptions {
     pub server_loss: Fact<ServerLoss>,
     /// Whether attributes of files are cached (false with `noac`).
     pub attributes_cached: Fact<bool>,
-    /// Whether opening a file checks whether the server's version is newer than the cached one
-    /// (false with `nocto`).
+    /// Whether open(2) asks the server for changes of a file that the client has cached (false with
+    /// `nocto`).
     pub close_to_open: Fact<bool>,
     /// Number of connections to the server (`nconnect`, 1 if not set).
     pub connections: Fact<u64>,
@@ -133,7 +133,6 @@ pub struct DurabilityFacts {
 }
 
 impl DurabilityFacts {
-    /// Reads the facts about a target.
     pub fn of(sources: &Sources, target: &Target) -> DurabilityFacts {
         let device = target.device.as_ref();
         let devices = device.map(|device| {

@@ -22,7 +22,6 @@ pub enum Fact<T> {
 }
 
 impl<T> Fact<T> {
-    /// Returns a reference to the value, if it is known.
     pub fn known(&self) -> Option<&T> {
         match self {
             Fact::Known(value) => Some(value),
@@ -30,7 +29,6 @@ impl<T> Fact<T> {
         }
     }
 
-    /// Returns the value itself, if it is known.
     pub fn into_known(self) -> Option<T> {
         match self {
             Fact::Known(value) => Some(value),
@@ -59,12 +57,11 @@ impl<T> Fact<T> {
         }
     }
 
-    /// Applies `f` to a known value.
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Fact<U> {
         self.and_then(|value| Fact::Known(f(value)))
     }
 
-    /// Applies `f` to a known value; the result may itself be missing.
+    /// Applies `f`, which may itself return a missing value, to a known value.
     pub fn and_then<U>(self, f: impl FnOnce(T) -> Fact<U>) -> Fact<U> {
         match self {
             Fact::Known(value) => f(value),

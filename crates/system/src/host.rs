@@ -1,4 +1,4 @@
-//! The machine of a run: facts at one moment.
+//! Facts about the machine at one moment: kernel, processors, memory, clock and load.
 //!
 //! [`crate::target`] describes a directory, and [`crate::counters`] reads values that change during
 //! a run.

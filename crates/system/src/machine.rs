@@ -5,7 +5,7 @@
 //! interfaces except loopback. They also cover the calls to the kernel's NFS server and to
 //! NFS-Ganesha. The module reads no clock.
 //!
-//! How it works: [`WatchedMachine::find`] searches the counters once, and [`WatchedMachine::read`]
+//! How it works: [`WatchedMachine::find`] finds the counters once, and [`WatchedMachine::read`]
 //! reads them. Between two readings, counters are assumed to grow evenly
 //! ([`MachineReading::between`]).
 
@@ -198,7 +198,8 @@ impl MachineReading {
         }
     }
 
-    /// Returns the growth since an earlier reading.
+    /// Returns the growth since an earlier reading, without the devices that completed no
+    /// operation.
     pub fn since(&self, earlier: &Self) -> MachineCounted {
         let device =
             |before: &MachineDeviceReading, later: &MachineDeviceReading| MachineDeviceReading {

@@ -32,7 +32,7 @@ pub fn address_space_bytes() -> Option<u64> {
 
 /// Configures malloc so that all threads allocate from one arena. Otherwise each thread reserves 64
 /// MiB of address space for its own arena, which counts against a limit of the address space. Call
-/// it before threads start.
+/// this function before threads start.
 pub fn share_one_arena() {
     #[cfg(target_env = "gnu")]
     {

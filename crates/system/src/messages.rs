@@ -5,7 +5,7 @@
 //! are not counted. A retransmission is not counted as a message; it has its own counter.
 //! Operations of this machine's own devices are in [`crate::counters`].
 //!
-//! How it works: [`WatchedMessages::of`] searches the counters of the targets once. A reading reads
+//! How it works: [`WatchedMessages::of`] finds the counters of the targets once. A reading reads
 //! each kernel file once for all counters. Each protocol has a module that parses the kernel's
 //! text. If a text is truncated or not understood, its counters are unavailable with the reason.
 //! Fields that a newer kernel adds are ignored.

@@ -81,7 +81,7 @@ impl Mount {
         let root = text(fields.next()?);
         let mount_point = OsString::from_vec(unescaped(fields.next()?)).into();
         let mount_options = options(fields.next()?);
-        // A variable number of optional fields (`shared:1`), ended by a hyphen.
+        // Skips a variable number of optional fields (`shared:1`), which end with a hyphen.
         fields.find(|field| *field == b"-")?;
         Some(Mount {
             mount_id,
@@ -105,7 +105,6 @@ pub struct MountTable {
 }
 
 impl MountTable {
-    /// Reads `/proc/self/mountinfo`.
     pub fn read(sources: &Sources) -> Fact<MountTable> {
         sources.bytes(MOUNTINFO).and_then(|table| {
             MountTable::parse(&table).map_or_else(
@@ -238,13 +237,12 @@ fn text(field: &[u8]) -> String {
     String::from_utf8_lossy(&unescaped(field)).into_owned()
 }
 
-/// Replaces the kernel's escapes in a text.
 pub(crate) fn unescape(field: &str) -> String {
     text(field.as_bytes())
 }
 
-/// Replaces escapes such as `\040` (space, tab, line feed, backslash, number sign) with their
-/// bytes.
+/// Replaces escapes such as `\040` with their bytes. The kernel escapes spaces, tabs, line feeds,
+/// backslashes and number signs.
 fn unescaped(bytes: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(bytes.len());
     let mut at = 0;

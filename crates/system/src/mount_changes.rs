@@ -73,7 +73,7 @@ mod tests {
         let (reader, writer) = rustix::pipe::pipe().unwrap();
         std::thread::scope(|scope| {
             let waited = scope.spawn(|| {
-                // Other processes may mount something meanwhile.
+                // Other processes may mount file systems during the test.
                 loop {
                     match changes.wait(&reader) {
                         Ok(Waited::Changed) => {}

@@ -3,8 +3,8 @@
 //! The module reads no clock and judges nothing. Counters of an interface include the traffic of
 //! all programs.
 //!
-//! How it works: [`WatchedInterfaces::of`] searches the interface to each server once. A reading
-//! reads a few small files of each interface (Documentation/ABI/testing/sysfs-class-net).
+//! How it works: [`WatchedInterfaces::of`] finds the interface to each server once. A reading reads
+//! a few small files of each interface (Documentation/ABI/testing/sysfs-class-net).
 
 use crate::fact::{Fact, Watched, both, grown, pair};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
@@ -132,7 +132,7 @@ pub fn is_own(address: IpAddr) -> bool {
     };
     let sender = || {
         let socket = UdpSocket::bind((any, 0))?;
-        // Any port except 0.
+        // The number of the port is arbitrary, but must not be 0.
         socket.connect((address, 9))?;
         socket.local_addr()
     };

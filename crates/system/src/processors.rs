@@ -147,7 +147,8 @@ fn distinct(
     })
 }
 
-/// Counts packages. The kernel writes -1 for a package that the firmware does not name.
+/// Counts packages. The number is unavailable if an identifier is -1, which the kernel writes for a
+/// package that the firmware does not name.
 fn count_packages(sources: &Sources, ids: &BTreeSet<String>) -> Fact<u64> {
     if ids.contains("-1") {
         return sources.unavailable(

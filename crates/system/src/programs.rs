@@ -23,7 +23,6 @@ const NAMED_MAX: usize = 3;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Programs {
     each: BTreeMap<i32, Program>,
-    /// Duration of a tick, in nanoseconds.
     tick_ns: u64,
 }
 
@@ -92,8 +91,7 @@ impl Programs {
 
     /// Returns the programs that used processor time since an earlier moment; `total_ns` is the
     /// time of all processors between the two moments. This process (`own`) and its descendants are
-    /// excluded. The result reports the `servers`, each with its descendants, in a list of their
-    /// own.
+    /// excluded. The result reports the `servers` in a separate list, each with its descendants.
     pub fn used_since(
         &self,
         earlier: &Self,

@@ -52,7 +52,8 @@ impl Sources {
         self.answer(absolute, std::fs::read(self.path(absolute)))
     }
 
-    /// Reads a file's text including the trailing line break, without which the text is truncated.
+    /// Reads a file's text including the trailing line break. Parsers treat a text without this
+    /// line break as truncated.
     pub(crate) fn whole_text(&self, absolute: &str) -> Fact<String> {
         self.bytes(absolute).map(|bytes| {
             String::from_utf8(bytes)
@@ -120,8 +121,8 @@ impl Sources {
         })
     }
 
-    /// Parses the bytes of a line such as `Dirty: 16384 kB` in the text of a file; in such files,
-    /// kB means KiB (proc_meminfo(5), proc_pid_status(5)).
+    /// Parses a number of bytes from a line such as `Dirty: 16384 kB` in the text of a file. In
+    /// such files, kB means KiB (proc_meminfo(5), proc_pid_status(5)).
     pub(crate) fn kibibytes(&self, absolute: &str, text: &Fact<String>, key: &str) -> Fact<u64> {
         text.as_ref().and_then(|text| {
             let bytes = text.lines().find_map(|line| {
@@ -176,8 +177,8 @@ pub(crate) fn unavailable<T>(path: &Path, why: impl std::fmt::Display) -> Fact<T
     Fact::Unavailable(format!("{}: {why}", path.display()))
 }
 
-/// Returns the active choice of `always [madvise] never`; a single word without brackets is the
-/// choice.
+/// Returns the active choice in a text: `madvise` in `always [madvise] never`. A single word
+/// without brackets is itself the choice.
 pub(crate) fn bracketed(text: &str) -> Option<&str> {
     let words: Vec<&str> = text.split_whitespace().collect();
     words

@@ -183,7 +183,7 @@ fn clean_removes_files_of_maker_killed_at_any_moment() {
 #[test]
 fn directory_with_an_incomplete_manifest_is_removed() {
     let scene = Scene::new();
-    // No process has this ID, because it is above the maximum process ID.
+    // No process has the ID 4194305, because it is above the maximum process ID.
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap()

@@ -9,5 +9,4 @@ mod fullness;
 mod killed;
 mod words;
 
-// Functions for the tests of all suites.
 mod support;

@@ -1,4 +1,4 @@
-//! Clocks with given readings, and the clocks of this machine.
+//! Tests with given readings of the clocks, and with the clocks of this machine.
 
 use super::*;
 use crate::sources::tests::Tree;
@@ -121,7 +121,7 @@ fn clocks_of_this_machine_advance() {
     let after = Clocks::read(&sources);
     let difference = after.since(&before);
     assert!(difference.elapsed_ns >= 5_000_000, "{difference:?}");
-    // The wall clock of this machine is after 2017.
+    // The constant is a time in July 2017, in nanoseconds since 1970.
     assert!(after.wall_minus_monotonic_ns + after.monotonic_ns > 1_500_000_000_000_000_000);
     let json = serde_json::to_string(&(&after, &difference)).unwrap();
     assert_eq!(

@@ -168,8 +168,8 @@ impl DeviceCounters {
     /// Whether operations were completed. Also true if the number of reads or writes is unknown.
     pub(crate) fn did_something(&self) -> bool {
         let is_none = |count: &Fact<u64>| matches!(count, Fact::Known(0) | Fact::NotApplicable);
-        // An unknown number counts as none here, because not every kernel and driver counts
-        // discards and flushes.
+        // An unknown number of discards or flushes counts as 0, because not every kernel and driver
+        // counts them.
         let is_more = |count: &Fact<u64>| count.known().is_some_and(|count| *count > 0);
         !is_none(&self.reads)
             || !is_none(&self.writes)

@@ -30,8 +30,8 @@ pub enum FlushCount {
     Counted,
     /// The device is a partition: flushes are counted for its disk only.
     OfTheDisk,
-    /// The driver uses no request queue (no `mq` in sysfs), as device mapper, RAID and RAM disks.
-    /// The kernel always reports 0 flushes for such a device.
+    /// The driver uses no request queue (no `mq` in sysfs). Examples are the drivers of the device
+    /// mapper, of RAID and of RAM disks. The kernel always reports 0 flushes for such a device.
     NotOfThisDriver,
 }
 

@@ -28,7 +28,6 @@ pub struct SystemCounters {
 }
 
 impl SystemCounters {
-    /// Reads `/proc/stat` and `/proc/meminfo`.
     pub fn read(sources: &Sources) -> SystemCounters {
         let stat = sources.text(STAT);
         let memory = sources.text(MEMINFO);
@@ -51,7 +50,6 @@ impl SystemCounters {
         }
     }
 
-    /// Returns the growth since an earlier snapshot.
     pub fn since(&self, earlier: &SystemCounters) -> SystemCountersDifference {
         SystemCountersDifference {
             times: both(&self.times, &earlier.times, SystemTimes::spent_since),

@@ -59,8 +59,9 @@ fn vda() -> Fact<WatchedDevices> {
     })
 }
 
-/// Two snapshots of fixture trees. Only getrusage(2), which cannot be redirected, returns the
-/// values of this process.
+/// Returns two snapshots of a fixture tree: with the files `EARLY`, and after the files `LATE` were
+/// written. The values of getrusage(2) are those of this process, because this call cannot be
+/// redirected.
 fn snapshots() -> [Counters; 2] {
     let tree = Tree::new(&EARLY);
     let before = Counters::read(&tree.sources, &vda());
@@ -408,7 +409,7 @@ fn times_of_a_busy_thread_on_this_machine_are_measured() {
     let is_busy = |thread: &&ThreadTimes| thread.name == Fact::Known("busy".into());
     let busy_ns = match threads.each.iter().find(is_busy) {
         Some(busy) => *busy.cpu_ns.known().unwrap(),
-        // Other tests run at the same time, each in its own thread.
+        // Threads of other tests, which run at the same time, may fill the list before this thread.
         None if threads.each.len() == THREADS_MAX => 30_000_000,
         None => panic!("{threads:?}"),
     };

@@ -143,8 +143,8 @@ impl ThreadTimes {
     }
 }
 
-/// Returns the CPU time of the process minus the known CPU times of the listed threads. If the CPU
-/// time of a listed thread is unknown, it therefore remains in the result.
+/// Returns the CPU time of the process minus the known CPU times of the listed threads. The result
+/// therefore includes the CPU time of a listed thread if that time is unknown.
 fn rest_cpu_ns(process: &Fact<ProcessTimes>, each: &[ThreadTimes]) -> Fact<u64> {
     let known = each.iter().filter_map(|thread| thread.cpu_ns.known());
     let told = known.fold(0u64, |sum, cpu_ns| sum.saturating_add(*cpu_ns));
@@ -175,7 +175,8 @@ impl ThreadFiles<'_> {
                 (self.by_ticks(tid), self.unavailable(tid, "schedstat", why))
             }
             Err(Errno::NOENT | Errno::SRCH) => {
-                // Is the thread missing, or only this file?
+                // If `stat` is missing as well, the thread has ended. Otherwise only `schedstat` is
+                // missing.
                 let _ = self.read(tid, "stat", &mut [0]).ok()?;
                 (self.by_ticks(tid), Fact::NotApplicable)
             }
@@ -225,14 +226,15 @@ impl ThreadFiles<'_> {
     }
 }
 
-/// Parses `schedstat`. `None` if the numbers are 0, because the kernel does not count or the thread
-/// never ran.
+/// Parses `schedstat`. Returns `None` if the text is invalid, or if its numbers are 0: the kernel
+/// does not count, or the thread never ran.
 pub(crate) fn schedstat(text: &[u8]) -> Option<Schedstat> {
     let times = Schedstat::from_read(text).ok()?;
     (times.pcount != 0 || times.sum_exec_runtime != 0).then_some(times)
 }
 
-/// Parses the processor time in nanoseconds from `7 (any) name) S 1 …`: fields 14 and 15, in ticks.
+/// Parses the processor time from a text such as `7 (any) name) S 1 …`. It is the sum of fields 14
+/// and 15, converted from ticks to nanoseconds.
 fn stat(text: &[u8]) -> Option<u64> {
     let name_end = text.iter().rposition(|byte| *byte == b')')?;
     let rest = std::str::from_utf8(&text[name_end + 1..]).ok()?;

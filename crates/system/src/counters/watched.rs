@@ -1,6 +1,6 @@
 //! The devices whose counters are read: the devices of targets, and all devices below these.
 //!
-//! The devices are searched once, before a run, and their counters are read often.
+//! The devices are found once, before a run, and their counters are read often.
 
 use crate::fact::{Fact, Watched};
 use std::collections::HashSet;
@@ -23,13 +23,11 @@ pub const DEVICES_MAX: usize = 64;
 pub struct WatchedDevice {
     /// Kernel name of the device (`vda1`).
     pub name: String,
-    /// Position below the target.
     pub role: DeviceRole,
-    /// Whether the kernel counts the device's flushes.
     pub flushes: FlushCount,
 }
 
-/// The devices of one or several targets, and all lower devices, each once.
+/// The devices of one or several targets, and all devices below these, each once.
 pub type WatchedDevices = Watched<WatchedDevice>;
 
 impl WatchedDevices {

@@ -2,7 +2,7 @@
 //!
 //! Times and counts are not read from `/proc/self`, because its times are in ticks and its context
 //! switches exclude ended threads. Peak memory is read from `/proc/self`, because `ru_maxrss` of
-//! getrusage survives execve(2): its value could be that of a large program that started this one.
+//! getrusage survives execve(2): it could be the peak of a larger program that started PostMark.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,8 +17,8 @@ pub(crate) const STATUS: &str = "/proc/self/status";
 /// Resources used by all threads of this process, since it started or between two snapshots.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessTimes {
-    /// Processor time in user mode, in nanoseconds (reported in microseconds; the kernel may divide
-    /// the process's time into user and system time by ticks).
+    /// Processor time in user mode, in nanoseconds. The kernel reports microseconds, and may split
+    /// the process's time into user and system time only by whole ticks.
     pub user_ns: u64,
     /// Processor time in the kernel, in nanoseconds.
     pub system_ns: u64,

@@ -35,12 +35,10 @@ pub struct SystemTimesSpent {
 }
 
 impl SystemTimes {
-    /// Returns the processor time since boot.
     pub fn since_boot(&self) -> SystemTimesSpent {
         SystemTimesSpent::between(None, self)
     }
 
-    /// Returns the processor time since an earlier snapshot.
     pub fn spent_since(&self, earlier: &SystemTimes) -> SystemTimesSpent {
         SystemTimesSpent::between(Some(earlier), self)
     }
@@ -96,8 +94,8 @@ impl SystemTimesSpent {
     }
 }
 
-/// Returns the growth of a counter; unavailable if it went backwards. The growth saturates at 584
-/// years of one processor.
+/// Returns the growth of a counter; unavailable if it went backwards. The growth saturates at 2^64
+/// ns, which are 584 years of one processor.
 fn forwards(delta: i128) -> Fact<u64> {
     if delta < 0 {
         return went_backwards();

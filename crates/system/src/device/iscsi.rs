@@ -2,8 +2,8 @@
 
 use crate::sources::Sources;
 
-/// Returns the iSCSI session that provides a disk (`session3`): the disk's device is then below the
-/// session in sysfs. `None` for other disks.
+/// Returns the iSCSI session that provides a disk (`session3`). In sysfs, the directory of the
+/// session contains the disk's device. `None` for other disks.
 pub(crate) fn iscsi_session(sources: &Sources, disk: &str) -> Option<String> {
     let device =
         std::fs::canonicalize(sources.path(&format!("/sys/class/block/{disk}/device"))).ok()?;

@@ -1,9 +1,9 @@
 //! The device of a file system's journal, if it differs from the file system's device.
 //!
-//! xfs has a mount option with this device (`logdev`). ext4 may not have one, but the kernel names
-//! an internal journal after the file system's device and an inode (`/proc/fs/jbd2/sda1-8`). It
-//! names an external journal after the journal's device (`/proc/fs/jbd2/sdb1`, the task
-//! `jbd2/sdb1`).
+//! For xfs, a mount option names this device (`logdev`). For ext4, the option may be missing, but
+//! `/proc/fs/jbd2` lists the journal. The kernel names an internal journal after the file system's
+//! device and an inode (`/proc/fs/jbd2/sda1-8`). It names an external journal after the journal's
+//! device (`/proc/fs/jbd2/sdb1`, the task `jbd2/sdb1`).
 
 use crate::device::{Device, number_of_source};
 use crate::fact::Fact;
@@ -45,8 +45,8 @@ fn of_ext4(sources: &Sources, name: &str) -> Fact<String> {
     if journals.iter().any(|journal| is_inside(journal)) {
         return Fact::NotApplicable;
     }
-    // This file exists since Linux 5.0. It contains 0 if the journal's task is in another PID
-    // namespace.
+    // The file `journal_task` exists since Linux 5.0. It contains 0 if the journal's task is in
+    // another PID namespace.
     let path = format!("/sys/fs/ext4/{}/journal_task", name.replace('/', "!"));
     sources.text(&path).and_then(|task| {
         if task == "<none>" {

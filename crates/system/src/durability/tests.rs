@@ -1,4 +1,4 @@
-//! Mount options in the format of kernels, and devices on fixture trees of sysfs.
+//! Tests with mount options as the kernel prints them, and with devices on fixture trees of sysfs.
 
 use super::*;
 use crate::mount::MountTable;
@@ -102,7 +102,7 @@ fn missing_ext4_files_are_unavailable() {
             .contains("/proc/fs/ext4/sda1/options")
     );
     assert!(facts.journal_device.why().unwrap().contains("journal_task"));
-    // An ext4 without a journal.
+    // An ext4 file system without a journal.
     tree.file("/proc/fs/ext4/sda1/options", "rw\nbarrier\n");
     tree.file("/sys/fs/ext4/sda1/journal_task", "<none>\n");
     let facts = self::facts(&tree, "8:1", "ext4", "rw");

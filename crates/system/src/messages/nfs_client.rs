@@ -11,7 +11,8 @@ use crate::mount::{Mount, unescape};
 
 pub(super) const MOUNTSTATS: &str = "/proc/self/mountstats";
 
-/// Returns the protocol by the option `vers` (`nfs4.2`), or else the type of the file system.
+/// Returns the protocol with the version in the option `vers` (`nfs4.2`). Without this option,
+/// returns the type of the file system.
 pub(super) fn protocol(mount: &Mount) -> String {
     match mount.super_option("vers") {
         Some(version) => format!("nfs{version}"),
@@ -47,8 +48,8 @@ fn missing<T>(mount_point: &str, why: &str) -> Fact<T> {
 /// Returns the lines about the file system at a mount point. If two file systems are mounted on it,
 /// the lines of the later one are returned, because it covers the earlier one.
 fn section<'text>(text: &'text str, mount_point: &str) -> Fact<&'text str> {
-    // Only the beginnings of headings are searched, because on a machine with hundreds of mounts
-    // the other lines are a megabyte.
+    // Searches only for the beginnings of headings, because the other lines amount to a megabyte on
+    // a machine with hundreds of mounts.
     let next_lines = memchr::memmem::find_iter(text.as_bytes(), b"\ndevice ").map(|at| at + 1);
     let lines = std::iter::once(0).chain(next_lines);
     let headings = lines.filter_map(|at| {

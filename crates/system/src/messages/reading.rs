@@ -13,8 +13,7 @@ use crate::fact::{Fact, Watched, added, both, grown, pair};
 pub enum MessageCounter {
     /// This machine's NFS client, for one file system (`/proc/self/mountstats`).
     NfsClient,
-    /// This machine's NFS server, for all of its clients
-    /// (`/proc/net/rpc/nfsd`).
+    /// This machine's NFS server, for all of its clients (`/proc/net/rpc/nfsd`).
     NfsServer,
     /// NFS-Ganesha, a server in user space, on this machine, for all of its clients (D-Bus:
     /// `GetFULLV3Stats`, and `GetFastOPS` for the operations of version 4).
@@ -221,7 +220,6 @@ fn of_name<'a, T: Named>(all: &'a [T], name: &str) -> Option<&'a T> {
     all.iter().find(|one| one.name() == name)
 }
 
-/// Interpolates the counts between two readings.
 fn between<T: Named>(earlier: &Fact<Vec<T>>, later: &Fact<Vec<T>>, fraction: f64) -> Fact<Vec<T>> {
     both(later, earlier, |later, earlier| {
         let between = |one: &T| {

@@ -36,7 +36,8 @@ impl<'sources> CounterSearch<'sources> {
         }
     }
 
-    /// Adds the counters of the servers behind a file system on a device.
+    /// Adds the counters of the servers that store a file system: the server of a network mount, or
+    /// the iSCSI servers of the disks below `device`.
     fn add_mount(&mut self, mount: &Fact<Mount>, device: &Fact<Device>) {
         let Some(mount) = self.found.known(mount) else {
             return;

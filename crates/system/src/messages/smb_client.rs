@@ -33,11 +33,11 @@ const COMMANDS_OF_SMB1: [&str; 18] = [
     "FClose",
 ];
 
-/// Beginning of the last line of a share's section, for SMB 2 and later and for SMB 1. Without this
-/// line, the last section of the file is truncated.
+/// Beginnings of the last line of a share's section: for SMB 2 and later, and for SMB 1. If the
+/// last section of the file lacks this line, the file is truncated.
 const LAST: [&str; 2] = ["OplockBreaks:", "FindFirst:"];
 
-/// Returns the protocol by the option `vers`: `smb3.1.1`.
+/// Returns the protocol with the version in the option `vers`: `smb3.1.1`.
 pub(super) fn protocol(mount: &Mount) -> String {
     format!("smb{}", mount.super_option("vers").unwrap_or_default())
 }
@@ -101,7 +101,8 @@ impl Counted {
                 is_wanted = share(name).eq_ignore_ascii_case(wanted);
                 is_found |= is_wanted;
                 is_whole = !is_wanted;
-            // An empty line or this beginning ends the shares of a server.
+            // An empty line, or the line about requests in flight, ends the list of a server's
+            // shares.
             } else if line.is_empty() || line.starts_with("Max requests in flight") {
                 (is_wanted, is_whole) = (false, true);
             } else if is_wanted {
@@ -118,9 +119,9 @@ impl Counted {
         }
     }
 
-    /// Adds the counts of a line: `Creates: 18 total 0 failed` (SMB 2 and later; `sent` before
-    /// Linux 4.19), `Opens: 0 Closes: 0 Deletes: 0` (SMB 1), or bytes. Other lines contain no
-    /// counts of messages.
+    /// Adds the counts of a line: `Creates: 18 total 0 failed` (SMB 2 and later; before Linux 4.19
+    /// with `sent` instead of `total`), `Opens: 0 Closes: 0 Deletes: 0` (SMB 1), or `Bytes read: 1
+    /// Bytes written: 2`. Other lines contain no counts of messages.
     fn add(&mut self, line: &str) -> Option<()> {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         match words[..] {

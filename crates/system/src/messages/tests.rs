@@ -47,7 +47,8 @@ fn disk(name: &str) -> WatchedCounter {
     counter(MessageCounter::IscsiSession, "iscsi", name)
 }
 
-/// All copied files, once for each counter that the file contains.
+/// Returns each copied file together with a counter that the file contains, once for every such
+/// counter.
 fn all() -> Vec<(WatchedCounter, &'static str)> {
     let mut all: Vec<_> = ["/A", "/B", "/C", "/D"]
         .map(|at| (nfs(at), NFS_TELEGRAF))

@@ -20,7 +20,7 @@ struct Route<'line> {
     destination: u128,
     mask: u128,
     flags: u32,
-    /// Cost of the route. Of several routes to one destination, the kernel uses that with the
+    /// Cost of the route. Of several routes to one destination, the kernel uses the route with the
     /// lowest metric.
     metric: u32,
 }

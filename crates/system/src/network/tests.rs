@@ -1,4 +1,4 @@
-//! Routing tables in the format of Linux 6.1, and interfaces on fixture trees.
+//! Tests with routing tables as Linux 6.1 prints them, and with interfaces on fixture trees.
 
 use proptest::prelude::*;
 

@@ -13,7 +13,6 @@ use rustix::io::{Errno, retry_on_intr};
 use super::Sources;
 use crate::fact::Fact;
 
-/// An open directory of small files.
 pub(crate) struct SmallFiles {
     directory: OwnedFd,
 }

@@ -1,4 +1,5 @@
-//! Texts of the file `stat`: of old and new kernels, invalid texts, and texts of two moments.
+//! Tests with texts of the file `stat`: texts of old and new kernels, invalid texts, and pairs of
+//! an earlier and a later text.
 
 use super::*;
 use crate::sources::tests::Tree;

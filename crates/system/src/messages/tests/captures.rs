@@ -1,4 +1,4 @@
-//! Files copied from real kernels, whose numbers are compared with the readings.
+//! Compares readings with the numbers in files that were copied from real kernels.
 
 use super::*;
 
@@ -23,15 +23,16 @@ fn nfs_clients_of_old_and_new_kernels_are_read() {
         Fact::Known(1),
         "sent twice"
     );
-    // The newest kernel writes nine columns, and lines that describe the server.
+    // The section of `/D` is from the newest of these kernels, which writes nine columns and lines
+    // that describe the server.
     let newest = nfs("/D").parse(NFS_TELEGRAF);
     assert_eq!(newest.requests(), Fact::Known(19));
     assert_eq!(
         kind(&newest, "RECLAIM_COMPLETE").execution_ms,
         Fact::Known(107)
     );
-    // This section is indented by four spaces instead of a tab, and the next mount follows without
-    // an empty line.
+    // The section of `/A` is indented by four spaces instead of a tab, and the next mount follows
+    // without an empty line.
     let oldest = nfs("/A").parse(NFS_TELEGRAF);
     let kinds = requests_by_kind(&oldest);
     assert_eq!(

@@ -1,5 +1,5 @@
-//! Truncated and invalid files, files of other kernels, and counters that go backwards. No test may
-//! cause a panic, or a number that the file does not contain.
+//! Tests with truncated and invalid files, files of other kernels, and counters that go backwards.
+//! Such input may cause neither a panic nor a number that the file does not contain.
 
 use proptest::prelude::*;
 
