@@ -18,7 +18,7 @@ const LIST_MAX_MS: f64 = 100.0;
 
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct ArchiveOptions {
-    /// How many.
+    /// Number of runs in the archive.
     #[arg(long, default_value_t = 100_000)]
     pub runs: u64,
     /// End with code 1 where a list with a filter is too slow.
@@ -158,8 +158,8 @@ fn fill(path: &Path, record: &Record, runs: u64) -> Result<()> {
         }
         record
     };
-    // Few records at once, so that this program uses less memory than the programs that it
-    // measures.
+    // Records are created a few at a time, so that this program uses less memory than the programs
+    // that it measures.
     const AT_ONCE: u64 = 8;
     for first in (0..runs).step_by(AT_ONCE as usize) {
         let records: Vec<Record> = (first..runs.min(first + AT_ONCE)).map(varied).collect();

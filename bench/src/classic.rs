@@ -26,8 +26,8 @@ struct Pairing {
     /// The I/O engine of our run; `None` for our interactive mode with the same buffering as the
     /// original.
     engine: Option<&'static str>,
-    /// Targets on tmpfs for our wall time (`wall_limit`) and our user CPU (`user_limit`), as shares
-    /// of the original's.
+    /// Maximum wall time (`wall_limit`) and user CPU (`user_limit`) of our run on tmpfs, relative
+    /// to the original's.
     wall_limit: f64,
     user_limit: Option<f64>,
 }
@@ -70,7 +70,6 @@ pub struct ClassicOptions {
     pub no_large_pool: bool,
 }
 
-/// The paths of our binary and of the original's.
 #[derive(Clone, Copy, Debug)]
 pub struct Programs<'p> {
     pub ours: &'p Path,

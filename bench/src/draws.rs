@@ -53,12 +53,12 @@ impl Draws {
         least + self.below(most - least + 1)
     }
 
-    /// Draws an event that has one chance in `times`.
+    /// Returns true with a probability of 1 in `times`.
     pub fn once_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }
 
-    /// One of the elements.
+    /// A random element of the slice `of`, which must not be empty.
     pub fn one<A: Clone>(&mut self, of: &[A]) -> A {
         of[self.below(of.len() as u64) as usize].clone()
     }

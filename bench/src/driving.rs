@@ -18,20 +18,20 @@ pub struct SweepOptions {
     /// File systems: tmpfs, ext4, xfs, btrfs.
     #[arg(long, value_delimiter = ',', default_value = "tmpfs,ext4,xfs,btrfs")]
     pub on: Vec<String>,
-    /// Which preset.
+    /// Preset of the workload.
     #[arg(long, default_value = "mail")]
     pub preset: String,
-    /// What is climbed.
+    /// Load levels of the sweep.
     #[arg(long, default_value = "30%,60%,90%,120%,180%,270%,400%")]
     pub sweep: String,
-    /// The latency to stay below.
+    /// SLO: the latency limit that a load level must keep.
     #[arg(long, default_value = "p99<10ms")]
     pub slo: String,
 }
 
 #[derive(Clone, Debug, clap::Args)]
 pub struct SoakOptions {
-    /// How long.
+    /// Duration of the run.
     #[arg(long = "for", default_value = "1h")]
     pub run_for: String,
     /// Transactions a second.
@@ -188,8 +188,9 @@ pub fn steady(ours: &Path) -> Result<()> {
 /// Runs four workers for a long time at a fixed rate. Checks whether the memory of the program
 /// grows, whether anything is lost, and how large the record is.
 pub fn soak(ours: &Path, options: &SoakOptions) -> Result<bool> {
-    /// Limit on the memory growth from the middle to the end, in bytes. In a run of an hour, all
-    /// slices exist by the middle, so they are no reason for later growth.
+    /// Limit on the memory growth from the middle of the run to the end, in bytes. In a run of an
+    /// hour, the time series has all of its slices by the middle, so it cannot explain later
+    /// growth.
     const GROWTH_MAX: i64 = 4_000_000;
     /// Limit on the size of a record in bytes. The limit is meant for a run of a day, whose record
     /// contains at least as many slices as that of a shorter run.
@@ -244,7 +245,8 @@ fn show_memory(memory: &[u64], record_bytes: usize) -> i64 {
     let mean = |part: &[u64]| part.iter().sum::<u64>() as f64 / part.len().max(1) as f64;
     let middle = memory.len() / 2;
     let early = mean(&memory[middle..(middle + tenth).max(middle + 1).min(memory.len())]);
-    // The last samples are excluded, because the record is assembled then.
+    // The last two samples are excluded, because the program is already assembling the record at
+    // that time.
     let late =
         mean(&memory[memory.len().saturating_sub(tenth + 2)..memory.len().saturating_sub(2)]);
     println!(

@@ -18,11 +18,11 @@ use crate::strace::{FileCall, counts, trace};
 use crate::{operations, ours};
 
 const SOURCE: &str = include_str!("../floor.c");
-/// Targets by number of workers: wall time as a share of the C program's.
+/// Maximum wall time relative to the C program's, for each number of workers.
 const WALL_LIMITS: [(u32, f64); 2] = [(1, 1.03), (2, 1.05)];
 /// How far the upper end of the interval may exceed the limit on the wall time.
 const SLACK: f64 = 0.02;
-/// Target: our user CPU minus the C program's, in microseconds per operation.
+/// Maximum of our user CPU minus the C program's, in microseconds per operation.
 const USER_LIMIT_US: f64 = 0.3;
 
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -33,7 +33,8 @@ pub struct FloorOptions {
     /// Transactions of each worker.
     #[arg(long, default_value_t = 100_000)]
     pub transactions: u64,
-    /// Show by strace that both make equal calls, of a twentieth of the work; measure nothing.
+    /// Compare the calls of both programs under strace for a twentieth of the work, instead of
+    /// measuring.
     #[arg(long)]
     pub calls: bool,
     /// End with code 1 where a limit is exceeded or calls differ.

@@ -1,7 +1,7 @@
 //! Checks the promised error rates of gates by simulation, with the code of the gate itself. It
 //! counts
 //! - how often identical systems fail under many kinds of noise and disturbance,
-//! - how often a true loss fails, and
+//! - how often a system with a true loss fails, and
 //! - how often identical systems pass with exactly the number of blocks that a gate over a few
 //!   first blocks requests.
 //!

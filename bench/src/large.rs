@@ -30,22 +30,22 @@ pub struct LargeOptions {
     /// Transactions.
     #[arg(long, default_value_t = 1_000_000)]
     pub transactions: u64,
-    /// Which of its runs.
+    /// Runs to perform.
     #[arg(long, value_enum, default_value = "all")]
     pub part: LargePart,
-    /// End with code 1 where the memory's limit is exceeded.
+    /// End with code 1 if the memory limit is exceeded.
     #[arg(long)]
     pub check: bool,
 }
 
-/// Selection of the runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum LargePart {
-    /// All of them.
+    /// All three runs.
     All,
     /// One worker from the preparation to the deletion.
     Whole,
-    /// Two workers whose pool is kept, and taken again for a tenth of the transactions.
+    /// Two workers: one run that keeps its pool, and one run that reuses it for a tenth of the
+    /// transactions.
     Kept,
 }
 

@@ -6,7 +6,7 @@
 //! `large` uses ten million files. `presets` runs all presets on all file systems. `null` measures
 //! the overhead of the loop that performs operations. `seeing` measures the cost of the progress
 //! display and the time to read counters. `nfs` compares the engine `nfs` with the same calls
-//! through libnfs (`nfs_calls.c`).
+//! through libnfs (`nfs_calls.c`). `ranks` compares ranks of Open MPI with threads of one process.
 //!
 //! `sweeps`, `steady` and `soak` are runs with a given load. `studies` measures false alarms of
 //! studies, and `verdicts` measures error rates of verdict rules. `plan` times plans, and `archive`
@@ -56,14 +56,14 @@ use crate::result::Result;
 struct Arguments {
     #[command(subcommand)]
     what: Benchmark,
-    /// Our binary.
+    /// Path of the PostMark binary to measure.
     #[arg(long, global = true, default_value = "target/release/postmark")]
     ours: PathBuf,
-    /// The original.
+    /// Path of the original PostMark binary.
     #[arg(long, global = true, default_value = "/usr/bin/postmark")]
     original: PathBuf,
-    /// Pairs, interleaved [default: 15 of `floor`, `peers` and `seeing`, 31 of `nfs`, 5 of
-    /// `presets` and `sweeps`, else 9].
+    /// Number of interleaved pairs [default: 15 for `floor`, `peers`, `seeing` and `ranks`, 31 for
+    /// `nfs`, 5 for `presets` and `sweeps`, otherwise 9].
     #[arg(long, global = true)]
     pairs: Option<usize>,
 }
@@ -72,32 +72,33 @@ struct Arguments {
 enum Benchmark {
     /// Ours against the original: wall time, user CPU, system CPU.
     Classic(classic::ClassicOptions),
-    /// The posix storage with a prepared stream against bare system calls, on tmpfs, with one
+    /// The engine `posix` with a prepared stream against bare system calls, on tmpfs, with one
     /// worker and two.
     Floor(floor::FloorOptions),
-    /// Ours beside fio and fs_mark: files a second and user CPU a file, by phase.
+    /// Our program against fio and fs_mark: files per second and user CPU per file, by phase.
     Peers(peers::PeersOptions),
-    /// Ten million small files on ext4: rates, latencies, memory; then with a pool that is kept and
-    /// taken.
+    /// Ten million small files on ext4: rates, latencies, memory; then the same with a pool that is
+    /// kept and reused.
     Large(large::LargeOptions),
-    /// All presets of today's servers on all file systems.
+    /// Rates of all presets for current servers on all file systems.
     Presets(presets::PresetsOptions),
-    /// The loop's overhead on the null storage.
+    /// Overhead of the loop that performs operations, on the engine `null`.
     Null(own::NullOptions),
-    /// What a display and the record of each second cost the loop on the null storage.
+    /// Cost of the progress display and of the counts for each second, on the engine `null`; time
+    /// to read message counters.
     Seeing(seeing::SeeingOptions),
-    /// Ranks of Open MPI beside threads of one process: rates on tmpfs. --ours is a binary with the
-    /// feature `mpi`.
+    /// Ranks of Open MPI against threads of one process: rates on tmpfs. --ours must be a binary
+    /// with the feature `mpi`.
     Ranks(ranks::RanksOptions),
-    /// The storage `nfs` beside the same calls by libnfs, on NFS-Ganesha over loopback: CPU for a
-    /// call, and rates.
+    /// The engine `nfs` against the same calls through libnfs, on NFS-Ganesha over loopback: CPU
+    /// per call, and rates.
     Nfs(nfs::NfsOptions),
     /// The same sweep several times on each file system: limits, SLOs, knees, and how far they
     /// differ.
     Sweeps(driving::SweepOptions),
-    /// A work that becomes steady on a fresh ext4, and one that does not.
+    /// A workload that becomes steady on a fresh ext4, and one that does not.
     Steady,
-    /// Four workers at a rate for a long time on ext4: memory, losses, the record's size.
+    /// Four workers at a fixed rate for a long time on ext4: memory, losses, size of the record.
     Soak(driving::SoakOptions),
     /// How often studies of identical systems show a difference, and studies of a slowed one find
     /// it.
@@ -112,7 +113,7 @@ enum Benchmark {
     /// Runs that are killed, ended and moved away at random among a user's files, and cleaned:
     /// whether anything of the user's is touched.
     Safety(safety::Campaign),
-    /// One of our runs, in a process of its own.
+    /// One run of the engine `posix` or `nfs`, in a separate process.
     #[command(hide = true)]
     Ours(ours::OursOptions),
 }

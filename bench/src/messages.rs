@@ -10,7 +10,7 @@ use system::{MessageCounter, Sources, WatchedCounter, WatchedMessages};
 use crate::noise::Noise;
 use crate::statistics::median;
 
-/// A kernel's statistics of a mount at `/D`, with all operations of NFS 4.2.
+/// `/proc/self/mountstats` of a machine. Its mount at `/D` has all operations of NFS 4.2.
 const CAPTURE: &str = include_str!("../../crates/system/tests/captures/mountstats-telegraf");
 
 const MOUNTS: usize = 200;

@@ -52,7 +52,6 @@ impl Drop for Mount {
     }
 }
 
-/// A mounted file system.
 pub struct MountedVolume {
     // Fields are dropped in this order, so each mount is unmounted before the mount that contains
     // its data.

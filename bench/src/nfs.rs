@@ -26,8 +26,8 @@ const MOUNT_PORT: &str = "12050";
 /// Size of each file of the pool, in bytes.
 const FILE_BYTES: u64 = 4_096;
 
-/// Targets as shares of libnfs's values. With one operation in flight, `USER_LIMIT` is for user CPU
-/// and `CPU_LIMIT` for total CPU. With several, `DEEP_LIMIT` is for both.
+/// Maximum CPU relative to libnfs's. With one operation in flight, `USER_LIMIT` is for user CPU and
+/// `CPU_LIMIT` for total CPU. With several, `DEEP_LIMIT` is for both.
 const USER_LIMIT: f64 = 0.6;
 const CPU_LIMIT: f64 = 0.9;
 const DEEP_LIMIT: f64 = 1.0;
@@ -215,9 +215,9 @@ impl NfsRivals<'_> {
     }
 }
 
-/// Allowance for the difference between the calls of both programs. Some calls of PostMark belong
-/// to no operation: a session looks up its directory, and the run checks that directory every
-/// second.
+/// Some calls of PostMark belong to no operation: a session looks up its directory, and the run
+/// checks that directory every second. Allowance for such calls: `FURTHER_LEAST`, plus one call for
+/// each `FURTHER_SHARE` calls of libnfs.
 const FURTHER_SHARE: u64 = 500;
 const FURTHER_LEAST: u64 = 8;
 

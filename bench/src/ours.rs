@@ -1,6 +1,6 @@
 //! Runs the engine `posix` or `nfs` in a separate process that prints the cost of each phase. The
 //! record of a run is not sufficient: it contains only the processor time of the whole run. That
-//! would include the time to generate the operations in advance (`--prepared`).
+//! time includes the generation of the operations in advance (`--prepared`).
 
 use crate::result::Result;
 use record::{Outcome, PhaseRecord};
@@ -19,7 +19,7 @@ pub struct OursOptions {
     pub target: PathBuf,
     #[arg(long)]
     pub prepared: bool,
-    /// With the storage `nfs`.
+    /// Queue depth of the engine `nfs`. Without this option, the engine is `posix`.
     #[arg(long)]
     pub depth: Option<u32>,
 }

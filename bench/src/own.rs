@@ -15,11 +15,11 @@ pub struct NullOptions {
     /// Transactions of each run.
     #[arg(long, default_value_t = 2_000_000)]
     pub transactions: u64,
-    /// Count instructions with valgrind's cachegrind, which other programs on the machine do
-    /// not change; measure no time.
+    /// Count instructions with valgrind's cachegrind instead of measuring time. Other programs on
+    /// the machine do not affect the count.
     #[arg(long)]
     pub instructions: bool,
-    /// Count those of this binary, too, and give the ratio.
+    /// Path of another binary. Its instructions are also counted, and the ratio is printed.
     #[arg(long, requires = "instructions")]
     pub beside: Option<PathBuf>,
 }

@@ -25,7 +25,7 @@ mod fio;
 mod fs_mark;
 mod load;
 
-/// Target: our files/s, as a share of the other program's.
+/// Minimum of our files/s relative to the other program's.
 const RATE_LIMIT: f64 = 0.98;
 /// Number of files in the runs under strace.
 const TRACED_FILES: u64 = 500;

@@ -1,8 +1,8 @@
 //! Running programs, measuring their cost, and ending them when this program ends.
 //!
 //! Every program runs in its own process group, which is ended if SIGINT, SIGTERM or SIGHUP
-//! arrives. No program is started afterwards. The failure of the ended program then propagates, so
-//! all mounted file systems are unmounted.
+//! arrives. No program is started afterwards. The failure of the ended program then propagates as
+//! an error. The values that hold mounts are dropped, which unmounts all file systems.
 
 use crate::result::Result;
 use record::{Outcome, Record};

@@ -1,6 +1,6 @@
-//! Compares a run with several ranks of Open MPI to the same run in one process with as many
-//! workers, in turns on tmpfs. Prints the ratio of the rates, and checks that both runs performed
-//! the same operations.
+//! Compares a run with several ranks of Open MPI to the same run in one process with the same total
+//! number of workers. The runs alternate on tmpfs. Prints the ratio of the rates, and checks that
+//! both runs performed the same operations.
 
 use crate::process::{command, output};
 use crate::result::Result;
@@ -21,7 +21,7 @@ const WORKERS: u32 = 4;
 
 #[derive(Clone, Debug, clap::Args)]
 pub struct RanksOptions {
-    /// How many ranks.
+    /// Numbers of ranks to compare.
     #[arg(long, value_delimiter = ',', default_value = "1,2,4")]
     pub ranks: Vec<u32>,
     /// Transactions of each worker.

@@ -39,8 +39,8 @@ use outcome::Ended;
 /// The default file systems of a campaign.
 pub const FILE_SYSTEMS: &str = "ext4,xfs,btrfs,tmpfs,overlay,fuse";
 
-/// One round in this many is one of a study that makes file systems (`study`). The others are
-/// rounds of a run (`perform`).
+/// On average, one round in this many is a round of a study that makes file systems (`study`). The
+/// others are rounds of a run (`perform`).
 const STUDIES_ONCE_IN: u64 = 3;
 
 #[derive(Clone, Debug, clap::Args)]
@@ -48,13 +48,13 @@ pub struct Campaign {
     /// File systems: ext4, xfs, btrfs, tmpfs, overlay, fuse.
     #[arg(long, value_delimiter = ',', default_value = FILE_SYSTEMS)]
     pub on: Vec<String>,
-    /// How many.
+    /// Number of rounds.
     #[arg(long, default_value_t = 100)]
     pub rounds: u64,
-    /// What all that is random follows from, to have it again [default: taken from the clock].
+    /// Seed of all random choices. The same seed repeats them [default: taken from the clock].
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Only this round.
+    /// Perform only the round with this number.
     #[arg(long)]
     pub round: Option<u64>,
 }

@@ -1,5 +1,5 @@
-//! The cost of observing the loop: compares runs that have a display on a terminal and counts of
-//! each second with runs that have neither.
+//! The cost of observing the loop that performs operations. Compares runs that have a progress
+//! display on a terminal and counts for each second with runs that have neither.
 
 use crate::process::{command, output_and_memory};
 use crate::result::Result;
@@ -57,7 +57,7 @@ pub struct SeeingOptions {
     /// Transactions of each run.
     #[arg(long, default_value_t = 15_000_000)]
     pub transactions: u64,
-    /// Measure only how long the counters of messages take to read.
+    /// Measure only the time to read message counters.
     #[arg(long)]
     pub counters: bool,
     /// End with code 1 where a limit is exceeded.

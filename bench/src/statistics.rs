@@ -146,7 +146,8 @@ pub fn interleaved<A>(
     Ok(pairs)
 }
 
-/// Takes two samples; the second one first unless `is_one_first` is true.
+/// Takes a sample of `one` and a sample of `other`, and takes that of `one` first if `is_one_first`
+/// is true. Returns the sample of `one`, then that of `other`.
 ///
 /// # Errors
 /// Returns the first error of a sample.

@@ -69,24 +69,25 @@ const FALSE_PASS: Limit = Limit::AtMost(0.05);
 /// Minimum probability that an interval contains the true ratio.
 const COVERAGE: Limit = Limit::AtLeast(0.95);
 
-/// Exit status of a program that refuses to decide.
+/// Exit status of `postmark gate` if it refuses to decide.
 const REFUSED: i32 = 2;
 
 #[derive(Clone, Debug, clap::Args)]
 pub struct StudiesOptions {
-    /// Studies of two identical file systems.
+    /// Number of studies of two identical file systems.
     #[arg(long, default_value_t = 40)]
     pub identical: u64,
-    /// Studies against a FUSE file system whose server sleeps longer before each creation.
+    /// Number of studies against a FUSE file system whose server sleeps longer before each
+    /// creation.
     #[arg(long, default_value_t = 10)]
     pub delayed: u64,
-    /// Studies against a longer think time.
+    /// Number of studies against a longer think time.
     #[arg(long, default_value_t = 10)]
     pub thinking: u64,
     /// Blocks of each study.
     #[arg(long, default_value_t = 10)]
     pub blocks: u32,
-    /// Seed of the first study; each further one has the next number.
+    /// Seed of the first study; each further study uses the next number.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// End with code 1 where the counts disagree with what intervals and gates promise.
@@ -165,8 +166,8 @@ struct Performed {
 }
 
 impl Bench<'_> {
-    /// Studies two file systems in images next to each other in memory, and a gate over them with
-    /// these requirements.
+    /// Performs a study of two file systems, whose images are next to each other in memory. Decides
+    /// a gate over the study with these requirements.
     fn identical(
         &self,
         memory: &MountedVolume,
@@ -182,8 +183,8 @@ impl Bench<'_> {
         self.study(&[("a", &made), ("b", &made)], TRANSACTIONS, "", seed)
     }
 
-    /// Requirements with the smallest of [`MARGINS`] that does not need more blocks than there are,
-    /// at the noise of a first study, which is not counted.
+    /// Requirements with the smallest of [`MARGINS`] for which the blocks of a study suffice. The
+    /// noise is that of a first study, which is not counted.
     fn requirements(&self, memory: &MountedVolume, seed: u64) -> Result<Vec<String>> {
         let first = self.perform_identical(memory, seed)?;
         let mut chosen = Vec::new();
@@ -194,7 +195,9 @@ impl Bench<'_> {
                     true => format!("{metric} >= {:.2}", 1.0 - margin),
                     false => format!("{metric} <= {:.2}", 1.0 / (1.0 - margin)),
                 };
-                // Both requirements are decided together, so the gate gets this one twice.
+                // The gates of the counted studies decide two requirements together. This gate also
+                // gets two, so that the numbers of blocks are comparable: the same requirement
+                // twice.
                 let gate =
                     self.gate(&first.archive, &[requirement.clone(), requirement.clone()])?;
                 let needed = gate.and_then(|gate| gate.blocks_needed);
@@ -214,8 +217,8 @@ impl Bench<'_> {
         Ok(chosen)
     }
 
-    /// Studies the same FUSE file system twice, once with a server that sleeps longer before each
-    /// creation.
+    /// Performs a study of two FUSE file systems. The server of one of them sleeps longer before
+    /// each creation.
     fn delayed(&self, seed: u64) -> Result<Found> {
         let [quick, slow] = DELAY_US.map(|us| {
             let delay = Delay {
@@ -247,7 +250,7 @@ impl Bench<'_> {
         self.found(performed, &[SLOWED_REQUIREMENT.to_owned()], known)
     }
 
-    /// Studies a tmpfs with a think time and with a longer one.
+    /// Performs a study of a tmpfs with two think times, [`THINK_US`].
     fn thinking(&self, seed: u64) -> Result<Found> {
         let mounted = MountedVolume::in_memory("tmpfs")?;
         let [think, longer] = THINK_US.map(|us| format!("{us}us"));
@@ -365,8 +368,9 @@ fn side<'a>(records: &'a [Record], cell: &'a str) -> impl Iterator<Item = Summar
 }
 
 /// The known ratio of a candidate's rate to the baseline's, if each transaction takes `more`
-/// seconds longer. For each baseline run, this is its time per transaction over the same time plus
-/// `more`. The result is the geometric mean, to which intervals refer.
+/// seconds longer. For each baseline run, the ratio is its time per transaction divided by the same
+/// time plus `more`. Returns the geometric mean of these ratios, because the intervals of a study
+/// also refer to a geometric mean.
 fn known_ratio(records: &[Record], baseline: &str, more: f64) -> Result<f64> {
     let rates = side(records, baseline).filter_map(|summary| Metric::Transactions.of(&summary));
     let logs: Vec<f64> = rates

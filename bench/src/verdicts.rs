@@ -19,16 +19,17 @@ use crate::gates::{self, GatesSize};
 
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct VerdictsOptions {
-    /// Simulated series of each server; 0 leaves them out.
+    /// Number of simulated series of each server; 0 leaves them out.
     #[arg(long, default_value_t = 1_000)]
     pub series: u32,
-    /// Runs with each pattern of stops, and beside busy loops; 0 leaves them out.
+    /// Number of runs for each pattern of stops, and number of runs beside busy loops; 0 leaves
+    /// them out.
     #[arg(long, default_value_t = 20)]
     pub runs: u32,
-    /// Studies of each setting of gates; 0 leaves them out.
+    /// Number of simulated studies for each setting of gates; 0 leaves them out.
     #[arg(long, default_value_t = 2_000)]
     pub studies: u32,
-    /// The seed of all that is drawn.
+    /// Seed of all random numbers.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// End with code 1 where the counts disagree with the limits.
@@ -36,8 +37,8 @@ pub struct VerdictsOptions {
     pub check: bool,
 }
 
-/// Measures the error rates of all rules, in series, runs and studies, and prints them. Returns
-/// whether all error rates keep their limits.
+/// Measures the error rates of all rules with simulated series, runs and simulated studies, and
+/// prints the rates. Returns whether all error rates keep their limits.
 ///
 /// # Errors
 /// Returns an error if a run fails, or if a gate cannot decide.

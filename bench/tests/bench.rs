@@ -89,9 +89,9 @@ fn interrupted_benchmark_leaves_no_mounts() {
     }
 }
 
-/// Performs random rounds of `bench safety`, whose help describes a round: 30 rounds, or the number
-/// in `POSTMARK_ROUNDS`. Each call uses another seed, which is printed, and a failure prints the
-/// command that repeats it.
+/// Performs random rounds of `bench safety`: 30 rounds, or the number in `POSTMARK_ROUNDS`. Each
+/// run of the test uses another seed, which is printed, and a failure prints the command that
+/// repeats it.
 #[test]
 fn random_safety_rounds_leave_user_files_unchanged() {
     let is_there = |tool: &&str| {

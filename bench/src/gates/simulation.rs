@@ -21,13 +21,15 @@ pub(super) enum RunNoise {
     Tail(u32, f64),
     /// Cauchy noise with this scale.
     Cauchy(f64),
-    /// Normal noise with a standard deviation, and a share of runs at half of the rate.
+    /// Normal noise with a standard deviation (first value). A share of the runs (second value)
+    /// achieve only half of the rate.
     Outliers(f64, f64),
     /// Losses from an exponential distribution with this mean, and no gains.
     Exponential(f64),
     /// Half of the runs, chosen at random, achieve only 0.9 of the rate.
     TwoModes,
-    /// Normal noise with a standard deviation, and a correlation of each run with the previous one.
+    /// Normal noise with a standard deviation (first value), and a correlation of each run with the
+    /// previous run (second value).
     Successive(f64, f64),
 }
 
@@ -123,7 +125,7 @@ pub(super) struct Simulated {
     has_twin: bool,
     /// Number of runs that have been drawn.
     runs: u32,
-    /// Number of runs in all blocks of the first gate, over which the drift extends.
+    /// Number of runs in all blocks of the first gate. The drift extends over this number of runs.
     runs_planned: u32,
 }
 

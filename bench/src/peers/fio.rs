@@ -1,5 +1,5 @@
-//! Commands of fio: `filecreate` creates empty files, `psync` creates and writes or reads whole
-//! files, `filedelete` deletes.
+//! Commands of fio: `filecreate` creates empty files, `psync` creates and writes whole files or
+//! reads them, `filedelete` deletes files.
 
 use crate::result::Result;
 use std::process::Command;
@@ -67,7 +67,6 @@ pub fn creation_commands(ground: &PeerLoad) -> Vec<Command> {
     vec![creation(ground, &CREATE_ONLY)]
 }
 
-/// Performs all commands.
 pub fn run(ground: &PeerLoad, commands: Vec<Command>) -> Samples {
     let commands = commands.into_iter();
     commands.map(|command| perform(ground, command)).collect()

@@ -38,7 +38,6 @@ pub fn commands(ground: &PeerLoad) -> Vec<Command> {
     vec![command(ground)]
 }
 
-/// Performs the creation and deletion of files.
 pub fn run(ground: &PeerLoad, mut commands: Vec<Command>) -> Samples {
     let borders = ground.beside("borders");
     if borders.exists() {

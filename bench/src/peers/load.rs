@@ -33,7 +33,8 @@ pub struct PeerLoad {
     pub mounted: MountedVolume,
     pub files: u64,
     pub workers: u32,
-    /// The compiled library (`borders.c`) that measures the phases of fs_mark from within.
+    /// The compiled library (`borders.c`) that measures the phases of fs_mark from within its
+    /// processes.
     pub borders: PathBuf,
 }
 

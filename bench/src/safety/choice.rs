@@ -15,10 +15,10 @@ pub struct Face {
     /// Commands for the prompt, after the command that sets the location; `None` for `postmark
     /// run`.
     pub commands: Option<String>,
-    /// A lower bound of the highest number in the names of the run's files.
+    /// Names of the run's files contain numbers at least up to this one.
     pub numbers: u64,
-    /// Maximum number of files that the run writes at the same time, and that a kill may leave
-    /// incomplete.
+    /// Maximum number of files that the run writes at the same time. A kill may leave this number
+    /// of incomplete files.
     pub workers: u64,
 }
 
@@ -70,11 +70,11 @@ pub struct Round {
     pub event: Incident,
     pub moment: IncidentMoment,
     pub cleaning: Cleaning,
-    /// For [`Incident::Exchange`]: whether the run's own directory is exchanged, or else the
-    /// location.
+    /// For [`Incident::Exchange`]: true if the run's own directory is exchanged, false if the
+    /// location is exchanged.
     pub of_run_directory: bool,
-    /// For [`Incident::MountOver`]: whether a new tmpfs is mounted over the location, or else
-    /// another directory.
+    /// For [`Incident::MountOver`]: true if a new tmpfs is mounted over the location, false if
+    /// another directory is mounted over it.
     pub over_tmpfs: bool,
     /// Whether a user creates files during the run.
     pub user_files_during: bool,
@@ -162,7 +162,7 @@ fn prompt(dice: &mut Draws, long: Option<u64>) -> Face {
     }
 }
 
-/// Mixes that an engine can perform, for a shared pool only those with reads.
+/// Mixes that an engine can perform. For a shared pool, only mixes with reads are included.
 fn mixes(engine: &str, is_shared: bool) -> Vec<&'static str> {
     let mixes: &[&str] = match engine {
         "stdio" => &["read=5,append=2,create=2,delete=2", "create=1,delete=1"],

@@ -43,7 +43,6 @@ impl Ended {
         self.problems.push(what.into());
     }
 
-    /// Records a problem with a path.
     pub fn problem_of(&mut self, path: &Path, what: &str) {
         self.problem(format!("{} {what}", path.display()));
     }
@@ -57,7 +56,6 @@ impl Ended {
         self.told.push_str(errors);
     }
 
-    /// Logs a user file that was created.
     pub fn log_user_file(&mut self, when: &str, made: Option<String>) {
         if let Some(made) = made {
             self.log(format!("guest, {when}: {made}"));
@@ -123,8 +121,8 @@ impl Ended {
         self
     }
 
-    /// Moves user files that keep `clean` from finishing to the directory `aside`. The contents of
-    /// a directory move with it.
+    /// Moves user files that are in the way to the directory `aside`, so that `clean` can finish.
+    /// The contents of a directory move with it.
     pub fn put_away(
         &mut self,
         user_files: &mut UserFiles,

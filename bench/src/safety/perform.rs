@@ -22,7 +22,6 @@ use super::tree::{below, entries, is_file};
 use super::user_files::UserFiles;
 use crate::draws::Draws;
 
-/// Name of a run's manifest.
 const MANIFEST: &str = ".postmark-manifest.json";
 /// Prefix of the name of a run's own directory.
 const PREFIX: &str = "postmark-";

@@ -24,7 +24,7 @@ use crate::process::Started;
 
 /// Prefix of the directory of a scratch file system.
 const PREFIX: &str = "postmark-made-";
-/// Time limit for programs of a killed study, which may hold the lock of its manifest.
+/// Maximum time for which programs of a killed study may hold the lock of its manifest.
 const HELD_FOR: Duration = Duration::from_secs(20);
 /// Names of user files: names that the study uses in its directories, and some similar names.
 const NAMES: [&str; 9] = [

@@ -176,7 +176,8 @@ impl UserFiles {
             .create_new(true)
             .mode(0o600)
             .open(path)?;
-        // From here on the file belongs to the user, even if a later step fails.
+        // The file is recorded before its content is written, because it belongs to the user even
+        // if a later step fails.
         self.add(path, UserFileKind::File(content.clone()), mode, None);
         file.write_all(&content)?;
         if owner != 0 {
@@ -340,7 +341,7 @@ impl UserFile {
     }
 }
 
-/// Sets access and modification time to the same value.
+/// Access and modification time with the same value.
 fn times(seconds: i64, nanoseconds: i64) -> Timestamps {
     let time = Timespec {
         tv_sec: seconds,

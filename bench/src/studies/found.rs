@@ -27,7 +27,6 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Whether a difference was shown.
     pub(super) fn is_shown(&self) -> bool {
         self.estimate.is_some_and(|estimate| estimate.is_shown)
     }

@@ -18,7 +18,7 @@ const FALSE_ALARMS: Limit = Limit::AtMost(0.02);
 /// Minimum share of servers with a drift of [`DRIFT`] in a minute that are flagged.
 const FINDS: Limit = Limit::AtLeast(0.9);
 const DRIFT: f64 = -0.2;
-/// Length of a warm-up, in mean durations of an operation.
+/// Length of a warm-up, as a multiple of the mean duration of an operation.
 const WARM_UP: f64 = 200.0;
 
 /// Distribution of an operation's duration, with mean 1.
@@ -199,7 +199,7 @@ pub fn perform(series: u32, seed: u64) -> bool {
             holds &= rows(law, rates, &windows, FALSE_ALARMS, (series, seed));
         }
     }
-    // Both parts are printed, whatever the result of the first one.
+    // `finds_slowdowns` is called first, so that it prints its rows even if `holds` is false.
     finds_slowdowns(series, seed) && holds
 }
 
@@ -261,8 +261,8 @@ mod tests {
                         seconds,
                         drift: 0.0,
                     };
-                    // The limit is 2 %, but chance may raise the share in 250 series: to 2.8 % if
-                    // the true share is 1 %.
+                    // The true share must be at most 2 %. In 250 series, chance may raise the
+                    // observed share to 2.8 % even if the true share is 1 %.
                     let share = share(server, window);
                     assert!(share <= 0.028, "{server:?}, {window:?}: {share}");
                 }
@@ -313,8 +313,8 @@ mod tests {
             for number in 0..series {
                 first += server.measure(window, &mut Draws::new(3, "test", number)).0[0];
             }
-            // The variance of a second's count is at most about 2,300 (renewals of the bimodal
-            // law).
+            // The number of operations in a second has a variance of at most about 2,300, which the
+            // bimodal law reaches.
             let mean = first / f64::from(series);
             assert!(
                 (mean - 100.0).abs() < 4.0 * (2_300.0 / f64::from(series)).sqrt(),

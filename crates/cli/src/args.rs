@@ -213,8 +213,8 @@ pub struct RunArguments {
     /// As root, keep root's rights in a target that other users can rename or replace (unsafe).
     #[arg(long)]
     pub allow_unsafe_target: bool,
-    /// Format of the report. With classic and terse, the original's 500 transactions end a run
-    /// without another limit.
+    /// Format of the report. With classic and terse, a run without another limit ends after 500
+    /// transactions, as in the original.
     #[arg(long, value_parser = format::one_of(&format::REPORT), default_value = "text")]
     pub format: Format,
     /// Print the complete report (text and Markdown), not only one screen.
@@ -259,8 +259,8 @@ pub struct RunArguments {
 }
 
 impl RunArguments {
-    /// The command line's other arguments about the run, with all its words. For a plan, most of
-    /// them are left out.
+    /// The arguments about the run that are not in `work`, and all words of the command line. A
+    /// plan (`--dry-run`) uses only the classic format.
     pub fn invocation(&self, words: Vec<String>) -> Invocation {
         let is_run = !self.dry_run;
         Invocation {

@@ -105,8 +105,9 @@ impl Performance<'_> {
     pub(super) fn user_files_after(&mut self, dice: &mut Draws) -> Result<()> {
         for mut location in self.to_clean.clone() {
             if self.round.event == Incident::MountOver {
-                // Files that are created at the location are in this directory, where they are at
-                // the end of the round.
+                // The directory `over` is mounted over the location. The user's files are created
+                // at the path of `over`, which stays valid after the unmount at the end of the
+                // round.
                 location = self.round_dir.join("over");
             }
             let run_directories = self.run_directories(&location);
@@ -122,8 +123,8 @@ impl Performance<'_> {
                     self.user_file_named_like_the_runs(&directory, dice)?;
                     continue;
                 }
-                // A manifest that is being written has a name that starts with that of the
-                // manifest.
+                // While a manifest is being written, it has a temporary name that starts with the
+                // manifest's name.
                 let is_manifest = |path: &PathBuf| {
                     let name = path.file_name().unwrap_or_default();
                     name.to_string_lossy().starts_with(MANIFEST)

@@ -84,7 +84,8 @@ impl StudyPerformance<'_> {
         self.ended.judge_last_clean(code, left);
         self.ended
             .judge_user_files(&self.user_files, ", after the last clean");
-        // The heartbeat files of runs on a file system that no longer exists are not needed.
+        // The scratch file systems no longer exist, so the heartbeat files of runs on them are not
+        // needed.
         for path in states() {
             fs::remove_file(path)?;
         }
