@@ -201,7 +201,6 @@ pub struct EnginesArguments {
 /// The arguments of `run`.
 #[derive(Debug, Args)]
 pub struct RunArguments {
-    /// The workload and its target.
     #[command(flatten)]
     pub work: WorkArguments,
     /// Show what the run would do, as 'plan' does, and stop.
@@ -213,8 +212,8 @@ pub struct RunArguments {
     /// As root, keep root's rights in a target that other users can rename or replace (unsafe).
     #[arg(long)]
     pub allow_unsafe_target: bool,
-    /// Format of the report. With classic and terse, a run without another limit ends after 500
-    /// transactions, as in the original.
+    /// Format of the report. With classic and terse, the original's 500 transactions end a run
+    /// without another limit.
     #[arg(long, value_parser = format::one_of(&format::REPORT), default_value = "text")]
     pub format: Format,
     /// Print the complete report (text and Markdown), not only one screen.
@@ -236,7 +235,6 @@ pub struct RunArguments {
     /// postmark/archive.db in the user's data directory].
     #[arg(long, value_name = "FILE|none")]
     pub archive: Option<PathBuf>,
-    /// Tags and note of the archived run.
     #[command(flatten)]
     pub remarks: RemarkArguments,
     /// Exit with status 3 if the verdict is INVALID. A failed run exits with status 1; a run that
@@ -275,7 +273,6 @@ impl RunArguments {
 /// The arguments of `plan`.
 #[derive(Debug, Args)]
 pub struct PlanArguments {
-    /// The workload and its target.
     #[command(flatten)]
     pub work: WorkArguments,
     /// Format of the plan.

@@ -54,8 +54,8 @@ fn unlimited() -> ExitCode {
 }
 
 /// Whether a first argument is probably a mistyped command: it is neither a command nor an option,
-/// and no file has this name, except a directory. Otherwise the classic prompt would start with it
-/// as its configuration file.
+/// and no file has this name, except a directory. Without this check, the classic prompt would
+/// start with the word as its configuration file.
 fn is_mistyped(word: &Path) -> bool {
     let is_option = word.as_os_str().as_encoded_bytes().starts_with(b"-");
     let is_missing = |error: std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
@@ -123,7 +123,7 @@ fn refuse_file(file: Option<&Path>) -> Option<u8> {
 /// Parses the command line and performs the command. Returns the exit status.
 fn program(side: &Side) -> u8 {
     let columns = screen::width();
-    // Help is wrapped to the terminal, but never wider than reports are.
+    // Help is wrapped to the width of the terminal, but is never wider than reports.
     let command =
         args::command().term_width(columns.unwrap_or(document::WIDTH).min(document::WIDTH));
     let parsed = command.try_get_matches();

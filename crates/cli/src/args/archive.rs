@@ -36,7 +36,6 @@ pub struct RemarkArguments {
 }
 
 impl RemarkArguments {
-    /// Converts the arguments.
     pub fn remarks(&self) -> Remarks {
         Remarks {
             tags: self.tag.clone(),
@@ -76,12 +75,10 @@ pub struct Filters {
 }
 
 impl Filters {
-    /// Whether no condition was given.
     pub fn are_empty(&self) -> bool {
         self.filter() == archive::Filter::default()
     }
 
-    /// Converts the arguments.
     pub fn filter(&self) -> archive::Filter {
         archive::Filter {
             since_unix_ns: self.since.map(|moment| moment.0),
@@ -96,7 +93,6 @@ impl Filters {
     }
 }
 
-/// A verdict by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum VerdictName {
     /// No rule found a problem with the numbers.
@@ -121,7 +117,6 @@ impl From<VerdictName> for Level {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment(pub u64);
 
-/// The text is not a valid moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected a date (2026-11-21), a time in UTC (2026-11-21T14:30) or an age (7d, 12h, 30m)")]
 pub struct InvalidMoment;
@@ -183,10 +178,8 @@ impl Moment {
 /// The arguments of `list`.
 #[derive(Debug, Args)]
 pub struct ListArguments {
-    /// Which archive.
     #[command(flatten)]
     pub archive: ArchiveArgument,
-    /// Which runs.
     #[command(flatten)]
     pub filters: Filters,
     /// Format of the list.
@@ -201,7 +194,6 @@ pub struct ShowArguments {
     /// records: JSON, or a page that 'report' wrote.
     #[arg(value_name = "RUN")]
     pub run: PathBuf,
-    /// Which archive.
     #[command(flatten)]
     pub archive: ArchiveArgument,
     /// Format of the report.
@@ -234,7 +226,6 @@ pub struct TagArguments {
     /// Remove these tags instead of adding them.
     #[arg(long)]
     pub remove: bool,
-    /// Which archive.
     #[command(flatten)]
     pub archive: ArchiveArgument,
 }
@@ -248,7 +239,6 @@ pub struct NoteArguments {
     /// New note; it replaces the old one. An empty text removes the note.
     #[arg(value_name = "TEXT")]
     pub text: NoteText,
-    /// Which archive.
     #[command(flatten)]
     pub archive: ArchiveArgument,
 }
@@ -259,7 +249,6 @@ pub struct DeleteArguments {
     /// Runs: numbers, at least four digits of their identities, or the word last.
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<String>,
-    /// Which archive.
     #[command(flatten)]
     pub archive: ArchiveArgument,
 }
@@ -270,7 +259,6 @@ pub struct ExportArguments {
     /// Runs to export, as for 'show' [default: all runs that the options choose].
     #[arg(value_name = "RUN")]
     pub runs: Vec<String>,
-    /// Which runs.
     #[command(flatten)]
     pub filters: Filters,
     /// Format of the exported runs.
@@ -292,7 +280,6 @@ pub struct ExportArguments {
     /// Overwrite the file of --output if it exists.
     #[arg(long)]
     pub force: bool,
-    /// Which archive.
     #[command(flatten)]
     pub archive: ArchiveArgument,
 }
@@ -304,7 +291,6 @@ pub struct ImportArguments {
     /// input.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Which archive.
     #[command(flatten)]
     pub archive: ArchiveArgument,
 }

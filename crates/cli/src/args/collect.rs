@@ -34,7 +34,6 @@ pub struct CollectArguments {
     /// postmark/archive.db in the user's data directory].
     #[arg(long, value_name = "FILE|none")]
     pub archive: Option<PathBuf>,
-    /// Tags and note of the archived run.
     #[command(flatten)]
     pub remarks: RemarkArguments,
 }

@@ -41,7 +41,6 @@ pub struct CompareArguments {
     /// Format of the comparison.
     #[arg(long, value_parser = format::one_of(format::COMPARISON), default_value = "text")]
     pub format: Format,
-    /// Which archive.
     #[command(flatten)]
     pub archive: ArchiveArgument,
 }
@@ -81,7 +80,6 @@ pub struct GateArguments {
     /// Format of the decision.
     #[arg(long, value_parser = format::one_of(format::GATE), default_value = "text")]
     pub format: Format,
-    /// Which archive.
     #[command(flatten)]
     pub archive: ArchiveArgument,
 }

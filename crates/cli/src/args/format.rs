@@ -61,7 +61,6 @@ pub const EXPORT: &Formats = &[
     (Format::Markdown, "A table with a row for each run"),
 ];
 
-/// Formats of a comparison.
 pub const COMPARISON: &Formats = &[
     (Format::Text, "A table, and a sentence for each comparison"),
     (Format::Markdown, "The same, as Markdown"),
@@ -69,7 +68,6 @@ pub const COMPARISON: &Formats = &[
     (Format::Json, "The tables with all their numbers, as JSON"),
 ];
 
-/// Formats of a gate's decision.
 pub const GATE: &Formats = &[
     (
         Format::Text,

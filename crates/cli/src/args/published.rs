@@ -38,7 +38,6 @@ pub enum PublishedCommand {
         /// Delete the submission with this number from the archive (S3 in the tables is number 3).
         #[arg(long, value_name = "NUMBER", conflicts_with = "files", value_parser = super::whole)]
         delete: Option<u64>,
-        /// Which archive.
         #[command(flatten)]
         archive: ArchiveArgument,
         /// Format: text, csv, json or markdown.
@@ -51,7 +50,6 @@ pub enum PublishedCommand {
         /// its record in JSON.
         #[arg(value_name = "RUN")]
         run: PathBuf,
-        /// Which archive.
         #[command(flatten)]
         archive: ArchiveArgument,
         /// Format: text, csv, json or markdown.

@@ -43,7 +43,6 @@ pub struct ReportArguments {
     /// Overwrite files that exist.
     #[arg(long)]
     pub force: bool,
-    /// Which archive.
     #[command(flatten)]
     pub archive: ArchiveArgument,
 }

@@ -2,7 +2,7 @@
 
 use campaign::similar::similar;
 
-/// Other names of commands, each with the command's own name.
+/// Words that a user may type instead of the name of a command, each with this name.
 const COMMANDS: [(&str, &str); 7] = [
     ("history", "list"),
     ("ls", "list"),
@@ -13,8 +13,8 @@ const COMMANDS: [(&str, &str); 7] = [
     ("rm", "delete"),
 ];
 
-/// The command that a word probably means: a similar name, another name of a command, or `run` for
-/// a path.
+/// Suggests a command for an unknown word: a command with a similar name, the command that
+/// [`COMMANDS`] gives for the word, or `run` for a path.
 pub fn command_meant<'a>(
     word: &str,
     commands: impl IntoIterator<Item = &'a str>,
@@ -28,7 +28,7 @@ pub fn command_meant<'a>(
     Some(other.map_or(known, |(_, command)| *command).to_owned())
 }
 
-/// Options of other programs, each with the option or advice for this one.
+/// Options of other programs, each with the equivalent option of PostMark or with advice.
 const ELSEWHERE: [(&str, &str); 14] = [
     ("--threads", "--workers N"),
     ("--engine", "--storage NAME ('postmark engines' lists them)"),

@@ -23,8 +23,8 @@ Examples:
   postmark study --resume"
 )]
 pub struct StudyArguments {
-    /// How many processes the launcher has started: each run has as many ranks, unless the study
-    /// says how many.
+    /// Number of processes that the launcher has started. Each run has this number of ranks, unless
+    /// the study sets another number.
     #[arg(skip)]
     pub ranks: Option<u32>,
     /// Study file in TOML: workloads, axes and targets.
@@ -123,7 +123,6 @@ pub struct StudyArguments {
     /// user's data directory].
     #[arg(long, value_name = "FILE")]
     pub archive: Option<PathBuf>,
-    /// Tags and note of the archived runs.
     #[command(flatten)]
     pub remarks: RemarkArguments,
     /// Show no progress.

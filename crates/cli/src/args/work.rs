@@ -35,13 +35,12 @@ pub struct WorkArguments {
     #[arg(long, value_name = "RUN", verbatim_doc_comment, conflicts_with_all = ["preset",
         "config"])]
     pub like: Option<PathBuf>,
-    /// The archive with that run, from the command's own options.
+    /// Archive that contains the run of `--like`. The command that uses these arguments sets it.
     #[arg(skip)]
     pub like_in: Option<PathBuf>,
-    /// What the command's own options say of the run.
+    /// Facts about the run from the command's own options.
     #[arg(skip)]
     pub invocation: Invocation,
-    /// All other options.
     #[command(flatten)]
     pub options: Options,
     /// Directory to measure, or an NFS server like nfs://server/export [default: the working
@@ -55,7 +54,8 @@ pub struct WorkArguments {
     /// Share of files for the preceding --target, relative to the others [default: 1].
     #[arg(long, value_name = "N", value_parser = weight)]
     pub weight: Vec<u32>,
-    /// Locations with their weights, paired in the order of the arguments.
+    /// Targets with their weights, which `take_weights` pairs. An error if a `--weight` does not
+    /// follow a `--target`.
     #[arg(skip = Ok(Vec::new()))]
     pub locations: Result<Vec<TargetOption>, String>,
 }
@@ -68,7 +68,6 @@ fn weight(text: &str) -> Result<u32, &'static str> {
 }
 
 impl WorkArguments {
-    /// Converts the arguments.
     pub fn request(&self) -> RunRequest {
         RunRequest {
             preset: self.preset.clone(),

@@ -30,8 +30,8 @@ pub fn start(edition: Edition, file: Option<&Path>, engine: &mut dyn ClassicRunn
     };
     let settings = PromptSettings::new(edition);
     let mut interpreter = Interpreter::new(settings, engine, streams, interactive);
-    // Standard input may be a file. If a command of the session named the same file for output, the
-    // session would read its own output, so that is refused.
+    // Standard input may be a file. The interpreter refuses to write output to this file, because
+    // the session would then read its own output.
     if let Some(facts) = std::fs::metadata("/dev/stdin")
         .ok()
         .filter(std::fs::Metadata::is_file)

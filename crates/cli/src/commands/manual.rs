@@ -21,7 +21,7 @@ use crate::ui::output::{Outputs, unwritable};
 use crate::ui::problem::{Problem, print};
 use campaign::run_spec::machine;
 
-/// How long to wait until a page is written, because its file system may hang.
+/// Time limit for writing a page, because its file system may hang.
 const WRITTEN_WITHIN: Duration = Duration::from_secs(60);
 
 const SECTION: &str = "1";
@@ -76,7 +76,8 @@ pub fn man(arguments: &ManArguments) -> Result<u8, Problem> {
     Ok(0)
 }
 
-/// Name of the file of a manual page in error messages.
+/// Error messages about an output file start with this text, where those of other commands name an
+/// option.
 const PAGE: &str = "manual page";
 
 /// A term and its explanation, or the purpose of an example and its command.

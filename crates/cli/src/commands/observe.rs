@@ -38,7 +38,7 @@ const NOT_EXECUTABLE: u8 = 126;
 /// If a signal ended the command, the exit status is this number plus the number of the signal, as
 /// in a shell.
 const KILLED: u8 = 128;
-/// How long to wait until the report is written, because its file system may hang.
+/// Time limit for writing the report, because its file system may hang.
 const WRITTEN_WITHIN: Duration = Duration::from_secs(10);
 
 /// Performs the command and reports its cost. Returns the exit status of the command.
@@ -192,8 +192,8 @@ struct HandedOn {
 impl HandedOn {
     fn begin() -> std::io::Result<Self> {
         let ignored = Masks::of("self").ignored;
-        // A signal that this process ignores is also ignored by the command, which inherits this.
-        // So it is not forwarded.
+        // The command inherits the ignored signals of this process, so these signals are not
+        // forwarded.
         let taken: Vec<i32> = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
             .into_iter()
             .filter(|signal| !ignored.has(*signal))

@@ -29,7 +29,7 @@ pub struct Live {
     lost: u64,
     /// The current load level of a load sweep: its number, from 1, and its load.
     sweep_step: Option<(u32, Load)>,
-    /// Whether the current load level creates a pool of its own, and also deletes it.
+    /// Whether the current load level creates and deletes its own pool.
     has_own_pool: bool,
 }
 
@@ -180,8 +180,7 @@ impl Live {
         match self.state {
             State::Writing { lines, to, ended } => {
                 drop(lines);
-                // If the time runs out, the reader was too slow and has lost the last lines: no
-                // error.
+                // A timeout is not an error: the reader was too slow, and the last lines are lost.
                 if let Ok(Err(cause)) = ended.recv_timeout(LAST_LINES) {
                     return Err(Problem::failed(format_args!(
                         "cannot write --live to {to}: {cause}"
@@ -211,7 +210,7 @@ impl Live {
                 // The file is closed before the result is sent, because the caller of `finish` may
                 // unmount the file system immediately.
                 drop(output);
-                // A reader that closes its pipe has seen enough: no error.
+                // If the reader closes its pipe, it needs no more lines, so this is not an error.
                 let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
                 let _ = end.send(
                     written.or_else(|error| if is_gone(&error) { Ok(()) } else { Err(error) }),

@@ -1,6 +1,6 @@
 //! Output files of a command. Their paths are checked before the command changes anything, and the
-//! files are opened before a run starts: a wrong path wastes no run. Old contents remain until the
-//! new ones are written.
+//! files are opened before a run starts, so that a wrong path does not waste a run. Old contents
+//! remain until the new ones are written.
 //!
 //! A file that is not empty is overwritten only with `--force`. An output file that is also an
 //! input, the archive or another output of the same command is always refused, even under another

@@ -18,7 +18,6 @@ pub fn refuse<T>(why: impl Display) -> Result<T, Problem> {
     Err(Problem::refused(why))
 }
 
-/// Prints an error on standard error.
 pub fn tell_problem(problem: &Problem) {
     match problem.form {
         ErrorForm::Line | ErrorForm::ClosedPipe => tell(problem),

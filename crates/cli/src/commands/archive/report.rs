@@ -14,7 +14,7 @@ use crate::args::ReportArguments;
 use crate::ui::output::{Outputs, is_standard_output, unwritable};
 use crate::ui::problem::{Problem, print, refuse};
 
-/// How long to wait until a file is written, because its file system may hang.
+/// Time limit for writing a file, because its file system may hang.
 const WRITE_MAX: Duration = Duration::from_secs(60);
 
 /// Refuses `--report -` of `run` and `study`, because their text report goes to standard output.

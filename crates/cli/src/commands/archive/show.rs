@@ -75,7 +75,8 @@ pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
     Ok(0)
 }
 
-/// The report of a run in the chosen format, for text after its tags and note.
+/// The report of a run in the chosen format. A text report starts with `head`, the tags and the
+/// note of the run.
 fn text(arguments: &ShowArguments, record: &Record, head: &Document) -> Result<String, Problem> {
     if arguments.format.is_classic() && record.actual.classic.is_none() {
         return refuse(

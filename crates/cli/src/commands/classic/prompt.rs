@@ -19,7 +19,7 @@ pub struct Editing {
 }
 
 impl Editing {
-    /// Creates a prompt that completes the commands of this version of PostMark.
+    /// Creates a prompt that completes the commands of this edition of the original PostMark.
     ///
     /// # Errors
     /// Returns an error if the terminal cannot be used.

@@ -11,7 +11,7 @@ use crate::ui::output::OutputFile;
 use crate::ui::problem::{Problem, print, tell};
 use crate::ui::screen;
 
-/// How long to wait until the report is written, because its file system may hang.
+/// Time limit for writing the report, because its file system may hang.
 pub const WRITTEN_WITHIN: Duration = Duration::from_secs(300);
 
 /// Writes a report to `output`, or to standard output without one. If the file cannot be written
@@ -51,8 +51,8 @@ pub fn render(record: &Record, format: Format, full: bool, is_screen: bool) -> S
     }
 }
 
-/// Prints on standard error why a run failed, because a report that goes to the file `output` is
-/// not on the screen. The message names this file.
+/// Prints on standard error why a run failed. The message names the file `output`, which contains
+/// the report.
 pub fn say_how_it_ended(record: &Record, output: Option<&Path>) {
     let (Outcome::Failed { why } | Outcome::PlaceGone { why }) = &record.actual.outcome else {
         return;

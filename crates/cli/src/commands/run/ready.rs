@@ -277,15 +277,15 @@ fn say_before(arguments: &RunArguments, specified: &Specified) {
     }
 }
 
-/// How long to wait until the report is written if a call on the target hangs. The report may be on
-/// the same file system, so the limit is short.
+/// Time limit for writing the report if a call on the target hangs. The report may be on the same
+/// file system, so the limit is short.
 const WRITTEN_BESIDE_HUNG: Duration = Duration::from_secs(3);
 
 /// Exit status if the run was complete, but could not be archived as requested.
 const NOT_ARCHIVED: u8 = 1;
 
 /// Adds to a record how the pool was sized, and the notes of the command line. The run itself does
-/// not record them, because both come from before the run.
+/// not record them, because both are determined before it starts.
 fn complete(record: &mut Record, sizing: &Option<Sizing>, notes: &[Note]) {
     record.sizing.clone_from(sizing);
     record.hints = notes.to_vec();

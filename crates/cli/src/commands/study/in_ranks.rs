@@ -51,7 +51,8 @@ fn follow(ranks: &Ranks) -> u8 {
         let next: Result<Option<RunSpec>, _> = ranks.broadcast(None);
         match next {
             Ok(Some(spec)) => {
-                // Rank 0 merges the records of all ranks, and reports an error of any rank.
+                // The result is ignored: rank 0 merges the records of all ranks, and reports their
+                // errors.
                 let _ = campaign::perform(&spec, &mut signals, &mut NoEvents);
             }
             Ok(None) => return 0,

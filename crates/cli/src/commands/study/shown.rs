@@ -22,7 +22,7 @@ pub(super) fn write_page(
     id: &str,
     is_unlike_allowed: bool,
 ) -> Result<(), Problem> {
-    /// How long to wait until the page is written, because its file system may hang.
+    /// Time limit for writing the page, because its file system may hang.
     const WRITE_MAX: Duration = Duration::from_secs(60);
     let archive = place.open(false, USER)?;
     let Some(found) = found::find(&archive, id)? else {
