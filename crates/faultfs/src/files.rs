@@ -88,8 +88,8 @@ impl Files {
         Ok(Arc::clone(file))
     }
 
-    /// Returns any open descriptor of a file without a name, because the kernel does not pass the
-    /// handle with every request.
+    /// Returns any open descriptor of a file that no longer has a name. The kernel does not pass
+    /// the handle with every request.
     fn nameless(&self, file: INodeNo) -> Option<Arc<File>> {
         let handles = lock(&self.handles);
         let mut open = handles.files.values();

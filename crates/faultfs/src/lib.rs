@@ -93,7 +93,6 @@ pub struct Mounted {
 }
 
 impl Mounted {
-    /// The path of the mount.
     #[must_use]
     pub fn point(&self) -> &Path {
         &self.point

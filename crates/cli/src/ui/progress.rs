@@ -198,7 +198,6 @@ fn line(name: &str, meter: &SliceMeter) -> String {
     )
 }
 
-/// The load of a load level, as text.
 fn loaded(load: Load) -> String {
     match load {
         Load::Closed => "closed loop".to_owned(),

@@ -30,9 +30,9 @@ pub fn is_pending() -> bool {
 /// The signals that end a run.
 pub fn ending() -> impl Iterator<Item = i32> {
     let ignored = Masks::of("self").ignored;
-    // nohup ignores SIGHUP, and the run must outlive its terminal. Shells ignore SIGINT for
-    // background jobs of scripts. SIGINT and SIGTERM must end such a run all the same, so they are
-    // always handled.
+    // Under nohup SIGHUP is ignored, because the run must outlive its terminal. Shell scripts start
+    // background jobs with SIGINT ignored. SIGINT and SIGTERM must still end such a run, so they
+    // are always handled.
     let signals = [SIGINT, SIGTERM, SIGHUP].into_iter();
     signals.filter(move |signal| *signal != SIGHUP || !ignored.has(*signal))
 }

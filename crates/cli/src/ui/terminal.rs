@@ -3,8 +3,9 @@
 
 use std::io::IsTerminal;
 
-/// Whether a stream is a terminal that a user reads. It is not, if a launcher of ranks started the
-/// process: Open MPI's mpirun gives each rank a pseudo-terminal even if the output is redirected.
+/// Whether a stream is a terminal that a user reads. Returns false if a launcher of ranks started
+/// the process: Open MPI's mpirun gives each rank a pseudo-terminal even if the output is
+/// redirected.
 pub fn is_users(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && !is_launched(&|name| std::env::var_os(name).is_some())
 }

@@ -4,9 +4,10 @@
 //! A thread that waits for a hung server stays in the kernel: signals do not interrupt it, and a
 //! process ends only after all its threads. So the process that the user started never accesses the
 //! target. It starts the program a second time with the same arguments, and forwards signals to
-//! this second process. When it receives the exit status from there, it exits with the same status,
-//! even if the second process still hangs. While the first process is stopped (SIGSTOP), the second
-//! one is stopped as well. On file systems without a server, one process does everything.
+//! this second process. When the second process has sent its exit status, the first one exits with
+//! the same status, even if the second process still hangs. While the first process is stopped
+//! (SIGSTOP), the second one is stopped as well. On file systems without a server, one process does
+//! everything.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -71,8 +72,8 @@ impl Side {
         self.instead_if(|table| paths.any(|path| table.leads_to_server(path)))
     }
 
-    /// Like [`Self::instead`], but for a command whose paths are not known yet: one mounted server
-    /// suffices to start a second process.
+    /// Like [`Self::instead`], but for a command whose paths are not known yet. A second process is
+    /// started if any mounted file system has a server.
     pub fn instead_of_session(&self) -> Option<u8> {
         self.instead_if(|table| table.mounts.iter().any(Mount::has_server))
     }
@@ -106,8 +107,8 @@ impl Side {
     }
 }
 
-/// The pipe to the first process, if this is the second one. The kernel then kills this process
-/// when the first one ends.
+/// Returns the pipe to the first process, if this is the second one. From this call on, the kernel
+/// kills the second process when the first one ends.
 fn of_parent() -> Option<File> {
     let mark = std::env::var(MARK).ok()?;
     let (parent, pipe) = mark.split_once(':')?;
@@ -178,8 +179,8 @@ fn start() -> io::Result<Other> {
 }
 
 /// The signals that the first process forwards. Signals that the first process ignores are left
-/// out, because the second one inherits this. SIGINT and SIGTERM are always forwarded, because a
-/// run handles them even if they were ignored.
+/// out, because the second one also ignores them. SIGINT and SIGTERM are always forwarded, because
+/// a run handles them even if they were ignored.
 fn handed_on() -> impl Iterator<Item = i32> {
     let ignored = Masks::of("self").ignored;
     [SIGINT, SIGTERM].into_iter().chain(
