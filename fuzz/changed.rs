@@ -1,10 +1,10 @@
-//! Mutations of JSON for fuzzing. Mutations of single bytes rarely leave valid JSON if it has the
-//! size of a record. Therefore every other mutation replaces a value by another number or string.
+//! Mutations of JSON for fuzzing. A mutation of single bytes rarely leaves the JSON of a whole
+//! record valid. Therefore every other mutation replaces a complete value by another one.
 
 use std::ops::Range;
 
-/// Replaces a value in the JSON at the beginning of the data; returns the new length. `None` if
-/// another kind of mutation must be used, or no value can be replaced.
+/// Replaces a value in the JSON text `data[..size]`; returns the new length. `None` if `seed`
+/// selects the mutation of libFuzzer instead, or if no value can be replaced.
 pub fn change(data: &mut [u8], size: usize, max_size: usize, seed: u32) -> Option<usize> {
     let text = (seed % 2 == 0)
         .then(|| with_another(&data[..size], seed / 2))
@@ -47,7 +47,7 @@ const OTHERS: [&[u8]; 24] = [
 /// Replaces one value by a fixed one, or by another value of the text; `None` if there is no value.
 fn with_another(text: &[u8], seed: u32) -> Option<Vec<u8>> {
     let values = values(text);
-    // Multipliers of a linear congruential generator (Numerical Recipes), which is sufficient for a
+    // Constants of a linear congruential generator (Numerical Recipes), which is sufficient for a
     // few choices.
     let mut state = seed;
     let mut below = |count: usize| {

@@ -12,7 +12,7 @@ mod paged;
 #[path = "../changed.rs"]
 mod changed;
 
-/// Memory limit of the program with the page, in KiB.
+/// Limit on the peak memory of the process that makes the page, in KiB.
 const MEMORY_MAX: u64 = 300 << 10;
 
 fuzz_target!(|bytes: &[u8]| {

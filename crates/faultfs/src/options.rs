@@ -18,8 +18,8 @@ pub struct Options {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delay {
     pub at: RequestKind,
-    /// The minimum delay, because the kernel wakes a thread later than requested. [`Delayed`]
-    /// contains the actual time.
+    /// The minimum delay. The kernel wakes a thread later than requested, so the actual delay is
+    /// longer. [`Delayed`] contains it.
     pub by: Duration,
 }
 

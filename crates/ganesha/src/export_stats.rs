@@ -1,11 +1,12 @@
-//! Counters of NFS-Ganesha, a server in user space, for all of its clients. They are read by D-Bus,
-//! from the interface `org.ganesha.nfsd.exportstats` of NFS-Ganesha 4.3.
+//! Counters of NFS-Ganesha, a server in user space, for all of its clients. They are read through
+//! D-Bus, from the interface `org.ganesha.nfsd.exportstats` of NFS-Ganesha 4.3.
 //!
 //! `GetFULLV3Stats` returns calls of NFS version 3 by procedure, without NULL; the server's
 //! configuration must enable it. A call is counted before its reply is sent. `GetFastOPS` is always
-//! enabled, but loses calls that several threads count at the same time. It provides the operations
-//! of NFS version 4, for which the server does not count calls. It also checks a 0 of
-//! `GetFULLV3Stats`: if `GetFastOPS` has counted calls of version 3, the 0 is wrong.
+//! enabled, but loses calls that several threads count at the same time. For NFS version 4 its
+//! operations are reported, because the server does not count calls of that version. For version 3
+//! it only checks `GetFULLV3Stats`: if `GetFastOPS` has counted calls, a result without calls is
+//! wrong.
 
 use std::time::Duration;
 

@@ -6,9 +6,9 @@
 //!         | --stop RANK]
 //!
 //! With `--kib`, each rank contributes this many KiB to the merge at each barrier. With `--rest`,
-//! all ranks work for this time and then wait as long for rank 0. With `--silent`, the given rank
-//! stops itself by SIGSTOP; all other ranks report the lost rank and end the job. With `--stop`,
-//! the given rank stops the run while the other ranks wait.
+//! all ranks work for this time and then wait for rank 0 for the same time. With `--silent`, the
+//! given rank stops itself by SIGSTOP; all other ranks report the lost rank and end the job. With
+//! `--stop`, the given rank stops the run while the other ranks wait.
 
 use std::env;
 use std::fs;

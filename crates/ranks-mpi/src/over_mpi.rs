@@ -32,7 +32,7 @@ use ranks::{CommunicationError, Communicator, Message};
 /// transmits up to 4 KiB including its own header at once through shared memory, and 64 KiB by TCP
 /// (`btl_vader_eager_limit`, `btl_tcp_eager_limit`). MPICH's limits are higher.
 const PART_BYTES: usize = 3 << 10;
-/// The byte before a part: whether the message ends with this part.
+/// The byte before a part is [`LAST`] if the message ends with this part, otherwise [`MORE`].
 const MORE: u8 = 0;
 const LAST: u8 = 1;
 /// Number of recently sent parts that are compared with a new part, which is stored only if it

@@ -40,7 +40,6 @@ pub enum CommunicationError {
         /// The operation of `other`.
         waits: Cow<'static, str>,
     },
-    /// A message is invalid.
     #[error("a message of rank {rank} cannot be read: {why}")]
     Unreadable { rank: u32, why: String },
     /// The transport or the system rejected an action.
@@ -52,7 +51,6 @@ pub enum CommunicationError {
     },
 }
 
-/// The result of an operation.
 pub(crate) type Outcome<T> = Result<T, CommunicationError>;
 
 /// A transport of messages between ranks, which are numbered from 0. Messages from one rank to

@@ -76,7 +76,6 @@ pub(crate) struct Head {
     pub(crate) step: u64,
 }
 
-/// A received message.
 #[derive(Debug)]
 pub(crate) struct Envelope {
     pub(crate) from: u32,

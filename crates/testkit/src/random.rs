@@ -15,7 +15,6 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Returns a random integer below `count`.
     pub fn below(&mut self, count: u64) -> u64 {
         self.next() % count
     }
@@ -25,7 +24,6 @@ impl Random {
         self.below(length as u64) as usize
     }
 
-    /// Returns a random element of a list.
     pub fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
         &list[self.index(list.len())]
     }

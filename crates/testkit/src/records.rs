@@ -9,7 +9,6 @@ use workload::Skipped;
 /// The record of a run that the report's tests use, as JSON.
 pub const KEPT: &str = include_str!("../../report/tests/golden/run.json");
 
-/// Returns the record [`KEPT`].
 pub fn kept() -> Record {
     Record::from_json(KEPT).unwrap()
 }
@@ -109,7 +108,6 @@ pub fn meter(operations: u64) -> Meter {
     }
 }
 
-/// Creates a histogram of these durations.
 pub fn histogram(durations_ns: impl IntoIterator<Item = u64>) -> Histogram {
     let mut histogram = Histogram::default();
     durations_ns.into_iter().for_each(|ns| histogram.record(ns));

@@ -37,7 +37,7 @@ pub fn simulated(workload: impl Into<Workload>, target: &str, place: Place) -> R
     }
 }
 
-/// Creates a workload that these workers perform.
+/// Returns the workload with these workers in place of its own.
 pub fn by(workers: Workers, workload: impl Into<Workload>) -> Workload {
     Workload {
         workers,
@@ -84,7 +84,6 @@ pub fn paced(pace: Pace) -> Drive {
     }
 }
 
-/// Transactions that end on this condition.
 pub fn until(stop: Stop) -> Drive {
     Drive {
         stop,

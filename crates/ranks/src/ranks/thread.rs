@@ -14,8 +14,8 @@ const LIVELY: Duration = Duration::from_millis(20);
 /// The time without sleep is divided into waits of this length. After each wait, the thread checks
 /// for orders of this rank.
 const LIVELY_PART: Duration = Duration::from_millis(1);
-/// After [`LIVELY`], the thread sleeps between checks for the time waited divided by this number,
-/// at most for [`LONGEST_PAUSE`].
+/// After [`LIVELY`], the thread sleeps between checks. Each pause is the time since the last
+/// progress divided by this number, but at most [`LONGEST_PAUSE`].
 const PART_OF_WAIT: u32 = 32;
 const LONGEST_PAUSE: Duration = Duration::from_millis(5);
 /// After a rank is lost, this rank waits for this time before it leaves. A launcher ends all

@@ -33,7 +33,6 @@ pub(crate) struct Heard {
     pub(crate) stopped: Option<(u32, StopReason)>,
 }
 
-/// An operation that is not complete.
 pub(super) struct Pending {
     pub(super) head: Head,
     pub(super) begun: Box<dyn Begun>,
@@ -110,7 +109,6 @@ impl Together {
         !self.pending.is_empty()
     }
 
-    /// Whether there are no other ranks.
     pub(crate) fn is_alone(&self) -> bool {
         self.links.neighbours.is_empty()
     }

@@ -18,7 +18,6 @@ use crate::message::{Collective, Head, Sort};
 /// Longer than any simulation, so no rank is lost.
 const LIMIT: Duration = Duration::from_secs(3_600);
 
-/// Counts the messages sent.
 #[derive(Default)]
 struct Sent {
     to_0: AtomicU64,
@@ -109,7 +108,7 @@ fn thousands_of_ranks_merge_values_along_a_tree() {
         .collect();
     let began = Instant::now();
     let (root, others) = ranks.split_first_mut().unwrap();
-    // In reverse order, so children precede their parents.
+    // The ranks start in reverse order, so that children precede their parents.
     let mut outcomes: Vec<_> = others.iter_mut().rev().map(begin).collect();
     let at_root = Instant::now();
     let whole = begin(root).try_recv().unwrap().unwrap();

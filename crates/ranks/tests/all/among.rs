@@ -85,7 +85,7 @@ fn resting_or_working_rank_can_stop_the_run() {
             });
             let stopped = CommunicationError::Stopped { rank: stops };
             if some.is_one() {
-                // All other ranks work until they are informed of the stop.
+                // The working ranks continue until they are informed of the stop.
                 while ranks.stopped_by().is_none() {
                     thread::sleep(Duration::from_millis(2));
                 }
@@ -122,7 +122,8 @@ fn rank_that_rests_during_operation_of_all_ranks_is_out_of_step() {
     }
 }
 
-/// The ranks after the first `performing` watch `runs` runs, and then receive a value of rank 0.
+/// The first `performing` ranks perform `runs` runs, which the other ranks watch. Then all ranks
+/// receive a value of rank 0.
 fn watch_runs(launched: u32, performing: u32, runs: u32) {
     threads::each(launched, LIMIT, |ranks| {
         // Before and after the runs all ranks are in step.

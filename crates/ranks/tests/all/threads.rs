@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use ranks::{Communicator, Ranks, in_process};
 
-/// Runs `act` on each rank and leaves; returns the results in the order of ranks.
+/// Runs `act` on each rank, which then leaves. Returns the results in the order of ranks.
 pub fn each<T: Send>(count: u32, limit: Duration, act: impl Fn(&Ranks) -> T + Sync) -> Vec<T> {
     each_over(in_process::ranks(count), limit, act)
 }
 
-/// Like [`each`], with the given communicators.
+/// Like [`each`], but over the given communicators.
 pub fn each_over<C: Communicator + Send + 'static, T: Send>(
     carriers: Vec<C>,
     limit: Duration,
