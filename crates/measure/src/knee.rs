@@ -1,10 +1,11 @@
-//! The knee of a curve of latency over rate: the point from which more load costs more latency than
-//! it is worth.
+//! The knee of a curve of latency over rate: the point beyond which latency grows faster than the
+//! rate, both relative to their ranges.
 //!
 //! The rule is Kneedle (Satopää, Albrecht, Irwin and Raghavan: Finding a "Kneedle" in a Haystack:
 //! Detecting Knee Points in System Behavior, ICDCS Workshops 2011), for a curve that bends upwards.
-//! Rates and latencies are scaled to 0 to 1, so that the chord from the first point to the greatest
-//! becomes the diagonal. The difference curve is the distance of the points below the diagonal:
+//! Rates and latencies are scaled to 0 to 1, so that the chord from the first to the last point of
+//! a rising curve becomes the diagonal. The difference curve is the distance of the points below
+//! the diagonal:
 //!
 //! ```text
 //! x[i] = (rate[i] - least rate) / (greatest rate - least rate)
@@ -13,9 +14,9 @@
 //! ```
 //!
 //! The paper rotates such a curve by 180 degrees and uses y − x. The differences are the same, but
-//! in the order of falling rates. A local maximum of `d` is a knee if `d` then falls below `d[i] −
-//! S / (n − 1)` before the next local maximum. `n` is the number of points. `S` is the sensitivity,
-//! as a multiple of the mean distance between neighbouring points.
+//! in the order of falling rates. In this order, a local maximum `d[i]` is a knee if `d` falls
+//! below `d[i] − S / (n − 1)` before the next local maximum. `n` is the number of points. `S` is
+//! the sensitivity, as a multiple of the mean distance between neighbouring points.
 //!
 //! Three things differ from the paper. The points are not smoothed by a spline, because load levels
 //! are few, and each is a result of thousands of operations. Of several knees, the one furthest

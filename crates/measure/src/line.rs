@@ -1,4 +1,5 @@
-//! Linear regression: the straight line with the least squares of vertical distances from points.
+//! Linear regression: the straight line with the least sum of squared vertical distances from the
+//! points.
 
 /// The least-squares line through points.
 #[derive(Clone, Copy, Debug)]

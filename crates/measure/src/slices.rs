@@ -1,9 +1,9 @@
 //! Time series: the meters of each key in time slices of equal width.
 //!
-//! A slice is one second wide. If there would be more than [`SLICES_MAX`] slices, pairs of
-//! neighbours are merged, which doubles the width, as often as necessary. So a long run has wider
-//! slices, and no data is lost. The width depends only on the last slice, so slices may come from
-//! several workers, in any order and late.
+//! A slice is one second wide at first. Whenever a series has more than [`SLICES_MAX`] slices,
+//! pairs of neighbours are merged, which doubles the width. So a long run has wider slices, and no
+//! data is lost. The width depends only on the time of the last slice. Workers may therefore
+//! deliver their slices late and in any order.
 //!
 //! Latencies take a hundred times the space of counts. A recorded series ([`Slices::recorded`])
 //! therefore has coarser buckets, and merges the latencies of neighbours. At most
@@ -20,8 +20,8 @@ use crate::histogram::SparseHistogram;
 
 /// The width of a worker's slice in nanoseconds: one second.
 pub const SLICE_NS: u64 = 1_000_000_000;
-/// The largest number of slices in a series: about one per pixel of a chart, or half an hour in
-/// seconds.
+/// The largest number of slices in a series: about one per pixel of a chart. With slices of one
+/// second, the series lasts half an hour.
 pub const SLICES_MAX: usize = 1_800;
 /// The largest number of latency histograms for each key in a recorded series: the columns of a
 /// heat map.
@@ -76,8 +76,8 @@ pub struct Slice<K, M = SliceMeter> {
 pub struct Slices<K> {
     /// How often the width of slices was doubled, from one second.
     doublings: u32,
-    /// How often the width of latencies was doubled. It is larger than `doublings` if slices share
-    /// latencies.
+    /// How often the time that one latency histogram covers was doubled, from one second. It is
+    /// larger than `doublings` if several slices share a histogram.
     latency_doublings: u32,
     /// The slices from the start to the last one that is not empty.
     slices: Vec<BTreeMap<K, SliceMeter>>,
@@ -94,7 +94,8 @@ impl<K> Default for Slices<K> {
 }
 
 impl<K: Ord> Slices<K> {
-    /// Adds a meter to the second `index` from the start, counted from 0.
+    /// Adds a meter to the slice that contains a given second. `index` is the number of that
+    /// second, from 0 at the start of the series.
     pub fn add(&mut self, index: u64, key: K, meter: SliceMeter) {
         while index >> self.doublings >= SLICES_MAX as u64 {
             self.double();
@@ -138,8 +139,8 @@ impl<K: Ord> Slices<K> {
         1_usize.checked_shl(more).unwrap_or(usize::MAX)
     }
 
-    /// Returns all slices from the start to the last one that is not empty, including empty slices.
-    /// The run may end before the end of its last slice.
+    /// Returns all slices, including empty ones, from the start to the last slice that is not
+    /// empty. The run may end before the end of its last slice.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &BTreeMap<K, SliceMeter>> {
         self.slices.iter()
     }
@@ -227,8 +228,8 @@ fn wide(doublings: u32) -> u64 {
     SLICE_NS.saturating_mul(1_u64.checked_shl(doublings).unwrap_or(u64::MAX))
 }
 
-/// Returns the number of doublings that result in a width, or an error if the width is not
-/// possible.
+/// Returns how often one second must be doubled to reach the width, or an error if no number of
+/// doublings does.
 fn doublings(width_ns: u64) -> Result<u32, String> {
     let doubled = width_ns / SLICE_NS;
     match width_ns % SLICE_NS == 0 && doubled.is_power_of_two() {

@@ -92,7 +92,7 @@ impl<T: Serialize> Serialize for Slowest<T> {
     }
 }
 
-/// Reads a list of any length, of which the [`SLOWEST_KEPT`] longest durations are kept.
+/// Reads a list of any length and keeps its [`SLOWEST_KEPT`] longest durations.
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Slowest<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut slowest = Self::default();

@@ -76,7 +76,8 @@ mod tests {
         ];
         let steady = rounds(&settling, WINDOW_ROUNDS).unwrap();
         assert!(steady.is_steady);
-        // From 118 on, the excursion is 19 / 104.4 = 18 %, but the line falls by 15 %.
+        // The window from 118 on is not steady: its excursion is 19 / 104.4 = 18 %, but its line
+        // falls by 15 %.
         assert_eq!(steady.begins, 5);
         close(steady.average, 101.0);
     }

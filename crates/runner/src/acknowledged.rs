@@ -11,11 +11,12 @@ use workload::names::NameKind;
 /// Files and names whose state is unknown because operations on them failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SpoiledThings {
-    /// Files with unknown state. No further operations are sent to them.
+    /// Files with unknown state. Workers skip all further operations on these files.
     pub files: HashSet<u64>,
     /// Names that may or may not exist, by directory index.
     pub names: BTreeMap<u32, BTreeSet<(NameKind, u64)>>,
-    /// Names of files whose last write failed, so that they may contain only a part of its data.
+    /// Names of files whose last write failed. Such a file may contain only a part of the written
+    /// data.
     pub written: BTreeSet<WrittenName>,
 }
 

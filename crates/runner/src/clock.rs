@@ -7,7 +7,6 @@ use engines::simulated::Simulated;
 use rustix::time::{ClockId, clock_gettime};
 use system::{Clocks, Sources};
 
-/// A source of timestamps.
 pub trait Clock: Send + Sync {
     /// Monotonic time in nanoseconds.
     fn now_ns(&self) -> u64;

@@ -1,5 +1,5 @@
 //! State shared by a run's workers and its supervisor: stop requests, counters, and the current
-//! operation of each worker. Neither workers nor the supervisor wait for access.
+//! operation of each worker. Access to this state never waits for an operation to complete.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

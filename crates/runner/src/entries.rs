@@ -1,6 +1,6 @@
-//! Bounds the number of entries of a directory that several operations change at the same time. For
-//! each listing, counts of started and completed changes give the smallest and the largest possible
-//! number of entries.
+//! Computes bounds for the number of entries of a directory that several operations change at the
+//! same time. For each listing, counts of started and completed changes give the smallest and the
+//! largest possible number of entries.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -74,8 +74,8 @@ impl Entries {
         entries.max(0) as u64
     }
 
-    /// Counts a change as started, except the creation of an entry that [`Entries::takes_one_more`]
-    /// has counted.
+    /// Counts a change as started. Not called for a creation that [`Entries::takes_one_more`] has
+    /// already counted.
     pub(crate) fn begins(&self, action: Action) {
         match change(action) {
             Some(Change::More) => one(&self.making),
@@ -85,8 +85,8 @@ impl Entries {
         }
     }
 
-    /// Counts a change as completed. A failed change is never counted as completed, so later
-    /// listings may show the directory with or without it.
+    /// Counts a change as completed. A failed change may have happened or not. It is never counted
+    /// as completed, so the bounds of later listings cover both cases.
     pub(crate) fn done(&self, action: Action) {
         match change(action) {
             Some(Change::More) => one(&self.made),

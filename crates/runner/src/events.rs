@@ -63,7 +63,7 @@ pub enum Event {
     OtherUser(OtherUser),
     PhaseStarted(Stage, Progress),
     /// A load is about to be applied. The number is the index of the load in its sequence, from 0.
-    /// The pool is that of this run, or that of the next run if each load has a new pool.
+    /// If each load has a new pool, the event is sent before the run that creates the pool.
     Load(u32, Load),
     /// Progress of a stage, sent a few times a second without delaying the workers.
     PhaseProgress(Stage, Progress),
@@ -80,8 +80,8 @@ pub enum Event {
     /// record, without results. Sent only if [`Events::takes_records`] is true.
     RecordOpened(Box<Record>),
     /// A part of the run completed and its file systems are synced. Sent while all workers wait,
-    /// outside of every phase. The last such event is the deletion, sent after waiting for its
-    /// space to become free. Runs that do not sync send no event for phases.
+    /// outside of every phase. The last such event reports the deletion. It is sent after
+    /// [`Stage::FreeSpace`]. Runs that do not sync send no event for phases.
     PhaseRecorded(Box<Completed>),
     /// The record of all ranks, merged from the parts that are complete. Rank 0 of several ranks
     /// sends it at the start of the run, and after each part that all ranks completed. Sent only if

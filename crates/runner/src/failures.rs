@@ -166,7 +166,8 @@ impl Failures {
         }
     }
 
-    /// Whether the file or name of an intent has unknown state, so that no operation is sent to it.
+    /// Whether the file or name of an intent has unknown state, so that its operation must be
+    /// skipped.
     #[inline]
     pub(crate) fn skips(&self, intent: &Intent) -> bool {
         self.any_spoiled()
@@ -209,13 +210,14 @@ impl Failures {
         self.spoiled.lock().clone()
     }
 
-    /// Replaces the unknown state of this worker's pool by that of another pool, and returns the
-    /// replaced state.
+    /// Switches to the files and names with unknown state of another pool, and returns the previous
+    /// ones.
     pub(crate) fn turn_to(&mut self, spoiled: Arc<Spoiled>) -> Arc<Spoiled> {
         std::mem::replace(&mut self.spoiled, spoiled)
     }
 
-    /// Names of files whose last write failed, so that they may contain only a part of its data.
+    /// Names of files whose last write failed. Such a file may contain only a part of the written
+    /// data.
     pub(crate) fn partly_written(&self) -> BTreeSet<WrittenName> {
         self.spoiled.lock().written.clone()
     }

@@ -13,9 +13,9 @@ use system::{DeviceNumber, Fact, Sources, Target};
 use workload::WorkloadError;
 use workload::{Action, Followed, Plan, Planner, Volume, Workload};
 
-/// Bytes of a directory entry with a short name: the entry's header, in directory blocks that are
-/// half to three quarters full. In a longer name, each byte beyond 16 counts twice, because blocks
-/// stay partly free.
+/// Bytes of a directory entry with a name of up to 16 bytes. This includes the unused part of
+/// directory blocks, which are half to three quarters full. Therefore, each further byte of a
+/// longer name counts twice.
 const NAME_BYTES: u64 = 32;
 
 /// Assumed block size in bytes if the file system reports none. 4 KiB is the most common size.
@@ -63,8 +63,8 @@ impl From<&Target> for Ground {
         let space = target.space.as_ref();
         Self {
             path: target.path.clone(),
-            // A btrfs subvolume has a device number of its own, but its mount has the device number
-            // of the file system.
+            // A btrfs subvolume and its file system have different device numbers. The mount has
+            // the device number of the file system.
             on: match (target.mount.known(), target.space.known()) {
                 (Some(mount), _) => On::Device(mount.device),
                 (None, Some(space)) => On::Device(space.device),
@@ -198,10 +198,10 @@ impl Volumes {
         }
     }
 
-    /// Computes the totals of the whole stream and the space that the stream needs.
+    /// Computes the totals of all operations of the workload, and the space that they need.
     ///
-    /// If the stream is too long to be followed, only its first part is followed, and the totals
-    /// are extrapolated from that part.
+    /// If the stream of operations is too long to be computed completely, only its first part is
+    /// computed, and the totals are extrapolated from that part.
     pub(crate) fn plan(&self, workload: &Workload) -> Result<(Plan, Room), WorkloadError> {
         let followed = Followed::of(workload);
         let part = followed.map_or_else(|| workload.clone(), |followed| followed.part(workload));

@@ -11,7 +11,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::counter_baseline::Since;
 use crate::preflight::Looked;
 
-/// Builds the record of a run that has performed nothing.
+/// Builds the record of a run before its first operation.
 pub(crate) fn head(
     request: &RunSpec,
     looked: Looked,

@@ -38,8 +38,8 @@ const HEAP_BYTES: u64 = 48 << 20;
 /// Memory for a pool directory in bytes: its name, and its positions in the lists of directories to
 /// create and to remove.
 const DIRECTORY_BYTES: u64 = 80;
-/// Memory that each worker needs for a location, in bytes. The path is added twice, because it is
-/// stored twice.
+/// Memory that each worker needs for a location, in bytes. The length of the location's path is
+/// added twice, because the path is stored twice.
 const LOCATION_BYTES: u64 = 160;
 /// Number of files whose sizes are generated to estimate the size of the largest contents.
 const DRAWN: u64 = 4096;
@@ -126,7 +126,6 @@ fn pools_bytes(workload: &Workload, files: u64, checked: u64) -> u64 {
     }
 }
 
-/// Bytes of one worker's buffers.
 fn buffers_bytes(request: &RunSpec, contents: u64) -> u64 {
     let read = contents.min(request.workload.read_block_bytes());
     contents

@@ -34,10 +34,11 @@ const BYTES_MAX: u64 = 2 << 30;
 const FOLLOWED_MAX: u64 = 4_096;
 /// Maximum number of transactions of each worker in the measurement.
 const TRANSACTIONS_MAX: u64 = 200_000;
-/// Time limit of the transactions, and of all repetitions together.
+/// Time limit of the transactions of one measurement. Once the measurements together have taken
+/// this time, they are not repeated.
 const TIME_MAX: Duration = Duration::from_millis(250);
-/// Short measurements are repeated up to this many times. The median is used, so that one
-/// interruption does not decide the result.
+/// Maximum number of measurements. The result is the median, so that one interruption does not
+/// change it much.
 const TIMES: usize = 5;
 
 /// Measures the overhead of a run that has ended, always with the machine's clock.
@@ -135,8 +136,8 @@ fn files(workload: &Workload) -> u64 {
     let mut files = workload.files().min(FILES_MAX / pools);
     // Classic text is not generated for each file, so its bytes need no limit.
     if workload.contents.is_some() {
-        // The stream of the run was valid, so this shorter stream is also valid. Files without
-        // contents need no limit on bytes.
+        // An error is not possible, because the stream of the run was valid and this stream is
+        // shorter. `None` means that all files are empty, so their bytes need no limit.
         if let Ok(Some(extent)) = workload.holding(BYTES_MAX / pools, FOLLOWED_MAX) {
             files = files.min(extent.files);
         }

@@ -9,11 +9,12 @@ use workload::layout::Layout;
 use workload::names::{NameKind, Names};
 use workload::{Action, Intent, Work};
 
-/// The extended attribute that operations of a mix set.
+/// The extended attribute that [`Action::SetExtended`] sets.
 const EXTENDED: &CStr = c"user.postmark";
-/// The file modes that operations of a mix set.
+/// The file modes that [`Action::SetAttributes`] sets.
 pub(crate) const SET_MODES: [u32; 2] = [0o600, 0o644];
-/// The file time that operations of a mix set: 2001-09-09, in nanoseconds since the Unix epoch.
+/// The file time that [`Action::SetAttributes`] sets: 2001-09-09, in nanoseconds since the Unix
+/// epoch.
 const TIMES_NS: i64 = 1_000_000_000_000_000_000;
 
 /// The scheme of a workload's file names and directories.
@@ -68,7 +69,7 @@ impl Naming {
     }
 
     /// Writes the path of the directory that contains the files of a pool directory, with a
-    /// trailing slash. Writes nothing if that is the location itself.
+    /// trailing slash. Writes nothing if the files are in the location itself.
     // For most workloads this function is a single branch. Without the attribute the compiler may
     // emit a call.
     #[inline(always)]
@@ -170,7 +171,6 @@ impl Namer {
         self.first[location].with(|bytes| bytes.extend(directory))
     }
 
-    /// Converts an intent into its operation.
     #[inline]
     pub(crate) fn operation<'a>(&'a mut self, intent: &Intent, content: &'a [u8]) -> Operation<'a> {
         if intent.action.lists() {

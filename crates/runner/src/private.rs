@@ -6,8 +6,9 @@ use workload::{ClassicStream, End, Intent, Kept, MixStream, Phase, PoolState, St
 
 use crate::listings::{Expected, Listings};
 
-/// The streams of private pools. A single enum, so that the loop is compiled once for all of them.
-/// The branch that selects the stream is well predicted, because a worker has only one stream.
+/// The stream of a private pool. It is an enum, so that the operation loop is compiled once for all
+/// kinds of streams. The branch that selects the stream is well predicted, because a worker has
+/// only one stream.
 #[derive(Debug)]
 pub(crate) enum PrivateStream {
     Classic(Box<ClassicStream>),
@@ -15,7 +16,6 @@ pub(crate) enum PrivateStream {
     Prepared(Box<Prepared>),
 }
 
-/// Calls a method of the stream in the enum.
 macro_rules! of_each {
     ($self:ident, $stream:ident => $call:expr) => {
         match $self {

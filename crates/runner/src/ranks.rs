@@ -33,8 +33,8 @@ impl From<CommunicationError> for Refused {
 pub(crate) struct Processes(pub(crate) Option<Ranks>);
 
 impl Processes {
-    /// Selects the ranks that perform a run. If the run uses fewer ranks than were launched, as a
-    /// load level of a sweep may, the other ranks wait.
+    /// Selects the ranks that perform a run. If the run uses fewer ranks than were launched, the
+    /// other ranks wait. A sweep over numbers of ranks has such load levels.
     pub(crate) fn of(request: &RunSpec, ranks: Option<Ranks>) -> Result<Self, Refused> {
         refuse_more(request, ranks.as_ref())?;
         Ok(Self(ranks.map(|all| {
@@ -74,7 +74,7 @@ impl Processes {
 
     /// Connects stop requests of all processes. If `stopping` returns a reason (the number of a
     /// signal, or 0), the other processes are stopped. If another process stops the run, `stop` is
-    /// called here.
+    /// called in this process.
     pub(crate) fn tie(
         &self,
         stopping: impl Fn() -> Option<u32> + Send + 'static,
@@ -99,8 +99,8 @@ impl Processes {
         met.map_err(|why| why.to_string())
     }
 
-    /// Exchanges refusals between processes. Returns the refusal of another process, if there is
-    /// one.
+    /// Exchanges refusals between processes. Returns the refusal of the first rank that refuses, or
+    /// an error if a rank is lost.
     fn refusal_of_others(&self, own: Option<&Refused>) -> Option<Refused> {
         let ranks = self.0.as_ref()?;
         let said = own.map(|why| (ranks.rank(), host(), why.to_string()));
@@ -219,8 +219,8 @@ impl Processes {
         ranks.meet(own, EndState::and).unwrap_or(lost)
     }
 
-    /// Sends from the first process to all processes whether files of the run remain. Returns
-    /// `None` if a process is lost.
+    /// Broadcasts from the first process whether files of the run remain. Returns `None` if a
+    /// process is lost.
     pub(crate) fn tell_incomplete(&self, own: bool) -> Option<bool> {
         match &self.0 {
             Some(ranks) => ranks.broadcast(Some(own)).ok(),

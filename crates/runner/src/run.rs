@@ -78,7 +78,7 @@ pub struct Finished {
 /// Performs the preflight checks, claims the directories, and creates or reuses the pool.
 ///
 /// If the run uses fewer ranks than were launched, the first ranks perform it. Every other rank
-/// waits here for the result: the record or the refusal.
+/// waits in this function for the result: the record or the refusal.
 ///
 /// `take_control` is called after the checks and before any change on the targets. From then on a
 /// stop request ends the run with a clean-up. Before that, the process may end at once.
@@ -102,7 +102,7 @@ pub fn prepare<'e, S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     )
 }
 
-/// Like [`prepare`], for any I/O engine and clock.
+/// Performs [`prepare`] for any I/O engine and clock.
 pub(crate) fn prepare_on<'e>(
     request: &RunSpec,
     engine: Arc<dyn Engine>,
@@ -312,7 +312,7 @@ impl<'e> Run<'e> {
         self.finish_parts().record
     }
 
-    /// Like [`finish`](Self::finish), and also returns the record of this rank.
+    /// Finishes the run as [`finish`](Self::finish) does, and also returns the record of this rank.
     pub fn finish_parts(self) -> Finished {
         let Going {
             head,

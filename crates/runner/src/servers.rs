@@ -24,7 +24,7 @@ pub(crate) struct WatchedServers {
 }
 
 impl WatchedServers {
-    /// Returns `None` if the engine has no network client of its own.
+    /// Returns `None` if the engine has no network client.
     pub(crate) fn of(namespace: &Arc<dyn Namespace>) -> Option<Self> {
         let servers = namespace.servers(Durability::None);
         let protocol = servers.first()?.protocol.to_owned();

@@ -31,8 +31,8 @@ const TAKE_PLACE: &str = "make the run directory in";
 /// Claims the directories. With several processes, the first process claims them and the others
 /// open them.
 ///
-/// The inner error is the reason why a call did not return. In this case, the directories that were
-/// created are unknown.
+/// The inner error is the reason why a call did not return. In this case, it is unknown which
+/// directories were created.
 pub(crate) fn take(
     request: &RunSpec,
     looked: &Looked,
@@ -57,8 +57,8 @@ pub(crate) fn take(
             Err(refused) => Err(refused.to_string()),
         });
         return match taken {
-            // With several processes all refuse the run, because the other processes claimed
-            // nothing that they must release.
+            // With several processes, all of them refuse the run. The others have claimed nothing
+            // yet, so they have nothing to release.
             Ok(Err(why)) if !processes.is_alone() => Err(Refused::Ranks(why)),
             taken => taken,
         };
@@ -267,7 +267,8 @@ fn reuse_pool(
 
 /// Properties of the workload's files, by which a clean-up recognises them before it removes them.
 fn makes(workload: &Workload) -> Makes {
-    // File modes with which engines create files: `open` as in the original PostMark, and `fopen`.
+    // File modes with which engines create files: 0o644 with `open`, as in the original PostMark,
+    // and 0o666 with `fopen`.
     let mut modes = vec![0o644, 0o666];
     if let Some(mix) = workload.mix() {
         if mix.weights.get(Action::SetAttributes) > 0 {

@@ -18,7 +18,6 @@ pub(crate) enum Source {
     Shared(Box<SharedSource>),
 }
 
-/// Calls a method of the private or shared source.
 macro_rules! of_pool {
     ($self:ident, $own:ident => $call:expr) => {
         match $self {
@@ -45,8 +44,8 @@ impl Source {
 
     /// Draws the next intent of a phase into `intent`, for a flight. Returns `false` at the end of
     /// the phase, if the run stops, or if [an operation must complete
-    /// first](Self::wants_one_landed). It waits for a claimed file only if none of the worker's
-    /// operations is in flight.
+    /// first](Self::wants_one_landed). If `may_wait` is set, this method waits for a claimed file,
+    /// which requires that none of the worker's operations is in flight.
     // Always inlined into the operation loop, because with a function call the loop takes 3 %
     // longer.
     #[inline(always)]

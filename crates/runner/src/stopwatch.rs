@@ -221,7 +221,7 @@ pub(crate) struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Returns a stopwatch. `steps_of` is the number of flights if calls are timed.
+    /// `steps_of` is the number of flights whose calls are timed; `None` if calls are not timed.
     pub(crate) fn new(clock: RunClock, is_on: bool, steps_of: Option<usize>) -> Self {
         let laps = steps_of.map(|depth| Laps::new(clock.clone(), depth));
         Self {
@@ -280,7 +280,7 @@ impl Stopwatch {
 struct Laps {
     clock: RunClock,
     flights: Vec<LapsOfOne>,
-    /// The flight to which the next call that ends belongs.
+    /// The flight of the call that ends next.
     current: usize,
 }
 

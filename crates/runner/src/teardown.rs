@@ -62,7 +62,7 @@ pub(crate) fn leave_all(
     if let (Some(false), false) = (stays, is_first || left.abandoned) {
         life.end();
     }
-    // A call did not return. It may be a call on the acknowledgement log, so the log is not closed.
+    // The call that did not return may be one on the acknowledgement log, so the log is not closed.
     if performed.end.abandoned {
         leave_open(ack_log);
     } else if let Some(ack_log) = ack_log {
@@ -86,8 +86,8 @@ fn untouched(owned: Arc<RunDirectories>, waiter: &mut Waiter<'_>) {
     });
 }
 
-/// Removes the remaining files of the run. After a complete run, only the manifest remains. The
-/// second returned value is the reason why a call did not return.
+/// Removes the remaining files of the run. After a complete run, only the manifest is left to
+/// remove. The second returned value is the reason why a call did not return.
 fn clean_up(
     request: &RunSpec,
     performed: &Performed,
@@ -200,8 +200,9 @@ fn leave(
     )
 }
 
-/// Leaves open files on a hanging target open, because closing them could block this thread
-/// forever. The exit of this process may block, but not that of a parent process that waits for it.
+/// Does not close files on a hanging target, because closing them could block this thread forever.
+/// The exit of this process may still block on them. A parent process that waits for this process
+/// can nevertheless exit.
 pub(crate) fn leave_open<T>(of_target: T) {
     std::mem::forget(of_target);
 }

@@ -165,7 +165,7 @@ impl<'e> Waiter<'e> {
         self.wait_or(call, act, drop)
     }
 
-    /// Like [`Self::wait_for`], but a result that arrives after the wait ended is passed to `late`.
+    /// Waits as [`Self::wait_for`] does, and passes a result that arrives after the wait to `late`.
     pub(crate) fn wait_or<A: Send + 'static>(
         &mut self,
         call: &Call,
@@ -216,7 +216,6 @@ impl<'e> Waiter<'e> {
     }
 }
 
-/// The state of one wait.
 #[derive(Default)]
 struct Waiting {
     /// Index in the list of stalled calls, if the call was reported.

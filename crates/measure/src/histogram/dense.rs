@@ -1,9 +1,9 @@
 //! Buckets that support recording.
 //!
-//! Histograms for recording allocate all buckets in advance, 35 kB, so that recording allocates
-//! nothing. Histograms that were read from a file contain only the buckets that are not empty. So
-//! the memory of such a histogram is proportional to its text, even in records of unknown origin.
-//! It allocates all buckets when the first duration is recorded.
+//! A histogram for recording allocates all its buckets (35 kB) in advance, so that recording itself
+//! allocates no memory. A histogram that was read from a file contains only the buckets that are
+//! not empty, until the first duration is recorded. So its memory is proportional to its text, even
+//! if the text comes from an unknown source.
 
 use std::ops::Range;
 
@@ -17,8 +17,8 @@ use super::layout::{
 pub struct Dense {
     /// The count of each bucket; empty if the histogram was read from a file.
     pub(super) counts: Vec<u64>,
-    /// The buckets of a histogram that was read from a file: index and count, in ascending order,
-    /// none of them empty.
+    /// The buckets of a histogram that was read from a file, without empty buckets. Each has an
+    /// index and a count; the indices ascend.
     pub(super) few: Vec<(u32, u64)>,
 }
 
@@ -69,10 +69,9 @@ impl Buckets for Dense {
         self.counts.iter().chain(few).sum()
     }
 
-    /// Merges two histograms that were read from files, without allocating all buckets if few
-    /// buckets are used. If many are used, it allocates all buckets, which take at most twice the
-    /// memory of the used ones. The time of later merges is then proportional to the other
-    /// histogram.
+    /// If both histograms were read from files and use few buckets, the result also contains only
+    /// the used buckets. Otherwise, all buckets are allocated. They take at most twice the memory
+    /// of the used ones, and make the time of later merges proportional to the other histogram.
     fn merge(&mut self, other: &Self) {
         let are_few = self.few.len() + other.few.len() <= BUCKETS / 4;
         if self.counts.is_empty() && other.counts.is_empty() && are_few {
@@ -148,8 +147,8 @@ impl Histogram {
         }
     }
 
-    /// Returns the `most` largest durations, the largest first: each as the middle of its bucket,
-    /// or as [`RANGE_NS`](Self::RANGE_NS) beyond the range.
+    /// Returns the `most` longest durations, the longest first. Each is the middle of its bucket,
+    /// or [`RANGE_NS`](Self::RANGE_NS) if it is beyond the range.
     pub fn greatest(&self, most: usize) -> Vec<u64> {
         let durations: Vec<(u64, u64)> = self.durations().collect();
         let kept = durations.into_iter().rev();
@@ -165,8 +164,8 @@ impl Histogram {
         greatest
     }
 
-    /// Rounds a duration like a histogram: to the middle of its bucket, or to
-    /// [`RANGE_NS`](Self::RANGE_NS) beyond the range.
+    /// Rounds a duration as all histograms do: to the middle of its bucket, or to
+    /// [`RANGE_NS`](Self::RANGE_NS) if it is beyond the range.
     pub fn kept(ns: u64) -> u64 {
         match bucket(ns) {
             index if index < BUCKETS => middle(index),

@@ -1,4 +1,4 @@
-//! The code that histograms share, whichever representation their buckets have.
+//! The code that dense and compact histograms share.
 
 use std::ops::Range;
 
@@ -57,7 +57,7 @@ impl<B> Durations<B> {
         }
     }
 
-    /// Returns a histogram with the totals of this one and the given buckets.
+    /// Returns a histogram with the totals of `self` and the given buckets.
     pub(super) fn in_buckets<C>(&self, buckets: C) -> Durations<C> {
         Durations {
             buckets,
@@ -123,9 +123,9 @@ impl<B: Buckets> Durations<B> {
             .map(|(index, count)| (middle(index), count))
     }
 
-    /// Returns a percentile within the error bound of histograms, or `None` for an empty histogram.
-    /// The percentile is of the nearest rank: at least `percent` percent of the durations do not
-    /// exceed it.
+    /// Returns a percentile by the nearest-rank method: the least duration that at least `percent`
+    /// percent of the durations do not exceed. Its relative error is at most the error bound of
+    /// histograms. Returns `None` for an empty histogram.
     pub fn percentile(&self, percent: f64) -> Option<u64> {
         let count = self.count();
         if count == 0 {

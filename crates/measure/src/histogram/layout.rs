@@ -30,8 +30,9 @@ pub(super) fn bounds(index: usize) -> Range<u64> {
     low..low + (1 << shift)
 }
 
-/// Returns the range of buckets from that of the minimum to that of the maximum. The range is empty
-/// for an empty histogram, whose `min_ns` exceeds its `max_ns`.
+/// Returns the indices of the buckets from the one that contains the minimum to the one that
+/// contains the maximum. The range is empty for an empty histogram, whose `min_ns` exceeds its
+/// `max_ns`.
 pub(super) fn range(min_ns: u64, max_ns: u64) -> Range<usize> {
     if min_ns > max_ns {
         0..0

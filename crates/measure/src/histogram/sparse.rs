@@ -68,8 +68,8 @@ impl SparseHistogram {
         histogram.merge_totals(self);
     }
 
-    /// Checks that this histogram contains the same durations as a finer one, within the precision
-    /// of its coarse buckets ([`coarse`](Self::coarse)).
+    /// Checks that `self` has the totals of `fine`, and that each of its coarse buckets
+    /// ([`coarse`](Self::coarse)) contains as many durations as the combined buckets of `fine`.
     ///
     /// # Errors
     /// Returns a description of the difference.
@@ -103,7 +103,8 @@ impl SparseHistogram {
     }
 }
 
-/// Returns the number of durations for each coarse bucket, by the bucket's lower bound.
+/// Returns the number of durations in each coarse bucket. The keys are the lower bounds of the
+/// buckets in nanoseconds.
 fn by_group(durations: impl Iterator<Item = (u64, u64)>, bits: u32) -> BTreeMap<u64, u64> {
     let mut groups = BTreeMap::new();
     for (ns, count) in durations {

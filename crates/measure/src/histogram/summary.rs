@@ -29,7 +29,6 @@ pub struct LatencySummary {
 const BEYOND_MIN: f64 = 10.0;
 
 impl LatencySummary {
-    /// Creates the statistics of `count` durations.
     pub(super) fn new(
         count: u64,
         mean: Option<f64>,

@@ -26,7 +26,8 @@ fn of(handed: &[Handed]) -> Slices<u8> {
     slices
 }
 
-/// Computes the counts and dense histograms of all slices of a width, as the expected result.
+/// Returns the expected operations, bytes, failures and latencies of each slice and key. `width` is
+/// the width of a slice in seconds.
 fn by_hand(handed: &[Handed], width: u64) -> BTreeMap<(u64, u8), (u64, u64, u64, Histogram)> {
     let mut slices: BTreeMap<(u64, u8), (u64, u64, u64, Histogram)> = BTreeMap::new();
     for (index, key, ns) in handed {
@@ -210,7 +211,8 @@ fn second(noise: &mut Noise, key: u8) -> SliceMeter {
 #[test]
 fn time_series_of_a_day_stays_small() {
     const DAY_SECONDS: u64 = 86_400;
-    // Seconds are generated once and reused: a slice of 64 s contains 64 different seconds.
+    // Only this number of seconds is generated, and they are used in turn. So a slice of 64 s
+    // contains 64 different seconds.
     const DIFFERENT: u64 = 97;
     let mut noise = Noise::new(1);
     let seconds: Vec<Vec<SliceMeter>> = (0..DIFFERENT)

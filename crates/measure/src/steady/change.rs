@@ -173,10 +173,10 @@ fn judge(slices: &[f64], average: f64, counting_error: f64) -> Option<RateChange
 }
 
 /// Returns the relative standard deviation of the number of operations that complete in a window.
-/// It assumes that each worker starts an operation when its last one ends. The number of renewals
-/// has the variance n·c², where c is the coefficient of variation of the durations (Cox: Renewal
-/// Theory, 1962). For exponential durations, this is a Poisson process. Returns 0 without
-/// durations.
+/// It assumes that each worker starts an operation when its previous one ends. The number n of
+/// these operations then has the variance n·c², where c is the coefficient of variation of the
+/// durations (Cox: Renewal Theory, 1962). For exponential durations, this is a Poisson process.
+/// Returns 0 without durations.
 fn counting_error(durations: &Histogram) -> f64 {
     let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for (ns, times) in durations.durations() {
@@ -235,8 +235,8 @@ mod tests {
             13.93 * (2.0_f64 / 2.0).sqrt() / 100.0,
         );
         assert!(found.is_steady);
-        // If the relative error of the whole window is 10 %, that of each of its ten slices is
-        // 31.6 %.
+        // If the relative error is 10 % for the whole window, it is 31.6 % for each of its ten
+        // slices.
         let noisy = judge(&slices, 100.0, 0.1).unwrap();
         close(
             noisy.drift_by_chance,

@@ -52,10 +52,10 @@ pub struct Drift {
 /// does not allow a conclusion.
 ///
 /// Slices are not independent: a slow second often follows another. Neighbours are therefore
-/// averaged to [`BATCHES`] batch means, whose correlation decreases with their length (Conway: Some
-/// Tactical Problems in Digital Simulation, Management Science 10(1), 1963). A line is fitted to
-/// the batch means, with residuals `e`. The remaining correlation is treated as that of a
-/// first-order autoregression, as by Santer and others (Statistical Significance of Trends and
+/// averaged to [`BATCHES`] batch means, whose correlation is smaller the longer the batches are
+/// (Conway: Some Tactical Problems in Digital Simulation, Management Science 10(1), 1963). A line
+/// is fitted to the batch means, with residuals `e`. The remaining correlation is treated as that
+/// of a first-order autoregression, as by Santer and others (Statistical Significance of Trends and
 /// Trend Differences in Layer-Average Atmospheric Temperature Time Series, Journal of Geophysical
 /// Research 105(D6), 2000):
 ///
@@ -274,9 +274,9 @@ mod tests {
     #[test]
     fn confidence_interval_contains_the_true_drift_at_the_stated_rate() {
         let mut noise = Noise::new(7);
-        // 2,000 windows measure a coverage of 95 % within ±1 % (two standard deviations). It is
-        // slightly lower if the slices are correlated over ten seconds (correlation 0.9), because
-        // a batch is only 15 slices long.
+        // A coverage of 95 % that is measured with 2,000 windows has an error of ±1 % (two standard
+        // deviations). The coverage is slightly lower if the slices are correlated over ten seconds
+        // (correlation 0.9), because a batch is only 15 slices long.
         for (correlation, least) in [(0.0, 0.94), (0.6, 0.94), (0.9, 0.90)] {
             let held = (0..2_000)
                 .filter(|_| {

@@ -30,8 +30,8 @@ impl Told {
                 Err(refused) => Err((0, host(), refused.to_string())),
             })
         });
-        // A barrier instead of a broadcast, because after a broadcast rank 0 could leave before the
-        // other ranks have closed the run.
+        // This is a barrier and not a broadcast, because after a broadcast rank 0 could leave
+        // before the other ranks have closed the run.
         ranks.all().meet(told, Option::or)
     }
 

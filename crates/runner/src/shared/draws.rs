@@ -135,8 +135,9 @@ impl SharedSource {
         };
         let (mut intent, change) = self.mixer.decide(draft, file, fresh);
         if intent.action == Action::SetExtended && draft.action == Action::GetExtended {
-            // Setting the attribute needs an exclusive claim, but a draft for reading the attribute
-            // has a shared claim. The operation is skipped.
+            // The file has no attribute to read, so the mixer decided to set it. Setting needs an
+            // exclusive claim, but a draft for reading has only a shared one. So the operation is
+            // skipped.
             intent.action = Action::Nothing;
             intent.skip = Some(SkipReason::NoAttribute);
         }

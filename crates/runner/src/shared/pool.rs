@@ -110,7 +110,7 @@ impl SharedPool {
 
     pub(super) fn publish(&self, file: File) {
         // Files are numbered from 1 and popularity ranks from 0. Subtracting 1 gives each file of a
-        // newly prepared pool a rank of its own.
+        // newly prepared pool a different rank.
         let shard = &self.shards[((file.file - 1) % SHARDS as u64) as usize];
         let mut inner = lock(&shard.inner);
         let slot = Slot {
@@ -136,8 +136,8 @@ impl SharedPool {
     }
 
     /// Claims the file with popularity rank `rank`. If the shard of this rank is empty, claims a
-    /// file of the next shard. If the file is claimed, waits for its release or returns
-    /// [`Claimed::Later`].
+    /// file of the next shard. If another operation has claimed the file, waits for its release or
+    /// returns [`Claimed::Later`].
     pub(super) fn claim(
         &self,
         rank: u64,
@@ -231,8 +231,9 @@ impl SharedPool {
     }
 
     /// Withdraws this worker's precedence for a slot and wakes waiting workers. Wakes none if this
-    /// worker claimed the slot, because its release wakes them. Not called while this worker still
-    /// waits for the slot, because two waiting workers would wake each other repeatedly.
+    /// worker claimed the slot, because releasing the claim wakes them. Not called while this
+    /// worker still waits for the slot, because two waiting workers would wake each other
+    /// repeatedly.
     fn stand_down(shard: &Shard, inner: &mut Inner, wanted: Option<u32>, claimed: Option<u32>) {
         let Some(slot) = wanted else {
             return;

@@ -12,9 +12,9 @@ use crate::worker::PhaseReport;
 use crate::workers::aggregate;
 
 impl Supervisor<'_> {
-    /// Called when a phase has ended and its file systems are synced. Sends the preparation. The
-    /// deletion is sent later, after waiting for free space. Transactions are not sent here, but by
-    /// the code that applied their load.
+    /// Called when a phase has ended and its file systems are synced. Sends the preparation to the
+    /// event sink. The deletion is sent later, after the wait for free space. Transactions are sent
+    /// by the code that applied their load.
     pub(super) fn phase_synced(&mut self, phase: Phase) {
         match phase {
             Phase::Prepare => self.tell_phase(phase),
@@ -23,8 +23,8 @@ impl Supervisor<'_> {
                     aggregate::take_phase(&mut self.watched.phases, phase, self.watch.first_worker);
                 let beside = self.watched.take_beside(phase);
                 let load = aggregate::phase_record(phase, workers, &self.watch.drive, beside);
-                // The results of all ranks are merged at this point, so that afterwards all ranks
-                // take the same decisions.
+                // The results of all ranks are merged before the next decision, so that all ranks
+                // decide alike.
                 let own = self.of_this_host(load.clone());
                 let of_all = self.meet(AtBarrier {
                     phase: Some(own),

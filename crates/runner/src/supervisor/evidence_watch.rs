@@ -45,8 +45,7 @@ pub(super) struct EvidenceWatch {
     sources: Sources,
     /// The counters to read; `None` if no evidence is read.
     watched: Option<WatchedAccount>,
-    /// The servers whose messages are counted; `None` if the engine has no network client of its
-    /// own.
+    /// The servers whose messages are counted; `None` if the engine has no network client.
     servers: Option<WatchedServers>,
     /// Counters at the start of the current phase or sync.
     began: Option<(Accounted, Option<ServerTraffic>)>,
@@ -56,7 +55,8 @@ pub(super) struct EvidenceWatch {
     sample: Vec<(u32, u32, u64)>,
     /// Number of files in the pools of the workers.
     pool_files: u64,
-    /// The open files of the sample before the next transactions, or the reason why there are none.
+    /// The open files for the sample before the next transactions, or the reason why no file is
+    /// open.
     pub(super) held: Option<Fact<HeldFiles>>,
     /// Page-cache residency at the start of the current transactions.
     pub(super) before: Option<Fact<ResidencySample>>,

@@ -1,9 +1,9 @@
-//! Reads the kernel's counters before a phase, after each second of the phase, and when all workers
-//! have ended it. The supervising thread reads them.
+//! The supervising thread reads the kernel's counters before a phase, after each second of the
+//! phase, and when all workers have ended the phase.
 //!
 //! Workers never wait for a reading, because they do not wait for the supervising thread during a
-//! phase. If that thread is delayed, a reading is late. Its interval is then longer than a second
-//! and is recorded with its actual times.
+//! phase. If that thread is delayed, a reading is late. The interval that it ends is then longer
+//! than a second, and is recorded with its actual times.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -12,8 +12,9 @@ use measure::SLICE_NS;
 use record::{MachineOverTime, MachineSlice};
 use system::{Counters, Fact, Sources, WatchedDevices};
 
-/// Maximum number of intervals that wait until their seconds are sent as events. If no operation
-/// completes for longer, the oldest intervals are sent to no event and are only in the record.
+/// Maximum number of intervals that are stored until the events of their seconds are sent. One
+/// interval is added each second. If no operation completes for a longer time, the oldest intervals
+/// are only in the record.
 const UNTOLD_MAX: usize = 60;
 
 /// Reads the kernel's counters during a phase.
@@ -142,7 +143,8 @@ mod tests {
 
     use super::*;
 
-    /// Writes kernel counter files that report `count` context switches and `count` device writes.
+    /// Writes kernel counter files that report `count` context switches, device writes and device
+    /// flushes.
     fn tell(root: &Path, count: u64) {
         let stat = format!(
             "cpu {count} 0 {count} {count} 0 0 0 0\nctxt {count}\nprocs_running 1\nprocs_blocked \

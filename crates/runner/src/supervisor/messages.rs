@@ -13,11 +13,11 @@ use crate::worker::{Answer, PhaseReport, Rendezvous, Report};
 pub(crate) enum Message {
     /// The worker waits at the barrier before a stage, in which it will process this many items.
     Begins(Stage, u64),
-    /// The worker, which still waits at the barrier, was asked for a sample. Contains the number of
-    /// its files, and the directory index and number of each sampled file.
+    /// The answer of a worker at the barrier to a request for a sample. Contains the number of its
+    /// files, and the directory index and number of each sampled file.
     Samples((u64, Vec<(u32, u64)>)),
-    /// The worker has ended a stage. Contains the number of items that were done, and of those that
-    /// completed.
+    /// The worker has ended a stage. Contains the number of items done, including failed ones, and
+    /// the number of completed items.
     Ended(Stage, (u64, u64), End),
     /// The worker's operations in one second of the current phase.
     Slice(Role, Slice<Action>),

@@ -8,7 +8,6 @@ use workload::{Action, Phase, Role};
 
 use crate::worker::{PhaseReport, Report};
 
-/// Observations of a run.
 #[derive(Debug, Default)]
 pub(crate) struct RunObservations {
     /// Number of this process's first worker among the workers of all ranks.
@@ -26,7 +25,8 @@ pub(crate) struct RunObservations {
     pub beside: BTreeMap<Phase, PhaseObservations>,
     /// The reason why the run's directories no longer exist; `None` while they exist.
     pub gone: Option<String>,
-    /// The reason why a sync or dropping caches failed.
+    /// The reason why the run failed, if the cause is not in a worker. Examples are a failed sync
+    /// and a lost rank.
     pub failed: Option<String>,
     /// Whether a worker or call did not return. The run's files must then not be touched, because
     /// an operation may still be in progress.

@@ -1,6 +1,6 @@
-//! Calls on the file system between phases, and checks of the run's directories. Each of them runs
-//! in its own thread. A call on a hanging file system may never return, and the supervisor must
-//! report that.
+//! Calls on the file system between phases, and checks of the run's directories. Each call runs in
+//! its own thread, so that the supervisor can report a call that never returns from a hanging file
+//! system.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,13 +23,13 @@ use rundir::run_directory::RunDirectories;
 const CHECK_EVERY: Duration = Duration::from_secs(1);
 /// Longest wait for free space after deletion, in addition to the duration of the deletion.
 const SPACE_BACK_MAX: Duration = Duration::from_secs(2);
-/// Bytes that may still be missing, compared with the start of the run, when the wait for free
-/// space ends. The space of the run's own directories may be missing in addition.
+/// The wait for free space ends when at most this number of bytes is missing, compared with the
+/// start of the run. The space of the run's own directories may be missing in addition.
 const SPACE_SLACK_BYTES: u64 = 1 << 20;
 
 impl Supervisor<'_> {
-    /// Checks in regular intervals that the run's directories still exist. The check runs in its
-    /// own thread. A hanging file system may block the check, and the supervisor must report that.
+    /// Checks at regular intervals that the run's directories still exist. The check runs in its
+    /// own thread, because a hanging file system may block it.
     pub(super) fn look_at_place(&mut self) {
         if let Some(look) = &self.look {
             match look.try_recv() {

@@ -62,7 +62,7 @@ pub(crate) struct Watch {
     /// The counters to read at the start and end of phases; `None` if the engine creates no files.
     pub account: Option<WatchedAccount>,
     /// The servers whose messages are part of the evidence; `None` if the engine has no network
-    /// client of its own.
+    /// client.
     pub servers: Option<WatchedServers>,
     /// Identity of this host in a run with several ranks; `None` with a single process.
     pub host: Option<HostId>,

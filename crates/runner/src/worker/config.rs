@@ -19,7 +19,6 @@ use crate::path_builder::Namer;
 use crate::source::Source;
 use crate::stopwatch::Stopwatch;
 
-/// Everything that a worker uses to perform operations.
 pub(crate) struct Tools {
     pub worker: u32,
     pub source: Source,

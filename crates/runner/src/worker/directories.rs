@@ -64,8 +64,8 @@ impl Worker {
         outcome.map_err(|failure| {
             let path = name.path.to_string_lossy().into_owned();
             let failed = Failed::operation(aside.name(), path, failure);
-            // A failure here ends the run regardless of `--on-error`, because no file can be
-            // created without its directory.
+            // This failure ends the run regardless of `--on-error`, because no file can be created
+            // without its directory.
             let _ = self.config.failures.count(failed.clone());
             Left::Failed(failed)
         })

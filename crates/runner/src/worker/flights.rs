@@ -27,7 +27,7 @@ pub(super) struct Flight {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Issued {
     pub(super) ticket: Ticket,
-    /// Position in the stream of the transaction that contains the operation.
+    /// Position of the operation's transaction in the stream.
     pub(super) transaction: u64,
     pub(super) due_ns: Option<u64>,
     pub(super) issued_ns: u64,

@@ -12,8 +12,9 @@ use super::state::{Left, Worker};
 use crate::clock::Clock as _;
 
 impl Worker {
-    /// Draws an intent after a draw that returned none. If one of the worker's operations in flight
-    /// holds the file, first waits for completions.
+    /// Repeats a draw that returned no intent because its file is claimed. One of the worker's
+    /// operations in flight must complete before each attempt. Returns `false` if the draw returned
+    /// no intent for another reason.
     #[cold]
     pub(super) fn draw_after_completion(
         &mut self,

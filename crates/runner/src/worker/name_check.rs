@@ -70,8 +70,8 @@ impl Look<'_> {
     /// Returns a difference that ends the run.
     pub(super) fn at(&mut self, kept: Kept) -> Result<(), Failed> {
         if self.config.failures.is_uncertain(&kept) {
-            // Entries with unknown state are not checked here. They are counted as left out when
-            // directories are listed.
+            // The state of this entry is unknown, so it is not checked. Such entries are counted as
+            // left out when directories are listed.
             return Ok(());
         }
         self.finds(Sought::Kept(kept))
@@ -94,7 +94,7 @@ impl Look<'_> {
         let name = config.namer.name(kept.place, kept.kind, kept.number);
         let path = || name.path.to_string_lossy().into_owned();
         let bytes = (kept.kind == NameKind::File).then_some(kept.size_bytes);
-        // Directories are not checked here, because listings of their parents check them.
+        // A directory needs no check by name, because the listing of its parent includes it.
         if kept.kind != NameKind::Directory {
             let stat = Operation::Stat { name, bytes };
             let (_, looked) = submit_aside(

@@ -211,8 +211,8 @@ impl Worker {
         done: &mut Done,
     ) -> Result<(), Left> {
         let slot = &self.tools.slots[flight];
-        // The written names are stored before the operation counts as complete. If the run is
-        // killed, the clean-up finds these names.
+        // The written names are stored before the operation counts as complete, so that the
+        // clean-up finds them if the run is killed.
         let written = self.config.failures.spoil(intent, failure.step);
         slot.failed(&written);
         slot.complete(completed_ns);

@@ -133,8 +133,8 @@ impl Counted {
         }
     }
 
-    /// Like [`Self::take`], for operations that complete in the order of the stream. Only the last
-    /// counted transaction is compared.
+    /// Does the same as [`Self::take`] for operations that complete in the order of the stream. For
+    /// these, comparing with the last counted transaction suffices.
     #[inline]
     pub(super) fn take_next(&mut self, transaction: u64) -> bool {
         self.last.replace(transaction) != Some(transaction)

@@ -16,8 +16,8 @@ pub(crate) trait Rendezvous {
     /// files, and the directory index and number of each sampled file.
     fn samples(&mut self, sample: (u64, Vec<(u32, u64)>)) -> Answer;
 
-    /// Reports the regular end of a stage. `done` contains the number of items that were done, and
-    /// of those that completed.
+    /// Reports the regular end of a stage. `done` contains the number of items done, including
+    /// failed ones, and the number of completed items.
     fn ended(&mut self, stage: Stage, done: (u64, u64), end: End);
 
     /// Reports the operations of one second of the current phase.
@@ -35,8 +35,8 @@ pub(crate) enum Answer {
     Go,
     /// The worker skips the stage, because no further load follows.
     Past,
-    /// The worker sends a sample of its files before the stage: at most this many files, and about
-    /// a hundredth of them.
+    /// The worker sends a sample of its files before the stage: about a hundredth of them, but at
+    /// most this number.
     Sample(u64),
     /// The worker stops, because the run ends.
     Stop,

@@ -38,7 +38,8 @@ pub(crate) struct Report {
     pub errors: Vec<ErrorRecord>,
     /// Whether the state of any file or name is unknown.
     pub any_spoiled: bool,
-    /// Names of files whose last write failed, so that they may contain only a part of its data.
+    /// Names of files whose last write failed. Such a file may contain only a part of the written
+    /// data.
     pub partly_written: BTreeSet<WrittenName>,
     /// Number of creations that were interrupted by a stop. No counter includes them, but their
     /// files may exist.

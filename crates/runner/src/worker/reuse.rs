@@ -14,8 +14,9 @@ use crate::events::Stage;
 const SAMPLE: u64 = 1_000;
 
 impl Worker {
-    /// Takes over the pool of an earlier run. Draws its stream up to the recorded position without
-    /// performing operations. Then checks the listings of directories and a sample of names.
+    /// Takes over the pool of an earlier run. Draws the stream of that run up to the recorded
+    /// position, without performing operations. Then checks the listings of directories and a
+    /// sample of names.
     pub(super) fn take_pool(&mut self, position: Position) -> Result<(), Left> {
         let began_ns = self.tools.clock.now_ns();
         self.follow(Phase::Prepare, u64::MAX, |_| ());

@@ -24,7 +24,6 @@ impl From<Failed> for Left {
     }
 }
 
-/// A worker, from its first stage to its last.
 pub(super) struct Worker {
     pub(super) tools: Tools,
     pub(super) config: WorkerConfig,

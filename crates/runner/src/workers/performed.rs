@@ -147,7 +147,7 @@ impl Performed {
             is_begun
                 .then(|| aggregate::phase_record(phase, workers, drive, watched.take_beside(phase)))
         };
-        // The last load is added here if it ended early.
+        // A load that ended early is not in `watched.loads` yet.
         loads.extend(record_of(Phase::Transactions));
         record_of(Phase::Prepare)
             .into_iter()

@@ -512,7 +512,7 @@ fn log_on_target_file_system_or_existing_path_is_refused() {
     assert_eq!(fs::read(places.ack_log()).unwrap(), b"mine");
 }
 
-/// In the classic place, files are created in the user's own directory, which may be mounted at
+/// With [`Place::Location`], files are created in the user's own directory. That directory may have
 /// another path when the log is verified.
 #[test]
 fn moved_target_is_verified_at_its_new_path() {

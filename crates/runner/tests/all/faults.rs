@@ -1,6 +1,6 @@
-//! Every kind of fault at every call of a small run, on the simulated engine. In each case, counts
-//! must be correct, the run must not panic, and every latency must equal the number of calls times
-//! their cost.
+//! Tests every kind of fault at every call of a small run on the simulated engine. In each case,
+//! counts must be correct, the run must not panic, and every latency must equal the number of calls
+//! times their cost.
 //!
 //! Three sources must be consistent: the record, the counts of the simulated engine itself, and the
 //! workload's stream up to the position of the run.
@@ -20,7 +20,6 @@ const EINTR: i32 = 4;
 const ENOSPC: i32 = 28;
 /// Duration of every call of the simulated engine, in nanoseconds.
 const COST_NS: u64 = 7;
-/// Every kind of fault that a call can have.
 const FAULTS: [Fault; 5] = [
     Fault::Error(EIO),
     Fault::Error(ENOSPC),

@@ -205,7 +205,7 @@ impl Events for SignalAfterwards {
 #[test]
 fn signal_ends_overhead_measurement_of_a_complete_run() {
     let directory = directory();
-    // Contents that take long to generate, so that the measurement is still in progress when the
+    // These contents take long to generate, so that the measurement is still in progress when the
     // signal arrives.
     let large = Mix {
         files: 4,

@@ -147,7 +147,7 @@ fn perform(
     perform_on(&Posix, &SystemClock, ranks, request, meanwhile)
 }
 
-/// Like [`perform`], but with the given engine and clock instead of `posix` and the system clock.
+/// Performs a run as [`perform`] does, on the given engine and with the given clock.
 pub fn perform_on<S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     engine: &S,
     clock: &C,
@@ -158,7 +158,7 @@ pub fn perform_on<S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     perform_told(engine, clock, ranks, request, &meanwhile, &|_, _, _| ())
 }
 
-/// Like [`perform_on`], and also calls `told` for each event.
+/// Performs a run as [`perform_on`] does, and calls `told` for each event.
 pub fn perform_told<S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     engine: &S,
     clock: &C,

@@ -281,8 +281,8 @@ fn run_ends_when_all_files_have_unknown_state() {
         simulate(&prepared, &engine);
         engine.calls()
     };
-    // In the first run, the call that opens a file for an append fails, once for each file. In the
-    // run without transactions, calls with these numbers delete the files.
+    // The last 50 calls of the run without transactions delete its 50 files. In the run with
+    // transactions, the calls with the same numbers open the files for appends, and fail.
     let faults = (calls - 50)..calls;
     let engine = faults.fold(Simulated::new(Code::Posix, 5), |engine, call| {
         engine.fault_at(call, Fault::Error(rustix::io::Errno::IO.raw_os_error()))

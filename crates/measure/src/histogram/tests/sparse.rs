@@ -153,8 +153,8 @@ fn the_packed_format_is_as_documented() {
 fn invalid_packed_histograms_are_refused() {
     let json = serde_json::to_string(&of(&[5, 5, 5])).unwrap();
     assert!(json.contains("\"FD\""));
-    // An invalid character, truncated texts, a count of 0, a number with an unnecessary digit,
-    // buckets outside of the range from minimum to maximum, no buckets.
+    // In this order: an invalid character, truncated texts, a count of 0, a number with an
+    // unnecessary digit, buckets outside of the range from minimum to maximum, no buckets.
     for packed in [
         "F!", "F", "Fj", "FA", "FAA", "FjA", "ED", "GD", "/////D", "",
     ] {
