@@ -2,7 +2,6 @@ use std::path::PathBuf;
 
 use rusqlite::Connection;
 
-/// An open archive, to which SQLite is connected.
 #[derive(Debug)]
 pub struct Archive {
     pub(crate) db: Connection,

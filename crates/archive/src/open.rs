@@ -54,7 +54,6 @@ pub struct Opening<'a> {
     pub journal: JournalMode,
     /// The owner of new files; `None` for the user of this process.
     pub owner: Option<Owner>,
-    /// Whether to create the archive if it does not exist.
     pub make: bool,
     /// Maximum wait for another process that has locked the archive.
     pub patience: Duration,
@@ -249,7 +248,6 @@ impl Archive {
     }
 }
 
-/// Returns the device and inode of a file.
 pub(crate) fn file(path: &Path) -> std::io::Result<(u64, u64)> {
     std::fs::metadata(path).map(|facts| (facts.dev(), facts.ino()))
 }

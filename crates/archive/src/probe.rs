@@ -13,13 +13,11 @@ use std::time::Duration;
 use crate::error::{ArchiveError, ArchiveErrorKind};
 use crate::schema::{APPLICATION, VERSION};
 
-/// The result of examining a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
     /// The file is empty, so an archive can be created in it.
     Empty,
     Archive {
-        /// Length of the file in bytes.
         bytes: u64,
         /// Whether the archive uses a write-ahead log.
         has_log: bool,

@@ -17,7 +17,6 @@ use crate::filter::signed;
 #[serde(try_from = "String", into = "String")]
 pub struct Tag(String);
 
-/// A word that is not a valid tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "expected 1 to {} characters without blanks, commas or control characters",
@@ -109,7 +108,6 @@ impl From<NoteText> for String {
     }
 }
 
-/// The tags and the note of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remarks {
     #[serde(default)]

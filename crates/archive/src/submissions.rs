@@ -5,10 +5,8 @@ use rusqlite::OptionalExtension;
 use crate::archive::Archive;
 use crate::error::ArchiveError;
 
-/// The result of adding a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SubmissionOutcome {
-    /// The submission was added.
     New,
     /// The archive already contained the same text.
     There,

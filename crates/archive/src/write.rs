@@ -15,7 +15,6 @@ use crate::mark::is_alive;
 use crate::open;
 use crate::remarks::{self, Remarks, Tag};
 
-/// The result of importing a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Imported {
     /// The record was added under this number.

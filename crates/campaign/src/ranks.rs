@@ -94,12 +94,10 @@ impl Joined {
         &self.ranks
     }
 
-    /// Returns the ranks that perform the run.
     pub fn performing_ranks(&self) -> Ranks {
         self.ranks.without_watching(self.performing)
     }
 
-    /// Returns the number of ranks that perform the run.
     pub fn performing(&self) -> u32 {
         self.performing
     }

@@ -29,7 +29,6 @@ use crate::{Error, User};
 pub struct RunRequest {
     /// Name of the preset that supplies default values.
     pub preset: Option<String>,
-    /// Path of the configuration file.
     pub config: Option<PathBuf>,
     /// Name or file of the earlier run that is to be repeated.
     pub like: Option<PathBuf>,

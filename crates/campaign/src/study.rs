@@ -34,7 +34,6 @@ use quiet::wait_for_quiet;
 /// Maximum number of attempts for a block that contains an INVALID run.
 pub const ATTEMPTS: u32 = 3;
 
-/// Why a study ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StudyEnd {
     /// All blocks are complete.

@@ -142,7 +142,6 @@ pub(crate) fn of_runs(
         .ok_or_else(|| Refused::Unable("--sweep: it has no step".to_owned()))
 }
 
-/// The accumulated record and results of a sweep.
 struct Sum<'a> {
     spec: &'a RunSpec,
     /// The record of all load levels so far; `None` before the first one.

@@ -39,11 +39,9 @@ pub struct AckLog {
 /// An operation could not be logged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotLogged {
-    /// Path of the acknowledgement log.
     pub path: String,
     /// The failed call: `write` or `sync`.
     pub step: &'static str,
-    /// The error number, if the error has one.
     pub errno: Option<i32>,
     pub message: String,
 }

@@ -33,7 +33,6 @@ pub enum Cleaned {
     },
     /// Incomplete manifests of killed runs were removed.
     Drafts {
-        /// The directory that contained the manifests.
         directory: PathBuf,
         /// File names of the removed manifests.
         names: Vec<String>,
@@ -238,7 +237,6 @@ impl Abandoned {
         RunDirectory::new(landmark, users, *self.manifest, self.lock)
     }
 
-    /// Removes the files of the run in this directory.
     pub(crate) fn remove(self) -> Result<Cleaned, Errno> {
         let (others, others_more) = (self.manifest.others.clone(), self.manifest.others_more);
         let evidence = self.evidence();

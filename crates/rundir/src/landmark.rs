@@ -52,7 +52,6 @@ impl Volumes {
 #[derive(Clone, Debug)]
 pub(crate) struct Landmark {
     pub(crate) namespace: Arc<dyn Namespace>,
-    /// Absolute path of the directory.
     pub(crate) directory: PathBuf,
     pub(crate) identity: Option<Identity>,
     /// The directory itself, held open: it stays reachable if its path later leads elsewhere.

@@ -303,7 +303,6 @@ impl Manifest {
     }
 }
 
-/// Whether `host` is the name of this machine.
 fn is_here(host: &str) -> bool {
     rustix::system::uname().nodename().to_string_lossy() == host
 }

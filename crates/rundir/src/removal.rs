@@ -23,7 +23,6 @@ const LEFT_MAX: usize = 100;
 /// a directory contains more, a second `clean` removes the remaining files.
 const NAMES_BYTES_MAX: usize = 512 << 20;
 
-/// Removes a run's files and subdirectories.
 pub(crate) struct Removal<'a> {
     manifest: &'a Manifest,
     ownership: Ownership<'a>,

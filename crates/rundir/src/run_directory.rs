@@ -104,7 +104,6 @@ impl RunDirectory {
         !matches!(facts, Err(Errno::NOENT | Errno::STALE))
     }
 
-    /// Rewrites the manifest with or without a kept pool.
     fn rewrite(&self, kept: Option<KeptPool>, life: &Life) -> Result<(), String> {
         let mut manifest = Manifest {
             // No rank is working in a kept pool, so its manifest lists none.
@@ -204,7 +203,6 @@ impl RunDirectories {
         own.chain(&self.joined)
     }
 
-    /// Returns the device and inode of each directory.
     pub fn identities(&self) -> Vec<Option<Identity>> {
         self.each().map(|landmark| landmark.identity).collect()
     }

@@ -30,7 +30,6 @@ mod word {
     pub(super) const WHAT: usize = 3;
     pub(super) const PLACE: usize = 4;
     pub(super) const NUMBER: usize = 5;
-    /// Number of asides that were begun.
     pub(super) const ASIDES: usize = 6;
     /// Time of the last completed operation by the run's clock; 0 if operations are not timed.
     pub(super) const STAMP: usize = 7;

@@ -10,9 +10,7 @@ use workload::random::{Key, below};
 use crate::design::{Design, age, fullness, options_of, word};
 use crate::flaw::{CELLS_MAX, Flaw};
 
-/// Name of the dimension of workloads.
 const WORKLOAD: &str = "workload";
-/// Name of the dimension of targets.
 const TARGET: &str = "target";
 
 /// A cell: the configuration of its runs.
@@ -37,7 +35,6 @@ pub struct StudyCell {
     pub baseline: usize,
 }
 
-/// A run of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockRun {
     /// Index of the cell, from 0.

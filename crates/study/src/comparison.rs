@@ -59,7 +59,6 @@ pub struct Estimate {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ComparisonOutcome {
-    /// The ratio was estimated.
     Estimated(Estimate),
     /// Not compared: more than 20 % of the blocks (without blocks: of the runs) are INVALID.
     TooManyInvalid,
@@ -292,7 +291,6 @@ impl Comparison {
         are_too_unlike(&self.incomplete)
     }
 
-    /// Returns the estimate; `None` if no comparison was made.
     pub fn estimate(&self) -> Option<&Estimate> {
         match &self.outcome {
             ComparisonOutcome::Estimated(estimate) => Some(estimate),

@@ -53,7 +53,6 @@ pub struct Design {
     pub workloads: Vec<WorkloadDesign>,
     pub axes: Vec<Axis>,
     pub targets: Vec<TargetDesign>,
-    /// Text of the study file.
     pub text: String,
 }
 
@@ -168,7 +167,6 @@ pub(crate) fn age(value: &Value) -> Result<u64, Flaw> {
     whole("age", value, 0..=AGE_MAX).map(u64::from)
 }
 
-/// Parses a fill level, in percent.
 pub(crate) fn fullness(value: &Value) -> Result<u32, Flaw> {
     whole("fullness", value, 0..=FULLNESS_MAX)
 }

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-/// Maximum number of cells of a study.
 pub const CELLS_MAX: u64 = 1_000;
 
 /// An error in the design of a study, with its line.

@@ -100,7 +100,6 @@ pub struct Judged {
     pub incomplete: Vec<IncompleteDifference>,
 }
 
-/// A gate with its requirements and results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
     pub decision: Decision,

@@ -18,7 +18,6 @@ pub const INCOMPLETE_MAX: f64 = 0.01;
 /// A difference between the shares of incomplete operations of two configurations.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IncompleteDifference {
-    /// Why the operations were incomplete.
     pub why: Incomplete,
     /// Mean share of incomplete operations in the candidate's runs, from 0 to 1.
     pub side: f64,

@@ -66,7 +66,6 @@ pub enum MetricUnit {
     PerTransaction,
 }
 
-/// The error of a name that is not a metric.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown metric '{}' (use {})", .0, choices())]
 pub struct UnknownMetric(String);

@@ -80,7 +80,6 @@ pub struct Baseline {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SideGroup {
     pub baseline: Baseline,
-    /// The candidates.
     pub sides: Vec<ComparedSide>,
 }
 
@@ -99,13 +98,11 @@ pub struct InvalidRun {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UnlikeWhat {
-    /// The workload's fingerprint.
     Fingerprint,
     /// The durability level that acknowledged changes had reached.
     DurabilityTier,
     /// The requested state of the page cache.
     CacheState,
-    /// The machine's name.
     Host,
 }
 
@@ -198,7 +195,6 @@ impl Observed {
 }
 
 impl ComparedSide {
-    /// The runs that comparisons include.
     pub fn counted(&self) -> impl Iterator<Item = &Observed> {
         self.runs.iter().filter(|run| run.is_counted())
     }

@@ -22,7 +22,6 @@ pub enum PaperLayout {
     Completion,
 }
 
-/// The error of a name that is not a layout.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown layout '{}' (use {})", .0, PaperLayout::ROWS.map(|(_, name)| name).join(", "))]
 pub struct UnknownLayout(String);

@@ -35,13 +35,11 @@ pub struct Requirement {
     threshold: f64,
 }
 
-/// The error of a text that is not a requirement.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{0}")]
 pub struct RequirementError(String);
 
 impl Bound {
-    /// The operator in the text of a requirement.
     pub const fn sign(self) -> &'static str {
         match self {
             Self::AtLeast => ">=",

@@ -113,7 +113,6 @@ fn student(degrees: f64) -> Option<StudentsT> {
     StudentsT::new(0.0, 1.0, degrees).ok()
 }
 
-/// Quantile of the standard normal distribution.
 fn normal_quantile(probability: f64) -> f64 {
     Normal::standard().inverse_cdf(probability)
 }

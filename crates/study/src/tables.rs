@@ -10,12 +10,10 @@ use crate::metric::Metric;
 use crate::observed::{Baseline, ComparedSide, Observed, SideGroup};
 use crate::statistics::ALPHA;
 
-/// A completed run of a study.
 #[derive(Clone, Debug)]
 pub struct StudyRun {
     /// The cell, the block and the attempt of the run.
     pub part: StudyPart,
-    /// The compared numbers of the run.
     pub observed: Observed,
 }
 

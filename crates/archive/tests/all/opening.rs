@@ -373,7 +373,6 @@ fn holds() {
     std::io::stdin().read_line(&mut String::new()).unwrap();
 }
 
-/// Creates an archive that contains one run.
 fn begin_with(path: &Path, journal: JournalMode, number: u64) {
     open_with(path, journal, true)
         .unwrap()

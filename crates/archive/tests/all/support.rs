@@ -73,7 +73,6 @@ pub fn open_within(
     })
 }
 
-/// Opens an archive, and creates it if necessary.
 pub fn open(path: &Path) -> Archive {
     open_with(path, JournalMode::WriteAhead, true).unwrap()
 }

@@ -23,7 +23,6 @@ use super::settings::PromptSettings;
 use super::show;
 use crate::same_file::{FileId, id_of};
 
-/// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RunEnd {
     /// The run completed or ran out of files; contains the figures of its report.

@@ -24,20 +24,17 @@ pub struct PromptLocation {
     pub weight: i32,
 }
 
-/// The prompt's configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptSettings {
     /// The original's version whose rules and texts apply.
     pub edition: Edition,
     /// Number of files in the initial pool.
     pub files: i32,
-    /// Number of transactions of a run.
     pub transactions: i32,
     /// Minimum size of a new file, in bytes.
     pub size_low: i32,
     /// Maximum size of a file, in bytes.
     pub size_high: i32,
-    /// Seed of the random number generator.
     pub seed: i32,
     /// The locations in the order of the `set location` commands. If empty, the working directory
     /// is used.

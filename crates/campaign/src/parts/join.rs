@@ -14,7 +14,6 @@ use crate::user::User;
 /// Maximum number of missing ranks that messages list.
 const NAMED_MAX: usize = 16;
 
-/// The joined record of all ranks.
 pub struct JoinedParts {
     pub record: Record,
     /// Whether the files of all ranks exist and are complete.

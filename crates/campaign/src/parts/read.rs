@@ -34,7 +34,6 @@ pub struct ReadPart {
     pub record: Option<Record>,
     /// The last completed part in the file.
     pub last: Option<CompletedPart>,
-    /// Number of completed parts in the file.
     pub count: u32,
     /// Whether the file contains the last line, which a rank writes when its run ends.
     pub is_ended: bool,

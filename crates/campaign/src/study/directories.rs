@@ -16,7 +16,6 @@ use crate::error::Error;
 pub struct MountedOn {
     /// Type of the file system, like `ext4`.
     file_system_type: String,
-    /// Path at which the file system is mounted.
     mount_point: String,
 }
 

@@ -33,11 +33,9 @@ pub struct Environment<'a> {
     /// The study's command line, and whether a run keeps root rights on targets that other users
     /// could replace.
     pub invocation: Invocation,
-    /// The archive in which the runs are stored.
     pub place: &'a ArchivePlace,
     /// Tags and note that each run of the study gets.
     pub remarks: Remarks,
-    /// The signal handling of the process.
     pub signals: &'a mut dyn TakeControl,
     /// The scratch file systems that the study makes.
     pub targets: Targets,

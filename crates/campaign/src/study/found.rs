@@ -14,7 +14,6 @@ use crate::error::Error;
 /// Prefix of the tag of a study's runs; the ID of the study follows.
 const TAG: &str = "study:";
 
-/// A study in the archive.
 pub struct FoundStudy {
     pub id: String,
     /// The design that the study's last run recorded.

@@ -11,7 +11,6 @@ use study::{Design, StudyCell};
 #[derive(Clone, Copy, Debug)]
 pub struct Course<'a> {
     pub design: &'a Design,
-    /// The configurations that the design defines.
     pub cells: &'a [StudyCell],
     pub id: &'a str,
     /// The name of the configuration that is measured alone, and the block in which it is measured;
@@ -65,11 +64,9 @@ pub trait Ground {
     /// Returns the signal that requests the end of the study, if one has arrived.
     fn signal(&self) -> Option<i32>;
 
-    /// Reports an event of the study.
     fn tell(&mut self, event: StudyEvent<'_>);
 }
 
-/// A target that is ready for a run.
 #[derive(Clone, Debug)]
 pub struct Ready {
     pub directory: std::path::PathBuf,
@@ -79,16 +76,13 @@ pub struct Ready {
     pub is_churned: bool,
 }
 
-/// An event of a study.
 #[derive(Clone, Copy, Debug)]
 pub enum StudyEvent<'a> {
-    /// The next run begins.
     Next(StudyProgress<'a>),
     /// A target is being made or restored.
     Making,
     /// The study waits until the machine is quiet.
     Waiting,
-    /// A pool is being churned.
     Churning,
     /// A run has ended.
     Measured(StudyProgress<'a>, &'a Record),

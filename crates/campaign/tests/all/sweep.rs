@@ -41,7 +41,6 @@ fn sweep(climb: Climb, slo_p99_ns: Option<u64>) -> Drive {
     }
 }
 
-/// Records the announced loads of a sweep.
 #[derive(Default)]
 struct Told(Vec<Load>);
 

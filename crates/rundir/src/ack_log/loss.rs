@@ -22,7 +22,6 @@ pub enum LossKind {
 }
 
 impl LossKind {
-    /// Returns the kind's name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Missing => "missing",

@@ -111,14 +111,12 @@ struct Flight {
 pub(crate) struct Replay {
     pub names: HashMap<Key, NameState>,
     pub objects: Vec<Object>,
-    /// Number of acknowledged operations by action.
     pub acknowledged: HashMap<Action, u64>,
     /// Operations that began and were not acknowledged, by worker and sequence number. A failed
     /// operation stays in this map, because its outcome is not logged.
     flights: HashMap<(u32, u64), Flight>,
     /// The sequence number of the last operation that each worker began.
     sequences: HashMap<u32, u64>,
-    /// Whether workers have private pools.
     has_own_pools: bool,
 }
 

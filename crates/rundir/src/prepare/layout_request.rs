@@ -16,7 +16,6 @@ const PATH_BYTES_MAX: usize = 4096;
 /// The files that a run will make, and the directories in which it will make them.
 #[derive(Clone, Debug)]
 pub struct LayoutRequest {
-    /// Namespace in which `locations` are opened.
     pub namespace: Arc<dyn Namespace>,
     /// Absolute paths of the user's directories.
     pub locations: Vec<PathBuf>,
