@@ -94,8 +94,7 @@ impl Archive {
             return Err(ArchiveError::missing(said));
         }
         let archive = match Self::connect_in_time(&path, opening, looked) {
-            // There is no journal, so no process seems to be writing, and the file contains all
-            // changes.
+            // Without a journal, no process seems to be writing, and the file contains all changes.
             Err(error)
                 if error.kind == ArchiveErrorKind::NotWritable
                     && !opening.make

@@ -129,8 +129,8 @@ impl Archive {
             Err(error) => return Err(error),
         };
         let is_same = content::text(&there) == content::text(record);
-        // The record in the archive is complete; `record` is an earlier, unfinished state of the
-        // same run.
+        // Whether the record in the archive is complete, and `record` is an earlier, unfinished
+        // state of the same run.
         let is_before = record.actual.outcome == Outcome::Unfinished
             && there.actual.outcome != Outcome::Unfinished
             && beginning(&Headline::of(&there)) == beginning(&Headline::of(record));

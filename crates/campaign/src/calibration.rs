@@ -120,7 +120,7 @@ fn measure(
     perform: &mut Perform<'_>,
 ) -> Result<Calibration, Uncalibrated> {
     let began = Instant::now();
-    // The main run measures how much faster several ranks are.
+    // Only one rank is calibrated. The main run shows how much faster several ranks are.
     let spec = &spec.of_one_rank();
     let pools = u64::from(spec.workload.streams());
     let of_bytes = |bytes: u64| (bytes as f64 / sizing.mean_file_bytes) as u64;

@@ -113,7 +113,7 @@ pub(crate) fn of_runs(
                 let Some(sum) = &mut sum.record else {
                     return Err(refused);
                 };
-                // A signal may end a run of several ranks before it begins, which is then no
+                // If a signal ended a run of several ranks before the run began, the refusal is no
                 // failure.
                 sum.actual.outcome = match control.ended_between_runs() {
                     Some(interrupted @ Outcome::Interrupted { .. }) => interrupted,
@@ -131,7 +131,7 @@ pub(crate) fn of_runs(
         if !is_whole || next_load(asked, &sum.steps).is_none() {
             break;
         }
-        // A signal arrived between two runs. The completed load levels remain in the record.
+        // If a signal arrived between two runs, the completed load levels remain in the record.
         if let (Some(outcome), Some(sum)) = (control.ended_between_runs(), &mut sum.record) {
             sum.actual.outcome = outcome;
             break;

@@ -81,8 +81,8 @@ struct State {
     lines: Vec<u8>,
     /// The checksum of the last logged line, with which the checksum of the next line is seeded.
     checksum: u64,
-    /// Numbers of lines from the beginning of the log: logged in memory (`entered`), which a worker
-    /// waits to have on disk (`wanted`), and on disk (`durable`).
+    /// Numbers of lines from the beginning of the log that are logged in memory (`entered`), that a
+    /// worker waits for (`wanted`), and that are on disk (`durable`).
     entered: u64,
     wanted: u64,
     durable: u64,
@@ -164,8 +164,8 @@ impl Drop for AckLog {
         let all_ended = state.logs == 0;
         drop(state);
         self.shared.wanted.notify_one();
-        // Does not wait for a worker that hangs in a system call, because the call may never
-        // return.
+        // While a worker hangs in a system call, dropping the log does not wait for the writer
+        // thread, because the call may never return.
         if let Some(writer) = self.writer.take().filter(|_| all_ended) {
             // The result can be ignored, because the writer thread does not panic. Lines that it
             // could not write are missing only at the end of the log.

@@ -19,7 +19,7 @@ use crate::names::{self, own_directory_of};
 use crate::ownership::{EndStamps, Evidence};
 use crate::run_directory::RunDirectory;
 
-/// The result for one run that left files.
+/// The result for one run, or for the incomplete manifests, that `clean` found in a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cleaned {
     /// The run's files were removed, except for those listed in `clean_up.left`.
@@ -148,8 +148,8 @@ fn told(what: &str, errno: Errno) -> String {
 
 /// The result of examining one directory.
 enum Looked {
-    /// The directory contains no manifest; or it contained an incomplete one that was removed, for
-    /// which the field is the result. A run makes its first file only after its manifest is
+    /// The directory contains no manifest. If it contained an incomplete one, that manifest was
+    /// removed, and the field is the result. A run makes its first file only after its manifest is
     /// complete.
     Unmarked(Option<Cleaned>),
     /// The directory contains a run's files or a manifest, and must not be cleaned.
@@ -301,8 +301,8 @@ impl Abandoned {
     }
 }
 
-/// Removes the empty directory of a run that was killed after making it and before writing its
-/// manifest.
+/// Removes the empty directory of a run that was killed after it had made the directory and before
+/// it wrote its manifest.
 fn remove_unmarked(
     namespace: &dyn Namespace,
     parent: &dyn Directory,

@@ -39,7 +39,7 @@ const WORD_EARLIEST: usize = 7;
 /// last one is cleaned.
 const WORD_DIRECTORIES: usize = 8;
 /// The highest value of the wall clock since the run began. If the clock was set back, files made
-/// before that have times later than the last value.
+/// before that change have later times than the clock's last value.
 const WORD_LATEST: usize = 9;
 /// Number of lines of each worker, which equals its maximum number of operations in flight.
 const WORD_DEPTH: usize = 10;
@@ -238,8 +238,8 @@ pub(crate) fn read(name: &str) -> Option<LastSigns> {
         None | Some(0) => TICK_LATE_NS,
         Some(stamp) => i64::try_from(stamp.saturating_sub(run_ns)).unwrap_or(0),
     };
-    // No other process writes to this file, but it may have been truncated, so the value is
-    // checked.
+    // No other process writes to this file, but it may have been truncated. The depth is at least
+    // 1, because `chunks` panics for 0.
     let depth = usize::try_from(first[WORD_DEPTH])
         .unwrap_or(usize::MAX)
         .max(1);
@@ -266,7 +266,7 @@ pub(crate) fn cleaned(name: &str) {
     };
     let at = 8 * WORD_DIRECTORIES as u64;
     let mut word = [0; 8];
-    // Errors are ignored, because a restart of the machine removes the file at the latest.
+    // Errors are ignored, because a restart of the machine removes the file in any case.
     if let Ok(8) = rustix::io::pread(&file, &mut word, at) {
         let left = u64::from_ne_bytes(word).saturating_sub(1);
         if left > 0 {

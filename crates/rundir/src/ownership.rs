@@ -102,7 +102,7 @@ pub(crate) fn began(
     manifest: &Manifest,
 ) -> Result<Option<Stamp>, Errno> {
     if manifest.kind == Kind::OwnDirectory {
-        // A rewritten manifest is newer than the pool; the directory is as old as the pool.
+        // The directory is as old as the pool, whereas a rewritten manifest is newer.
         let born = directory.facts()?.born.or(manifest.born);
         if born.is_some() {
             return Ok(born);

@@ -222,8 +222,8 @@ fn occupied(location: &Path, directory: &dyn Directory, in_the_way: &[Vec<u8>]) 
 }
 
 impl RunDirectories {
-    /// Makes a directory for each worker in every run directory. On failure, all directories are
-    /// removed.
+    /// Makes a directory for each worker in every run directory. On failure, also removes the run
+    /// directories.
     pub fn make_worker_directories(&self, workers: u32) -> Result<(), PrepareError> {
         let make = |run_directory: &RunDirectory| {
             let (directory, held) = (run_directory.directory(), &run_directory.landmark.held);

@@ -144,7 +144,8 @@ impl RunDirectory {
         let is_beside_users = self.manifest.kind == Kind::Location || self.named(name).is_ok();
         let mut unmarked = manifest::remove_by_name(&*self.landmark.held, names::NAME);
         if unmarked.is_ok() {
-            // NFS and FUSE remove an open file only when it is closed, so the lock is closed here.
+            // NFS and FUSE remove an open file only when it is closed. Dropping the lock closes the
+            // manifest.
             *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = None;
             manifest::wait_for_closed(&*self.landmark.held);
         }
@@ -216,8 +217,8 @@ impl RunDirectories {
     /// first rank removes the directories that other ranks have joined.
     pub fn leave(&self, evidence: &Evidence, progress: &mut dyn FnMut(u64)) -> CleanUp {
         let mut done = CleanUp::default();
-        // In reverse order: if two run directories are in the same parent directory, the times that
-        // the parent had before the first one are restored last.
+        // The last directory is removed first. If two run directories are in the same parent
+        // directory, the times that the parent had before the first one are thus restored last.
         for run_directory in self.all.iter().rev() {
             let before = done.files;
             let part = run_directory.leave(evidence, &mut |files| {

@@ -91,8 +91,8 @@ pub struct Judged {
     /// at this spread, and at least `blocks_to_fail`. `None` if the spread is not known, or if
     /// 10,000 blocks do not suffice.
     pub blocks_needed: Option<u32>,
-    /// Minimum number of blocks that can fail the gate. With fewer blocks, a candidate may have the
-    /// worst run of every block by chance.
+    /// Minimum number of blocks that can fail the gate. With fewer blocks, it is too probable that
+    /// the candidate has the worst run of every block by chance.
     pub blocks_to_fail: u32,
     /// Conditions in which candidate and baseline differ.
     pub unlike: Vec<Unlike>,

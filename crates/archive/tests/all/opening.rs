@@ -291,8 +291,8 @@ fn new_archive_has_the_requested_journal() {
     }
 }
 
-/// Another machine may have opened the file, and it cannot access the shared memory that a
-/// write-ahead log needs.
+/// Another machine that has opened the file cannot access the shared memory that a write-ahead log
+/// needs.
 #[test]
 fn rollback_journal_is_never_replaced_by_a_write_ahead_log() {
     let directory = directory();

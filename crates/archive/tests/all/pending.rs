@@ -213,8 +213,8 @@ fn waiting_record_survives_a_locked_archive() {
     )
     .unwrap();
     archive.wait_up_to(Duration::from_millis(50)).unwrap();
-    // A second connection to the archive. SQLite keeps the locks of two connections apart, even in
-    // one process.
+    // The other process is represented by a second connection: SQLite keeps the locks of two
+    // connections apart, even in one process.
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let error = archive.take_waiting(&mut |_| ()).unwrap_err();

@@ -26,8 +26,8 @@ fn active_run_is_readable_and_contains_its_completed_phases() {
     let directory = directory();
     let path = file(&directory);
     let mut archive = open(&path);
-    // A second connection that reads. It is in the same process, because this test does not depend
-    // on locks, which belong to processes.
+    // A second connection in the same process reads the run. One process is sufficient, because
+    // locks do not matter in this test.
     let watcher = open(&path);
     let whole = kept();
     let mut so_far = head(&whole);

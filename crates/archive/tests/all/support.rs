@@ -9,7 +9,7 @@ use archive::{Archive, ArchiveError, Imported, JournalMode, Opening, Remarks};
 use record::{Completed, CompletedPart, Origin, Outcome, Record, RunId};
 pub use testkit::kept;
 
-/// Returns the example record with an ID derived from `number`, and with a beginning `number`
+/// Returns the example record with an ID derived from `number`, as a run that began `number`
 /// seconds after the epoch.
 pub fn run(number: u64) -> Record {
     Record {

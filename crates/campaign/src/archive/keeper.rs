@@ -127,8 +127,8 @@ impl Writer {
 
 impl Keeper {
     /// Prepares the archive for the run's record and `remarks`. If the default archive cannot be
-    /// opened, it shows a warning, and the record will be written to a file beside the archive.
-    /// Returns `None` if that is not possible either.
+    /// opened, shows a warning, and later writes the record to a file beside the archive. Returns
+    /// `None` if no such file can be written.
     ///
     /// # Errors
     /// Returns an error if a requested archive cannot be opened, or if no thread can be started.

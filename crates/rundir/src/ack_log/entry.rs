@@ -25,7 +25,7 @@ pub(crate) struct Header {
     pub tool: String,
     pub workload: Workload,
     pub durability: Durability,
-    /// Absolute paths of the file directories, one for each location; escaped like other paths.
+    /// Absolute paths of the file directories, one for each location; escaped by [`escape`].
     pub directories: Vec<String>,
     /// Whether the run created the directories itself, inside the target.
     pub own_directories: bool,

@@ -1,5 +1,5 @@
-//! Starts helper processes: this test program, executing the single test function with the given
-//! full name. File locks belong to processes, so threads would not show their effects.
+//! Starts helper processes: each is this test program, which executes only the test function with
+//! the given full name. File locks belong to processes, so threads would not show their effects.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
