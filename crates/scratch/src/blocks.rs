@@ -1,7 +1,8 @@
 //! Image files: functions that allocate, write, copy and restore them in full.
 //!
 //! A new image is written with zeros once. If its blocks were only allocated, each first write of a
-//! run would cost more: the file system below would record the block as written in its journal.
+//! run would cost more: the file system below would record in its journal that the block was
+//! written.
 //!
 //! A state is restored by writing those blocks of the saved copy that differ into the existing
 //! image. Sharing blocks with the copy (reflinks) would be faster, but then each first write of a
@@ -123,7 +124,8 @@ fn write(image: &Image, bytes: &[u8], offset: u64) -> Result<(), MakeError> {
 }
 
 /// Overwrites the identity of the file system on an image, so that mkfs detects an empty device.
-/// mkfs.btrfs refuses an identity that a device already has, even if it is the same device.
+/// mkfs.btrfs refuses an identity that is already on a device, even if that is the device to be
+/// formatted.
 pub(crate) fn wipe(image: &Image) -> Result<(), MakeError> {
     write(image, &[0; CHUNK_BYTES], 0)?;
     let synced = image.file.sync_all();

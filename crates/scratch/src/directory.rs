@@ -252,8 +252,8 @@ pub(crate) fn maker_of(name: &OsStr) -> Option<(i64, u32)> {
 }
 
 impl Facts {
-    /// Whether the creation time is within a minute after this second. A creation time that is not
-    /// available counts as within.
+    /// Whether the file or directory was created within a minute after this second. Always true if
+    /// the file system records no creation time.
     pub(crate) fn is_born_in(&self, second: i64) -> bool {
         /// Maximum time from the second in the name until the directory is created, in seconds.
         const MADE_WITHIN_S: i64 = 60;

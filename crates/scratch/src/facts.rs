@@ -71,7 +71,7 @@ impl MadeFacts {
 }
 
 /// Returns the name of the driver of a mount. Without drivers for ext2 and ext3, the kernel mounts
-/// them with ext4's driver, whose sysfs directory then lists the device.
+/// these file systems with ext4's driver, whose sysfs directory then lists the device.
 fn driver(mount: &Mount) -> String {
     let device = mount.source.trim_start_matches("/dev/");
     let is_ext = ["ext2", "ext3", "ext4"].contains(&mount.file_system_type.as_str());

@@ -35,8 +35,8 @@ pub enum MadeState {
     },
 }
 
-/// The directory of a scratch file system or of its external journal. If its maker has ended, this
-/// value locks it, so that no other process removes it.
+/// The directory of a scratch file system or of its external journal. If the maker has ended, this
+/// value holds a lock on the directory, so that no other process removes it.
 #[derive(Debug)]
 pub struct FoundMade {
     pub directory: PathBuf,
@@ -272,8 +272,8 @@ fn is_alive(process: u32) -> bool {
 
 impl FoundMade {
     /// Removes the scratch file system and the directories of both its parts: mounts, loop devices,
-    /// images and manifests. Keeps it if its maker is still running, and keeps directories whose
-    /// manifest is not trusted.
+    /// images and manifests. Keeps the file system if its maker is still running, and keeps
+    /// directories whose manifest is not trusted.
     pub fn remove(self) -> MadeRemoved {
         match (self.state, self.held) {
             (MadeState::Active { process }, _) => {

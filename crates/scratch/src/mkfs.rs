@@ -12,8 +12,8 @@ use crate::spec::MakeSpec;
 
 /// The directory hash seed of all ext file systems.
 const HASH_SEED: &str = "9c4d8be1-6a39-4f0e-8f5d-2b7b1a6e3c50";
-/// Block size of an external journal and of its ext file system, which must have equal block sizes,
-/// unless the user requests another size.
+/// Default block size of an external journal and of its ext file system, whose block sizes must be
+/// equal.
 const JOURNAL_BLOCK: &str = "4096";
 
 /// The devices to be formatted, and the UUIDs that mkfs assigns to the file system and to its

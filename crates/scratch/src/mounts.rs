@@ -162,7 +162,7 @@ pub(crate) fn elsewhere(owned: &Owned, devices: &[OverImage]) -> Result<Vec<Path
 }
 
 /// Checks that no file system is mounted inside the directory. The mounts of this program are
-/// already removed, so another program made a mount that is found.
+/// already removed, so any remaining mount was made by another program.
 pub(crate) fn none_inside(directory: &MadeDirectory) -> Result<(), MadeLeft> {
     let path = directory.present();
     let left = |path: PathBuf, why: String| MadeLeft { path, why };

@@ -42,7 +42,6 @@ const OTHER_DEVICE: &str =
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ExternalJournal {
-    /// Size of the journal's image, in bytes.
     pub size_bytes: u64,
     /// Directory of the journal's image; `None` for the directory of the file system's image.
     pub directory: Option<PathBuf>,
@@ -68,8 +67,8 @@ pub struct MakeSpec {
     pub directory: PathBuf,
     /// The journal on its own image, which only ext3, ext4 and xfs support.
     pub journal: Option<ExternalJournal>,
-    /// Whether freed blocks of the image are deallocated at once (mount option `discard`), and mkfs
-    /// discards. If so, the image does not stay fully allocated.
+    /// Whether freed blocks of the image are deallocated at once (mount option `discard`), and
+    /// whether mkfs discards the device. If so, the image does not stay fully allocated.
     pub discard: bool,
     /// Whether the loop device bypasses the page cache of the file system below (direct I/O).
     pub direct: bool,

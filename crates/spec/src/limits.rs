@@ -5,7 +5,7 @@ use engines::registry::ROWS;
 use std::time::Duration;
 
 /// Maximum number of locations. Each location is inspected before the run and kept open during the
-/// run. It is also a part of the record, which must be read back.
+/// run. The record also contains each location, and a record must be small enough to be read back.
 pub const LOCATIONS_MAX: usize = 16_384;
 /// Maximum number of operations in flight per worker, which is the largest depth of all engines.
 /// The worker's status file has a line for each operation in flight.
@@ -21,7 +21,7 @@ pub const DEPTH_MAX: u32 = {
     }
     most
 };
-/// Maximum number of ranks. This is the maximum number of workers, because each rank has at least
+/// Maximum number of ranks. It equals the maximum number of workers, because each rank has at least
 /// one worker.
 pub const RANKS_MAX: u32 = workload::Workload::WORKERS_MAX;
 /// Unit of direct I/O: sizes and blocks must be multiples of this number of bytes.

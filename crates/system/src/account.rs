@@ -111,8 +111,8 @@ fn backing_files<'target>(
     opened.map(Arc::new).into()
 }
 
-/// Counters of this program's input and output, of devices, messages and interfaces: since counting
-/// began, or between two moments.
+/// Counters of this process's I/O, and of devices, messages and interfaces: since counting began,
+/// or between two moments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Accounted {
     /// Bytes that this process exchanged with storage.

@@ -6,9 +6,9 @@
 //! contains it.
 //!
 //! A limit applies to a group and all groups below it. The effective limit is therefore the
-//! smallest one from the process's group up to the root of the visible hierarchy. In a container
-//! the group's path often does not exist below the mount. The mount's root is then used, because it
-//! is the container's own group.
+//! smallest limit of all groups from the process's group up to the root of the visible hierarchy.
+//! In a container, the group's path often does not exist below the mount. The mount's root is then
+//! used, because it is the container's own group.
 
 use std::io;
 use std::path::{Component, Path};

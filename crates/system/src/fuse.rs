@@ -2,9 +2,9 @@
 //! mount's connection.
 //!
 //! `/proc/PID/fdinfo/FD` names the connection since Linux 6.16. On older kernels, every process
-//! that holds `/dev/fuse` open is assumed to be a server. The processor time of such a process
-//! cannot be separated from that of the target's server. Only root can read descriptors of other
-//! users' processes. Processes in other PID namespaces are not visible.
+//! that holds `/dev/fuse` open is assumed to be a server. The processor time of servers of other
+//! mounts then cannot be separated from that of the target's server. Only root can read descriptors
+//! of other users' processes. Processes in other PID namespaces are not visible.
 
 use std::collections::BTreeSet;
 use std::path::Path;

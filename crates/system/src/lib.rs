@@ -6,7 +6,7 @@
 //!
 //! How it works: every reading function takes [`Sources`], the root of `/proc`, `/sys` and `/etc`,
 //! so that tests read a fixture tree. Reading cannot fail: a value that cannot be read is
-//! [`Fact::Unavailable`] with the reason, and a value that does not exist here is
+//! [`Fact::Unavailable`] with the reason, and a value that does not exist on this system is
 //! [`Fact::NotApplicable`]. A missing value is never reported as 0.
 //!
 //! | module | subject |

@@ -57,8 +57,9 @@ pub struct WatchedMachine {
 }
 
 impl WatchedMachine {
-    /// Finds the devices, NFS servers and interfaces that exist now. `find_ganesha` is `None` in a
-    /// build without D-Bus, through which NFS-Ganesha reports its counters.
+    /// Finds the devices, NFS servers and interfaces that exist at the time of the call.
+    /// `find_ganesha` is `None` in a build without D-Bus, through which NFS-Ganesha reports its
+    /// counters.
     pub fn find(sources: &Sources, find_ganesha: Option<FindServerCalls>) -> Self {
         let is_there = |path: String| sources.path(&path).exists();
         let is_listed = |path: String| {

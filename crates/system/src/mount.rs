@@ -4,7 +4,8 @@
 //! from statx(2). The module reads neither devices nor free space.
 //!
 //! A mount point contains the unchanged bytes of the kernel, because it is compared with paths.
-//! Other names are text: bytes that are not UTF-8 become U+FFFD, as in a serialized mount point.
+//! Other names are text: bytes that are not UTF-8 become U+FFFD. The same applies to a mount point
+//! when it is serialized.
 
 use std::ffi::OsString;
 use std::net::IpAddr;
@@ -181,7 +182,7 @@ impl MountTable {
         false
     }
 
-    /// The part of [`MountTable::mount_of`] that calls no system function, for a canonical path.
+    /// Chooses the mount of a canonical path for [`MountTable::mount_of`], without a system call.
     fn choose(&self, path: &Path, id: Option<u64>, device: DeviceNumber) -> Option<&Mount> {
         let of_id = self.mounts.iter().find(|mount| Some(mount.mount_id) == id);
         of_id

@@ -1,7 +1,6 @@
 //! The network interfaces that lead to the servers of targets: their speed and traffic.
 //!
-//! The module reads no clock and judges nothing. Counters of an interface include the traffic of
-//! all programs.
+//! The module reads no clock. Counters of an interface include the traffic of all programs.
 //!
 //! How it works: [`WatchedInterfaces::of`] finds the interface to each server once. A reading reads
 //! a few small files of each interface (Documentation/ABI/testing/sysfs-class-net).

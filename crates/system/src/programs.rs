@@ -1,8 +1,8 @@
 //! Programs that used the processors between two moments, excluding this process and its
 //! descendants; and processor time of the targets' servers.
 //!
-//! Each moment is a pass over all files `/proc/PID/stat` (proc_pid_stat(5)), whose times are in
-//! ticks. Processes that end before the second pass are missed, and so are processes that `/proc`
+//! For each moment, all files `/proc/PID/stat` are read (proc_pid_stat(5)), whose times are in
+//! ticks. Processes that end before the second moment are missed, and so are processes that `/proc`
 //! hides (`hidepid`). Kernel threads have no time in user mode and are not included.
 
 use std::collections::{BTreeMap, BTreeSet};

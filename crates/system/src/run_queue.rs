@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use crate::counters::schedstat;
 use crate::sources::Sources;
 
-/// The time that a thread has waited in the run queue while it was runnable.
+/// Counter of the time that a thread has waited in the run queue while it was runnable.
 pub struct RunQueue {
     schedstat: File,
 }

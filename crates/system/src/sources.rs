@@ -1,8 +1,8 @@
 //! The root of the kernel's text files, and functions that read such a file.
 //!
-//! The functions depend on no file's format. Paths are written as on a running system
-//! (`/proc/meminfo`) and resolved below one root, which is `/` except in tests. System calls
-//! (statx, statvfs, uname, getrusage) are not redirected.
+//! The functions do not depend on the format of a particular file. Paths are written as on a
+//! running system (`/proc/meminfo`) and resolved below one root, which is `/` except in tests.
+//! System calls (statx, statvfs, uname, getrusage) are not redirected.
 
 use std::io;
 use std::path::{Path, PathBuf};

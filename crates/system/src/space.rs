@@ -43,7 +43,7 @@ pub struct Space {
 }
 
 impl Space {
-    /// Reads the file system of an existing path.
+    /// Reads the size and free space of the file system that contains an existing path.
     pub fn read(path: &Path) -> Fact<Space> {
         let status = match rustix::fs::stat(path) {
             Ok(status) => status,

@@ -224,6 +224,5 @@ fn new_image_is_fully_allocated() {
     let image = fs::metadata(path.trim_end()).unwrap();
     assert_eq!(image.len(), 32 << 20);
     assert_eq!(image.blocks() * 512, 32 << 20, "no hole, also after mkfs");
-    // Dropping the value removes the scratch file system.
     drop(made);
 }

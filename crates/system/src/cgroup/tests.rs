@@ -1,5 +1,5 @@
-//! Control groups on fixture trees: version 1, version 2, both versions, no control groups, and
-//! containers.
+//! Tests with control groups on fixture trees: version 1, version 2, both versions, no control
+//! groups, and containers.
 
 use super::*;
 use crate::sources::tests::Tree;

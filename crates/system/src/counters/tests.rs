@@ -1,4 +1,4 @@
-//! Whole snapshots of all counters: on fixture trees, and of this process on this machine.
+//! Tests of snapshots of all counters, on fixture trees and on this machine.
 
 use std::sync::Barrier;
 use std::time::{Duration, Instant};

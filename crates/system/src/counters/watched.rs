@@ -15,7 +15,6 @@ use crate::durability::DurabilityFacts;
 use crate::sources::Sources;
 use crate::target::Target;
 
-/// Maximum number of watched devices.
 pub const DEVICES_MAX: usize = 64;
 
 /// A device whose counters are read.

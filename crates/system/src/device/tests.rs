@@ -1,4 +1,4 @@
-//! Devices on fixture trees of sysfs.
+//! Tests that read devices from fixture trees of sysfs.
 
 use super::*;
 use crate::sources::tests::Tree;

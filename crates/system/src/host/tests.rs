@@ -1,4 +1,5 @@
-//! Facts of the host on a fixture tree, on an empty tree, and on this machine.
+//! Tests that read the facts of the host from a fixture tree, from an empty tree, and from this
+//! machine.
 
 use super::*;
 use crate::sources::tests::Tree;

@@ -148,7 +148,7 @@ pub(super) trait Named: Clone {
     fn and(&self, other: &Self) -> Self;
     /// Returns the growth since an earlier reading, whose count must not be larger.
     fn since(&self, earlier: &Self) -> Self;
-    /// Returns a copy with this count and no other values.
+    /// Returns a copy with this count, in which all other values are not applicable.
     fn only(&self, count: u64) -> Self;
 
     fn occurred(&self) -> bool {

@@ -1,7 +1,7 @@
 //! Checks the parsers of message counters. The input consists of an earlier and a later text,
-//! separated by a byte 0. For each counter, both texts are parsed, and the readings are subtracted.
-//! `messages.rs` runs this check on texts of real kernels, and the fuzz target `messages` on
-//! generated texts.
+//! separated by a zero byte. For each counter, both texts are parsed, and the readings are
+//! subtracted. `messages.rs` runs this check on texts of real kernels, and the fuzz target
+//! `messages` on generated texts.
 
 use system::MessageCounter::{IscsiSession, NfsClient, NfsServer, SmbClient};
 use system::{MessagesReading, WatchedCounter};

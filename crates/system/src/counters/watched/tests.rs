@@ -1,4 +1,4 @@
-//! Chains of devices on fixture trees of sysfs, and targets without devices.
+//! Tests with chains of devices on fixture trees of sysfs, and with targets without devices.
 
 use super::*;
 use crate::device_number::DeviceNumber;

@@ -1,4 +1,4 @@
-//! Finding and reading the message counters of targets on fixture trees.
+//! Tests that find and read the message counters of targets on fixture trees.
 
 use super::*;
 use crate::device_number::DeviceNumber;
@@ -127,7 +127,8 @@ fn counters_of_a_local_nfs_server_are_watched() {
             "{options}"
         );
     }
-    // Another machine's address (RFC 5737).
+    // The address of the server is reserved for documentation (RFC 5737), so it does not belong to
+    // this machine.
     assert_eq!(
         of(NFSD[2], &nfs_line("/mnt", "0:45", "addr=203.0.113.7"), ""),
         [""; 0]
