@@ -21,7 +21,7 @@ pub struct ArchiveOptions {
     /// Number of runs in the archive.
     #[arg(long, default_value_t = 100_000)]
     pub runs: u64,
-    /// End with code 1 where a list with a filter is too slow.
+    /// End with code 1 if a list with a filter is too slow.
     #[arg(long)]
     pub check: bool,
 }
@@ -98,7 +98,8 @@ pub fn compare(ours: &Path, rounds: usize, size: ArchiveOptions) -> Result<bool>
         let mut times = Vec::new();
         for _ in 0..rounds {
             let began = Instant::now();
-            // The output is discarded: the time of a reader is not part of the measurement.
+            // The output is discarded, so that the measurement does not include the time of a
+            // program that reads it.
             let status = command().stdout(Stdio::null()).status()?;
             if !status.success() {
                 return Err(format!("{what}: {status}").into());

@@ -37,7 +37,8 @@ pub struct SoakOptions {
     /// Transactions a second.
     #[arg(long, default_value_t = 2_000.0)]
     pub rate: f64,
-    /// End with code 1 where memory grows, something is lost or the record is large.
+    /// End with code 1 if the memory grows, the run fails or loses operations, or the record is too
+    /// large.
     #[arg(long)]
     pub check: bool,
 }

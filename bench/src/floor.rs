@@ -37,7 +37,7 @@ pub struct FloorOptions {
     /// measuring.
     #[arg(long)]
     pub calls: bool,
-    /// End with code 1 where a limit is exceeded or calls differ.
+    /// End with code 1 if a limit is exceeded or calls differ.
     #[arg(long)]
     pub check: bool,
 }
@@ -199,7 +199,7 @@ fn print(pairs: &[[Costs; 2]], operations: f64, wall_limit: f64) -> bool {
     is_fast && is_cheap
 }
 
-/// A text with a limit and whether it holds.
+/// Formats a limit and whether it holds.
 pub fn verdict(holds: bool, limit: f64) -> String {
     let word = if holds { "holds: <=" } else { "EXCEEDS" };
     format!("{word} {limit}")

@@ -5,9 +5,10 @@
 //! - how often identical systems pass with exactly the number of blocks that a gate over a few
 //!   first blocks requests.
 //!
-//! A simulated run is a number, its result. Results are drawn in order of time, with noise, drift
-//! and periodic disturbances. The order of the systems in a block is drawn as in a study. No
-//! program runs and nothing is measured. The same seed always results in the same error rates.
+//! A simulated run is only a number: the result of the run. Results are drawn in order of time,
+//! with noise, drift and periodic disturbances. The order of the systems in a block is drawn as in
+//! a study. No program runs and nothing is measured. The same seed always results in the same error
+//! rates.
 
 mod simulation;
 
@@ -16,7 +17,7 @@ use study::{Decision, GateError, Requirement};
 use self::simulation::{RunNoise, SETTINGS, Setting, Simulated, setting};
 use crate::limit::{Limit, Share};
 
-/// The requirement of gates over identical systems, which meet it.
+/// The requirement of gates over identical systems. Such systems meet it.
 const REQUIREMENT: &str = "transactions >= 0.97";
 /// The requirement that must detect a loss of 3 %.
 const TIGHT_REQUIREMENT: &str = "transactions >= 0.985";

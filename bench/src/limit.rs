@@ -29,7 +29,7 @@ impl Share {
         self.count as f64 / self.all.max(1) as f64
     }
 
-    /// Whether the exact 95 % interval of the share is compatible with the limit.
+    /// Whether the exact 95 % confidence interval of the share contains a value within the limit.
     pub fn agrees(self, limit: Limit) -> bool {
         // The interval contains the observed share, so a share within the limit always agrees.
         let (low, high) = clopper_pearson(self.count, self.all);

@@ -100,11 +100,11 @@ enum Benchmark {
     Steady,
     /// Four workers at a fixed rate for a long time on ext4: memory, losses, size of the record.
     Soak(driving::SoakOptions),
-    /// How often studies of identical systems show a difference, and studies of a slowed one find
-    /// it.
+    /// How often studies of identical systems show a difference, and how often studies of a slowed
+    /// system find it.
     Studies(studies::StudiesOptions),
-    /// How often rules of verdicts give false alarms and find what they should: `not-steady`,
-    /// `paused`, gates.
+    /// How often rules of verdicts raise false alarms, and how often they find problems:
+    /// `not-steady`, `paused`, gates.
     Verdicts(verdicts::VerdictsOptions),
     /// Time and memory of plans.
     Plan,
@@ -127,7 +127,7 @@ fn perform(arguments: &Arguments) -> Result<bool> {
     }
     let ours = &arguments.ours;
     let pairs = |default| arguments.pairs.unwrap_or(default);
-    // Each entry: whether the limits hold, and whether `--check` was given.
+    // Each arm of the `match` returns whether the limits hold, and whether `--check` was given.
     let no_limits = |()| (true, false);
     let (holds, is_checked) = match &arguments.what {
         Benchmark::Classic(options) => {

@@ -45,7 +45,7 @@ pub struct NfsOptions {
     /// Operations of each run.
     #[arg(long, default_value_t = 20_000)]
     pub operations: u64,
-    /// End with code 1 where a limit is missed.
+    /// End with code 1 if a limit is missed.
     #[arg(long)]
     pub check: bool,
 }

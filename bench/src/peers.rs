@@ -44,7 +44,7 @@ pub struct PeersOptions {
     /// Show the calls of all programs by strace; measure nothing.
     #[arg(long)]
     pub calls: bool,
-    /// End with code 1 where a limit is missed.
+    /// End with code 1 if a limit is missed.
     #[arg(long)]
     pub check: bool,
 }
@@ -58,9 +58,9 @@ struct Contest {
     ours: (u64, &'static str),
     commands: fn(&PeerLoad) -> Vec<Command>,
     run: fn(&PeerLoad, Vec<Command>) -> Samples,
-    /// Whether rates of workers are added up, for both programs, because the tool's workers do not
-    /// wait for one another between phases. Otherwise a rate is all files over the time until the
-    /// last worker ends.
+    /// Whether rates of workers are added up for both programs. This is necessary if the tool's
+    /// workers do not wait for one another between phases. Otherwise a rate is the number of all
+    /// files divided by the time until the last worker ends.
     adds_rates: bool,
 }
 

@@ -27,7 +27,7 @@ pub struct RanksOptions {
     /// Transactions of each worker.
     #[arg(long, default_value_t = 200_000)]
     pub transactions: u64,
-    /// End with code 1 where the limit is missed.
+    /// End with code 1 if the limit is missed.
     #[arg(long)]
     pub check: bool,
 }

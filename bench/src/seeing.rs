@@ -60,7 +60,7 @@ pub struct SeeingOptions {
     /// Measure only the time to read message counters.
     #[arg(long)]
     pub counters: bool,
-    /// End with code 1 where a limit is exceeded.
+    /// End with code 1 if a limit is exceeded.
     #[arg(long)]
     pub check: bool,
 }

@@ -2,8 +2,9 @@
 
 use crate::result::Result;
 
-/// The median of some values, and the order statistics that enclose the true median with a
-/// probability of about 95 % (by the sign test; for 9 values the 2nd and the 8th, 96.1 %).
+/// The median of some values, and the two order statistics that enclose the true median with a
+/// probability of about 95 % (sign test). For 9 values, these are the 2nd and the 8th value (96.1
+/// %).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Median {
     pub value: f64,
@@ -146,8 +147,8 @@ pub fn interleaved<A>(
     Ok(pairs)
 }
 
-/// Takes a sample of `one` and a sample of `other`, and takes that of `one` first if `is_one_first`
-/// is true. Returns the sample of `one`, then that of `other`.
+/// Takes a sample with `one` and a sample with `other`, in the order that `is_one_first`
+/// determines. The first element of the result is always the sample of `one`.
 ///
 /// # Errors
 /// Returns the first error of a sample.

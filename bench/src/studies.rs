@@ -90,7 +90,7 @@ pub struct StudiesOptions {
     /// Seed of the first study; each further study uses the next number.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// End with code 1 where the counts disagree with what intervals and gates promise.
+    /// End with code 1 if the counts disagree with what intervals and gates promise.
     #[arg(long)]
     pub check: bool,
 }

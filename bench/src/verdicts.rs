@@ -32,7 +32,7 @@ pub struct VerdictsOptions {
     /// Seed of all random numbers.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// End with code 1 where the counts disagree with the limits.
+    /// End with code 1 if the counts disagree with the limits.
     #[arg(long)]
     pub check: bool,
 }

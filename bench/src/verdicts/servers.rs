@@ -54,7 +54,6 @@ impl Law {
     }
 }
 
-/// When the measurement starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
     /// After a warm-up: each worker has an operation in progress.

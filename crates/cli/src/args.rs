@@ -48,7 +48,6 @@ pub use similar::command_meant;
 Write ./run for a file with the name run."
 )]
 pub struct CommandLine {
-    /// The command.
     #[command(subcommand)]
     pub command: Option<Command>,
     /// Edition of the classic prompt: 1.0 or 1.5 [default: 1.5].
@@ -86,7 +85,7 @@ impl CommandLine {
 /// The definition of the command line.
 pub fn command() -> clap::Command {
     // `Auto` uses colours if standard output is a terminal and the environment permits. It cannot
-    // tell that no user reads the terminal, so `may_have_colour` checks that.
+    // detect whether a user reads this terminal, so `may_have_colour` checks this.
     let colour = match terminal::may_have_colour() {
         true => clap::ColorChoice::Auto,
         false => clap::ColorChoice::Never,
@@ -134,7 +133,6 @@ const EXAMPLES: &str = "Examples:
   postmark run --preset mail --sweep auto --slo 'p99<10ms' --target /mnt/disk
 ";
 
-/// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run a workload on a target and report the results.
@@ -190,7 +188,6 @@ pub enum Command {
     Man(ManArguments),
 }
 
-/// The arguments of `engines`.
 #[derive(Debug, Args)]
 pub struct EnginesArguments {
     /// Format of the list.
@@ -198,7 +195,6 @@ pub struct EnginesArguments {
     pub format: Format,
 }
 
-/// The arguments of `run`.
 #[derive(Debug, Args)]
 pub struct RunArguments {
     #[command(flatten)]
@@ -270,7 +266,6 @@ impl RunArguments {
     }
 }
 
-/// The arguments of `plan`.
 #[derive(Debug, Args)]
 pub struct PlanArguments {
     #[command(flatten)]
@@ -283,7 +278,6 @@ pub struct PlanArguments {
     pub archive: ArchiveArgument,
 }
 
-/// The arguments of `clean`.
 #[derive(Debug, Args)]
 pub struct CleanArguments {
     /// Target directories of killed runs, or URLs like nfs://server/export, and directories with
@@ -292,7 +286,6 @@ pub struct CleanArguments {
     pub paths: Vec<PathBuf>,
 }
 
-/// The arguments of `verify-log`.
 #[derive(Debug, Args)]
 pub struct VerifyArguments {
     /// Target directory of the run, or its URL.

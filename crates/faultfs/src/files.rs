@@ -97,7 +97,8 @@ impl Files {
         Some(Arc::clone(open))
     }
 
-    /// Returns the open file of a handle, or of any other handle if the file has no name.
+    /// Returns the open file of `handle`. If the handle is missing, returns another open descriptor
+    /// of a file without a name, and `None` for a file with a name.
     fn open_one(&self, file: INodeNo, handle: Option<FileHandle>) -> Option<Arc<File>> {
         let given = handle.and_then(|handle| self.file(handle).ok());
         given.or_else(|| match self.path(file) {

@@ -14,7 +14,6 @@ use workload::quantity;
 
 use super::format;
 
-/// Which archive.
 #[derive(Debug, Args)]
 pub struct ArchiveArgument {
     /// Archive of runs [default: $POSTMARK_ARCHIVE, or postmark/archive.db in the user's data
@@ -175,7 +174,6 @@ impl Moment {
     }
 }
 
-/// The arguments of `list`.
 #[derive(Debug, Args)]
 pub struct ListArguments {
     #[command(flatten)]
@@ -187,7 +185,6 @@ pub struct ListArguments {
     pub format: Format,
 }
 
-/// The arguments of `show`.
 #[derive(Debug, Args)]
 pub struct ShowArguments {
     /// Run: its number, at least four digits of its identity, the word last, or a file with
@@ -214,7 +211,6 @@ pub struct ShowArguments {
     pub with_published: bool,
 }
 
-/// The arguments of `tag`.
 #[derive(Debug, Args)]
 pub struct TagArguments {
     /// Run: its number, at least four digits of its identity, or the word last.
@@ -230,7 +226,6 @@ pub struct TagArguments {
     pub archive: ArchiveArgument,
 }
 
-/// The arguments of `note`.
 #[derive(Debug, Args)]
 pub struct NoteArguments {
     /// Run: its number, at least four digits of its identity, or the word last.
@@ -243,7 +238,6 @@ pub struct NoteArguments {
     pub archive: ArchiveArgument,
 }
 
-/// The arguments of `delete`.
 #[derive(Debug, Args)]
 pub struct DeleteArguments {
     /// Runs: numbers, at least four digits of their identities, or the word last.
@@ -253,7 +247,6 @@ pub struct DeleteArguments {
     pub archive: ArchiveArgument,
 }
 
-/// The arguments of `export`.
 #[derive(Debug, Args)]
 pub struct ExportArguments {
     /// Runs to export, as for 'show' [default: all runs that the options choose].
@@ -284,7 +277,6 @@ pub struct ExportArguments {
     pub archive: ArchiveArgument,
 }
 
-/// The arguments of `import`.
 #[derive(Debug, Args)]
 pub struct ImportArguments {
     /// Files with records or submissions in JSON, written by 'run' or 'export'; - is standard

@@ -7,7 +7,6 @@ use document::Format;
 
 use super::format;
 
-/// The arguments of `check`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit status: 0 all records agree and break no rule; 1 one differs, breaks a \

@@ -7,7 +7,6 @@ use document::Format;
 
 use super::{RemarkArguments, format};
 
-/// The arguments of `collect`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit status: 0 the parts of all ranks are complete; 1 a part is missing,

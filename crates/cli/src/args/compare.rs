@@ -6,7 +6,6 @@ use study::{Metric, PaperLayout, Requirement};
 
 use super::{ArchiveArgument, format};
 
-/// The arguments of `compare`.
 #[derive(Debug, Args)]
 #[command(after_help = "A SIDE is one of these:
   3,5,7 or 3..9   archived runs by their numbers
@@ -45,7 +44,6 @@ pub struct CompareArguments {
     pub archive: ArchiveArgument,
 }
 
-/// The arguments of `gate`.
 #[derive(Debug, Args)]
 #[command(after_help = "'postmark compare --help' says what a SIDE is.
 

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-/// The arguments of `completions`.
 #[derive(Debug, Args)]
 pub struct CompletionsArguments {
     /// The shell that reads them.
@@ -23,7 +22,6 @@ pub enum Shell {
     Zsh,
 }
 
-/// The arguments of `man`.
 #[derive(Debug, Args)]
 pub struct ManArguments {
     /// Write postmark.1 and a page for each command into this directory, which is made where it is

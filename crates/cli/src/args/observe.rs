@@ -8,7 +8,6 @@ use document::Format;
 
 use super::format;
 
-/// The arguments of `observe`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit status: that of COMMAND; 128 plus the signal's number if a signal ended \

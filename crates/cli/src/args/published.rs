@@ -8,10 +8,8 @@ use document::Format;
 use super::archive::ArchiveArgument;
 use super::format;
 
-/// The arguments of `published`.
 #[derive(Debug, Args)]
 pub struct PublishedArguments {
-    /// What to do.
     #[command(subcommand)]
     pub command: PublishedCommand,
 }

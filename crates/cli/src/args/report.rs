@@ -7,7 +7,6 @@ use study::Metric;
 
 use super::ArchiveArgument;
 
-/// The arguments of `report`.
 #[derive(Debug, Args)]
 #[command(after_help = "A RUN is one of these:
   12, last   an archived run by its number, or the last one

@@ -2,7 +2,7 @@
 
 use campaign::similar::similar;
 
-/// Words that a user may type instead of the name of a command, each with this name.
+/// Words that a user may type for a command, each with the name of that command.
 const COMMANDS: [(&str, &str); 7] = [
     ("history", "list"),
     ("ls", "list"),

@@ -9,7 +9,6 @@ use study::PaperLayout;
 
 use super::{RemarkArguments, format};
 
-/// The arguments of `study`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit status: 0 when all blocks are there; 1 if a run failed or a file system of \

@@ -60,7 +60,6 @@ pub struct WorkArguments {
     pub locations: Result<Vec<TargetOption>, String>,
 }
 
-/// Parses the weight of a target.
 fn weight(text: &str) -> Result<u32, &'static str> {
     text.trim()
         .parse()

@@ -76,8 +76,7 @@ pub fn man(arguments: &ManArguments) -> Result<u8, Problem> {
     Ok(0)
 }
 
-/// Error messages about an output file start with this text, where those of other commands name an
-/// option.
+/// Error messages about an output file contain this text in place of the name of an option.
 const PAGE: &str = "manual page";
 
 /// A term and its explanation, or the purpose of an example and its command.

@@ -1,5 +1,5 @@
-//! `postmark observe`: performs any command, and reports the load on the devices and servers of a
-//! target in the meantime.
+//! `postmark observe`: performs any command, and reports the load that the devices and servers of a
+//! target have during that time.
 //!
 //! The observed command inherits this process's streams, terminal and process group, so that it
 //! works as usual. It is not started if the target or the output file cannot be used.

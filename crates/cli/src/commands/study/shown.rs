@@ -33,7 +33,7 @@ pub(super) fn write_page(
 }
 
 /// Prints the comparisons, and the tables of the layout if the study has one. JSON and CSV contain
-/// one document: the tables of the layout, or the comparisons without a layout.
+/// one document: the tables of the layout, or the comparisons if the study has no layout.
 pub(super) fn report_of(
     arguments: &StudyArguments,
     place: &ArchivePlace,
