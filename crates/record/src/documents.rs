@@ -1,5 +1,5 @@
-//! Reads a text of several JSON documents, such as an export of runs. At most one document is in
-//! memory.
+//! Reads a text of several JSON documents, such as an export of runs. Only one document at a time
+//! is in memory.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 
@@ -36,7 +36,7 @@ pub enum DocumentError {
     /// The text ends within an object.
     #[error("it is truncated: the last bracket is missing")]
     CutOff,
-    /// The object is longer than any record.
+    /// The object has more bytes than the iterator accepts. The value is this limit.
     #[error("it is too long for a record (more than {0} bytes)")]
     TooLong(usize),
     /// The object is not UTF-8.

@@ -36,8 +36,8 @@ impl SystemDuring {
         servers.map(|servers| servers.iter().map(|server| server.fraction).sum())
     }
 
-    /// Adds the resources that the process of `other` used. Both processes run on one kernel, so
-    /// all other counters remain unchanged.
+    /// Adds the counters of the process of `other`. Both processes run on one kernel, so `self`
+    /// already contains the kernel's other counters.
     pub fn add_process(&mut self, other: &Self) {
         let process = &mut self.counted.process;
         *process = match (&*process, &other.counted.process) {

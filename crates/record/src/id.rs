@@ -1,4 +1,4 @@
-//! The identity of a run.
+//! The identity of a run, and its text of 32 hexadecimal digits.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[schemars(with = "String", extend("pattern" = "^[0-9a-f]{32}$"))]
 pub struct RunId(u128);
 
-/// The text is not the identity of a run.
+/// Error for a text that is not 32 hexadecimal digits in lower case.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "expected {} hexadecimal digits in lower case as the identity of a run",
@@ -26,7 +26,8 @@ impl RunId {
     /// Number of digits of a written identity.
     pub const DIGITS: usize = 32;
 
-    /// Creates an identity from 128 bits.
+    /// Creates an identity from 128 bits. The runner uses a hash of the host, the boot, the process
+    /// and the time.
     pub const fn new(bits: u128) -> Self {
         Self(bits)
     }

@@ -108,8 +108,8 @@ impl Record {
         let Some(cluster) = &self.cluster else {
             return Ok(());
         };
-        // The ranks of a sweep are those of its last load level, but its results are those of all
-        // levels.
+        // For a sweep, the listed ranks are those of the last load level, but the results cover all
+        // levels. So the two cannot be compared.
         if self.spec.drive.sweep.is_some() {
             return Ok(());
         }
@@ -146,7 +146,7 @@ impl Record {
     }
 }
 
-/// Results that depend on all ranks. For a single rank, the end and the hash are those of the
+/// Results that depend on all ranks. For a single rank, the end and the hash are copied from the
 /// record.
 struct Told {
     outcome: Outcome,
@@ -272,8 +272,8 @@ fn sweep_steps(steps: Vec<SweepStep>, later: Vec<SweepStep>) -> Vec<SweepStep> {
     joined
 }
 
-/// Adds counts and bytes of both reports. Times in whole seconds are those of `one`, which contains
-/// the first worker.
+/// Adds counts and bytes of both reports. Times in whole seconds are copied from `one`, because
+/// they belong to the first worker.
 fn classic(one: ClassicFigures, more: ClassicFigures) -> ClassicFigures {
     ClassicFigures {
         end: match merge::ends([Some(one.end), Some(more.end)]) {

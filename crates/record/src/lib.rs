@@ -2,7 +2,7 @@
 //!
 //! A [`Record`] contains measured values only; the crate `verdict` computes derived values.
 
-// The doc comments of fields become the JSON schema.
+// The doc comments of fields become descriptions in the JSON schema.
 #![warn(missing_docs)]
 
 pub mod classic;

@@ -8,8 +8,8 @@
 //! the end of the phase. The growth between two readings is a slice. Names are stored once, and
 //! numbers are columns with one number per slice. If there would be more than [`SLICES_MAX`]
 //! slices, the width doubles, as for [`measure::Slices`], and pairs of slices are merged. Counters
-//! of both slices are added; of a state, the maximum and the last value are kept. A long phase
-//! therefore has wider slices, and no count is lost.
+//! of both slices are added; for a state (a value such as memory in use), the maximum and the last
+//! value are kept. A long phase therefore has wider slices, and no count is lost.
 //!
 //! An unknown number is null, never 0, and `unknown` contains the reason, once per column. If a
 //! counter could not be read at the end of a slice, its growth is included in the next slice whose
@@ -33,7 +33,7 @@ pub use columns::{Counts, States};
 use groups::Visit;
 pub use groups::{DeviceOverTime, ProcessOverTime, SystemOverTime, ThreadOverTime, WORKER_THREAD};
 
-/// Growth of the counters between two readings.
+/// Growth of the kernel's counters between two readings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MachineSlice {
     /// Number of the slice: the second of the phase, from 0, that ended with the later reading. For
@@ -107,8 +107,7 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-/// A function that receives each column with its path and with the column's number for the next
-/// slice.
+/// A function that receives each column with its path and with its value for the next slice.
 type VisitAll<'a> = dyn FnMut(Place<'_>, &mut dyn Column, Fact<u64>) + 'a;
 
 impl MachineOverTime {
@@ -195,7 +194,7 @@ impl MachineOverTime {
             .map(|(began, ended)| *began..*ended)
     }
 
-    /// Returns the columns that contain states.
+    /// Returns copies of the columns that contain states, such as memory in use.
     pub fn states(&self) -> Vec<States> {
         let mut states = Vec::new();
         self.clone().each(None, &mut |_, column, _| {
@@ -263,14 +262,14 @@ impl MachineOverTime {
         self.width_ns = self.width_ns.saturating_mul(2);
     }
 
-    /// Calls `visit` with each column, always in the same order, and with the column's number in
+    /// Calls `visit` with each column, always in the same order, and with the column's value in
     /// `counted`.
     fn each(&mut self, counted: Option<&CountersDifference>, visit: &mut VisitAll<'_>) {
         let mut group =
             |group, of: Option<&dyn fmt::Display>, each: &mut dyn FnMut(&mut Visit<'_>)| {
                 each(&mut |column, into, value| visit(Place { group, of, column }, into, value));
             };
-        // Without `counted` all numbers are not applicable. The caller then ignores the numbers.
+        // Without `counted`, every value is `NotApplicable`, and the caller ignores the values.
         let counted = counted.map_or(Fact::NotApplicable, Fact::Known);
         group("process", None, &mut |visit| {
             self.process.each(&counted, visit)
@@ -332,7 +331,7 @@ fn note(unknown: &mut Vec<Unknown>, place: Place<'_>, why: &str) {
 
 impl Serialize for MachineOverTime {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // Calls the derived function, which `remote = "Self"` makes an inherent one.
+        // `remote = "Self"` derives `serialize` as an inherent function, which this line calls.
         Self::serialize(self, serializer)
     }
 }

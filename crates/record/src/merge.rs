@@ -1,6 +1,7 @@
 //! Merges parts of a record that come from several workers, segments, ranks or load levels.
 //!
-//! Each function is associative, and keeps the order of its arguments.
+//! Each function is associative. Merged lists contain the entries of the first argument before
+//! those of the second.
 
 use std::cmp::Reverse;
 

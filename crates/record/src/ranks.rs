@@ -24,10 +24,11 @@ pub struct ClusterRecord {
     pub launched: u32,
     /// Ranks whose part of the record exists, by number.
     pub ranks: Vec<RankRecord>,
-    /// Each host once, in order of its first rank. Hosts are identified by name and boot.
+    /// Each host once, in order of its first rank. A host is identified by its name and its boot
+    /// identifier.
     pub hosts: Vec<HostRecord>,
     /// Ranks whose part of the record is missing; absent if there are none. Only records that were
-    /// joined from parts on disk have any.
+    /// joined from parts on disk can have missing ranks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<MissingRank>,
     /// Counters of the machines of observers (ranks that performed no work), each machine once.

@@ -1,10 +1,10 @@
 //! Reads records, which may come from elsewhere and are not trusted: limits, checks, and error
 //! messages.
 //!
-//! The text is read twice. The first pass stores nothing. It checks limits that bound the memory
-//! for reading, and that are far above the needs of any run. The second pass creates a [`Record`]
-//! and checks its numbers (`valid.rs`). Later code may therefore add, subtract and divide these
-//! numbers without overflow.
+//! The text is read twice. The first pass stores nothing, and checks limits on the memory that the
+//! second pass needs. The limits are far above the needs of any run. The second pass creates a
+//! [`Record`] and checks its numbers (`valid.rs`). Later code may therefore add, subtract and
+//! divide these numbers without overflow.
 
 mod valid;
 
@@ -22,26 +22,26 @@ use crate::partial_record::Completed;
 use crate::run::{LocationRecord, PhaseRecord, Record, SCHEMA_VERSION};
 use document::sanitize;
 
-/// Maximum length of a text, in bytes: five times the length of the record of a day with 64
-/// workers.
+/// Maximum length of a text, in bytes: five times the length of the record of a day-long run with
+/// 64 workers.
 pub const BYTES_MAX: usize = 256 << 20;
 /// Maximum length of a string in the text, in bytes. The longest string that a run writes is a
 /// histogram of sizes with [`workload::sizes::BINS_MAX`] bins, below 3 MB.
 pub const STRING_BYTES_MAX: usize = 4 << 20;
-/// Maximum memory of the contents, in bytes, besides the text and its strings. The memory is
-/// estimated from above: each value and each bucket counts with the largest size of its kind,
-/// including the reserve of growing lists. Larger structures count in addition. The record of a day
-/// with 64 workers needs a quarter of this limit.
+/// Maximum memory of the contents, in bytes, besides the text and its strings. The estimate of the
+/// memory is an upper bound: each value and each bucket counts with the largest size of its kind,
+/// including the spare capacity of growing lists. Locations and phases add their own sizes. The
+/// record of a day-long run with 64 workers needs a quarter of this limit.
 pub const MEMORY_BYTES_MAX: u64 = 1 << 30;
 
-/// Estimated memory of a value, in bytes: that of the largest one, a short string in a growing
-/// list.
+/// Estimated memory of a value, in bytes: that of the largest kind of value, a short string in a
+/// growing list.
 const VALUE_BYTES: u64 = 80;
 /// Estimated memory of a value in a list of buckets, in bytes. A pair of numbers counts as three
-/// values.
+/// values: the list and the two numbers.
 const BUCKET_VALUE_BYTES: u64 = 12;
-/// Estimated memory of a location besides its values, in bytes. Most values may be absent, but the
-/// location has its full size, three times while the list grows.
+/// Estimated memory of a location besides its values, in bytes. A location has its full size even
+/// if most of its values are absent. A growing list needs up to three times this size.
 const LOCATION_BYTES: u64 = 3 * size_of::<LocationRecord>() as u64;
 /// Estimated memory of a phase besides its values, in bytes. Slices of a phase need memory for each
 /// index from the first to the last.
@@ -75,7 +75,7 @@ pub enum ReadError {
     /// The schema has version 0; versions begin at 1.
     #[error("the record has schema version 0, which does not exist")]
     NoVersion,
-    /// The text is longer than any record.
+    /// The text is longer than [`BYTES_MAX`].
     #[error("this is not a record of a PostMark run: it has {found} bytes (at most {BYTES_MAX})")]
     TooLong {
         /// Length of the text, in bytes.
@@ -121,7 +121,7 @@ pub(crate) fn part_from_json(text: &str) -> Result<Completed, ReadError> {
     read(text)
 }
 
-/// Checks the limits of a text, and parses it; an error names the field.
+/// Checks the limits of a text, and parses it. An error contains the path of the invalid field.
 fn read<T: DeserializeOwned>(text: &str) -> Result<T, ReadError> {
     count(text)?;
     let mut deserializer = serde_json::Deserializer::from_str(text);
@@ -404,7 +404,7 @@ mod tests {
     /// service times and with the calls of each operation.
     #[test]
     fn largest_record_of_a_run_is_within_the_limits() {
-        /// Buckets of one histogram: every bucket of an octave.
+        /// Number of buckets of one histogram: all buckets of one power of two.
         const BUCKETS: u64 = 128;
         /// Number of calls of one operation: the maximum of all I/O engines.
         const STEPS: usize = 10;
@@ -451,7 +451,7 @@ mod tests {
             "{memory_bytes} bytes of memory"
         );
         assert!(bytes < BYTES_MAX as u64, "{bytes} bytes");
-        // A test with too little data would prove nothing.
+        // If the record were far below the limit, the check above would be too weak.
         assert!(
             memory_bytes > MEMORY_BYTES_MAX / 2,
             "{memory_bytes} bytes of memory"

@@ -1,5 +1,3 @@
-//! The space that a run needs on each file system, and the free space.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use system::Fact;

@@ -72,7 +72,8 @@ pub struct Stalled {
     pub operation: String,
     /// Path of the operation.
     pub path: String,
-    /// Time since the operation began, when it was last checked, in nanoseconds.
+    /// Duration of the operation, in nanoseconds; if it did not return, the time until its last
+    /// check.
     pub ns: u64,
     /// Whether the operation returned later.
     pub came_back: bool,
@@ -218,8 +219,8 @@ pub struct Actual {
     pub errors: Vec<ErrorRecord>,
     /// The check of names after the transactions.
     pub check: Fact<Check>,
-    /// The cross-rank check of operations that other ranks acknowledged in the transactions; absent
-    /// if it was not performed.
+    /// The cross-rank check of the names that the transactions of other ranks left; absent if it
+    /// was not performed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check_across: Option<Check>,
     /// The check of a pool that was reused from an earlier run (by count and by sample), or that

@@ -1,5 +1,3 @@
-//! Shares of a whole, in which a whole of 0 does not cause a division by zero.
-
 /// Returns the share of a part in a whole, from 0 to 1; 0 if the whole is 0.
 pub fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 {

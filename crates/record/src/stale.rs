@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Names and contents that an operation of another rank had acknowledged, but that a rank did not
+/// Changes of names and contents that were acknowledged to one rank, but that another rank did not
 /// see at once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Stale {

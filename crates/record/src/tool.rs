@@ -1,5 +1,3 @@
-//! The program that wrote a record.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::fingerprint;

@@ -84,7 +84,7 @@ fn workers(phase: &PhaseRecord) -> Option<HostWorkers> {
 }
 
 impl Segment {
-    /// Adds the results of another worker or rank in the same segment, or those of the next
+    /// Adds the results of another worker or rank in the same segment, or the results of the next
     /// segment.
     pub fn add(&mut self, more: Self) {
         self.began_ns = self.began_ns.min(more.began_ns);
@@ -141,7 +141,8 @@ fn join_hosts(hosts: &mut Vec<HostPhase>, more: Vec<HostPhase>) {
 }
 
 /// Joins phases of the same kind from two records, in the order in which they were performed. A
-/// phase that one of the records does not contain was not completed by all ranks.
+/// phase that only one of the records contains becomes incomplete, because not all ranks performed
+/// it.
 pub(super) fn all(phases: Vec<PhaseRecord>, later: Vec<PhaseRecord>) -> Vec<PhaseRecord> {
     let mut later: BTreeMap<Key, PhaseRecord> = keyed(later).collect();
     let mut joined: BTreeMap<Key, PhaseRecord> = BTreeMap::new();

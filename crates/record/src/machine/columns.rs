@@ -52,19 +52,19 @@ fn known<'a>(numbers: &'a [Option<u64>], slices: &Range<usize>) -> impl Iterator
     some.iter().flatten().copied()
 }
 
-/// Operations that both types of columns have: counters and states.
+/// Operations of both types of columns, [`Counts`] and [`States`].
 pub(super) trait Column {
-    /// Adds the number of a new slice, or merges the number into that of the last slice.
+    /// Adds an entry for a new slice, or merges the number into the entry of the last slice.
     fn put(&mut self, is_new: bool, number: Option<u64>);
 
     /// Merges slices. `begins` has an entry for each slice: false if the slice is merged with the
     /// slice before it.
     fn merge(&mut self, begins: &[bool]);
 
-    /// Whether the number of entries in the column is that of the slices.
+    /// Whether the column has an entry for each of `slices` slices.
     fn has(&self, slices: usize) -> bool;
 
-    /// Returns the column, if its numbers are states.
+    /// Returns the column if it contains states.
     fn states(&self) -> Option<&States> {
         None
     }

@@ -10,12 +10,11 @@ use super::columns::{Column, Counts, States};
 /// Prefix of the names of workers' threads; the worker's number follows.
 pub const WORKER_THREAD: &str = "worker ";
 
-/// A function that receives each column of a group with the column's name and its number for the
-/// next slice.
+/// A function that receives each column of a group with its name and its value for the next slice.
 pub(super) type Visit<'a> = dyn FnMut(&'static str, &mut dyn Column, Fact<u64>) + 'a;
 
 /// Defines a group of columns. Each entry contains the column's description, the function that
-/// reads its number from the counters, and its name in the output of `--live`. Columns without this
+/// reads its value from the counters, and its name in the output of `--live`. Columns without this
 /// name are not in the output of `--live`. docs/specification.md has a table of all columns.
 macro_rules! over_time {
     (
@@ -32,7 +31,7 @@ macro_rules! over_time {
         }
 
         impl $group {
-            /// Creates the columns without slices.
+            /// Creates empty columns.
             pub(super) fn new($($fixed: $fixed_type),*) -> Self {
                 Self { $($fixed,)* $($column: $kind::default(),)* }
             }
@@ -114,7 +113,7 @@ over_time! {
     /// Sum of the processor times in the first line of `/proc/stat`, in nanoseconds: about the
     /// elapsed time multiplied by the number of processors.
     total_ns: Counts = |system| time(system, |times| &times.total_ns), live "machine_total_ns";
-    /// Used time, in nanoseconds: all except idle, iowait and steal.
+    /// Busy time, in nanoseconds: all except idle, iowait and steal.
     busy_ns: Counts = |system| time(system, |times| &times.busy_ns), live "machine_busy_ns";
     /// Time in user mode, in nanoseconds.
     user_ns: Counts = |system| time(system, |times| &times.user_ns);
@@ -155,7 +154,7 @@ over_time! {
     }
     /// Number of reads that the device completed.
     reads: Counts = |device| device.reads.clone(), live "reads";
-    /// Reads that the block layer merged into other reads before issuing them.
+    /// Number of reads that the block layer merged into other reads before issuing them.
     reads_merged: Counts = |device| device.reads_merged.clone();
     /// Bytes that the completed reads transferred.
     read_bytes: Counts = |device| device.read_bytes.clone(), live "read_bytes";
@@ -163,7 +162,7 @@ over_time! {
     reading_ms: Counts = |device| device.reading_ms.clone(), live "reading_ms";
     /// Number of writes that the device completed.
     writes: Counts = |device| device.writes.clone(), live "writes";
-    /// Writes that the block layer merged into other writes before issuing them.
+    /// Number of writes that the block layer merged into other writes before issuing them.
     writes_merged: Counts = |device| device.writes_merged.clone();
     /// Bytes that the completed writes transferred.
     written_bytes: Counts = |device| device.written_bytes.clone(), live "written_bytes";
@@ -173,7 +172,7 @@ over_time! {
     discards: Counts = |device| device.discards.clone();
     /// Bytes that the completed discards covered.
     discarded_bytes: Counts = |device| device.discarded_bytes.clone();
-    /// Flushes of the device's cache completed.
+    /// Number of completed flushes of the device's cache.
     flushes: Counts = |device| device.flushes.clone(), live "flushes";
     /// Sum of the durations of all flushes, in milliseconds.
     flushing_ms: Counts = |device| device.flushing_ms.clone(), live "flushing_ms";
@@ -181,7 +180,7 @@ over_time! {
     busy_ms: Counts = |device| device.busy_ms.clone(), live "busy_ms";
     /// Sum of the durations of all operations, in milliseconds.
     queued_ms: Counts = |device| device.queued_ms.clone();
-    /// Operations in flight.
+    /// Number of operations in flight.
     in_flight: States = |device| device.in_flight.clone(), live "in_flight";
 }
 

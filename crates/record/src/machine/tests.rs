@@ -270,8 +270,8 @@ fn slice_width_doubles_above_the_maximum_number_of_slices() {
     assert_eq!(over_time.process.user_ns.each()[900], Some(7_000));
 }
 
-/// Two runs with 64 workers that each use a whole processor. One takes a day, the other half an
-/// hour, after which slices become wider.
+/// Two runs with 64 workers, each of which uses a whole processor. One run takes a day. The other
+/// takes half an hour, the longest time for which slices keep their width of one second.
 #[test]
 fn series_of_a_day_with_64_workers_needs_less_than_4_megabytes() {
     let machine = Machine {
@@ -341,7 +341,7 @@ fn unknown_numbers_are_null_with_one_reason_per_column() {
         find("the thread had ended").columns,
         ["threads.102.cpu_ns", "threads.102.waiting_ns"]
     );
-    // A series without slices.
+    // A series without slices is valid.
     let nothing = MachineOverTime::new(0, &SMALL.after(0));
     assert!(nothing.is_empty() && nothing.spans().next().is_none());
     assert_eq!(nothing.process.user_ns.sum(&(0..0)), None);
@@ -419,7 +419,8 @@ fn workers_are_recognized_by_their_names() {
     assert_eq!(workers, [false, true, true]);
 }
 
-/// The text that is replaced in the JSON, its replacement, and a part of the error.
+/// Each case contains the text that is replaced in the JSON, its replacement, and a part of the
+/// expected error.
 const SPOILT: &str = r#"
     "width_ns":1000000000 | "width_ns":1500000000 | seconds wide
     "width_ns":1000000000 | "width_ns":0 | seconds wide

@@ -19,11 +19,10 @@ use testkit::{
 };
 use verdict::Summary;
 
-/// The results of one worker.
 #[derive(Clone, Debug)]
 struct Did {
-    /// The latency of each operation in nanoseconds, and its second. Even seconds are in the first
-    /// segment, odd seconds in the second segment.
+    /// For each operation: its latency in nanoseconds, and the second of its issue. Operations of
+    /// even seconds belong to the first segment, those of odd seconds to the second segment.
     operations: Vec<(u64, u64)>,
     began_ns: u64,
     failed: u64,
@@ -54,7 +53,8 @@ fn hash(worker: u32) -> StreamHash {
 
 const SECOND: u64 = 1_000_000_000;
 
-/// The phase of transactions of `workers`, merged worker by worker.
+/// Returns the phase of transactions in which `workers` achieved their results. They are numbered
+/// from `first_worker`.
 fn transactions(first_worker: u32, workers: &[Did]) -> PhaseRecord {
     let role = |worker: u32| {
         if worker % 3 == 0 {
@@ -176,7 +176,8 @@ fn transactions(first_worker: u32, workers: &[Did]) -> PhaseRecord {
     }
 }
 
-/// The record of one process with the workers in `workers`.
+/// Returns the record of a process with `workers`, numbered from `first_worker`. The whole run has
+/// `of` workers.
 fn process(first_worker: u32, workers: &[Did], of: u32) -> Record {
     let mut record = kept();
     record.spec.workload.workers = private(of);
@@ -266,7 +267,7 @@ fn part(
     record.of_rank(ClusterRecord::of_one(launched, rank, host))
 }
 
-/// The records of ranks; `sizes` contains the number of workers of each rank.
+/// Returns the records of ranks; `sizes` contains the number of workers of each rank.
 fn parts(workers: &[Did], sizes: &[usize]) -> Vec<Record> {
     let mut first = 0;
     let mut parts = Vec::new();
@@ -309,8 +310,8 @@ fn bare(mut record: Record) -> Record {
     record
 }
 
-/// Returns the first difference between two records, because whole records are too long for a
-/// message.
+/// Returns the first difference between two records, because whole records are too long for the
+/// message of an assertion.
 fn difference(one: &Record, other: &Record) -> Option<String> {
     fn place(one: &Value, other: &Value, at: &str) -> Option<String> {
         match (one, other) {
@@ -518,8 +519,9 @@ fn missing_ranks_are_listed_and_the_run_is_unfinished() {
     assert_eq!(partial.cluster.unwrap().missing, [missing]);
 }
 
-/// Evidence of a rank: bytes read by the process, calls of its own client and of the mount, and
-/// writes of the device.
+/// Returns the evidence of a rank as JSON. The process read `own` bytes, and its own NFS client
+/// sent `calls` calls. The mount's client sent `mount` calls, and the device performed `writes`
+/// writes.
 fn evidence(own: u64, calls: u64, mount: u64, writes: u64) -> serde_json::Value {
     let messages = |counter: &str, requests: u64| {
         serde_json::json!({
@@ -582,7 +584,7 @@ fn each_counter_is_added_once_per_process_host_or_kernel() {
     assert_eq!(requests, [Fact::Known(11_111), Fact::Known(7 + 8 + 9)]);
     let devices = performing.devices.known().unwrap();
     assert_eq!(devices.len(), 1);
-    // Host 1 has the kernel of host 0, so its device counters are not added.
+    // Host 1 has the kernel of host 0, so the device counters of host 1 are not added.
     assert_eq!(
         devices[0].counters.known().unwrap().writes,
         Fact::Known(100 + 102)

@@ -60,7 +60,6 @@ pub(in crate::read) fn at_most(field: &'static str, found: usize, most: usize) -
     Ok(())
 }
 
-/// Checks that no key occurs twice.
 pub(in crate::read) fn distinct<K: Ord>(
     field: &'static str,
     keys: impl Iterator<Item = K>,
