@@ -23,9 +23,9 @@ use record::run::{Record, Tool};
 /// Result of checking a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CheckedRecord {
-    /// The program that wrote the record; nothing if the record is inconsistent.
+    /// The program that wrote the record; null if the record is inconsistent.
     pub tool: Option<Tool>,
-    /// Level of the derived verdict; nothing if the record is inconsistent.
+    /// Level of the derived verdict; null if the record is inconsistent.
     pub level: Option<Level>,
     /// Lasting names of the derived verdict's reasons, the worst first.
     pub reasons: Vec<String>,

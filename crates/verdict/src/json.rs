@@ -1,5 +1,3 @@
-//! A run as JSON.
-
 use record::Record;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! Derives the numbers of reports and the verdict from a record, and checks records of other
+//! Derives the numbers of reports and the verdict from a record, and checks records of unknown
 //! origin.
 //!
 //! A [`record::Record`] contains measurements and no derived values. [`Summary`] contains the

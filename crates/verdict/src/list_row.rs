@@ -106,7 +106,6 @@ pub struct Headline {
     /// 99th percentile of the latencies of all operations in the transactions that
     /// `transactions_per_second` covers, in nanoseconds. `None` if no latencies were recorded.
     pub p99_ns: Option<u64>,
-    /// Level of the verdict.
     pub verdict: Level,
     pub fingerprint: String,
 }
@@ -147,7 +146,7 @@ impl Headline {
         }
     }
 
-    /// Name of the workload: its preset, or else its kind of work.
+    /// Returns the name of the workload: its preset or, without a preset, its kind of work.
     pub fn workload(&self) -> Option<&str> {
         self.preset
             .as_deref()
@@ -160,8 +159,8 @@ impl Headline {
     }
 }
 
-/// The transactions that the row describes. For a load sweep, this is the sustained load level with
-/// the highest rate.
+/// Returns the load level that the row describes. For a load sweep, this is the sustained level
+/// with the highest rate; otherwise it is the transactions of the run.
 fn best(record: &Record) -> Option<SweepStepSummary> {
     if record.spec.drive.sweep.is_some() {
         let sweep_steps = record.actual.sweep_steps.iter().map(SweepStepSummary::of);
@@ -202,7 +201,6 @@ pub struct ListedRun {
     pub number: Option<u64>,
     #[serde(flatten)]
     pub headline: Headline,
-    /// Tags of the run, in their order.
     pub tags: Vec<String>,
     /// The user's note on the run.
     pub note: Option<String>,

@@ -174,7 +174,6 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Derives the verdict of a record.
     pub fn of(record: &Record) -> Self {
         let seen = Seen::of(record);
         let mut reasons = Reason::find_all(record, &seen);

@@ -58,33 +58,32 @@ pub struct Summary {
     /// nanoseconds. Excludes syncs, checks and cache operations between phases, which the original
     /// does not perform.
     pub elapsed_ns: u64,
-    /// The figures of the 1997 paper; nothing for workloads with other operations than the paper's,
+    /// The figures of the 1997 paper; null for workloads with other operations than the paper's,
     /// for load sweeps, and if the program ended before the run did. In the last case the work
     /// after the last recorded phase is not known.
     pub paper: Option<PaperFigures>,
-    /// Totals of the measured transactions, over all roles and operations. Nothing if the
-    /// transactions did not begin, and for a load sweep, whose load levels contain their own
-    /// totals.
+    /// Totals of the measured transactions, over all roles and operations. Null if the transactions
+    /// did not begin, and for a load sweep, whose load levels contain their own totals.
     pub transactions: Option<TransactionsSummary>,
     /// Totals of the measured transactions by operation, over all roles; empty if `transactions` is
-    /// nothing.
+    /// null.
     pub operations: BTreeMap<String, OperationTotal>,
     /// The phases outside of load levels, in order.
     pub phases: Vec<PhaseSummary>,
-    /// Offered and achieved rate of an open loop; nothing for a closed loop, and for a load sweep,
+    /// Offered and achieved rate of an open loop; null for a closed loop, and for a load sweep,
     /// whose load levels contain their own rates.
     pub arrivals: Option<ArrivalsSummary>,
-    /// Load levels, saturation rate and knee of a load sweep; nothing for other runs.
+    /// Load levels, saturation rate and knee of a load sweep; null for other runs.
     pub sweep: Option<SweepSummary>,
-    /// Where the bytes that transactions read came from; nothing without transactions, or without
+    /// Where the bytes that transactions read came from; null without transactions, or without
     /// evidence for the transactions.
     pub reads: Option<ReadsServed>,
     /// The durability level of acknowledged changes, on which the comparability of results depends.
     pub durability: DurabilitySummary,
-    /// Contribution of each rank and each host; nothing if one process performed the run.
+    /// Contribution of each rank and each host; absent if one process performed the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranks: Option<RanksSummary>,
-    /// Overhead of the program during the transactions; nothing if the overhead was not measured.
+    /// Overhead of the program during the transactions; null if the overhead was not measured.
     pub overhead: Option<OverheadSummary>,
     /// Maximum relative error of a latency percentile, due to the width of the histogram's buckets.
     pub latency_error_bound: f64,
@@ -93,7 +92,6 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Derives the summary of a record.
     pub fn of(record: &Record) -> Self {
         let phases = &record.actual.phases;
         let elapsed_ns = record
@@ -142,10 +140,9 @@ pub struct ArrivalsSummary {
     pub requested_per_second: f64,
     /// Arrival process: `constant` or `poisson`.
     pub form: String,
-    /// Achieved rate in transactions a second; nothing if no time was measured.
+    /// Achieved rate in transactions a second; null if no time was measured.
     pub achieved_per_second: Option<f64>,
-    /// Completed share of the transactions that had arrived, from 0 to 1; nothing if none had
-    /// arrived.
+    /// Completed share of the transactions that had arrived, from 0 to 1; null if none had arrived.
     pub done_fraction: Option<f64>,
     /// Transactions that were due and had not begun when the phase ended.
     pub waiting: u64,

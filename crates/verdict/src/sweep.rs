@@ -13,7 +13,7 @@ use record::run::{Load, OperationRecord, PhaseRecord, SweepStep};
 /// Maximum share of failed and skipped operations at a sustained load level. The target did not
 /// complete these operations, so it did not sustain their load.
 pub const FAILED_MAX: f64 = 0.01;
-/// Results of one load level. Latencies are `null` (nothing) if none were recorded.
+/// Results of one load level. Latencies are null if none were recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepStepSummary {
     /// The load that was applied.
@@ -24,12 +24,11 @@ pub struct SweepStepSummary {
     pub complete: bool,
     /// Measured transactions with at least one completed operation.
     pub transactions: u64,
-    /// Achieved rate in transactions a second; nothing if no transactions were measured.
+    /// Achieved rate in transactions a second; null if no transactions were measured.
     pub achieved_per_second: Option<f64>,
-    /// Completed share of the transactions that had arrived, from 0 to 1; nothing for a closed
-    /// loop.
+    /// Completed share of the transactions that had arrived, from 0 to 1; null for a closed loop.
     pub achieved_fraction: Option<f64>,
-    /// Transactions that were due and had not begun when the load level ended; nothing for a closed
+    /// Transactions that were due and had not begun when the load level ended; null for a closed
     /// loop.
     pub waiting: Option<u64>,
     /// Mean latency of all operations, in nanoseconds.
@@ -42,8 +41,8 @@ pub struct SweepStepSummary {
     pub p999_ns: Option<u64>,
     /// Maximum latency, in nanoseconds.
     pub max_ns: Option<u64>,
-    /// 99th percentile of the service times, from issue to completion, in nanoseconds; nothing for
-    /// a closed loop, whose latencies are service times.
+    /// 99th percentile of the service times, from issue to completion, in nanoseconds; null for a
+    /// closed loop, whose latencies are service times.
     pub service_p99_ns: Option<u64>,
     /// Operations that completed without an error.
     pub operations: u64,
@@ -60,8 +59,8 @@ pub struct SweepStepSummary {
     pub holds: bool,
 }
 
-/// Operations of one kind at a load level. Latencies are `null` (nothing) if no operation
-/// succeeded, or if none were recorded.
+/// Operations of one kind at a load level. Latencies are null if no operation succeeded, or if none
+/// were recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepStepOperation {
     /// Role of the workers that performed the operations.
@@ -102,7 +101,6 @@ fn by_operation(phase: &PhaseRecord) -> Vec<SweepStepOperation> {
 }
 
 impl SweepStepSummary {
-    /// Derives the results of a load level.
     pub fn of(sweep_step: &SweepStep) -> Self {
         let phase = sweep_step.transactions();
         let mut latency = Histogram::default();
@@ -158,18 +156,19 @@ impl SweepStepSummary {
     }
 }
 
-/// The rates between which a condition ceases to be met, such as a sustained load.
+/// The highest rate that meets a condition, and the lowest rate that does not. A condition is, for
+/// example, that the load is sustained.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Limit {
-    /// The highest rate up to which all tried rates meet the condition; nothing if the lowest tried
+    /// The highest rate up to which all tried rates meet the condition; null if the lowest tried
     /// rate does not meet it.
     pub highest: Option<f64>,
-    /// The lowest rate that does not meet the condition; nothing if all tried rates meet it.
+    /// The lowest rate that does not meet the condition; null if all tried rates meet it.
     pub lowest_beyond: Option<f64>,
 }
 
 impl Limit {
-    /// Derives the limit from the completed load levels.
+    /// Derives the limit from the completed load levels. `is_well` is the condition.
     pub fn of(
         sweep_steps: &[SweepStepSummary],
         is_well: impl Fn(&SweepStepSummary) -> bool,
@@ -199,7 +198,7 @@ pub struct SloSummary {
     /// The rates between which the SLO ceases to be met.
     pub limit: Limit,
     /// The load level with the lowest 99th percentile: its index, and this percentile in
-    /// nanoseconds. Nothing if a load level meets the SLO, or if no load level was measured.
+    /// nanoseconds. Null if a load level meets the SLO, or if no load level was measured.
     pub nearest: Option<(usize, u64)>,
 }
 
@@ -208,18 +207,17 @@ pub struct SloSummary {
 pub struct SweepSummary {
     /// The load levels in the order in which they were applied.
     pub sweep_steps: Vec<SweepStepSummary>,
-    /// Saturation rate: the rates between which loads cease to be sustained; nothing for a sweep of
+    /// Saturation rate: the rates between which loads cease to be sustained; null for a sweep of
     /// workers or ranks.
     pub limit: Option<Limit>,
-    /// Result of the SLO; nothing without an SLO.
+    /// Result of the SLO; null without an SLO.
     pub slo: Option<SloSummary>,
-    /// Knee of mean latency over load, from the sustained load levels; nothing if this curve has no
+    /// Knee of mean latency over load, from the sustained load levels; null if this curve has no
     /// knee.
     pub knee: Option<Knee>,
 }
 
 impl SweepSummary {
-    /// Derives the results of a load sweep from its load levels.
     pub fn of(asked: &Sweep, sweep_steps: &[SweepStep]) -> Self {
         let sweep_steps: Vec<SweepStepSummary> =
             sweep_steps.iter().map(SweepStepSummary::of).collect();
@@ -249,7 +247,6 @@ impl SweepSummary {
 }
 
 impl SloSummary {
-    /// Derives the result of the SLO from the load levels.
     pub fn of(p99_ns: u64, sweep_steps: &[SweepStepSummary]) -> Self {
         let of_rates = |(_, sweep_step): &(usize, &SweepStepSummary)| {
             sweep_step.complete && sweep_step.load.rate().is_some()

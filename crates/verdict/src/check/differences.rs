@@ -16,10 +16,9 @@ pub const DIFFERENCES_MAX: usize = 20;
 pub struct Difference {
     /// JSON path of the field.
     pub path: String,
-    /// Value in the file as JSON, which may be shortened; nothing if the file lacks the field.
+    /// Value in the file as JSON, which may be shortened; null if the file lacks the field.
     pub file: Option<String>,
-    /// Derived value as JSON, which may be shortened; nothing if the derived summary lacks the
-    /// field.
+    /// Derived value as JSON, which may be shortened; null if the derived summary lacks the field.
     pub derived: Option<String>,
 }
 

@@ -2,8 +2,8 @@
 
 use serde_json::{Number, Value};
 
-/// Callback for a place in which two JSON values differ: the path of the place, and what each of
-/// the two contains there.
+/// Callback for a place in which two JSON values differ. The arguments are the path of the place,
+/// and the part of each value at this place; `None` if the value has no such place.
 type Differs<'d> = dyn FnMut(&str, Option<&Value>, Option<&Value>) + 'd;
 
 /// Calls `differs` for each place in which one value differs from the other.
@@ -47,5 +47,5 @@ fn is_same(one: &Number, other: &Number) -> bool {
     one == other || (is_equal && is_exact(one) && is_exact(other))
 }
 
-/// Integers below this are exact as 64-bit floats.
+/// Integers below this limit are exact as 64-bit floats.
 const EXACT_BELOW: f64 = (1_u64 << 53) as f64;

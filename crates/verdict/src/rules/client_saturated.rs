@@ -24,15 +24,15 @@ const INTERFACE_MAX: f64 = 0.80;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct ClientSaturated {
-    /// Mean processor time of a worker, from 0 to 1; nothing if processor time is not the reason.
+    /// Mean processor time of a worker, from 0 to 1; null if processor time is not the reason.
     pub workers: Option<f64>,
-    /// The interface that leads to the server, and the used share of its speed; nothing if the
+    /// The interface that leads to the server, and the used share of its speed; null if the
     /// interface is not the reason.
     pub interface: Option<(String, f64)>,
-    /// The most saturated host; nothing if one process performed the run.
+    /// The most saturated host; absent if one process performed the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// Number of other saturated hosts; nothing if there were none.
+    /// Number of other saturated hosts; absent if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<u64>,
 }
@@ -48,7 +48,8 @@ impl Rule for ClientSaturated {
             .into_iter()
             .filter(|client| client.workers.is_some() || client.interface.is_some())
             .collect();
-        // The host that used the greatest share of a resource, processors or interface, is named.
+        // The first host is named: the one with the highest use of its processors or of its
+        // interface.
         saturated.sort_by(|one, other| other.most().total_cmp(&one.most()));
         let others = saturated.len().saturating_sub(1) as u64;
         let first = saturated.into_iter().next()?;
@@ -109,7 +110,8 @@ impl ClientSaturated {
     }
 }
 
-/// What each client used of the limiting resources: this machine, or each of several hosts.
+/// Returns, for each client, which of its resources are saturated. The clients are the hosts of the
+/// run, or this machine alone.
 fn clients(record: &Record) -> Vec<ClientSaturated> {
     let phases = || record.actual.transactions();
     if phases().all(|phase| phase.hosts.is_empty()) {

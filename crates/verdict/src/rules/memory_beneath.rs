@@ -23,10 +23,10 @@ pub struct MemoryBeneath {
     pub path: String,
     /// File system and devices of the location.
     pub place: String,
-    /// The loop device that reads its file through the page cache; nothing if the device itself is
+    /// The loop device that reads its file through the page cache; null if the device itself is
     /// memory.
     pub loop_device: Option<String>,
-    /// Bytes that the devices below the loop device read; nothing if that is not known.
+    /// Bytes that the devices below the loop device read; null if that is not known.
     pub device_bytes: Option<u64>,
     /// Bytes that the reads returned.
     pub read_bytes: u64,

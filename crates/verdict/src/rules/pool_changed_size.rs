@@ -13,8 +13,8 @@ use record::run::{Segment, SegmentKind};
 use super::rule::*;
 
 /// Maximum change of a pool's number of files during the measurement: twice the drift that is
-/// allowed for a steady run. The operations are drawn at random, so the number of files is a random
-/// walk.
+/// allowed for a steady run. Operations are drawn at random, so the number of files changes even if
+/// creations and deletions have equal weights.
 const MAX: f64 = 0.20;
 
 /// The pool had another number of files at the end of the measurement than at its start.
@@ -36,8 +36,8 @@ impl Rule for PoolChangedSize {
             return None;
         }
         let steps = &record.actual.sweep_steps;
-        // A load level with a run of its own has a pool of its own. Other load levels share the
-        // run's pool.
+        // A load level with a separate run has a separate pool. Other load levels share the run's
+        // pool.
         let (own, shared): (Vec<_>, Vec<_>) = steps.iter().partition(|step| step.of_run.is_some());
         let of_steps = shared.iter().flat_map(|step| &step.phases);
         let of_run: Vec<&PhaseRecord> = record.actual.phases.iter().chain(of_steps).collect();
@@ -96,7 +96,7 @@ impl PoolChangedSize {
     }
 }
 
-/// Change of the pool's number of files in a segment.
+/// Returns the change of the pool's number of files in a segment.
 fn grown(segment: &Segment) -> i64 {
     let counts = segment.operations.iter().map(|operation| {
         let count = i64::try_from(operation.meter.operations).unwrap_or(i64::MAX);

@@ -17,9 +17,9 @@ use record::server::ServerRecord;
 pub(super) const SHARES_FROM_NS: u64 = 1_000_000_000;
 
 /// Returns the activity of the system during the run: that of this machine or, with several hosts,
-/// that of each kernel. A load level with a run of its own adds the activity of that run, which
-/// covers the first rank's host only. Such load levels are excluded if other hosts of the run share
-/// the kernel of this host, because the ranks of those hosts would count as other programs.
+/// that of each kernel. A load level with a separate run adds the activity of that run on the first
+/// rank's host. Such load levels are excluded if other hosts share the kernel of the first rank's
+/// host. Otherwise the ranks of these hosts would count as other programs.
 pub(super) fn runs(record: &Record) -> impl Iterator<Item = Cow<'_, SystemDuring>> {
     let kernels = record
         .cluster
@@ -36,7 +36,7 @@ pub(super) fn runs(record: &Record) -> impl Iterator<Item = Cow<'_, SystemDuring
         };
         first.is_none_or(|id| with_it(&id) == 1)
     });
-    // For a sweep of ranks, the record contains the hosts of the last load level, the largest.
+    // For a sweep of ranks, the record contains the hosts of the last and largest load level.
     let climb = record.spec.drive.sweep.as_ref().map(|sweep| &sweep.climb);
     let is_of_ranks = matches!(climb, Some(Climb::Ranks(_)));
     let own = kernels.is_empty() || (is_of_ranks && has_kernel_alone);
@@ -53,8 +53,9 @@ pub(super) fn runs(record: &Record) -> impl Iterator<Item = Cow<'_, SystemDuring
 }
 
 /// Overhead of all operations as a share of the workers' time. Overhead is the program's time on
-/// the engine `null`. The C library's buffers, page faults and waits for a processor are costs of
-/// the engine and the machine. The caches of a busy processor add costs that are not included.
+/// the engine `null`. It excludes costs of the engine and the machine: the C library's buffers,
+/// page faults, and waits for a processor. If the run misses the processor's caches more often than
+/// the repetition on `null`, that cost is not included.
 pub(super) fn overhead_fraction(record: &Record) -> Fact<f64> {
     if record.spec.engine == EngineName::NULL || record.actual.transactions().next().is_none() {
         return Fact::NotApplicable;
@@ -92,10 +93,10 @@ fn greatest(record: &Record, fraction: impl Fn(&SystemDuring) -> Fact<f64>) -> F
         .unwrap_or(Fact::NotApplicable)
 }
 
-/// Share of other programs in all processors' time, in user mode. Write-back, journals and loop
-/// devices work for the run, but are kernel threads without time in user mode. A FUSE server is a
-/// program that works for the run, so its share is subtracted. The share of a server on the
-/// loopback interface is not known, so the result is then not available.
+/// Returns the share of other programs in all processors' time, in user mode. Write-back, journals
+/// and loop devices work for the run, but are kernel threads without time in user mode. A FUSE
+/// server is a program that works for the run, so its share is subtracted. The share of a server on
+/// the loopback interface is not known, so the result is then not available.
 pub(super) fn others_fraction(record: &Record) -> Fact<f64> {
     let mut servers = record
         .locations

@@ -1,6 +1,3 @@
-//! The facts that the rules of the verdict examine and that the rest of the summary does not
-//! contain.
-
 use record::run::Record;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,7 +11,7 @@ use super::steadiness::{self, Steadiness};
 /// contain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Seen {
-    /// The measured phase; nothing for a load sweep and for a partial run.
+    /// The measured phase; null for a load sweep and for a partial run.
     pub measured: Option<Measured>,
     /// Whether the rate was constant.
     pub steadiness: Fact<Steadiness>,

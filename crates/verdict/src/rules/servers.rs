@@ -12,7 +12,7 @@ pub(super) fn targets_a_server(record: &Record) -> bool {
     is_mounted || record.spec.engine.calls_server()
 }
 
-/// Sum of what the engine's own client counted in all phases.
+/// Returns the counts of the engine's own client, summed over all phases.
 pub(super) fn server_counts(record: &Record) -> ServerCounts {
     let phases = record.actual.all_phases();
     let counts = phases.filter_map(|phase| phase.evidence.as_ref()?.server.as_ref());

@@ -32,7 +32,7 @@ impl Steadiness {
         }
     }
 
-    /// The numbers and their thresholds, as the end of a sentence.
+    /// Returns the numbers and their thresholds, as the end of a sentence.
     pub(super) fn in_numbers(&self) -> String {
         match self {
             Self::Change(change) => changed(change),
@@ -97,7 +97,7 @@ pub(super) fn is_sweep(record: &Record) -> bool {
     record.spec.drive.sweep.is_some() || !record.actual.sweep_steps.is_empty()
 }
 
-/// The phase by which a run is judged; `None` for a load sweep and for a partial run.
+/// Returns the phase by which a run is judged; `None` for a load sweep and for a partial run.
 pub(super) fn judged(record: &Record) -> Option<&PhaseRecord> {
     if is_sweep(record) || record.actual.is_partial() {
         return None;
@@ -110,7 +110,8 @@ pub(super) fn judged(record: &Record) -> Option<&PhaseRecord> {
         })
 }
 
-/// Operations a second in each whole interval that was measured while all workers were active.
+/// Returns the rate of each interval that lies within the measured time while all workers were
+/// active, in operations a second.
 fn seconds(phase: &PhaseRecord) -> Vec<f64> {
     let (Some(first), Some(last)) = (phase.measured().next(), phase.measured().last()) else {
         return Vec::new();
@@ -126,7 +127,8 @@ fn seconds(phase: &PhaseRecord) -> Vec<f64> {
         .saturating_sub(slack_ns)
         .div_ceil(width_ns);
     let end = until_ns.saturating_sub(zero_ns).saturating_add(slack_ns) / width_ns;
-    // If a run was idle for longer than the longest series, more zeros add no information.
+    // A run may be idle for long after its last operation. The number of intervals is limited,
+    // because more zeros add no information.
     let end = end.min(2 * SLICES_MAX as u64);
     if phase.slices.is_empty() || end <= begin {
         return Vec::new();
@@ -171,7 +173,7 @@ pub(super) fn steadiness(record: &Record) -> Fact<Steadiness> {
     }
 }
 
-/// Result of the steady-state rule that was to end the run.
+/// Returns the result of the steady-state rule that was requested to end the run.
 fn by_the_rule(record: &Record, found: &SteadyFound) -> Option<Steadiness> {
     match record.spec.drive.steady()?.rule {
         SteadyRule::Snia => found.snia.map(Steadiness::Rounds),

@@ -16,7 +16,7 @@ pub struct SteadyStateNotReached {
     pub rule: SteadyRule,
     /// Number of rounds.
     pub rounds: u64,
-    /// Result for the last window; nothing if no window could be judged.
+    /// Result for the last window; null if no window could be judged.
     pub last: Option<Steadiness>,
 }
 

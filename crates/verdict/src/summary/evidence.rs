@@ -37,10 +37,10 @@ pub struct EvidenceSummary {
     /// Commands to the devices below the targets, from the topmost device down to the disks.
     /// Devices whose counters cannot be read are missing.
     pub commands: Vec<CommandsSent>,
-    /// Share of the pool that was in the page cache, estimated from a sample of its files; nothing
-    /// for phases without such a sample.
+    /// Share of the pool that was in the page cache, estimated from a sample of its files; null for
+    /// phases without such a sample.
     pub residency: Option<Residency>,
-    /// Counts of the engine's own client besides its calls, such as reconnections; nothing if the
+    /// Counts of the engine's own client besides its calls, such as reconnections; absent if the
     /// engine calls no server itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerCounts>,
@@ -65,7 +65,7 @@ pub struct DeviceReads {
     pub reads: Fact<u64>,
     /// Number of bytes read.
     pub bytes: Fact<u64>,
-    /// Reads for each transaction, or for each file in `prepare` and `delete`; nothing if the reads
+    /// Reads for each transaction, or for each file in `prepare` and `delete`; null if the reads
     /// are not known, or no work was completed.
     pub per_done: Option<f64>,
 }
@@ -79,7 +79,7 @@ pub struct WritesServed {
     /// after the phase.
     pub device_bytes: Fact<u64>,
     /// Write amplification: bytes written to the devices divided by bytes that operations wrote.
-    /// Nothing if `device_bytes` is not known, or if operations wrote no bytes.
+    /// Null if `device_bytes` is not known, or if operations wrote no bytes.
     pub amplification: Option<f64>,
 }
 
@@ -90,8 +90,8 @@ pub struct FlushesServed {
     pub flushes: Fact<u64>,
     /// Operations that waited for a sync of their own, as the durability policy requires.
     pub durable_operations: u64,
-    /// Flushes for each of the `durable_operations`; nothing if the flushes are not known, or if
-    /// there were no such operations.
+    /// Flushes for each of the `durable_operations`; null if the flushes are not known, or if there
+    /// were no such operations.
     pub per_durable_operation: Option<f64>,
 }
 
@@ -155,8 +155,8 @@ fn of_whole(counted: &Accounted, whole: &Result<(), String>) -> Accounted {
     counted
 }
 
-/// Work completed in all segments of a phase: transactions, or operations in `prepare` and
-/// `delete`.
+/// Returns the work completed in all segments of a phase: transactions, or operations in `prepare`
+/// and `delete`.
 fn done(phase: &PhaseRecord) -> u64 {
     match phase.phase {
         Phase::Transactions => {

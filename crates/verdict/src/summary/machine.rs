@@ -10,8 +10,9 @@ use system::counters::DeviceRole;
 use super::rate::Rate;
 use record::machine::{Counts, DeviceOverTime, MachineOverTime, ThreadOverTime};
 
-/// Activity of the machine in a phase. Processor time is in processors: 1 is one processor all the
-/// time. A number is `null` (nothing) if it is not known; the record contains the reason.
+/// Activity of the machine in a phase. Processor time is stated as a number of processors: 1 means
+/// one processor for the whole time. A number is null if it is not known; the record contains the
+/// reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineSummary {
     /// The time that the numbers cover, in nanoseconds: all intervals of which more than half was
@@ -21,7 +22,7 @@ pub struct MachineSummary {
     pub user: Option<f64>,
     /// Processor time of this program in the kernel.
     pub system: Option<f64>,
-    /// Processor time of the workers; nothing if this time is not known.
+    /// Processor time of the workers; null if this time is not known.
     pub workers: Option<WorkersCpu>,
     /// Processor time of the program's other threads, including threads that have ended.
     pub other_threads: Option<f64>,
@@ -30,7 +31,7 @@ pub struct MachineSummary {
     pub others: Option<f64>,
     /// Processor time that the hypervisor took (CPU steal).
     pub steal: Option<f64>,
-    /// Processor time that existed: the number of processors.
+    /// Processor time that the machine offered: the number of its processors.
     pub processors: Option<f64>,
     /// Voluntary context switches a second: a thread of this program gave up its processor to wait.
     pub voluntary_context_switches_per_second: Option<f64>,
@@ -52,7 +53,8 @@ pub struct MachineSummary {
     pub devices: Vec<DeviceSummary>,
 }
 
-/// Processor time of the workers, in processors: 1 is one processor all the time.
+/// Processor time of the workers, as a number of processors: 1 means one processor for the whole
+/// time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkersCpu {
     /// Number of workers whose time is known.
@@ -64,12 +66,12 @@ pub struct WorkersCpu {
     /// Maximum processor time of a worker.
     pub max: f64,
     /// Maximum share of the time for which a worker was ready to run and waited for a processor;
-    /// nothing if this time is not known.
+    /// null if this time is not known.
     pub waiting_max: Option<f64>,
 }
 
-/// Activity of one device in a phase, including work for other programs. A number is `null`
-/// (nothing) if the kernel does not count it, a mean covers no operations, or no work was done.
+/// Activity of one device in a phase, including work for other programs. A number is null if the
+/// kernel does not count it, a mean covers no operations, or no work was done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceSummary {
     /// The kernel's name of the device.
@@ -160,7 +162,7 @@ pub(super) fn summary(
     })
 }
 
-/// The time and the work that the numbers cover.
+/// The intervals that the numbers cover, with their duration and the rate of completed work.
 struct Of {
     slices: Range<usize>,
     ns: u64,
@@ -168,7 +170,7 @@ struct Of {
 }
 
 impl Of {
-    /// Sum of the nanoseconds of a column, divided by the time that the summary covers.
+    /// Returns the sum of a column in nanoseconds, divided by the time that the summary covers.
     fn share(&self, ns: &Counts) -> Option<f64> {
         ns.sum(&self.slices).map(|sum| sum as f64 / self.ns as f64)
     }
@@ -186,7 +188,7 @@ impl Of {
         (self.done_per_ns > 0.0).then(|| sum as f64 / self.ns as f64 / self.done_per_ns)
     }
 
-    /// Sum of `ms` divided by the sum of `of`; `None` if the sum of `of` is 0.
+    /// Returns the sum of `ms` divided by the sum of `of`; `None` if the sum of `of` is 0.
     fn mean(&self, ms: &Counts, of: &Counts) -> Option<f64> {
         let (ms, of) = (ms.sum(&self.slices)?, of.sum(&self.slices)?);
         (of > 0).then(|| ms as f64 / of as f64)

@@ -16,10 +16,10 @@ pub struct MessagesSent {
     pub of: String,
     /// Requests sent, without retransmissions and replies.
     pub requests: Fact<u64>,
-    /// Requests for each transaction, or for each file in `prepare` and `delete`; nothing if the
+    /// Requests for each transaction, or for each file in `prepare` and `delete`; null if the
     /// requests are not known, or no work was completed.
     pub per_done: Option<f64>,
-    /// Transmissions beyond the first of a request. Nothing if the counter does not report
+    /// Transmissions beyond the first of a request. Null if the counter does not report
     /// retransmissions, or if those of one kind of requests are not known.
     pub retransmissions: Option<u64>,
     /// Requests by kind (procedure or command), the most frequent first.
@@ -63,11 +63,11 @@ pub struct MessageKindSent {
     pub kind: String,
     /// Requests sent.
     pub requests: u64,
-    /// Requests for each transaction, or for each file in `prepare` and `delete`; nothing if no
-    /// work was completed.
+    /// Requests for each transaction, or for each file in `prepare` and `delete`; null if no work
+    /// was completed.
     pub per_done: Option<f64>,
-    /// Mean time from sending a request to its reply, in milliseconds; nothing if the counter does
-    /// not report this time.
+    /// Mean time from sending a request to its reply, in milliseconds; null if the counter does not
+    /// report this time.
     pub mean_round_trip_ms: Option<f64>,
 }
 

@@ -27,9 +27,9 @@ pub struct ObserverSummary {
 /// The numbers of one observer over a phase, or over the whole run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ObserverRow {
-    /// Load level of a load sweep, from 0; nothing if the row belongs to no load level.
+    /// Load level of a load sweep, from 0; null if the row belongs to no load level.
     pub step: Option<u32>,
-    /// The phase; nothing for the whole run.
+    /// The phase; null for the whole run.
     pub phase: Option<Phase>,
     /// Duration of the phase or of the run, in nanoseconds.
     pub ns: u64,
@@ -63,8 +63,8 @@ pub struct ObserverRow {
 }
 
 impl ObserverRow {
-    /// By how much the server counted more calls than the clients, as a share of the clients'
-    /// calls. `None` if one of the two numbers is not known, or if the clients made no calls.
+    /// Returns the server's number of calls minus the clients' number, as a share of the clients'
+    /// number. `None` if one of the two numbers is not known, or if the clients made no calls.
     pub fn calls_differ(&self) -> Option<f64> {
         let (server, client) = (*self.server_calls.known()?, *self.client_calls.known()?);
         (client > 0).then(|| (server as f64 - client as f64) / client as f64)

@@ -13,7 +13,7 @@ pub struct OverheadSummary {
     pub ns_per_operation: f64,
     /// Overhead of all operations of the transactions, divided by the workers' time in the
     /// transactions. For a load sweep, this is the maximum over its load levels, because workers
-    /// mostly wait at low loads. Nothing if the workers took no time.
+    /// mostly wait at low loads. Null if the workers took no time.
     pub fraction: Option<f64>,
 }
 

@@ -1,5 +1,3 @@
-//! The figures that section III of the 1997 paper lists.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::{Action, Phase, Work};
@@ -7,7 +5,8 @@ use workload::{Action, Phase, Work};
 use super::rate::Rate;
 use record::run::{Outcome, PhaseRecord, Record};
 
-/// The figures that section III of the 1997 paper lists, in nanoseconds instead of whole seconds.
+/// The figures that section III of the 1997 PostMark paper lists, in nanoseconds instead of whole
+/// seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PaperFigures {
     /// Elapsed time, as in the summary, in nanoseconds.
@@ -39,7 +38,7 @@ pub struct PaperFigures {
 }
 
 /// Whether the workload has the paper's operations only, and the record contains every phase that
-/// began. A missing phase then took no time and performed nothing.
+/// began. If so, a missing phase never began, and its numbers are 0.
 pub(super) fn applies(record: &Record) -> bool {
     if record.actual.outcome == Outcome::Unfinished || record.spec.drive.sweep.is_some() {
         return false;
@@ -90,7 +89,6 @@ pub(super) fn figures(phases: &[PhaseRecord], elapsed_ns: u64) -> PaperFigures {
     }
 }
 
-/// Completed operations of a kind in a phase, by all workers.
 fn completed(record: &PhaseRecord, action: Action) -> u64 {
     record
         .measured_operations()

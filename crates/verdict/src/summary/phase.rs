@@ -43,34 +43,33 @@ pub struct PhaseSummary {
     pub phase: Phase,
     /// Whether the phase performed all of its work.
     pub complete: bool,
-    /// The warm-up before the measurement window, which all other numbers exclude; nothing without
-    /// a warm-up.
+    /// The warm-up before the measurement window, which all other numbers exclude; null without a
+    /// warm-up.
     pub warm_up: Option<WarmUp>,
     /// The rounds before the measurement window of a steady-state rule, which all other numbers
-    /// exclude; nothing without such rounds.
+    /// exclude; null without such rounds.
     pub approach: Option<WarmUp>,
-    /// Result of the steady-state rule; nothing if the run has no such rule.
+    /// Result of the steady-state rule; null if the run has no such rule.
     pub steady: Option<SteadyFound>,
-    /// Transactions that were due and had not begun when the phase ended; nothing for a closed
-    /// loop.
+    /// Transactions that were due and had not begun when the phase ended; null for a closed loop.
     pub waiting: Option<u64>,
     /// Time from the start of the first measured segment to the end of the last, in nanoseconds.
     pub duration_ns: u64,
-    /// Transactions with at least one completed operation, and their rate over the phase; nothing
-    /// for `prepare` and `delete`.
+    /// Transactions with at least one completed operation, and their rate over the phase; null for
+    /// `prepare` and `delete`.
     pub transactions: Option<Rate>,
-    /// Work until the first worker finished; nothing if no worker finished. With several ranks the
+    /// Work until the first worker finished; null if no worker finished. With several ranks the
     /// count is an estimate, which assumes that each worker performed its work at a constant rate.
     pub first_done: Option<Until>,
     /// Work until the last worker finished, which is the work of the whole phase.
     pub last_done: Until,
-    /// Work until everything was on the device, over the time of the phase and the sync after it;
-    /// nothing without such a sync.
+    /// Work of the whole phase, and its rate over the time until everything was on the device (the
+    /// phase and the sync after it); null without such a sync.
     pub until_durable: Option<Until>,
-    /// Duration of the sync after the phase, in nanoseconds; nothing without such a sync.
+    /// Duration of the sync after the phase, in nanoseconds; null without such a sync.
     pub sync_ns: Option<u64>,
     /// Time from the end of the deletion until the file system reported the space as free, in
-    /// nanoseconds; nothing if this time was not measured.
+    /// nanoseconds; null if this time was not measured.
     pub space_back_ns: Option<Fact<u64>>,
     /// Each worker's rate over its own time; empty if there is one worker.
     pub workers: Vec<WorkerRate>,
@@ -84,9 +83,9 @@ pub struct PhaseSummary {
     pub skipped_fraction: f64,
     /// Operations by role and kind.
     pub operations: Vec<OperationSummary>,
-    /// Activity of processors, memory and devices; nothing if the activity was not sampled.
+    /// Activity of processors, memory and devices; null if the activity was not sampled.
     pub machine: Option<MachineSummary>,
-    /// What served the phase: cache, device or server; nothing without evidence, as with an engine
+    /// What served the phase: cache, device or server; null without evidence, as with an engine
     /// that touches no file system.
     pub evidence: Option<EvidenceSummary>,
 }
@@ -101,8 +100,8 @@ pub struct WarmUp {
     pub transactions: Rate,
 }
 
-/// Operations of one kind by workers of one role in one phase. Latencies are `null` (nothing) if
-/// none were recorded.
+/// Operations of one kind by workers of one role in one phase. Latencies are null if none were
+/// recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OperationSummary {
     /// Role of the workers in `transactions`; `worker` in other phases.
@@ -119,7 +118,7 @@ pub struct OperationSummary {
     pub missed: u64,
     /// Latencies. In an open loop these are response times, measured from the due time.
     pub latency_ns: LatencySummary,
-    /// Service times, from issue to completion, in an open loop; nothing for a closed loop, whose
+    /// Service times, from issue to completion, in an open loop; null for a closed loop, whose
     /// latencies are service times.
     pub service_ns: Option<LatencySummary>,
     /// Number of latencies beyond the range of the histogram.
@@ -189,7 +188,7 @@ pub(crate) fn summary(of: &Record, record: &PhaseRecord) -> PhaseSummary {
         .map_or(0, |segment| segment.began_ns);
     let done = match record.phase {
         Phase::Transactions => record.transactions(),
-        // Links and directories of a mix are removed with the files, and counted with them.
+        // In `delete`, the links and directories of a mix count as files.
         Phase::Prepare | Phase::Delete => record.tried().0,
     };
     let workers = workers(record.phase, &record.workers);
@@ -229,8 +228,9 @@ pub(crate) fn summary(of: &Record, record: &PhaseRecord) -> PhaseSummary {
     }
 }
 
-/// Work completed when the first worker finished. A rank knows the progress of its own workers
-/// only. With several ranks, each worker is therefore assumed to have worked at a constant rate.
+/// Returns the work that was completed when the first worker finished. A rank knows the progress of
+/// its own workers only. With several ranks, each worker is therefore assumed to have worked at a
+/// constant rate.
 fn first_done(record: &PhaseRecord, began_ns: u64) -> Option<Until> {
     let first = record.first_done?;
     let by_then = |worker: &WorkerPhase| {
@@ -250,7 +250,7 @@ fn first_done(record: &PhaseRecord, began_ns: u64) -> Option<Until> {
     Some(Until::new(done, first.at_ns.saturating_sub(began_ns)))
 }
 
-/// Work that a worker completed: transactions, or files in `prepare` and `delete`.
+/// Returns the work that a worker completed: transactions, or files in `prepare` and `delete`.
 pub(super) fn done_by(phase: Phase, worker: &WorkerPhase) -> u64 {
     match phase {
         Phase::Transactions => worker.transactions,
@@ -258,7 +258,8 @@ pub(super) fn done_by(phase: Phase, worker: &WorkerPhase) -> u64 {
     }
 }
 
-/// Joins the segments of an unmeasured kind, from the start of the first to the end of the last.
+/// Summarizes the segments of a kind that is not measured, from the start of the first to the end
+/// of the last.
 fn stretch(record: &PhaseRecord, kind: SegmentKind) -> Option<WarmUp> {
     let of_kind = || {
         record
@@ -275,7 +276,7 @@ fn stretch(record: &PhaseRecord, kind: SegmentKind) -> Option<WarmUp> {
     })
 }
 
-/// Role of a worker in a phase. Only in `transactions` do roles differ.
+/// Returns the role of a worker in a phase. Roles differ in `transactions` only.
 fn role_in(phase: Phase, role: Role) -> Role {
     match phase {
         Phase::Transactions => role,
@@ -283,7 +284,7 @@ fn role_in(phase: Phase, role: Role) -> Role {
     }
 }
 
-/// The operations of a phase by role and kind, merged over its measured segments.
+/// Returns the operations of a phase by role and kind, merged over its measured segments.
 fn by_role(record: &PhaseRecord) -> Vec<OperationRecord> {
     let mut all = Vec::new();
     for operation in record.measured_operations() {
@@ -343,7 +344,6 @@ fn workers(phase: Phase, workers: &[WorkerPhase]) -> Vec<WorkerRate> {
     all.map(of_a_worker).collect()
 }
 
-/// Distribution of the workers' own rates, by role.
 fn spread(workers: &[WorkerRate]) -> Vec<Spread> {
     let mut by_role: BTreeMap<Role, Vec<f64>> = BTreeMap::new();
     for worker in workers {

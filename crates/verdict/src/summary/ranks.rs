@@ -28,18 +28,18 @@ pub struct RanksSummary {
     pub launched: u32,
     /// Numbers of the ranks whose part of the record is missing.
     pub missing: Vec<u32>,
-    /// The phase that the numbers cover; nothing if no such phase began, or if its workers cannot
-    /// be assigned to ranks.
+    /// The phase that the numbers cover; null if no such phase began, or if its workers cannot be
+    /// assigned to ranks.
     pub phase: Option<Phase>,
     /// Hosts in the order of their first rank.
     pub hosts: Vec<HostShare>,
     /// Ranks in the order of the record.
     pub ranks: Vec<RankShare>,
-    /// Distribution of the ranks' rates; nothing if no rate is known.
+    /// Distribution of the ranks' rates; null if no rate is known.
     pub ranks_spread: Option<SharesSpread>,
-    /// Distribution of the hosts' rates per worker; nothing if no rate is known.
+    /// Distribution of the hosts' rates per worker; null if no rate is known.
     pub hosts_spread: Option<SharesSpread>,
-    /// The rank with the lowest rate; nothing if all rates are equal.
+    /// The rank with the lowest rate; null if all rates are equal.
     pub slowest_rank: Option<SlowestRank>,
     /// Maximum error between moments of two ranks, in nanoseconds: twice the greatest error of a
     /// clock. Not available if the error of a clock was not measured.
@@ -64,7 +64,7 @@ pub struct RankShare {
     /// Transactions that the rank completed (operations in `prepare`), and their number a second
     /// from the start of its first worker to the end of its last.
     pub done: Rate,
-    /// Share of the work of all ranks, from 0 to 1; nothing if no work was completed.
+    /// Share of the work of all ranks, from 0 to 1; null if no work was completed.
     pub fraction: Option<f64>,
 }
 
@@ -80,9 +80,9 @@ pub struct HostShare {
     /// Transactions that the host completed (operations in `prepare`), and their number a second
     /// from the start of its first worker to the end of its last.
     pub done: Rate,
-    /// Share of the work of all hosts, from 0 to 1; nothing if no work was completed.
+    /// Share of the work of all hosts, from 0 to 1; null if no work was completed.
     pub fraction: Option<f64>,
-    /// The host's rate divided by its number of workers; nothing if no time passed.
+    /// The host's rate divided by its number of workers; null if no time passed.
     pub per_worker: Option<f64>,
     /// Offset of the host's monotonic clock from rank 0's, in nanoseconds, as measured by the
     /// host's first rank before the run.
@@ -91,10 +91,10 @@ pub struct HostShare {
     pub clock_error_ns: Fact<u64>,
     /// Offset of the host's wall clock from rank 0's, in nanoseconds.
     pub wall_offset_ns: i64,
-    /// Mean processor time of a worker, in processors; nothing if this time is not known.
+    /// Mean processor time of a worker, in processors; null if this time is not known.
     pub worker_cpu: Option<f64>,
-    /// The most used interface that leads to the server, with the used share of its speed; nothing
-    /// if this share is not known.
+    /// The most used interface that leads to the server, with the used share of its speed; null if
+    /// this share is not known.
     pub interface: Option<(String, f64)>,
 }
 

@@ -1,14 +1,12 @@
-//! A count of completed work or of bytes, with the count a second.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A count, and the same count divided by a time.
+/// A count of completed work or of bytes, and the same count per second.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rate {
     /// Number of transactions, operations, files or bytes.
     pub count: u64,
-    /// The count a second; nothing if no time passed.
+    /// The count a second; null if no time passed.
     pub per_second: Option<f64>,
 }
 

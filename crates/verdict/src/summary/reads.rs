@@ -89,7 +89,7 @@ impl Behind {
         }
     }
 
-    /// What is behind the page cache of one target.
+    /// Returns what is behind the page cache of one target.
     pub(crate) fn of_target(target: &Target) -> Fact<Self> {
         target.class.as_ref().and_then(|class| match class {
             Class::Memory => Fact::Known(Self::Memory),
@@ -170,15 +170,15 @@ pub struct ReadsServed {
     /// in between hides it, such as a loop device that reads its file through the page cache.
     pub fetched_from: Fact<Behind>,
     /// Share of the bytes read that a device or a server served: fetched bytes divided by read
-    /// bytes. It is 0 if memory served everything, and above 1 if more was fetched than read.
-    /// Nothing if `fetched_bytes` or `fetched_from` is not known, or nothing was read.
+    /// bytes. It is 0 if memory served everything, and above 1 if more was fetched than read. Null
+    /// if `fetched_bytes` or `fetched_from` is not known, or nothing was read.
     pub fraction: Option<f64>,
     /// Bytes that the lowest devices below caching loop devices read in the same time, for all
     /// programs on the machine. At most this number of the bytes read can come from these devices.
     /// Not applicable without a caching loop device.
     pub beneath_loop_bytes: Fact<u64>,
-    /// How the page cache differed from the requested state; nothing if it did not differ, or if
-    /// the fetched bytes are not known.
+    /// How the page cache differed from the requested state; null if it did not differ, or if the
+    /// fetched bytes are not known.
     pub surprise: Option<Surprise>,
 }
 

@@ -46,7 +46,7 @@ pub struct DurabilitySummary {
     /// Whether a server, not a device, is behind the page cache of the target with the lowest
     /// level.
     pub is_server: bool,
-    /// Guarantee of an acknowledged write in the terms of the protocol; nothing if the engine calls
+    /// Guarantee of an acknowledged write in the terms of the protocol; absent if the engine calls
     /// no server itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stability: Option<String>,

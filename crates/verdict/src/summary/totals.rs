@@ -1,4 +1,5 @@
-//! The totals of the transactions that most readers of a record need, under short names.
+//! Totals of the transactions, under short names. They are the numbers that most readers of a
+//! record need.
 
 use std::collections::BTreeMap;
 

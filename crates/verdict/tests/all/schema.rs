@@ -19,7 +19,7 @@ fn validator() -> Validator {
     jsonschema::draft202012::new(&serde_json::from_str(PUBLISHED).unwrap()).unwrap()
 }
 
-/// A document of a classic workload, and one of a mix.
+/// Returns the document of a run with a classic workload, and one with a mix.
 fn documents() -> [Value; 2] {
     [GOLDEN, KEPT[0]].map(|text| serde_json::from_str(text).unwrap())
 }
@@ -43,7 +43,6 @@ fn every_field_is_described_without_code() {
     }
 }
 
-/// Whether the schema of a field allows `null`.
 fn is_nullable(schema: &Value) -> bool {
     let is_null = |kind: &Value| kind == "null";
     let of_types = schema["type"].as_array().into_iter().flatten().any(is_null);
@@ -55,8 +54,8 @@ fn is_nullable(schema: &Value) -> bool {
             .any(|any| is_null(&any["type"]))
 }
 
-/// Collects the fields of a schema and of its variants. Each field has its path, its own
-/// description with that of the containing value, and whether it may be null.
+/// Collects the fields of a schema and of its variants. An entry contains the field's path, its
+/// description followed by that of the containing value, and whether the field may be null.
 fn fields(place: &str, schema: &Value, found: &mut Vec<(String, String, bool)>) {
     let within = schema["description"].as_str().unwrap_or_default();
     for (name, field) in schema["properties"].as_object().into_iter().flatten() {
@@ -162,7 +161,6 @@ fn all_places(document: &Value) -> Vec<String> {
     found
 }
 
-/// Returns the document with another value at a place.
 fn with(document: &Value, place: &str, value: Value) -> Value {
     let mut changed = document.clone();
     *changed
@@ -179,7 +177,8 @@ fn a_document_without_one_of_its_fields_is_refused() {
         for place in all_places(&document) {
             let (object, field) = place.rsplit_once('/').unwrap();
             if object == "/summary/operations" || object.ends_with("/evidence/operations") {
-                // The keys of these maps are the operations of the run.
+                // The keys of these maps are the operations of the run, so none of them is
+                // required.
                 continue;
             }
             let mut without = document.clone();
@@ -196,7 +195,6 @@ fn a_document_without_one_of_its_fields_is_refused() {
 
 #[test]
 fn a_negative_count_is_refused() {
-    /// Fields that may be negative.
     const SIGNED: [&str; 10] = [
         "/monotonic_ns",
         "/unix_ns",

@@ -1,4 +1,4 @@
-//! The numbers that are derived from a record, each in a case that can be calculated by hand.
+//! Tests the numbers that are derived from a record, each in a case that can be calculated by hand.
 
 use record::{
     Action, Cache, ClaimWaits, Fact, FirstDone, Meter, Mix, OperationRecord, Outcome, Overhead,
@@ -39,13 +39,13 @@ fn operation(
     }
 }
 
-/// A worker that started at 10 s.
+/// Returns a worker that started at 10 s and worked for `seconds`.
 fn worker(worker: u32, role: Role, seconds: u64, done: u64, operations: u64) -> WorkerPhase {
     let ended_ns = (10 + seconds) * SECOND;
     records::worker((worker, role), 10 * SECOND, ended_ns, done, operations)
 }
 
-/// A phase from 10 s to 14 s, with one segment for each list of operations.
+/// Returns a phase from 10 s to 14 s, with one segment for each list of operations.
 fn phase(
     phase: Phase,
     segments: Vec<Vec<OperationRecord>>,
@@ -299,7 +299,8 @@ fn totals_of_transactions_include_all_segments_and_roles() {
         (1_000, Some(250.0)),
         "of both roles"
     );
-    // Ten of a thousand durations are beyond the 99th percentile, and one is beyond the 99.9th.
+    // Ten of a thousand durations are beyond the 99th percentile, and one is beyond the 99.9th. A
+    // percentile is reported only if at least ten are beyond it.
     assert_eq!(
         (read.latency_ns.p99, read.latency_ns.p99_9),
         (Some(1_000), None)
@@ -353,7 +354,7 @@ fn a_killed_run_has_no_paper_figures() {
         None,
         "how many were deleted is not known"
     );
-    // If the run recorded its own end, a phase that the record lacks performed no work.
+    // If the run recorded its own end, a phase that is missing in the record performed no work.
     record.actual.outcome = Outcome::Interrupted { signal: 2 };
     let paper = Summary::of(&record).paper.unwrap();
     assert_eq!(
@@ -477,7 +478,8 @@ fn overhead_is_a_share_of_the_workers_time() {
         ns_per_operation: 200.0,
     });
     let own = Summary::of(&record).overhead.unwrap();
-    // Four million operations of 0.2 µs in eight seconds of both workers together.
+    // The overhead is four million operations of 0.2 µs (0.8 s) in eight seconds of both workers
+    // together.
     assert_eq!((own.ns_per_operation, own.fraction), (200.0, Some(0.1)));
     // In a load sweep, the overhead is a share of the workers' time at all load levels.
     let transactions = record.actual.phases.pop().unwrap();

@@ -10,8 +10,8 @@ use record::{
 use testkit::{Assert, Shows};
 use verdict::{Level, Summary};
 
-/// Texts that the program wrote: version, name, text, and the hash of the text. The texts must
-/// never be changed.
+/// Documents that the program wrote. An entry contains schema version, name, text, and the hash of
+/// the text. The texts must never be changed.
 const KEPT: [(u32, &str, &str, u64); 4] = [
     (
         1,
@@ -71,7 +71,7 @@ fn every_schema_version_has_kept_records() {
     }
 }
 
-/// While only one schema version exists, its kept records are serialised exactly as the first runs
+/// While only one schema version exists, its kept records are serialized exactly as the first runs
 /// wrote them.
 #[test]
 fn kept_records_are_written_unchanged() {
@@ -88,7 +88,6 @@ fn kept_records_are_written_unchanged() {
     }
 }
 
-/// Completed operations of the measured transactions.
 fn counts(record: &Record) -> Vec<(Action, u64)> {
     let operations = record
         .actual
@@ -123,7 +122,8 @@ fn record_of_a_mix_with_schema_1_is_read() {
         (Durability::Fsync, Cache::AsIs)
     );
     assert!(how.sync_phases && how.series && how.steps && how.verify && !how.direct);
-    // The monotonic clock counts from boot, like the uptime, which was read just before.
+    // Both the monotonic clock and the uptime count from boot, and the uptime was read just before
+    // the origin.
     let uptime_s = *record.host.uptime_seconds.known().unwrap();
     let monotonic_s = record.origin.monotonic_ns as f64 / 1e9;
     assert!((monotonic_s - uptime_s).abs() < 1.0, "{:?}", record.origin);

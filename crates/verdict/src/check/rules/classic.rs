@@ -6,7 +6,8 @@ use super::scope::{At, Findings, Rule};
 use record::ClassicFigures;
 use record::run::{PhaseRecord, Record, WorkerPhase};
 
-/// Maximum difference between two clocks that are rounded to whole seconds, in seconds.
+/// Maximum difference between two readings of one moment, each rounded to whole seconds, in
+/// seconds.
 const SECONDS: i64 = 1;
 /// Maximum relative error of a sum of at most [`FLOATS_EXACT`] bytes in 32-bit floats.
 const FLOATS_OFF: f64 = 0.01;
@@ -23,7 +24,8 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
     seconds(record, &figures, &mut at);
 }
 
-/// The figures that follow from the workload and the phases. Other figures are as recorded.
+/// Returns the figures that follow from the workload and the phases. The other figures are copied
+/// from the record.
 fn expected(record: &Record, figures: &ClassicFigures, work: &Classic) -> ClassicFigures {
     let actual = &record.actual;
     let operations = || actual.phases.iter().flat_map(PhaseRecord::all_operations);
@@ -38,7 +40,6 @@ fn expected(record: &Record, figures: &ClassicFigures, work: &Classic) -> Classi
     let bytes = |figure: f64, moves: fn(Action) -> bool| {
         let moving = operations().filter(|operation| moves(operation.action));
         let exact = moving.map(|operation| operation.meter.bytes).sum::<u64>() as f64;
-        // Sums of 32-bit floats stop growing when they are large, so large figures are not checked.
         let is_near = (figure - exact).abs() <= exact * FLOATS_OFF + 1.0 || exact > FLOATS_EXACT;
         if is_float && is_near { figure } else { exact }
     };
@@ -60,7 +61,8 @@ fn expected(record: &Record, figures: &ClassicFigures, work: &Classic) -> Classi
     }
 }
 
-/// Checks whole seconds of the wall clock, unless the clock was set or the machine suspended.
+/// Checks the figures in whole seconds of the wall clock. They are not checked if the clock was
+/// set, if the machine was suspended, or with several ranks.
 fn seconds(record: &Record, figures: &ClassicFigures, at: &mut At<'_>) {
     let clocks = &record.during.clocks;
     if clocks.wall_clock_stepped_ns != 0 || clocks.suspended_ns != 0 || record.cluster.is_some() {
@@ -74,7 +76,8 @@ fn seconds(record: &Record, figures: &ClassicFigures, at: &mut At<'_>) {
             .saturating_add(ns)
             .div_euclid(1_000_000_000)
     };
-    // Worker 0 reads the wall clock for each figure between the two moments that are listed below.
+    // For each figure, worker 0 reads the wall clock between two moments, which the list below
+    // contains.
     let moment = |phase: Phase, at: fn(&WorkerPhase) -> u64| {
         let worker = record.actual.phase(phase)?.workers.first()?;
         (worker.worker == 0).then(|| second(at(worker)))

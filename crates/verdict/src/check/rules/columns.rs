@@ -12,10 +12,10 @@ const TICKS_NS: u64 = 50_000_000;
 /// Maximum time for which other programs may run between the moment of a reading and the reading
 /// itself, in nanoseconds.
 const READ_LATE_NS: u64 = 5_000_000_000;
-/// Counters that may decrease and states, which sums exclude.
+/// Columns that sums exclude: a counter that may decrease, and a state.
 const NO_COUNTS: [&str; 2] = ["iowait_ns", "in_flight"];
 
-/// A group of counters as JSON.
+/// Converts a group of counters to a JSON object.
 pub(super) fn fields(of: &impl Serialize) -> Value {
     serde_json::to_value(of).unwrap_or_default()
 }
@@ -28,7 +28,6 @@ pub(super) fn number(value: &Value) -> Option<u64> {
     }
 }
 
-/// Adds numbers up. The sum saturates at the maximum of the type.
 pub(super) fn sum(numbers: impl IntoIterator<Item = u64>) -> u64 {
     numbers.into_iter().fold(0, u64::saturating_add)
 }
@@ -56,7 +55,8 @@ impl Columns {
     }
 }
 
-/// Adds the tolerances: 5 %, the error of ticks, and the delay of a reading.
+/// Adds the tolerances to a time in nanoseconds: 5 %, the error of ticks, and the delay of a
+/// reading.
 pub(super) fn with_ticks(ns: u64) -> u64 {
     sum([ns, ns / 20, TICKS_NS, READ_LATE_NS])
 }

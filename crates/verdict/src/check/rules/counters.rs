@@ -1,5 +1,6 @@
 //! Checks counters of the kernel, which a record contains by phase, by second and for the whole
-//! run. Parts add up, and a part is at most the whole. Columns are matched by their names.
+//! run. The counters of parts add up, and are at most those of the whole run. Columns are matched
+//! by their names.
 
 use system::{ClocksDifference, Fact};
 
@@ -11,7 +12,7 @@ use record::run::SystemDuring;
 
 /// The unit of processor time in `/proc/stat`, in nanoseconds.
 const TICK_NS: u64 = 10_000_000;
-/// Architectures with another tick.
+/// Architectures on which a tick is not [`TICK_NS`].
 const OTHER_TICKS: [&str; 2] = ["alpha", "ia64"];
 
 pub(super) fn check(scope: &Scope<'_>, found: &mut Findings) {
@@ -50,7 +51,7 @@ pub(super) fn check(scope: &Scope<'_>, found: &mut Findings) {
     }
 }
 
-/// The counters of the whole run, by the names of the columns.
+/// Returns the counters of the whole run, by the names of the columns.
 fn whole(during: &SystemDuring) -> Columns {
     let counted = &during.counted;
     let mut whole = Columns::default();
@@ -91,7 +92,7 @@ fn processor_times(of: impl Fn(&str) -> Option<u64>, at: &mut At<'_>) {
     }
 }
 
-/// The kernel's units of processor times, in nanoseconds, and of memory, in bytes.
+/// Returns the kernel's unit of processor times, in nanoseconds, and its unit of memory, in bytes.
 fn kernel_units(scope: &Scope<'_>) -> [u64; 2] {
     let has_ticks = !OTHER_TICKS.contains(&scope.record.host.kernel.machine.as_str());
     [if has_ticks { TICK_NS } else { 1 }, 1_024]
@@ -168,7 +169,7 @@ fn clock(clocks: &ClocksDifference, at: &mut At<'_>) {
     at.same(".clock_source_changed", recorded, changed, "by their names");
 }
 
-/// Maximum resident memory of all readings, in bytes.
+/// Returns the maximum of all readings of the resident memory, in bytes.
 fn resident(scope: &Scope<'_>) -> Option<u64> {
     let machines = scope.machines();
     let read = machines.flat_map(|machine| machine.process.resident_bytes.max.iter().flatten());

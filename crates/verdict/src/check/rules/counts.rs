@@ -15,7 +15,7 @@ use record::run::{Actual, Check, OperationRecord, PhaseRecord, Record, WorkerPha
 pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
     let mut at = found.at(Rule::Workers, place);
     operations(scope, phase, &mut at);
-    // If a phase did not complete, a worker may have been lost with its counts.
+    // If a phase did not complete, the counts of a worker may be missing.
     if phase.complete {
         workers(phase, &mut at);
         first_done(scope, phase, &mut at);
@@ -47,9 +47,9 @@ fn workers(phase: &PhaseRecord, at: &mut At<'_>) {
     }
 }
 
-/// Checks the work that all workers had completed when the first worker finished. It is at least
-/// the work of this worker, and at most the work of the whole phase. With one worker, it equals the
-/// work of the phase.
+/// Checks the work that all workers had completed when the first worker finished. This work is at
+/// least that of the first worker to finish, and at most that of the whole phase. With one worker,
+/// it equals the work of the phase.
 fn first_done(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let mut at = at.below(".first_done");
     let Some(first) = &phase.first_done else {
@@ -68,7 +68,7 @@ fn first_done(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     };
     let least = match (scope.has_ranks(), &phase.workers[..]) {
         (false, [_]) if phase.is_all_measured() => all,
-        // Other workers may still have been in the warm-up.
+        // When this worker finished, other workers may still have been in the warm-up.
         _ => own.saturating_sub(phase.workers.len() as u64),
     };
     at.within(".done", first.done, least..=all, "of the workers");
@@ -153,8 +153,8 @@ fn halves(classic: &Classic) -> u64 {
         .count() as u64
 }
 
-/// Checks that each failed operation is recorded as an error of the same kind of operation. A
-/// failed verification of a completed operation is an error as well.
+/// Checks that each failed operation is recorded as an error of the same kind of operation. Errors
+/// that verification found are not compared, because their operations completed.
 pub(super) fn errors(record: &Record, found: &mut Findings) {
     let actual = &record.actual;
     let hangs = actual.stalled.iter().any(|stalled| !stalled.came_back);
@@ -202,8 +202,8 @@ pub(super) fn errors(record: &Record, found: &mut Findings) {
 /// The step of an error that verification found in the result of an operation.
 const VERIFY: &str = "verify";
 
-/// Number of names that the preparation and the transactions added. `None` if an operation failed,
-/// because its name may exist or not.
+/// Returns the number of names that the preparation and the transactions added. `None` if an
+/// operation failed, because its name may or may not exist.
 fn pool(record: &Record) -> Option<i128> {
     let mut names = 0_i128;
     for phase in &record.actual.phases {

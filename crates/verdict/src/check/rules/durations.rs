@@ -1,5 +1,5 @@
 //! Checks durations that a record contains several times: histograms with their sums, calls,
-//! service times, the slowest operations, and the workers' time for all of them.
+//! service times, the slowest operations, and the time that workers had for all operations.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -152,8 +152,8 @@ fn slow_one(scope: &Scope<'_>, phase: &PhaseRecord, slow: &SlowOperation, at: &m
     }
 }
 
-/// Whether a path begins with the directory of a location. The directory may be written as
-/// recorded, or with the target as the user wrote it.
+/// Whether a path begins with the directory of a location. The path may contain the target as
+/// recorded, or as the user wrote it.
 fn is_in_location(scope: &Scope<'_>, path: &str) -> bool {
     let locations = &scope.record.locations;
     let is_in = |(location, said): (&LocationRecord, &PathBuf)| {
@@ -172,7 +172,8 @@ fn work_time(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     }
     let depth = u128::from(scope.spec.depth.max(1));
     let all_workers = u128::from(scope.workers);
-    // An operation counts in the segment in which it completes, but may have begun before.
+    // An operation counts in the segment in which it completes, but may have begun before the
+    // segment.
     let begun_before = match depth {
         1 => 0,
         _ => all_workers * depth * u128::from(longest_ns(phase)),

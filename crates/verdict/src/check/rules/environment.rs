@@ -1,5 +1,5 @@
-//! Checks facts of the machine, the targets, their space, the ranks and the overhead that follow
-//! from one another.
+//! Checks facts that follow from one another: facts of the machine, the targets, their space, the
+//! ranks and the overhead.
 
 use std::path::Path;
 
@@ -111,7 +111,7 @@ fn mount(target: &Target, mount: &Mount, at: &mut At<'_>) {
     }
 }
 
-/// Checks the facts about a file system's space, which all follow from one call.
+/// Checks the facts about a file system's space. The kernel returns all of them in one call.
 fn space(target: &Target, space: &Space, at: &mut At<'_>) {
     let expected = Target {
         read_only: Fact::Known(space.read_only),
@@ -123,7 +123,7 @@ fn space(target: &Target, space: &Space, at: &mut At<'_>) {
     laws::check(&laws::OF_SPACE, space, &mut at.below(".space"));
 }
 
-/// File systems over several devices, of which the kernel names one.
+/// Types of file systems that may use several devices, of which the kernel names only one.
 const IS_OVER_SEVERAL: [&str; 4] = ["btrfs", "zfs", "bcachefs", "overlay"];
 
 fn kind(target: &Target) -> &str {
@@ -149,8 +149,8 @@ fn names(record: &Record, location: &LocationRecord, name: &str, at: &mut At<'_>
     }
 }
 
-/// Checks that a volume belongs to targets. Its free space is not checked, because other programs
-/// change it.
+/// Checks that a volume (a file system of the run) contains a target. Its free space is not
+/// checked, because other programs change it.
 fn volume(record: &Record, volume: &RoomVolume, at: &mut At<'_>) {
     laws::check(&laws::OF_VOLUME, volume, at);
     let workload = &record.spec.workload;
@@ -184,7 +184,8 @@ fn overhead(record: &Record, overhead: &Overhead, at: &mut At<'_>) {
     } = *overhead;
     let (workers, all) = (u64::from(overhead.workers), workload.workers.count());
     at.within(".workers", workers, 1..=all.into(), "of the workload");
-    // With writers and readers, there is one worker of each role, even on one processor.
+    // With writers and readers, the overhead is measured with at least one worker of each role,
+    // even on one processor.
     let online = record.host.processors.online.known();
     let most = online.map(|online| online.saturating_add(1));
     at.at_most(".workers", workers, most, "on all processors");
@@ -195,7 +196,7 @@ fn overhead(record: &Record, overhead: &Overhead, at: &mut At<'_>) {
     let most_of_one = if workload.mix().is_some() { 1 } else { 2 };
     let most = transactions.saturating_mul(most_of_one);
     at.at_most(".operations", operations, most, "of its transactions");
-    // If the files are few and small, the overhead is measured with all files.
+    // If the files are few and small (the limits below), the overhead is measured with all files.
     let pools = u64::from(workload.streams().max(1));
     let are_few = workload.files().saturating_mul(pools) <= 100_000;
     let are_small = workload.content_bytes_max() <= 10_000;
@@ -207,7 +208,8 @@ fn overhead(record: &Record, overhead: &Overhead, at: &mut At<'_>) {
     at.within(".files", files, least..=workload.files(), "of the workload");
 }
 
-/// Maximum difference between the second in the name of a run's own directory and the run's origin.
+/// Maximum difference between the time in the name of a run's own directory and the run's origin,
+/// in seconds.
 const MADE_WITHIN_S: u64 = 3_600;
 
 fn origin(record: &Record, at: &mut At<'_>) {
@@ -220,7 +222,7 @@ fn origin(record: &Record, at: &mut At<'_>) {
     let numbers = name.strip_prefix("postmark-");
     let made_s = numbers.and_then(|numbers| numbers.split('-').next()?.parse::<i64>().ok());
     let origin_s = record.origin.unix_ns.div_euclid(1_000_000_000);
-    // The wall clock may be set between the two readings, so the difference may have either sign.
+    // The wall clock may be set between the two readings, so the difference may be negative.
     let off_s = made_s.map(|made_s| made_s.abs_diff(origin_s));
     let by = "from the name of the directory";
     at.at_most(".origin.unix_ns: seconds", off_s, MADE_WITHIN_S, by);

@@ -1,5 +1,5 @@
-//! Checks what devices counted while a phase was performed and while it was synced, and the sample
-//! of the page cache.
+//! Checks the counters of devices during a phase and during the sync after it, and the sample of
+//! the page cache.
 
 use record::evidence::Residency;
 use record::run::PhaseRecord;
@@ -13,7 +13,7 @@ use super::scope::{At, Findings, Rule, Scope};
 /// Maximum number of files in a residency sample, which shows how much of the pool is in the page
 /// cache.
 const SAMPLE_MAX: u64 = 100;
-/// The kernel's unit of bytes that a device moves.
+/// Unit in which the kernel counts the data that a device moves, in bytes.
 const SECTOR_BYTES: u64 = 512;
 
 /// Checks that the counters of a phase and of the sync after it are at most those of the run, and

@@ -1,4 +1,4 @@
-//! Laws between two numbers of a record, as a table of JSON paths.
+//! Laws that relate two values of a record, in tables of JSON paths.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -6,7 +6,6 @@ use serde_json::Value;
 use super::columns::number;
 use super::scope::At;
 
-/// Relation of one number to another.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Relation {
     AtMost,
@@ -16,7 +15,7 @@ pub(super) enum Relation {
 use Relation::{AtMost, MultipleOf, OneOf};
 
 /// A path, the relation of its value to another value, and the path of the other value. Dots
-/// separate names. A known fact is represented by its value.
+/// separate names. If a value is a known fact, the fact's value is compared.
 type Law = (&'static str, Relation, &'static str);
 
 pub(super) const OF_HOST: [Law; 5] = [

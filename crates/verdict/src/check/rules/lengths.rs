@@ -11,8 +11,8 @@ use record::run::PhaseRecord;
 /// Maximum time for which other programs may keep a busy worker from its work, in nanoseconds.
 const SOON_NS: u64 = 10_000_000_000;
 
-/// Whether the machine was read each second, which shows that the process was never kept from its
-/// work for long.
+/// Whether the counters of the machine were read each second. If so, the process was never kept
+/// from its work for long.
 pub(super) fn is_undisturbed(phase: &PhaseRecord) -> bool {
     let Some(machine) = &phase.machine else {
         return false;
@@ -21,7 +21,8 @@ pub(super) fn is_undisturbed(phase: &PhaseRecord) -> bool {
     machine.spans().all(|span| span.end - span.start <= most)
 }
 
-/// Maximum think time of a worker, in nanoseconds.
+/// Returns the maximum think time of a worker, in nanoseconds. Exponential think times are assumed
+/// to be at most 100 times their mean.
 fn think_ns(scope: &Scope<'_>) -> u64 {
     use workload::mix::Think;
     match scope.spec.workload.mix().map(|mix| &mix.think) {
@@ -31,7 +32,8 @@ fn think_ns(scope: &Scope<'_>) -> u64 {
     }
 }
 
-/// Maximum recorded time of one operation and of one wait for a claimed file, in nanoseconds.
+/// Returns the time of the longest operation plus that of the longest wait for a claimed file, in
+/// nanoseconds.
 fn at_most_in_one_ns(phase: &PhaseRecord) -> u64 {
     let waits = phase
         .claim_waits
@@ -40,7 +42,6 @@ fn at_most_in_one_ns(phase: &PhaseRecord) -> u64 {
     longest_ns(phase).saturating_add(waits.max().unwrap_or(0))
 }
 
-/// Checks the duration of a phase.
 pub(super) fn phase(scope: &Scope<'_>, index: usize, place: &str, found: &mut Findings) {
     let phase = &scope.phases[index];
     let Some((began_ns, ended_ns)) = phase.span_ns() else {
@@ -71,10 +72,10 @@ pub(super) fn phase(scope: &Scope<'_>, index: usize, place: &str, found: &mut Fi
     let silent_ns = lasted_ns.saturating_sub(last_slice_ns.saturating_add(width_ns));
     let pause_ns = SOON_NS.saturating_add(at_most_in_one_ns(phase).saturating_mul(2));
     if phase.phase != Phase::Transactions {
-        // In other phases, directories are made and removed, and no operation includes this time.
+        // Other phases also make and remove directories, and no operation includes this time.
         return;
     }
-    // Workers spend time on skipped operations, which no interval includes.
+    // Workers spend time on skipped operations, but no interval includes these operations.
     let mut segments = phase.segments.iter();
     let has_work = segments.all(|segment| segment.skipped.total() == 0);
     let is_busy = !scope.is_open(phase) && think_ns(scope) == 0 && has_work;

@@ -40,7 +40,7 @@ fn series(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
         }
     }
     let series = phase.slices.totals();
-    // Intervals become wider only if there would be too many.
+    // Intervals become wider only if there would be more than `SLICES_MAX` of them.
     if phase.slices.width_ns() > SLICE_NS {
         let (slices, least) = (phase.slices.len() as u64, SLICES_MAX as u64 / 2 + 1);
         at.at_least(": wide ones", slices, least, "before they are wider");
@@ -66,7 +66,8 @@ fn series(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
 }
 
 /// Checks that each group of intervals that share their latencies has as many latencies as
-/// operations. The first interval with the key contains the latencies of the group.
+/// operations. For each role and kind of operation, the first interval of the group that contains
+/// it stores the latencies of the whole group.
 fn shared(phase: &PhaseRecord, at: &mut At<'_>) {
     let slices: Vec<_> = phase.slices.iter().collect();
     for (number, group) in slices.chunks(phase.slices.sharing().max(1)).enumerate() {
@@ -143,7 +144,8 @@ fn extremes(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
 
 /// Number of waiting transactions at which a worker stops counting.
 const WAITING_MAX: u64 = 10_000_000;
-/// Standard deviations by which random arrivals may differ from their rate.
+/// Maximum difference between the number of random arrivals and the expected number, in standard
+/// deviations.
 const DEVIATIONS: f64 = 8.0;
 
 /// Checks that the number of arrivals is the rate multiplied by the time.

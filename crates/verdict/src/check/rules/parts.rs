@@ -120,7 +120,8 @@ pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: 
     let caught_up = phase.caught_up_ns.is_some();
     at.due(".caught_up_ns", caught_up, (!is_open).then_some(false));
     let is_synced = spec.sync_phases && phase.complete && scope.is_complete();
-    // A stopped run may have synced a complete phase or not, so the sync is not checked.
+    // If the run was stopped, a complete phase may or may not have been synced, so the sync is not
+    // checked.
     let is_told = is_synced || !spec.sync_phases || !phase.complete;
     at.due(".sync", phase.sync.is_some(), is_told.then_some(is_synced));
     // A run watches for pauses in all phases or in none. So if one phase has pauses, all complete
@@ -168,7 +169,8 @@ fn evidence(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     at.due(".server", evidence.server.is_some(), calls_server);
 }
 
-/// Checks the parts of each kind of operation.
+/// Checks that each kind of operation has a role and an action of the workload, and the parts that
+/// the spec requires.
 fn operations(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let spec = scope.spec;
     let is_open = scope.is_open(phase);

@@ -75,7 +75,7 @@ pub enum Rule {
     Environment,
 }
 
-/// The lasting name of the rule.
+/// Displays the lasting name of the rule.
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.serialize(f)
@@ -150,7 +150,7 @@ impl At<'_> {
     }
 
     /// Checks that a recorded value equals the value that follows from the rest of the record. The
-    /// first difference breaks the rule. A value that is null as a whole is not checked.
+    /// first difference breaks the rule. Nothing is checked if either value is null.
     pub(super) fn same(
         &mut self,
         field: &str,
@@ -217,7 +217,7 @@ impl At<'_> {
         }
     }
 
-    /// Checks that a part exists if the rest of the record requires it, and only then. `is_due` is
+    /// Checks that a part exists if and only if the rest of the record requires it. `is_due` is
     /// `None` if the rest of the record does not determine whether the part exists.
     pub(super) fn due(&mut self, part: &str, is_there: bool, is_due: impl Into<Option<bool>>) {
         let is_wrong = |is_due: &bool| *is_due != is_there;
@@ -237,7 +237,8 @@ impl At<'_> {
     }
 }
 
-/// A list of phases, with facts of the run that contains them.
+/// A list of phases (those of the run, or of one load level), with facts of the run that contains
+/// them.
 pub(super) struct Scope<'a> {
     pub(super) record: &'a Record,
     pub(super) spec: &'a RunSpec,
@@ -285,7 +286,7 @@ impl Scope<'_> {
         CLOCKS_NS.saturating_add(errors.max().unwrap_or(0).saturating_mul(2))
     }
 
-    /// Number of transactions that all workers together were to perform.
+    /// Returns the number of transactions that the workload requests of all workers together.
     pub(super) fn asked_for(&self) -> u64 {
         let each = self.spec.workload.transactions();
         each.saturating_mul(self.workers.into())
@@ -305,7 +306,7 @@ impl Scope<'_> {
     }
 }
 
-/// The operations of all segments, each with its path below the phase.
+/// Iterates over the operations of all segments. Each has its path below the phase.
 pub(super) fn placed_operations(
     phase: &PhaseRecord,
 ) -> impl Iterator<Item = (String, &OperationRecord)> {
@@ -317,7 +318,8 @@ pub(super) fn placed_operations(
     })
 }
 
-/// Service times of operations; their latencies if service times are not recorded separately.
+/// Returns the service times of operations. If they are not recorded separately, the latencies are
+/// the service times.
 pub(super) fn service(operation: &OperationRecord) -> &Histogram {
     operation
         .meter
@@ -334,7 +336,7 @@ pub(super) fn longest_ns(phase: &PhaseRecord) -> u64 {
     longest.max().unwrap_or(0)
 }
 
-/// The phases of the run, and those of each load level.
+/// Returns the phases of the run, and the phases of each load level.
 pub(super) fn scopes(record: &Record) -> Vec<Scope<'_>> {
     let actual = &record.actual;
     let workers = record.spec.workload.workers.count();

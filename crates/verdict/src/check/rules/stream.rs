@@ -38,7 +38,7 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
     counts(record, found);
 }
 
-/// Whether the fingerprint is that of the first load level, as in a sweep of ranks.
+/// Whether the fingerprint is that of the first load level. This is so in a sweep of ranks.
 fn is_of_its_first_step(record: &Record) -> bool {
     let first = record.actual.sweep_steps.first();
     first.is_some_and(|step| matches!(step.load, record::run::Load::Ranks(_)))
@@ -58,10 +58,10 @@ fn hash(record: &Record, found: &mut Findings) {
     }
 }
 
-/// Why a rule about a stream is not checked.
+/// Reason why a rule about a stream is not checked.
 const TOO_LONG: &str = "the stream is too long to be followed";
 
-/// Work that a phase performed, or that follows from the stream.
+/// Work of a phase: either the performed work, or the work that the stream contains.
 #[derive(Default, Serialize)]
 struct Done {
     operations: BTreeMap<&'static str, u64>,

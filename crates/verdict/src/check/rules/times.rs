@@ -8,7 +8,8 @@ use record::Outcome;
 use record::Pauses;
 use record::run::PhaseRecord;
 
-/// Minimum duration of a sync of a real file system, which is a call in a thread, in nanoseconds.
+/// Minimum duration of a sync of a real file system, in nanoseconds. Each sync is a system call in
+/// a separate thread.
 const SYNC_MIN_NS: u64 = 1_000;
 
 pub(super) fn check(scope: &Scope<'_>, found: &mut Findings) {
@@ -42,14 +43,13 @@ fn order(scope: &Scope<'_>, earlier: &PhaseRecord, later: &PhaseRecord, at: &mut
     at.at_least(": beginning", began_ns, least, "after the last one");
 }
 
-/// Checks that the measured segments last from the start of the first worker to the end of the last
-/// worker.
+/// Checks that the measured segments begin with the first worker and end with the last worker.
 fn workers(phase: &PhaseRecord, at: &mut At<'_>) {
     let Some(first) = phase.measured().next().filter(|_| phase.complete) else {
         return;
     };
     let is_all_measured = phase.is_all_measured();
-    // A worker that finished before the measured segments is ignored.
+    // A worker that finished before the measured segments has no measured time, and is ignored.
     let with_part = || {
         let workers = phase.workers.iter();
         workers.filter(|worker| is_all_measured || worker.began_ns < worker.ended_ns)
@@ -96,7 +96,7 @@ fn machine(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
         .enumerate()
         .map(|(index, ended_ns)| {
             let since = ended_ns.saturating_sub(machine.began_ns) / measure::SLICE_NS;
-            // All readings but the last follow the end of their second.
+            // Each reading except the last follows the end of its second.
             since.saturating_sub(u64::from(index < last)) / seconds
         });
     let slices: Vec<u64> = slices.collect();

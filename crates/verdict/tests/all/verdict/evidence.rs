@@ -105,7 +105,7 @@ fn a_cache_that_was_not_dropped_is_reported() {
         move |record: &mut Record| {
             record.spec.cache = serde_json::from_value(cache.into()).unwrap();
             record.host.memory_total_bytes = Fact::Known(1_000_000);
-            // All bytes read come from the device.
+            // The device serves all bytes that the transactions read.
             let reads = transactions(record).segments[0].operations.iter();
             let read_bytes = reads
                 .filter(|of| of.action == Action::Read)

@@ -8,7 +8,7 @@ use verdict::rules::*;
 
 use crate::verdict::made::{SECOND, of, ramp, steal};
 
-/// At least one value of every reason, and one for each level of a reason with two levels.
+/// Returns at least one value of every reason, and one for each level of a reason with two levels.
 fn one_of_each() -> Vec<Reason> {
     let drift = |change| {
         let rates: Vec<f64> = ramp(60, change)
@@ -298,7 +298,7 @@ const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/specificatio
 const BEGIN: &str = "cargo test -p verdict -->\n";
 const END: &str = "<!-- End of the list of rules. -->";
 
-/// The module documentation of a rule's file.
+/// Returns the module documentation of a rule's file.
 fn paragraph(file: &str) -> String {
     let path = format!("{}/src/rules/{file}.rs", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).unwrap();

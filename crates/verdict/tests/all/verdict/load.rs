@@ -12,7 +12,7 @@ use crate::verdict::made::{
 
 #[test]
 fn overhead_above_10_percent_is_doubtful_and_above_50_percent_invalid() {
-    // A worker's time for each operation is a millisecond.
+    // The worker takes one millisecond for each operation, so 100,000 ns of overhead are 10 %.
     for (ns, expected) in [
         (100_000.0, None),
         (100_001.0, Some(Level::Doubtful)),
@@ -29,7 +29,7 @@ fn overhead_above_10_percent_is_doubtful_and_above_50_percent_invalid() {
             );
         }
     }
-    // On the engine `null` all of the time is overhead.
+    // On the engine `null` all of the time is overhead, so the rule does not apply.
     is_valid(|record| {
         overhead(record, 900_000.0);
         record.spec.engine = record::EngineName::NULL;
@@ -56,7 +56,7 @@ fn other_load_is_doubtful() {
     assert!(
         matches!(&found, Reason::OtherLoad(OtherLoad { busiest, .. }) if busiest[..] == [program])
     );
-    // Kernel threads work for the run, so their time is not other load.
+    // The kernel's time includes threads that work for the run, so it is not other load.
     is_valid(|record| {
         let times = known(&mut record.during.counted.system.times);
         times.busy_ns = Fact::Known(122 * SECOND);
@@ -133,8 +133,8 @@ fn processor_shares_are_unknown_in_short_runs_and_with_unknown_fuse_servers() {
     assert_eq!(seen.steal_fraction.why(), Some("no /proc"));
 }
 
-/// Records that other programs used the share `all` of processor time, including the share `server`
-/// of the target's FUSE server.
+/// Changes the record: the target is a FUSE file system, and other programs used the share `all` of
+/// processor time. This includes the share `server` of the FUSE server.
 fn on_fuse(record: &mut Record, all: f64, server: f64) {
     others(record, all);
     mount(record).file_system_type = "fuse".to_owned();
@@ -218,8 +218,9 @@ fn pauses_of_the_program_are_reported() {
             fraction,
         })
     };
-    // Pauses of up to 1 % of the time are valid, like an achieved rate that is lower by 1 %. Pauses
-    // of more than 10 % are invalid, because they exceed the drift of a steady run.
+    // Pauses of up to 1 % of the time are valid, as is an achieved rate up to 1 % below the
+    // requested one. Pauses of more than 10 % are invalid, because they exceed the drift of a
+    // steady run.
     is_valid(paused(2, SECOND / 20, SECOND / 10, 10));
     let found = reason(paused(3, SECOND / 5, SECOND / 2, 10));
     assert_eq!(found, (Level::Doubtful, expected(3, SECOND / 5, 0.05)));
@@ -228,7 +229,7 @@ fn pauses_of_the_program_are_reported() {
         found,
         (Level::Invalid, expected(10, 45 * SECOND / 100, 0.45))
     );
-    // A phase of less than a second is too short for a share of pauses.
+    // In a phase of less than a second, the share of pauses is not judged.
     is_valid(paused(1, SECOND / 5, SECOND / 2, 0));
     // If no thread watches for pauses, the pauses are not known, and the run remains valid.
     is_valid(|record| transactions(record).pauses = None);

@@ -17,7 +17,7 @@ pub const SECOND: u64 = 1_000_000_000;
 /// Start of the transactions, in nanoseconds since the origin.
 pub const BEGAN: u64 = 7 * SECOND;
 
-/// Changes the record of [`kept`] to that of a valid run, which was measured for a minute.
+/// Returns the record of [`kept`], changed to that of a valid run that was measured for a minute.
 pub fn well() -> Record {
     let mut record = kept();
     measure_for(&mut record, 60 * SECOND, 60_000);
@@ -27,7 +27,7 @@ pub fn well() -> Record {
     during.clocks.elapsed_ns = 61 * SECOND;
     let counted = &mut during.counted;
     let times = known(&mut counted.system.times);
-    // Two processors existed for 61 s. The run used one of them for 60 s.
+    // Two processors offered 61 s each. The run used one of them for 60 s.
     times.total_ns = Fact::Known(122 * SECOND);
     times.user_ns = Fact::Known(process / 4);
     times.nice_ns = Fact::Known(0);
@@ -54,7 +54,8 @@ pub fn transactions(record: &mut Record) -> &mut PhaseRecord {
     phase(record, Phase::Transactions)
 }
 
-/// Records that transactions read `read_bytes`, of which the kernel fetched `fetched_bytes`.
+/// Changes the evidence: transactions read `read_bytes`, of which the kernel fetched
+/// `fetched_bytes`.
 pub fn reads(record: &mut Record, fetched_bytes: Fact<u64>, read_bytes: u64) {
     let evidence = serde_json::json!({
         "performing": {
@@ -100,7 +101,7 @@ pub fn measure_for(record: &mut Record, ns: u64, operations: u64) {
     });
 }
 
-/// Records the operations of each second from the start of the transactions.
+/// Sets the time series: `rates` contains the operations of each second of the transactions.
 pub fn tell_rates(record: &mut Record, rates: &[u64]) {
     let transactions = transactions(record);
     transactions.slices = Default::default();
@@ -117,7 +118,7 @@ pub fn tell_rates(record: &mut Record, rates: &[u64]) {
     }
 }
 
-/// The verdict on a valid record after a change.
+/// Returns the verdict on a valid record after a change.
 pub fn of(change: impl FnOnce(&mut Record)) -> Verdict {
     let mut record = well();
     change(&mut record);
@@ -137,7 +138,7 @@ pub fn is_valid(change: impl FnOnce(&mut Record)) -> Seen {
     verdict.seen
 }
 
-/// The only reason that a change causes, with its level.
+/// Returns the only reason that a change of a valid record causes, with its level.
 pub fn reason(change: impl FnOnce(&mut Record)) -> (Level, Reason) {
     let verdict = of(change);
     let [reason] = &verdict.reasons[..] else {

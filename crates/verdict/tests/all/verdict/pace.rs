@@ -148,8 +148,8 @@ fn a_rate_that_changes_beyond_the_limits_is_doubtful() {
 
 #[test]
 fn variation_that_service_times_explain_is_steady() {
-    // Counts that a constant rate of 20 operations a second with exponential durations may produce
-    // in 10 s: the trend line rises by almost a half.
+    // A constant rate of 20 operations a second with exponential durations may by chance produce
+    // these counts in 10 s, although their trend line rises by almost a half.
     let rates = [16, 17, 18, 18, 20, 20, 22, 21, 24, 24];
     let (level, found) = steadiness(&rates);
     assert_eq!(level, Level::Doubtful, "the counts alone: {found:?}");
@@ -157,7 +157,7 @@ fn variation_that_service_times_explain_is_steady() {
         measure_for(record, 10 * SECOND + SECOND / 2, 200);
         tell_rates(record, &rates);
         let latency = &mut transactions(record).segments[0].operations[0].meter.latency;
-        // Latencies with an exponential distribution, whose mean is 50 ms: the 200 quantiles.
+        // The latencies are 200 quantiles of an exponential distribution with a mean of 50 ms.
         for rank in 0..200 {
             latency.record((-5e7 * (1.0 - (f64::from(rank) + 0.5) / 200.0).ln()) as u64);
         }
@@ -192,7 +192,8 @@ fn steadiness_of_less_than_six_seconds_is_unknown() {
 
 #[test]
 fn steadiness_uses_only_seconds_with_all_workers_active() {
-    // Ten seconds of warm-up at another rate; after another 40 s one of two workers finishes.
+    // The run has ten seconds of warm-up at another rate. After 40 more seconds, one of two workers
+    // finishes.
     let mut rates = vec![5_000; 10];
     rates.extend([1_000; 40]);
     rates.extend([400; 20]);
@@ -291,8 +292,8 @@ fn a_requested_steady_state_that_was_not_reached_is_invalid() {
 
 #[test]
 fn a_rate_that_was_not_reached_is_invalid() {
-    // Of 60,000 due transactions, 1 % and one in flight may be missing. With Poisson arrivals,
-    // three standard deviations more may be missing.
+    // Of 60,000 due transactions, 601 may be missing: 1 %, and one in flight. With Poisson
+    // arrivals, three standard deviations more may be missing.
     let chance = (3.0 * 60_000_f64.sqrt()) as u64;
     for (form, may_miss) in [
         (ArrivalProcess::Constant, 601),
@@ -332,8 +333,8 @@ fn a_rate_that_was_not_reached_is_invalid() {
     });
 }
 
-/// Every worker keeps up with its arrivals, because most operations are skipped. The requested rate
-/// counts as not reached all the same.
+/// Every worker keeps up with its arrivals, because most operations are skipped. Nevertheless the
+/// requested rate counts as not reached.
 #[test]
 fn skipped_operations_do_not_count_as_achieved_rate() {
     let skips = |skipped| {
@@ -358,8 +359,8 @@ fn skipped_operations_do_not_count_as_achieved_rate() {
         _ => None,
     });
     close(reached.expect("the rate was not reached"), 5_000.0 / 60.0);
-    // A level of a sweep that skips as much is not sustained, and its rate is that of completed
-    // operations.
+    // A load level that skips as many operations is not sustained, and its rate includes completed
+    // operations only.
     let step = SweepStep {
         load: Load::Rate(1_000.0),
         workers: 1,

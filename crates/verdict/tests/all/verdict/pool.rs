@@ -8,7 +8,7 @@ use crate::verdict::made::{
     BEGAN, is_valid, meter, operation, phase, reason, segment, transactions,
 };
 
-/// Adds operations to those of a segment. The pool contains 500 files.
+/// Adds operations to a segment of the transactions. The pool contains 500 files.
 fn also(record: &mut Record, index: usize, each: &[(Action, u64)]) {
     let operations = &mut transactions(record).segments[index].operations;
     operations.extend(
