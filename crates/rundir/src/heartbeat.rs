@@ -59,7 +59,7 @@ pub struct Life {
     name: Option<String>,
 }
 
-/// The state that the signs of life of an ended run record.
+/// The last state of an ended run, as its signs of life recorded the state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LastSigns {
     /// By how much the wall clock was set back during the run, in nanoseconds.

@@ -75,7 +75,6 @@ pub(crate) struct Manifest {
     /// Name of the file with the run's signs of life; `None` if the run has none.
     #[serde(default)]
     pub life: Option<String>,
-    /// The ranks of the run other than the one that wrote the manifest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ranks: Vec<OtherRank>,
     /// For a pool that was kept for a later run: its contents, and the progress of each worker's

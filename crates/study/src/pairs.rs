@@ -36,7 +36,7 @@ pub(crate) struct Counted<S> {
 /// The values of each block: the value of the candidate's run, then those of the baseline's runs.
 pub(crate) type Blocks = Counted<Vec<f64>>;
 
-/// Values of a configuration's runs without blocks.
+/// Values of a configuration's runs that belong to no block.
 pub(crate) type Apart = Counted<f64>;
 
 impl Blocks {

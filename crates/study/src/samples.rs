@@ -17,7 +17,7 @@ pub enum Method {
     /// Paired: each block contains runs of both configurations, but they were measured separately
     /// instead of in random order.
     BlocksApart,
-    /// Not paired, but as two independent samples.
+    /// Not paired: the runs were compared as two independent samples.
     NotInterleaved,
 }
 

@@ -104,7 +104,6 @@ pub fn standard_deviation(samples: &[f64]) -> Option<f64> {
     Some((squares / (samples.len() - 1) as f64).sqrt())
 }
 
-/// Quantile of Student's t distribution.
 pub fn student_quantile(probability: f64, degrees: f64) -> f64 {
     student(degrees).map_or(f64::INFINITY, |student| student.inverse_cdf(probability))
 }

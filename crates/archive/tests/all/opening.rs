@@ -145,7 +145,7 @@ fn files_of_other_programs_are_refused_and_not_changed() {
         is_refused(&path, expected);
     }
     fs::remove_file(&path).unwrap();
-    // The file is an SQLite database of another program.
+    // Creates an SQLite database of another program.
     let other = rusqlite::Connection::open(&path).unwrap();
     other
         .execute_batch("CREATE TABLE run (number INTEGER); PRAGMA user_version = 1")
@@ -524,7 +524,6 @@ fn grows() {
     println!("\ngrows");
     let reading = std::thread::spawn(|| std::io::stdin().read_line(&mut String::new()).unwrap());
     let mut number = 0;
-    // Adds runs until the test closes standard input.
     while !reading.is_finished() {
         number += 1;
         archive.import(&run(number)).unwrap();

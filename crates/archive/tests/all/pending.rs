@@ -162,7 +162,7 @@ fn foreign_or_damaged_files_do_not_prevent_the_import_of_others() {
         chown(of(10), Some(12_345), None).unwrap();
         expected += 1;
     }
-    // The archive contains another record with the ID of this file.
+    // The archive gets another record with the ID of run 20, whose own record waits in a file.
     let mut archive = open(&path);
     let mut other = run(20);
     other.host.hostname.push_str("-of-another");

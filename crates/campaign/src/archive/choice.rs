@@ -58,7 +58,7 @@ impl Surroundings {
         // An empty variable counts as not set.
         let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         let number = |name: &str| variable(name)?.to_str()?.parse().ok();
-        // An invalid user ID is used if the ID cannot be read.
+        // If the user ID cannot be read, an invalid ID is used, which matches no user.
         let user = std::fs::metadata("/proc/self").map_or(u32::MAX, |facts| facts.uid());
         let invoker = || {
             Some(Owner {

@@ -31,7 +31,6 @@ const PATIENCE_BESIDE: Duration = Duration::from_secs(10);
 /// Interval between two checks of the time limits.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Writes the record of a run to the archive; see the module documentation.
 pub struct Keeper {
     path: PathBuf,
     owner: Option<Owner>,

@@ -67,7 +67,6 @@ enum Next {
     Leave(u8),
 }
 
-/// Executes commands, which change the settings or use them.
 pub struct Interpreter<'a> {
     settings: PromptSettings,
     runner: &'a mut dyn ClassicRunner,

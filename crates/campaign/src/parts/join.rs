@@ -1,4 +1,4 @@
-//! Joins the files that the ranks of a run wrote into one record.
+//! Joins the rank files of a run into one record.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
