@@ -34,7 +34,6 @@ pub struct GatesSize {
     pub seed: u64,
 }
 
-/// Shares of gates that passed and that failed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Decisions {
     passed: Share,

@@ -23,7 +23,6 @@ impl std::ops::Add for Cost {
     }
 }
 
-/// The costs of the three phases of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Costs {
     pub prepare: Cost,
@@ -32,7 +31,6 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// The cost of all phases together.
     pub fn sum(&self) -> Cost {
         self.prepare + self.transactions + self.delete
     }

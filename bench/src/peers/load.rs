@@ -28,7 +28,6 @@ pub type Samples = Result<Vec<PhaseSample>>;
 
 const OBSERVER: &str = include_str!("../../borders.c");
 
-/// The file system, files and workers of a comparison.
 pub struct PeerLoad {
     pub mounted: MountedVolume,
     pub files: u64,

@@ -30,7 +30,6 @@ impl Face {
     }
 }
 
-/// An incident during the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Incident {
     /// The run ends by itself.
@@ -46,7 +45,6 @@ pub enum Incident {
     LazyUnmount,
 }
 
-/// The time at which the incident happens.
 #[derive(Clone, Copy, Debug)]
 pub struct IncidentMoment {
     /// Whether the incident happens only after the run has created its manifest.
@@ -76,9 +74,7 @@ pub struct Round {
     /// For [`Incident::MountOver`]: true if a new tmpfs is mounted over the location, false if
     /// another directory is mounted over it.
     pub over_tmpfs: bool,
-    /// Whether a user creates files during the run.
     pub user_files_during: bool,
-    /// Whether a user creates files after the run.
     pub user_files_after: bool,
 }
 

@@ -37,7 +37,6 @@ enum UserFileKind {
     Pipe,
 }
 
-/// All user files of a round.
 #[derive(Debug, Default)]
 pub struct UserFiles {
     all: Vec<UserFile>,

@@ -77,7 +77,6 @@ impl fmt::Display for Found {
     }
 }
 
-/// The shares of gates that passed and that failed.
 pub(super) struct GateShares {
     pub(super) passed: Share,
     pub(super) failed: Share,

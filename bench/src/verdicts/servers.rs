@@ -70,7 +70,6 @@ struct SimulatedServer {
     workers: u32,
 }
 
-/// Start, length and drift of a simulated measurement.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     start: Start,

@@ -30,7 +30,6 @@ const TICK_MS: u64 = 10;
 
 static STOPS: AtomicBool = AtomicBool::new(false);
 
-/// The measurements of a rank.
 #[derive(Serialize, Deserialize)]
 struct Found {
     rank: u32,

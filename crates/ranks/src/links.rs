@@ -117,7 +117,6 @@ impl Post<'_> {
         Err(self.out_of_step(from, does.as_words()))
     }
 
-    /// Sends a message of this operation to a neighbour.
     pub(crate) fn send(&mut self, to: u32, body: &[u8]) -> Outcome<()> {
         self.links.communicator.send(to, self.head.with(body))
     }
