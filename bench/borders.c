@@ -1,10 +1,12 @@
-/* Measures when fs_mark, a program that is not ours, changes from creating files to deleting them. fs_mark prints the
- * rate of its creations, but only whole microseconds for its deletions, and no processor time. This library is loaded
- * before the C library (LD_PRELOAD) and wraps open(2) and unlink(2). It reads the clock at the first creation, at the
- * first deletion after it, and at the end of the process. Every other call costs only a comparison and a jump.
+/* Measures when the benchmark fs_mark changes from creating files to deleting them. fs_mark prints
+ * the rate of its creations, but only whole microseconds for its deletions, and no processor time.
+ * This library is loaded before the C library (LD_PRELOAD) and wraps open(2) and unlink(2). The
+ * library reads the clock at the first creation, at the first deletion after it, and at the end of
+ * the process. Every other call costs only a comparison and a jump.
  *
- * For each process that created files, it appends a line to the file that BORDERS names: wall, user and system seconds
- * from the first creation to the first deletion, and then the same from there to the end. */
+ * For each process that created and deleted files, the library appends a line to the file that the
+ * environment variable BORDERS names. The line contains the wall, user and system seconds from the
+ * first creation to the first deletion, and from the first deletion to the end of the process. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

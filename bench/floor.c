@@ -1,20 +1,21 @@
-/* The floor: the system calls of the engine `posix` for a prepared list of operations, and nothing else. The time that
- * postmark takes longer is its own overhead.
+/* The floor: makes the system calls of the engine `posix` for a prepared list of operations, and does
+ * nothing else. The additional time that postmark takes is its own overhead.
  *
  *   floor OPERATIONS DIRECTORY
  *
- * `bench floor` (operations.rs) writes OPERATIONS: a header, and then for each worker and each of three phases the
- * number of operations and the operations, with all numbers in native byte order. A worker is a thread with its own
- * open directory: DIRECTORY, or if there are several workers w0, w1 and so on in it. They wait for each other before
- * each phase. No clock is read for an operation, and the only check is that every call did everything that was
- * requested.
+ * `bench floor` (operations.rs) writes the file OPERATIONS. It contains a header, and then for each
+ * worker and each of three phases the number of operations and the operations, with all numbers in
+ * native byte order. A worker is a thread with its own open directory: DIRECTORY, or, if there are
+ * several workers, DIRECTORY/w0, DIRECTORY/w1 and so on. The workers wait for each other before each
+ * phase. No clock is read for an operation, and the only check is that every call did everything
+ * that was requested.
  *
- * Two optimizations of postmark are used here as well, since the floor would be slower without them. Each thread has
- * its own table of open files (unshare). Calls are made by number, because functions of the C library are cancellation
- * points, which take time.
+ * This program contains two optimizations of postmark, because the floor would be slower without
+ * them. Each thread has its own table of open files (unshare). Calls are made by number, because
+ * functions of the C library are cancellation points, which take time.
  *
- * Prints a line for each phase: its name, the seconds from the first worker's start to the last worker's end, and the
- * processor time of the process in user mode and in the kernel, in seconds. */
+ * Prints a line for each phase: its name, the seconds from the first worker's start to the last
+ * worker's end, and the processor time of the process in user mode and in the kernel, in seconds. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,10 @@
 /*
  * nfs_calls PORT MOUNT_PORT EXPORT FOLDER DEPTH FILES BYTES OPERATIONS WORK
  *
- * Makes the calls of NFS version 3 for a workload on small files, with libnfs's raw interface and nothing else. Creates a pool of
- * FILES files of BYTES bytes in a new FOLDER of EXPORT on 127.0.0.1, performs OPERATIONS operations with DEPTH of them in flight, and
- * removes everything. WORK is
+ * Makes the calls of NFS version 3 for a workload on small files with libnfs's raw interface, and
+ * does nothing else. Creates a pool of FILES files of BYTES bytes in a new FOLDER of EXPORT on
+ * 127.0.0.1, performs OPERATIONS operations with DEPTH of them in flight, and removes the files and
+ * the folder. WORK is
  *   read   LOOKUP and READ of a random file
  *   stat   LOOKUP of a random file
  *   churn  alternately CREATE and WRITE of a new file, and REMOVE of the oldest one
@@ -38,7 +39,6 @@ struct handle {
     char bytes[HANDLE_MAX];
 };
 
-/* An operation in flight. */
 struct flight {
     uint64_t file;
     char name[24];
@@ -50,7 +50,7 @@ static struct handle root, folder;
 static struct flight flights[DEPTH_MAX];
 static char *data;
 static uint64_t bytes, in_flight, calls[PROCEDURES];
-/* Files are numbered, from the oldest one to the next one to be created. */
+/* Files have consecutive numbers: `oldest` is the oldest file, `next` the next one to be created. */
 static uint64_t oldest, next;
 static uint64_t started, operations, draw = 42;
 static char busy[1 << 20];
@@ -65,7 +65,7 @@ static void fail(const char *what)
     exit(1);
 }
 
-/* The reply of a successful call. Ends the program if the call failed. */
+/* Returns the reply of a successful call. Ends the program if the call failed. */
 static void *succeeded(int procedure, int status, void *answer)
 {
     if (status != RPC_STATUS_SUCCESS)

@@ -1,4 +1,5 @@
-//! Reports of kept records, compared with golden files. `run.json` is a record of a real run.
+//! Reports of records that are stored with the tests, compared with golden files. `run.json` is a
+//! record of a real run.
 
 use record::{
     Action, ArrivalProcess, Calibration, Check, CleanUp, End, ErrorRecord, Fact, Left, Outcome,
@@ -142,7 +143,7 @@ fn interrupted_run_and_exhausted_pool_are_marked_in_the_report() {
     }
 }
 
-/// The kept record, with a measurement of one minute.
+/// The record of `run.json`, with a measurement of one minute.
 fn valid() -> Record {
     const SECOND: u64 = 1_000_000_000;
     let mut record = kept();
@@ -254,7 +255,7 @@ fn machine_section_fits_the_width_and_is_omitted_for_short_runs() {
     let broken = section(&report::text::render(&record));
     assert_eq!(broken.len(), lines.len() + 1, "{broken:#?}");
     assert_eq!(broken.iter().find(|line| !is_narrow(line)), None);
-    // One worker, and no devices below.
+    // From here on, the transactions have the counters of one worker and of no device.
     let machine = record.actual.phases[1].machine.as_mut().unwrap();
     machine.devices = Fact::NotApplicable;
     machine.unknown.clear();

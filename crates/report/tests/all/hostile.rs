@@ -17,7 +17,7 @@ use crate::{built, paged};
 
 const RUN: &str = include_str!("../golden/run.json");
 /// Clears the screen, sets the title, reverses the writing direction, and ends the line to forge
-/// another one.
+/// another line.
 const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;x\u{7}\u{9b}31m\u{202e}\u{2066}\u{200f}\u{7f}\u{0}\
                        \u{2028}\r\nForged      all is well\n\t|`<script>=cmd";
 
@@ -25,7 +25,7 @@ fn kept() -> Record {
     Record::from_json(RUN).unwrap()
 }
 
-/// Adds the numbers of operations in each second, and the slowest operations.
+/// Adds the number of operations in each second, and the slowest operations.
 fn over_time(mut record: Record) -> Record {
     let transactions = record.actual.phases.iter_mut();
     for phase in transactions.filter(|phase| phase.phase == Phase::Transactions) {
@@ -431,7 +431,7 @@ enum Mutation {
     Repeat(usize),
     /// Replaces the value by another value of the document.
     Copy(prop::sample::Index),
-    /// Adds this to a number.
+    /// Adds this value to a number.
     Add(i64),
 }
 

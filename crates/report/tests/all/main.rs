@@ -13,7 +13,7 @@ mod servers;
 mod studied;
 mod terminal;
 
-// Shared by the suites.
+// Modules that the suites share.
 mod built;
 mod imported;
 mod noisy;

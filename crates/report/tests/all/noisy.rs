@@ -16,7 +16,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 const USUAL: [Action; 4] = [Action::Read, Action::Append, Action::Create, Action::Delete];
 
 /// Log-normal durations around the median of the kind of operation, with sigma 0.5. Three in a
-/// hundred wait for a device (5 ms, sigma 0.8).
+/// hundred are durations of a device (median 5 ms, sigma 0.8).
 fn durations(noise: &mut Random, kind: usize, count: u64) -> Histogram {
     let mut latency = Histogram::default();
     for _ in 0..count {
@@ -182,8 +182,8 @@ fn many_workers(record: &mut Record) {
     }
 }
 
-/// The largest record that this or an earlier version of the program writes: two roles with all
-/// kinds of operations for half an hour, and full-precision latencies for each second.
+/// A record as large as those of earlier versions of the program: all kinds of operations for half
+/// an hour, and full-precision latencies for each second.
 #[test]
 fn page_of_the_largest_record_stays_within_the_time_limit() {
     let base = built::private(&kept());

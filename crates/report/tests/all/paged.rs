@@ -1,6 +1,6 @@
 //! The page of an untrusted record: made within a time limit, well-formed and harmless.
 //! `hostile.rs` and `pages.rs` check the pages of their records with these functions, and the fuzz
-//! target `page` those of its inputs.
+//! target `page` checks the pages of its inputs.
 
 use std::time::Duration;
 

@@ -254,7 +254,8 @@ fn pages_of_incomplete_records_state_what_is_missing() {
             .for_each(|phase| phase.slices = Slices::default());
         record
     };
-    // No operation was performed, all of them failed, or only one was performed.
+    // `done` changes the meters of all operations: no operation was performed, all operations
+    // failed, or only one was performed.
     let done = |meter: fn(&mut Meter)| {
         let mut record = kept();
         let phases = record.actual.phases.iter_mut();

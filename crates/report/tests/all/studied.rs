@@ -338,7 +338,8 @@ fn page_of_a_study_with_hostile_names_is_well_formed() {
     );
 }
 
-/// A hundred runs of one minute, each with everything that is recorded over time.
+/// Returns the page of a hundred runs of one minute, each with everything that is recorded over
+/// time.
 pub fn page_of_a_hundred() -> String {
     let mut made = made(12);
     made.records.truncate(100);
