@@ -42,9 +42,7 @@ static FACTS_OF_RAW: EngineFacts = EngineFacts {
 /// The engine whose code runs over the simulated calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
-    /// The engine `raw` ([`crate::raw`]).
     Raw,
-    /// The engine `posix` ([`crate::posix`]).
     Posix,
 }
 

@@ -169,7 +169,7 @@ impl AllCounters {
         inner.ended.add(&ended);
     }
 
-    /// Returns the sums of all counters.
+    /// Returns the sums of all counters, including those of threads that ended.
     pub fn sum(&self) -> Totals {
         let inner = self.inner();
         let mut sum = inner.ended.clone();

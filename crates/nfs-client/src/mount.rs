@@ -83,7 +83,7 @@ impl Export {
 pub struct Mounted {
     /// How to call the NFS service: its address, credentials and timeout.
     pub endpoint: Endpoint,
-    /// The port of the MOUNT service.
+    /// The port of the MOUNT service, from the export or the port mapper.
     pub mount_port: u16,
     /// The path that was mounted: the path of the export, or of one of its parent directories.
     pub export: Vec<u8>,

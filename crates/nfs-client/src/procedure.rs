@@ -42,7 +42,7 @@ impl Program {
 
 macro_rules! procedures {
     ($($variant:ident = $program:ident $number:literal $name:literal,)+) => {
-        /// A procedure of any of the programs.
+        /// A procedure of one of the three programs.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Procedure {
             $(#[doc = $name] $variant,)+

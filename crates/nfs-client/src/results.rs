@@ -59,7 +59,7 @@ pub struct ReadResult<'a> {
     pub attributes: Option<FileAttributes>,
     /// Whether the file ends after these bytes.
     pub is_end: bool,
-    /// The bytes that were read.
+    /// The bytes that were read, at most as many as requested.
     pub data: &'a [u8],
 }
 
@@ -85,9 +85,9 @@ pub fn read(mut reader: Reader<'_>, asked: usize) -> Result<ReadResult<'_>, Garb
 pub struct WriteResult {
     /// Number of bytes written.
     pub count: usize,
-    /// The stability of the written bytes.
+    /// The stability of the written bytes, which may differ from the requested stability.
     pub stable: Stable,
-    /// The server's write verifier.
+    /// The server's write verifier, which changes when the server restarts.
     pub verifier: WriteVerifier,
 }
 
@@ -124,7 +124,7 @@ pub fn read_link(mut reader: Reader<'_>) -> Result<&[u8], Garbled> {
 pub struct ListedEntry<'a> {
     /// The number of the file in its file system (`fileid`).
     pub number: u64,
-    /// The name of the entry.
+    /// The name of the entry, which is not empty and contains neither `/` nor NUL.
     pub name: &'a [u8],
     /// The cookie from which a listing continues after this entry.
     pub cookie: u64,

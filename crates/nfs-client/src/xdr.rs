@@ -29,7 +29,7 @@ impl<'a> Reader<'a> {
         Self(bytes)
     }
 
-    /// Decodes `N` bytes of fixed length.
+    /// Decodes a value of `N` bytes, which has neither a length in front nor padding.
     #[inline]
     pub fn fixed<const N: usize>(&mut self) -> Result<&'a [u8; N], Garbled> {
         let (found, rest) = self.0.split_first_chunk().ok_or(Garbled)?;

@@ -87,7 +87,7 @@ pub fn plan(record: &PlanRecord) -> Document {
     whole
 }
 
-/// A table of the operations that occur, by phase.
+/// Adds a table of the operations that occur, by phase.
 fn operations(document: &mut Document, record: &PlanRecord) {
     let plan = &record.plan;
     let mut table = Table::new(
@@ -136,7 +136,7 @@ fn transactions(document: &mut Document, record: &PlanRecord) {
     ));
 }
 
-/// The bytes that are read and written, and the peak of the pool.
+/// Adds the bytes that are read and written, and the peak of the pool.
 fn data(document: &mut Document, record: &PlanRecord) {
     let plan = &record.plan;
     document.below(format!(

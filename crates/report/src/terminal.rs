@@ -45,7 +45,7 @@ fn block(part: f64) -> char {
     BLOCKS[eighths as usize]
 }
 
-/// A chart of the rate of all operations over time.
+/// Adds a chart of the rate of all operations over time.
 fn rates(document: &mut Document, record: &Record, width: usize) {
     let stretches = stretches(&phases(record), width);
     let (Some(first), Some(last)) = (stretches.first(), stretches.last()) else {
@@ -75,7 +75,7 @@ fn rates(document: &mut Document, record: &Record, width: usize) {
     chart(document, title, &heights, (&rate(Some(high)), "0"), &labels);
 }
 
-/// A chart of the latencies of all transactions, with the same axes as the charts of pages.
+/// Adds a chart of the latencies of all transactions, with the same axes as the charts of pages.
 fn latencies(document: &mut Document, record: &Record, width: usize) {
     let mut all = Histogram::default();
     for operation in operations(record) {

@@ -1,4 +1,4 @@
-//! Listing directories.
+//! Operations that list a directory.
 
 use std::ffi::{CStr, c_int};
 

@@ -24,7 +24,6 @@ pub(super) struct KernelDirectory {
 pub(super) const OPEN: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::CLOEXEC);
-/// Flags to open a file for reading.
 const OPEN_FILE: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::NONBLOCK);
@@ -48,7 +47,6 @@ impl KernelDirectory {
         }))
     }
 
-    /// Opens an entry of this directory.
     fn open_at(&self, name: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
         let flags = flags | OFlags::CLOEXEC;
         rustix::fs::openat(&self.held, OsStr::from_bytes(name), flags, Mode::empty())

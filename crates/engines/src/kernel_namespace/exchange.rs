@@ -28,8 +28,8 @@ const ON_THE_WAY: OFlags = OFlags::PATH
 
 /// Opens a directory and determines with whose rights the directory is used.
 pub(crate) fn open(path: &Path) -> Result<(OwnedFd, Access), Errno> {
-    // Only a process of root is protected, because links in a replaced directory could redirect its
-    // calls to any file of the system.
+    // Only a process of root needs this protection: links in a replaced directory could redirect
+    // its calls to any file of the system.
     if !rustix::process::geteuid().is_root() {
         return Ok((openat(CWD, path, super::OPEN, Mode::empty())?, Access::Own));
     }

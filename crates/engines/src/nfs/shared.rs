@@ -24,7 +24,6 @@ pub(crate) struct Target {
     pub(crate) verifiers: Verifiers,
 }
 
-/// Data that all sessions of an engine share with its namespace.
 #[derive(Debug)]
 pub(crate) struct NfsShared {
     pub(crate) depth: usize,
@@ -91,7 +90,8 @@ impl NfsShared {
         Ok((target, rest))
     }
 
-    /// Returns the time limit for replies of a target's server.
+    /// Returns the time limit for replies of a server: the URL's parameter `timeout`, or the
+    /// engine's time limit.
     pub(crate) fn timeout_of(&self, url: &Url) -> Duration {
         let given = url
             .parameter("timeout")

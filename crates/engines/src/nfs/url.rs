@@ -62,7 +62,7 @@ pub(crate) fn export(url: &Url) -> Export {
     }
 }
 
-/// Returns the number of connections of a session.
+/// Returns the number of connections of a session to the server; 1 by default.
 pub(crate) fn connections(url: &Url) -> u32 {
     url.parameter("nconnect").unwrap_or(1)
 }

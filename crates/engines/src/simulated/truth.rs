@@ -1,5 +1,5 @@
 //! Faults that tests inject into calls, and exact counts of what the calls did to the simulated
-//! files, with which tests compare the reported counts.
+//! files. Tests compare the reported counts with these exact counts.
 
 use engine::Step;
 

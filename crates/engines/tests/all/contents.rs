@@ -149,7 +149,7 @@ fn direct_io_reads_and_writes_correct_contents() {
             }
         );
         done(session, &make::truncate(name, 5_000));
-        // The file now ends at an unaligned offset.
+        // After the truncation, the file ends at an unaligned offset.
         let shorter = failed(session, &make::read(name, bytes));
         assert_eq!(
             shorter.cause,

@@ -83,8 +83,8 @@ pub fn is_page(beginning: &[u8]) -> bool {
     beginning.trim_ascii_start().first() == Some(&b'<')
 }
 
-/// A reader of the documents in a page, exactly as they were embedded. It decompresses while the
-/// caller reads, so the caller can limit the size.
+/// Returns a reader of the documents in a page, exactly as they were embedded. The reader
+/// decompresses while the caller reads, so the caller can limit the size.
 ///
 /// # Errors
 /// Returns an error if the page contains no documents, or if their encoding is damaged. Damage of

@@ -19,7 +19,7 @@ pub(crate) fn rate_label(value: f64) -> String {
     }
 }
 
-/// A rate, without `.00`.
+/// Formats a rate for an axis, without `.00`.
 pub(crate) fn short_rate(value: f64) -> String {
     rate(Some(value)).replace(".00", "")
 }

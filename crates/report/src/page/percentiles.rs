@@ -222,8 +222,8 @@ pub(crate) fn share(parts: f64) -> String {
     if parts <= 1.0 {
         return "0 %".to_owned();
     }
-    // Enough digits for all nines of the percentile. A percentile between 99 % and 99.9 % has as
-    // many digits as 99.9 %.
+    // `digits` suffices for all nines of the percentile. A percentile between 99 % and 99.9 % has
+    // as many digits as 99.9 %.
     let digits = (parts.log10().ceil() as usize).saturating_sub(1);
     let share = format!("{:.digits$}", 100.0 - 100.0 / parts);
     let share = match digits {

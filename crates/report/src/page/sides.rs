@@ -33,7 +33,6 @@ pub(super) struct PageSide<'a> {
     pub anchor: String,
 }
 
-/// The anchor of a run on the page.
 pub(super) fn anchor(run: u64) -> String {
     format!("run-{run}")
 }

@@ -62,7 +62,8 @@ fn share(processors: Option<f64>) -> Cell {
     Cell::decimal(processors.map(|processors| processors * 100.0), 1)
 }
 
-/// Processor time of workers and other threads during the transactions.
+/// Adds the processor time of workers and other threads during the transactions, and the program's
+/// memory.
 fn threads(document: &mut Document, machine: &MachineSummary) {
     let mut words = Vec::new();
     let [others, memory] = [

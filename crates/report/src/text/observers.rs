@@ -7,7 +7,7 @@ use record::Fact;
 use verdict::Summary;
 use verdict::summary::{ObserverRow, ObserverSummary};
 
-/// Maximum number of rows in the table. The record contains all.
+/// Maximum number of rows in the table. The record contains all rows.
 const ROWS_MAX: usize = 32;
 /// A difference between the calls that a server counted and the calls that clients sent is reported
 /// above this share of the calls sent.

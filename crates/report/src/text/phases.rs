@@ -190,7 +190,7 @@ fn spread(document: &mut Document, summary: &Summary) {
 /// A part of a phase: the phase's name (empty except for the first part), the phase, and the part.
 pub(super) type Part<'a, T> = (&'static str, &'a PhaseSummary, &'a T);
 
-/// The parts of all phases.
+/// Returns the parts of all phases that `parts` selects.
 pub(super) fn by_phase<T: 'static>(
     summary: &Summary,
     parts: fn(&PhaseSummary) -> &[T],

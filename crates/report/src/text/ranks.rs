@@ -113,7 +113,7 @@ fn each_rank(document: &mut Document, ranks: &RanksSummary) {
 }
 
 fn difference(differ: &HostsDiffer) -> String {
-    /// Maximum number of values that are listed. The record contains all.
+    /// Maximum number of values that are listed. The record contains all values.
     const VALUES_MAX: usize = 4;
     let what = match differ.fact {
         HostFact::Program => "the program",

@@ -13,9 +13,9 @@ use super::heading::work;
 use super::{outcome, phases, reasons, sweep};
 use crate::{environment, latencies};
 
-/// Maximum number of reasons of a verdict. The full report contains all.
+/// Maximum number of reasons of a verdict. The full report contains all reasons.
 const REASONS_MAX: usize = 4;
-/// Maximum number of kinds of errors. The full report contains all.
+/// Maximum number of kinds of errors. The full report contains all kinds.
 const ERRORS_MAX: usize = 3;
 
 pub fn short(record: &Record) -> Document {

@@ -190,7 +190,7 @@ fn readouts_legends_and_tables_react_to_the_pointer() {
     assert_eq!(browser.complaints(), [""; 0]);
 }
 
-/// Presses the button to copy, and returns its text afterwards.
+/// Presses the copy button, and returns the text that the button shows afterwards.
 fn copied(browser: &Browser) -> String {
     browser.point("button.copy", (0.5, 0.5), true);
     let changed = "new Promise((done) => { const look = () => \
@@ -231,8 +231,8 @@ fn page_of_a_hundred_runs_is_usable_within_a_second() {
     let browser = Browser::start();
     browser.wide(1280);
     let page = page_of_a_hundred();
-    // The script has run at the event `domContentLoadedEventEnd`. The best of several attempts
-    // counts, because other tests run at the same time.
+    // When the event `domContentLoadedEventEnd` occurs, the script has run. The best of several
+    // attempts counts, because other tests run at the same time.
     let ready = (0..5).map(|_| {
         browser.open(&page);
         let ready =

@@ -303,7 +303,7 @@ fn workers(ends: [u64; 4], done: [u64; 4]) -> [(u32, Role, u64, u64); 4] {
 }
 
 /// Counters of a machine with two processors and one partition of a disk, which is busy for half of
-/// the time that the workers wait.
+/// the time.
 fn machine(segment: &Segment) -> MachineOverTime {
     let ns = segment.ended_ns - segment.began_ns;
     let count = |number: u64| Counts::from(vec![Some(number)]);

@@ -192,7 +192,7 @@ fn failed() -> Record {
     record
 }
 
-/// A record in which all reads failed, so that its verdict is INVALID.
+/// The record of a failed run with errors, so that its verdict is INVALID.
 fn invalid() -> Record {
     let mut record = failed();
     let first: Vec<ErrorRecord> = built::shared(&kept()).actual.errors;

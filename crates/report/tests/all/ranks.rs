@@ -116,8 +116,8 @@ fn run_of_one_process_has_no_ranks_section() {
     assert!(!report::text::render(&kept()).contains("Ranks"));
 }
 
-/// The record of an observer that counted `calls` calls in the whole run, half of them in the first
-/// phase.
+/// The record of an observer that counted `calls` calls in the whole run, half of them in the
+/// transactions.
 fn observer(record: &Record, calls: Option<u64>) -> ObserverRecord {
     let spent = |busy: u64| {
         json!({"known": {"total_ns": {"known": 1000}, "user_ns": {"known": busy},

@@ -96,7 +96,6 @@ impl HomeLine {
         })
     }
 
-    /// Returns the handle and the attributes of the file that a name denotes.
     pub(super) fn look_up(
         &self,
         directory: &Handle,

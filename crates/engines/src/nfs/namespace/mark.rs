@@ -15,7 +15,6 @@ use super::line::HomeLine;
 #[derive(Debug)]
 pub(super) struct NfsMark {
     pub(super) line: Arc<HomeLine>,
-    /// The handle of the directory that contains the mark.
     pub(super) directory: Handle,
     pub(super) file: Handle,
     pub(super) name: String,

@@ -24,7 +24,6 @@ pub(super) struct Line {
     pub(super) state: LineState,
     /// The reason why the connection was lost, or why the last attempt failed.
     pub(super) error: Errno,
-    /// The delay before the next attempt.
     backoff: Backoff,
 }
 

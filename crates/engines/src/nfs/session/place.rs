@@ -9,7 +9,6 @@ use super::directories::Directories;
 /// Initial capacity in bytes of the buffer for a path; most paths are shorter.
 const NAME_BYTES: usize = 256;
 
-/// A path in a location, and the handle of its directory.
 #[derive(Debug)]
 pub(super) struct Place {
     pub(super) location: usize,

@@ -14,7 +14,6 @@ use super::line::LineState;
 const RECEIVES_BETWEEN_LOOKS: u32 = 64;
 
 impl NfsSession {
-    /// Sends all buffered calls.
     #[inline]
     pub(super) fn send_all(&mut self) {
         for number in 0..self.lines.len() {

@@ -407,8 +407,8 @@ fn error_for_unreachable_target_names_cause_and_hint() {
 /// request.
 #[test]
 fn server_that_closes_connections_is_retried_until_timeout() {
-    /// Delays start at 5 ms and double, so fewer than ten calls fit into the time limit; a busy
-    /// machine makes fewer.
+    /// Generous limit of calls: delays start at 5 ms and double, so fewer than ten calls fit into
+    /// the time limit.
     const CALLS_MAX: usize = 20;
     let fixture = Fixture::new(1, "");
     let namespace = fixture.engine.namespace().unwrap();

@@ -99,7 +99,7 @@ pub fn work(names: &Names) -> Vec<(Operation<'_>, Vec<Step>)> {
     ]
 }
 
-/// Returns the `Step`s of an operation under a durability policy.
+/// Returns the `Step`s of an operation under a durability policy; `steps` include all syncs.
 pub fn steps_of(steps: &[Step], operation: OperationKind, durability: Durability) -> Vec<Step> {
     use Durability::{Batch, Fdatasync, Fsync, FsyncDirectory};
     let syncs = matches!(durability, Fdatasync | Fsync | FsyncDirectory);

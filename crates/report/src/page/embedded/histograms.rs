@@ -16,7 +16,8 @@ const END: &str = "]]";
 /// Maximum number of bytes between two quotation marks: the maximum length of a string in a record.
 const BETWEEN_BYTES_MAX: u64 = 4 << 20;
 
-/// A document with its histograms as texts; `None` if the conversion could not be reversed exactly.
+/// Converts the histograms of a document to texts; `None` if the conversion could not be reversed
+/// exactly.
 pub(super) fn shorter(document: &str) -> Option<String> {
     if document.contains(TEXT) {
         return None;

@@ -103,7 +103,7 @@ fn put_together(phases: &[&PhaseRecord], together: usize, with_latencies: bool) 
             let from_ns = began_ns.saturating_add(number.saturating_mul(wide_ns));
             let mut stretch = Stretch {
                 began_ns: from_ns,
-                // The phase's end cuts the last interval.
+                // The last interval ends at the end of the phase.
                 ended_ns: from_ns.saturating_add(wide_ns).min(ended_ns.max(from_ns)),
                 ..Stretch::default()
             };

@@ -48,7 +48,7 @@ impl Series {
     }
 }
 
-/// The points of all series.
+/// The points of all series, without the gaps.
 pub(crate) fn points(series: &[Series]) -> impl Iterator<Item = (f64, f64)> + Clone {
     let points = series.iter().flat_map(|series| &series.points);
     points.copied().flatten()
