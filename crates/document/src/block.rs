@@ -15,29 +15,32 @@ pub enum Block {
     Title(String),
     /// A heading of the second level.
     Heading(String),
-    /// A heading that no empty line separates from the table or paragraph below it.
+    /// A heading directly above a table or paragraph, without an empty line between them.
     Head(String),
     /// A paragraph; an empty text produces an empty line.
     Words {
-        /// Level of indentation: 0, or 1 more than that of the block which this block details.
+        /// Level of indentation, from 0. A block with details about another block is one level
+        /// deeper.
         depth: usize,
         text: String,
     },
     /// An item of a list: one paragraph.
     Item {
-        /// Level of indentation: 0, or 1 more than that of the block which this block details.
+        /// Level of indentation, from 0. A block with details about another block is one level
+        /// deeper.
         depth: usize,
         text: String,
     },
     /// A name and its value in one line.
     Pair {
-        /// Level of indentation: 0, or 1 more than that of the block which this block details.
+        /// Level of indentation, from 0. A block with details about another block is one level
+        /// deeper.
         depth: usize,
-        /// The name; empty if the value continues that of the previous pair.
+        /// The name; empty if this value continues the value of the previous pair.
         key: String,
         value: String,
     },
-    /// An explanation, in brackets, of the table or number above the block.
+    /// An explanation of the table or number above this block, printed in brackets.
     Note {
         /// A text before the explanation. Further lines are indented by its width, so that they are
         /// aligned with the first line.
@@ -61,7 +64,7 @@ pub enum Block {
     Painted(Box<Block>, Vec<(String, Tone)>),
 }
 
-/// A chart as SVG, and the same contents as text for readers who cannot see the chart.
+/// A chart as SVG, and its contents as text for readers who cannot see the chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {
     /// A short description of the chart.
@@ -156,7 +159,6 @@ impl Document {
         self.words("");
     }
 
-    /// Adds a paragraph of a list.
     pub fn item(&mut self, text: impl Into<String>) {
         self.push(Block::Item {
             depth: 0,
@@ -164,7 +166,6 @@ impl Document {
         });
     }
 
-    /// Adds each text as a paragraph of a list.
     pub fn items<T: Into<String>>(&mut self, texts: impl IntoIterator<Item = T>) {
         texts.into_iter().for_each(|text| self.item(text));
     }
@@ -200,7 +201,7 @@ impl Document {
         self.push(Block::Note { lead: "", text });
     }
 
-    /// Adds a warning in one line, which applies to all blocks below it.
+    /// Adds a warning, which is not wrapped. It applies to all blocks below it.
     pub fn warning(&mut self, text: impl AsRef<str>) {
         self.push(Block::Warning(kept(text.as_ref())));
     }
@@ -221,7 +222,6 @@ impl Document {
         }
     }
 
-    /// Adds all blocks of another document.
     pub fn append(&mut self, other: Self) {
         self.0.extend(other.0);
     }

@@ -18,7 +18,6 @@ pub enum DotValue {
     Missing(String),
 }
 
-/// A row of a dot chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DotRow {
     /// The label before the row.
@@ -26,7 +25,6 @@ pub struct DotRow {
     pub value: DotValue,
 }
 
-/// A dot chart: values in rows on a common axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dots {
     pub title: String,

@@ -1,4 +1,4 @@
-//! The list of all output formats. Each has a name, and formats that can represent any document
+//! The list of all output formats. Each has a name, and formats that can represent every document
 //! also have a renderer. A new format needs a row in this list and a file in the folder `format`.
 
 mod csv;
@@ -17,8 +17,8 @@ pub use json::{json, json_line};
 pub use markdown::markdown;
 pub use text::{SCREEN_WIDTH, Terminal, WIDTH, on_terminal, text};
 
-/// A function that renders a document. Its number is the line length in characters, for formats
-/// that wrap lines.
+/// A function that renders a document. The second argument is the maximum length of a line in
+/// characters, for formats that wrap lines.
 type Renderer = fn(&Document, usize) -> String;
 
 /// Declares [`Format`] and its table of names and renderers.
@@ -32,7 +32,7 @@ macro_rules! formats {
         }
 
         impl Format {
-            /// The formats that can represent any document, with their help texts.
+            /// The formats that can represent every document, with their help texts.
             pub const DOCUMENTS: &[(Self, &str)] = &[$($((Self::$variant, $about),)?)+];
 
             /// The name of the format in options.
@@ -42,8 +42,8 @@ macro_rules! formats {
                 }
             }
 
-            /// Returns the renderer of documents. Formats that cannot represent any document have
-            /// the renderer of text.
+            /// Returns the renderer of documents. Formats without a renderer use the renderer of
+            /// text.
             fn renderer(self) -> Renderer {
                 match self {
                     $($(Self::$variant => $renderer,)?)+
@@ -82,7 +82,7 @@ formats! {
     Terse = "terse";
 }
 
-/// No format has this name.
+/// The error for a name that no format has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownFormat;
 

@@ -67,8 +67,8 @@ pub fn sanitize(text: &str) -> Cow<'_, str> {
 }
 
 /// Escapes a text of several lines. Newlines, tabs, and carriage returns directly before newlines
-/// (the line ends of CSV) are unchanged. The function is for texts of this program in which
-/// untrusted strings are already escaped. An untrusted text could add lines.
+/// (the line ends of CSV) are unchanged. The text must be one of this program, in which untrusted
+/// strings are already escaped. An untrusted text could add lines.
 pub fn lines(text: &str) -> Cow<'_, str> {
     let is_escaped = |character: char| !matches!(character, '\n' | '\t') && is_harmful(character);
     if !text.contains("\r\n") {
@@ -81,8 +81,8 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     Cow::Owned(lines.join("\r\n"))
 }
 
-/// Escapes a path for one line. Bytes that are not UTF-8 are escaped as `\xff`. Different paths
-/// therefore have different texts.
+/// Escapes a path for one line. Bytes that are not UTF-8 are escaped by their values, as `\xff`, so
+/// paths that differ in such bytes have different texts.
 pub fn path(path: &Path) -> Cow<'_, str> {
     os(path.as_os_str())
 }
@@ -103,8 +103,8 @@ pub fn os(text: &OsStr) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Escapes any displayable value for one line. The function is for format strings, and for values
-/// that are not strings.
+/// Escapes any displayable value for one line. Callers use it for arguments of `format!`, and for
+/// values that are not strings.
 pub fn shown<T: fmt::Display>(value: T) -> impl fmt::Display {
     Shown(value)
 }
@@ -133,7 +133,7 @@ impl<W: Write> Write for Escaping<W> {
 }
 
 /// Escapes harmful characters in JSON by JSON's own escapes (RFC 8259), so that the parsed value is
-/// the same. Newlines between values are unchanged; strings in JSON contain none.
+/// the same. Newlines between values are unchanged; JSON writes newlines in strings as `\n`.
 pub fn json(text: &str) -> Cow<'_, str> {
     let is_escaped = |character: char| character != '\n' && is_harmful(character);
     if !text.contains(is_escaped) {
@@ -182,7 +182,8 @@ pub(crate) fn quoted(text: &str) -> Cow<'_, str> {
 }
 
 fn is_quoted(text: &str) -> bool {
-    // Spreadsheets whose decimal separator is a comma separate fields by semicolons.
+    // A semicolon is quoted, because spreadsheets whose decimal separator is a comma separate
+    // fields by semicolons.
     text.contains(['"', ',', ';']) || text.starts_with(' ') || text.ends_with(' ')
 }
 
@@ -213,7 +214,7 @@ pub fn html(text: &str) -> Cow<'_, str> {
 pub fn markdown(text: &str) -> Cow<'_, str> {
     let text = sanitize(text);
     let begins = text.len() - text.trim_start().len();
-    // The position after the number of a list's item.
+    // The position after the digits that could begin a numbered list, as in `12. item`.
     let numbered = text.len()
         - text[begins..]
             .trim_start_matches(|digit: char| digit.is_ascii_digit())
@@ -249,8 +250,8 @@ fn ends_with_www(text: &str) -> bool {
 }
 
 fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
-    // Almost all texts consist of these characters only. They are returned without a copy, because
-    // lists are long.
+    // Almost all texts consist of these characters only. Such texts are returned without a copy,
+    // which saves time in long lists.
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\n');
     if text.bytes().all(is_plain) && (!is_escaped('\n') || !text.contains('\n')) {
         return Cow::Borrowed(text);

@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::units::{bytes, fixed, grouped, latency, microseconds, percent, rate, seconds};
 
-/// A number with its unit. The unit determines the number of digits for readers; data formats
-/// contain the exact number.
+/// A number with its unit. The unit determines how many digits readers see; data formats contain
+/// the exact number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
     /// A count, with digits in groups of three.
@@ -48,8 +48,8 @@ impl fmt::Display for Number {
 }
 
 impl Number {
-    /// Returns how many decimals the number needs. The result is 0 for zero, and for types of
-    /// numbers whose unit depends on the value.
+    /// Returns how many decimals `Display` prints. The result is 0 for zero, and for numbers that
+    /// [`in_one_unit`](Self::in_one_unit) excludes.
     fn digits(&self) -> usize {
         let is_zero = self.in_one_unit().is_none_or(|value| value == 0.0);
         let shown = self.to_string();
@@ -57,8 +57,9 @@ impl Number {
         digits.filter(|_| !is_zero).unwrap_or(0)
     }
 
-    /// Returns the value in the unit of its type; `None` for types of numbers whose unit depends on
-    /// the value.
+    /// Returns the value in its unit, for types of numbers whose decimals a column makes equal.
+    /// `None` for all other types: their unit depends on the value, or their number of decimals is
+    /// fixed.
     fn in_one_unit(&self) -> Option<f64> {
         match self {
             Self::Rate(per_second) => Some(*per_second),
@@ -68,7 +69,8 @@ impl Number {
         }
     }
 
-    /// Formats the number with a given number of decimals, unless its unit depends on the value.
+    /// Formats the number with `digits` decimals, unless [`in_one_unit`](Self::in_one_unit)
+    /// excludes it.
     fn with_digits(&self, digits: usize) -> String {
         let Some(value) = self.in_one_unit() else {
             return self.to_string();
@@ -145,8 +147,7 @@ impl Cell {
         }
     }
 
-    /// Returns the cell's text in tables. Numbers have the number of decimals that is given for the
-    /// column.
+    /// Returns the cell's text in a column whose numbers have `digits` decimals.
     pub(crate) fn short_with(&self, digits: usize) -> String {
         match self {
             Self::Number(number, unit) => number.with_digits(digits) + unit,
@@ -218,10 +219,10 @@ impl<T: Into<Self>> From<Option<T>> for Cell {
     }
 }
 
-/// A column of a list: its header, and a function that returns the cell of an entry.
+/// A column of a table with a row for each entry of a list: the header, and a function that returns
+/// the entry's cell.
 pub type Column<T> = (&'static str, fn(&T) -> Cell);
 
-/// Header and alignment of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Head {
     pub header: String,
@@ -229,7 +230,6 @@ pub(crate) struct Head {
     pub is_words: bool,
 }
 
-/// A table: a header and rows below it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     pub(crate) columns: Vec<Head>,

@@ -26,8 +26,8 @@ pub fn counted(number: u64, name: &str) -> String {
     }
 }
 
-/// Formats a value with a given number of decimals. Values that round to zero have no sign, because
-/// the sum of an empty list is -0.
+/// Formats a value with a given number of decimals. A value that rounds to zero has no sign; for
+/// example, the sum of an empty list is -0.
 pub fn fixed(value: f64, digits: usize) -> String {
     let shown = format!("{value:.digits$}");
     match shown.strip_prefix('-') {
@@ -53,8 +53,8 @@ pub fn signed_percent(fraction: f64) -> String {
     format!("{}{shown} %", if is_more { "+" } else { "" })
 }
 
-/// Converts bytes to the unit (a power of 1,024) in which one to four digits are before the point.
-/// Returns the value and the name of the unit.
+/// Converts bytes to the unit (a power of 1,024) in which the value has one to four digits before
+/// the point. Returns the value and the name of the unit.
 fn scaled(bytes: f64) -> (f64, &'static str) {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
     let mut value = bytes;
@@ -66,7 +66,8 @@ fn scaled(bytes: f64) -> (f64, &'static str) {
     (value, units[unit])
 }
 
-/// Formats bytes in the unit (a power of 1,024) in which one to four digits are before the point.
+/// Formats bytes in the unit (a power of 1,024) in which the value has one to four digits before
+/// the point.
 pub fn bytes(number: f64) -> String {
     match scaled(number) {
         (value, "B") if value.fract() == 0.0 => format!("{} B", fixed(value, 0)),
@@ -135,8 +136,8 @@ pub fn percent(fraction: f64) -> String {
     format!("{} %", fixed(fraction * 100.0, 1))
 }
 
-/// Formats a list of numbers. Of a long list, only the first numbers and the count of the others
-/// are printed.
+/// Formats a list of numbers. A long list is shortened to its first numbers and the count of the
+/// others.
 pub fn numbers(all: &[u32]) -> String {
     /// Maximum length of a list that is printed completely.
     const SHOWN_MAX: usize = 8;

@@ -1,5 +1,4 @@
-//! The actions of a workload, under the names that mixes use, each with the operation that performs
-//! the action.
+//! The actions of a workload: their names in mixes, and the operation that performs each action.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -85,8 +84,9 @@ macro_rules! actions {
                 }
             }
 
-            /// The actions that a mix may perform after drawing this action: the action itself, a
-            /// substitute, or an action that limits the number of links or directories.
+            /// The actions that a mix may perform when it draws this action. Besides the action
+            /// itself, a mix may perform a substitute. For example, it creates a symbolic link if
+            /// there is none to read, and it removes a link if there are too many.
             pub const fn comes_as(self) -> &'static [Self] {
                 match self {
                     $(Self::$variant => &[$(Self::$as),*],)+
@@ -187,13 +187,13 @@ impl Action {
         words.join(", ")
     }
 
-    /// Returns the action with this name; `None` if no action that a mix can name has the name.
+    /// Returns the action with this name. `None` if the name is unknown or mixes cannot use it.
     pub fn of_mix(name: &str) -> Option<Self> {
         Self::asked_for().find(|action| action.name() == name)
     }
 
-    /// Whether a mix can name the action. Links are removed only when enough links exist, so mixes
-    /// cannot name the removal of links.
+    /// Whether a mix can name the action. Mixes cannot name the removal of links, because a mix
+    /// removes links by itself when there are too many.
     pub const fn is_asked_for(self) -> bool {
         !matches!(
             self,

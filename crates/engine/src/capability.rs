@@ -32,7 +32,8 @@ words! {
         Ranges = "ranges",
         /// Names of files and directories, including stat and listings.
         Names = "names",
-        /// New contents that replace a file, or get their final name, by a rename.
+        /// Writing new contents to a temporary file, and renaming it to its final name (replace,
+        /// deliver).
         Replacement = "replacement",
         /// Setting permissions and times.
         Attributes = "attributes",

@@ -15,7 +15,7 @@ pub enum Targets {
     Urls(&'static UrlSyntax),
 }
 
-/// The cache of this machine by which reads may be served.
+/// The cache on this machine that may serve the engine's reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cached {
     /// The kernel's page cache.
@@ -32,13 +32,12 @@ pub struct NamespaceFacts {
     pub identity: bool,
     /// Whether files have a time of creation.
     pub birth: bool,
-    /// Whether marks can be locked. The lock of a mark shows whether the run that created the mark
-    /// is still active.
+    /// Whether marks can be locked. As long as a mark is locked, the run that created the mark is
+    /// active.
     pub locks: bool,
 }
 
-/// The properties of an I/O engine, by which the rest of the program checks options and prints the
-/// help.
+/// The properties of an I/O engine. The program uses them to check options and to print the help.
 #[derive(Debug, PartialEq, Eq)]
 pub struct EngineFacts {
     /// The engine's name in options.
@@ -53,7 +52,7 @@ pub struct EngineFacts {
     pub depth_max: usize,
     /// The capabilities that the engine supports.
     pub capabilities: &'static [Capability],
-    /// The cache of this machine by which the engine's reads may be served.
+    /// The cache on this machine that may serve the engine's reads.
     pub cache: Cached,
     /// Whether the engine supports direct I/O.
     pub direct: bool,

@@ -31,11 +31,12 @@ pub enum Cause {
         /// The expected size in bytes.
         expected: u64,
     },
-    /// readlinkat(2) or READLINK of NFS returned another target than the symbolic link was created
-    /// with.
+    /// readlinkat(2), or READLINK of NFS, returned a target that differs from the one with which
+    /// the symbolic link was created.
     #[error("the symbolic link has a different target than it was created with")]
     WrongTarget,
-    /// fgetxattr(2) returned another value than the extended attribute was set to.
+    /// fgetxattr(2) returned a value that differs from the one to which the extended attribute was
+    /// set.
     #[error("the extended attribute has a different value than it was set to")]
     WrongValue,
     /// The run is stopping, so the operation ended between two calls.
@@ -63,12 +64,12 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Creates the failure of a call that returned a system error before any bytes were moved.
+    /// Creates the failure of a call that returned this system error and moved no bytes.
     pub fn system(step: Step, errno: Errno) -> Self {
         Self::wrong(step, Cause::System(errno))
     }
 
-    /// Creates a failure with any cause before any bytes were moved.
+    /// Creates the failure of a `Step` with this cause, for the case that no bytes were moved.
     pub fn wrong(step: Step, cause: Cause) -> Self {
         Self {
             step,

@@ -129,16 +129,15 @@ pub trait Session {
         None
     }
 
-    /// Returns the contents of a read; if the contents exceed
-    /// [`keep_contents_bytes`](Settings::keep_contents_bytes), only their last part. `None` if
-    /// contents are not kept. The contents are valid after the operation completed, until the next
-    /// call of `submit` or `complete`.
+    /// Returns the contents of a completed read, or only their last part if they exceed
+    /// [`keep_contents_bytes`](Settings::keep_contents_bytes). `None` if contents are not kept. The
+    /// contents remain valid until the next call of `submit` or `complete`.
     fn content(&self, _ticket: Ticket) -> Option<&[u8]> {
         None
     }
 
-    /// Returns the result of a listing, valid as long as [`content`](Self::content). `None` if the
-    /// engine stores no names.
+    /// Returns the result of a completed listing, which remains valid until the next call of
+    /// `submit` or `complete`. `None` if the engine stores no names.
     fn listing(&self, _ticket: Ticket) -> Option<Listing> {
         None
     }
@@ -222,9 +221,9 @@ pub trait Engine: Send + Sync {
         None
     }
 
-    /// Opens a session on the worker's own thread. The thread must have opened no files for its own
-    /// use. If the system allows the thread a separate table of open files, all descriptors in that
-    /// table except standard input, output and error are closed.
+    /// Opens a session on the worker's own thread. The thread must not hold open files, because an
+    /// engine may close them: if the system allows the thread a separate table of open files, the
+    /// engine closes all descriptors in it except standard input, output and error.
     ///
     /// # Errors
     /// Returns an error if the session cannot be opened.

@@ -57,14 +57,15 @@ impl<'a> NameWriter<'a> {
     }
 }
 
-/// A type of parameters that may be borrowed, with the type of an owned copy.
+/// A type of parameters, which may be borrowed, and the type of its owned copy.
 pub(crate) trait Owning<'a>: Copy {
     type Owned;
     fn keep(self) -> Self::Owned;
     fn get(owned: &'a Self::Owned) -> Self;
 }
 
-/// Implements [`Owning`] for types that are copied, and for references whose contents are copied.
+/// Implements [`Owning`]. Each entry contains the type, the type of its owned copy, and the
+/// conversions to the copy and back.
 macro_rules! owning {
     ($($of:ty: $owned:ty, $value:ident => $keep:expr, $kept:ident => $get:expr;)+) => {
         $(impl<'a> Owning<'a> for $of {

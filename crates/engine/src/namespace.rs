@@ -1,10 +1,10 @@
 //! A namespace: everything that a run needs on a target except performing operations, such as
 //! claiming, listing and removing.
 //!
-//! A run claims a directory by a mark: a file that is complete, on disk and held open before it
-//! gets its final name, which no other file may have. The run also finds the marks of other runs,
-//! lists directories, and removes its own files. On file systems, a namespace works through
-//! directories that it holds open.
+//! A run claims a directory by a mark. A mark is a file that is written, synced to disk and held
+//! open before it is renamed to its final name; no other file may have this name. The run also
+//! finds the marks of other runs, lists directories, and removes its own files. On file systems, a
+//! namespace works through directories that it holds open.
 //!
 //! A fact that a namespace cannot provide, such as a birth time, owner or identity, is `None`.
 //! Without such facts, only names of the form that runs use are removed, and only in a directory
@@ -118,7 +118,8 @@ pub enum Access {
     Own,
     /// The rights of another user, because the exchanger may replace entries of the directory.
     As(ActingUser, Exchanger),
-    /// No rights: the exchanger may replace entries, and no other user could work in the directory.
+    /// No rights: the exchanger may replace entries, and there is no other user as whom this
+    /// process could use the directory.
     Refused(Exchanger),
     /// No rights: the path contains a symbolic link that the exchanger may replace.
     Link(Exchanger),
@@ -208,7 +209,8 @@ pub trait Directory: Debug + Send + Sync {
     /// Returns the facts of the directory itself.
     fn facts(&self) -> Result<Facts, Errno>;
 
-    /// Returns the facts of an entry; of a symbolic link itself, not of its target.
+    /// Returns the facts of an entry. For a symbolic link, these are the facts of the link, not of
+    /// its target.
     ///
     /// # Errors
     /// Returns [`Errno::NOENT`] if the name does not exist.
@@ -231,7 +233,8 @@ pub trait Directory: Debug + Send + Sync {
     /// Opens the parent directory.
     fn above(&self) -> Result<Arc<dyn Directory>, Errno>;
 
-    /// The user with whose rights calls are made here; `None` for the process's own rights.
+    /// The user with whose rights calls are made in this directory; `None` for the process's own
+    /// rights.
     fn acts_as(&self) -> Option<ActingUser> {
         None
     }
@@ -295,8 +298,9 @@ pub trait Directory: Debug + Send + Sync {
     /// Creates the file of a mark under a temporary name, which must not exist.
     fn draft(&self, name: &str) -> Result<Box<dyn Mark>, Errno>;
 
-    /// Renames a locked draft to the name of a mark. The name must not exist, unless `replaces` is
-    /// set; then the draft replaces the mark that has the name. The returned mark keeps the lock.
+    /// Renames a locked draft to the name of a mark. If `replaces` is set, the draft replaces the
+    /// mark that has this name; otherwise the name must not exist. The returned mark keeps the
+    /// lock.
     ///
     /// # Errors
     /// Returns [`Errno::EXIST`] if the name exists and may not be replaced.
@@ -313,8 +317,8 @@ pub trait Directory: Debug + Send + Sync {
     /// Returns [`Errno::LOOP`] if the name is a symbolic link.
     fn mark(&self, name: &str) -> Result<Option<Box<dyn Mark>>, Errno>;
 
-    /// Whether marks may get another owner or mode than requested, because the file system assigns
-    /// owners and modes itself.
+    /// Whether the file system assigns owners and modes itself, so that those of marks may differ
+    /// from the requested ones.
     fn gives_its_own(&self) -> bool {
         false
     }

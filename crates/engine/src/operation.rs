@@ -24,8 +24,9 @@ macro_rules! operations {
             $($(#[$doc])* $variant { $($(#[$of_field])* $field: $of,)+ },)+
         }
 
-        /// An operation that owns its parameters, for sessions that perform operations after
-        /// [`submit`](crate::Session::submit) has returned, and that may allocate memory.
+        /// An operation with owned copies of its parameters, for sessions that perform it after
+        /// [`submit`](crate::Session::submit) has returned. Copying the parameters allocates
+        /// memory.
         #[derive(Clone, Debug)]
         pub struct OwnedOperation(Owned<'static>);
 
@@ -366,8 +367,8 @@ operations! {
 }
 
 impl<'a> Operation<'a> {
-    /// The one or two names that the operation uses, creates or removes. The first name exists
-    /// before the operation, or is created before the second name.
+    /// The one or two names that the operation uses, creates or removes. If there are two, the
+    /// first name exists before the operation, or is created before the second name.
     #[inline]
     pub const fn names(&self) -> (Name<'a>, Option<Name<'a>>) {
         match *self {

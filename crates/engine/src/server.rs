@@ -17,7 +17,7 @@ pub enum FactValue {
     Text(String),
 }
 
-/// The connection to a server: its parameters and the values negotiated with it.
+/// The parameters of a connection to a server, and the values negotiated with the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ServerFacts {
     /// The protocol and its version, such as `nfs3`.

@@ -26,10 +26,10 @@ pub struct Settings {
     /// Whether to use direct I/O (`O_DIRECT`). If so, sizes and blocks must be multiples of
     /// [`DIRECT_ALIGNMENT`](crate::DIRECT_ALIGNMENT).
     pub direct: bool,
-    /// Size in bytes of the buffer that keeps the contents of a read for verification. With 0 no
-    /// contents are kept, and every block is read into the same buffer. Otherwise blocks are stored
-    /// one after the other in a buffer of this size, rounded up to whole blocks. Longer contents
-    /// continue at the start of the buffer, so that their last part is kept.
+    /// Size in bytes of the buffer that keeps the contents of a read for verification. If it is 0,
+    /// no contents are kept, and every block is read into the same buffer. Otherwise blocks are
+    /// stored one after the other in a buffer of this size, rounded up to whole blocks. Contents
+    /// that exceed the buffer continue at its start, so that their last part is kept.
     pub keep_contents_bytes: usize,
     /// Queried between the blocks of a file, so that an operation ends early if the run is
     /// stopping.
@@ -56,7 +56,8 @@ impl Default for Settings {
 /// A directory in which operations create files.
 #[derive(Clone, Debug)]
 pub struct Location {
-    /// The directory; for a server, its URL without parameters ([`Url::bare`](crate::Url::bare)).
+    /// The path of the directory; on a server, the directory's URL without parameters
+    /// ([`Url::bare`](crate::Url::bare)).
     pub directory: PathBuf,
     /// The expected identity of the directory, if available. If the opened directory has a
     /// different identity, the path now leads to another directory.

@@ -142,8 +142,8 @@ impl Step {
 
 /// Receives every [`Step`] when it ends.
 pub trait Steps {
-    /// The next `Step`s belong to this operation in flight. A synchronous session need not call
-    /// this.
+    /// Announces the operation in flight to which the next `Step`s belong. A synchronous session
+    /// need not call this function.
     fn of(&mut self, ticket: Ticket);
 
     /// A `Step` ended successfully.

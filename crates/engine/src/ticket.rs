@@ -5,7 +5,7 @@
 pub struct Ticket(pub u64);
 
 impl Ticket {
-    /// The low bits of a ticket contain the number of the flight; this is the number of these bits.
+    /// The number of low bits of a ticket that contain the flight's number.
     const FLIGHT_BITS: u32 = 16;
     /// The upper limit of any engine's queue depth.
     pub const FLIGHTS_MAX: usize = 1 << Self::FLIGHT_BITS;

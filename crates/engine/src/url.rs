@@ -3,8 +3,8 @@
 //!
 //! The text of a URL is used as a path: a run appends names to a URL without parameters
 //! ([`Url::bare`]). Parameters describe how to call the server and do not identify the directory.
-//! The engine reads the parameters from the URL of the target that contains the directory
-//! ([`Url::leads_to`]).
+//! For a URL without parameters, the engine uses the parameters of the target that contains the
+//! directory ([`Url::leads_to`]).
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -27,7 +27,7 @@ pub struct UrlParameter {
     pub name: &'static str,
     /// The permitted values.
     pub values: Values,
-    /// The default value, which is omitted in URLs; `None` if there is none.
+    /// The default value, which printed URLs omit; `None` if the parameter has no default value.
     pub default: Option<u32>,
 }
 
@@ -203,7 +203,7 @@ impl Url {
         bare.to_string().into()
     }
 
-    /// Returns the URL of a directory below this one, with the same parameters.
+    /// Returns the URL of the entry `name` in this directory, with the same parameters.
     #[must_use]
     pub fn below(&self, name: &[u8]) -> Self {
         let mut below = self.clone();

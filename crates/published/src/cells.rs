@@ -9,12 +9,12 @@ use crate::library::Library;
 use crate::number::Unit;
 use crate::source::{Configuration, PrintedCell, PublishedTable, Source};
 
-/// The headers, in the order of [`line`]'s cells.
+/// The headers of the columns, in the order of the cells that [`line`] returns.
 const COLUMNS: &str = "source table system over variant contributor configuration files \
                        transactions subdirectories processes edition figure unit printed value to \
                        unavailable";
 
-/// Creates a table for CSV. `columns` contains its headers, separated by spaces.
+/// Creates a table for CSV. `columns` contains the table's headers, separated by spaces.
 pub(crate) fn sheet(columns: &str, lines: impl IntoIterator<Item = Vec<Cell>>) -> Table {
     let header: Vec<&str> = columns.split(' ').collect();
     let mut table = Table::new(0, &header);
@@ -83,7 +83,7 @@ pub(crate) fn ours(text: Option<impl Into<String>>) -> Cell {
     text.map_or(Cell::Empty, Cell::ours)
 }
 
-/// Removes duplicates; the first occurrences remain in their order.
+/// Removes duplicates. The first occurrence of each value remains, in the original order.
 pub(crate) fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut distinct = Vec::new();
     for one in all {

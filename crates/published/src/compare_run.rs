@@ -1,4 +1,4 @@
-//! Compares a run with the published rows of its configuration: computes how many times as fast the
+//! Compares a run with the published rows of its configuration. Computes how many times as fast the
 //! run is, and explains what is comparable.
 
 use document::units::{bytes, counted, seconds};
@@ -21,8 +21,8 @@ pub const SCHEMA_VERSION: u32 = 1;
 /// A published figure beside the run's figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Against {
-    /// The kind of figure. Data rates are in kilobytes of 1,024 bytes per second, the elapsed time
-    /// is in seconds.
+    /// The kind of figure. Data rates are in kilobytes (of 1,024 bytes) per second, and the elapsed
+    /// time is in seconds.
     pub figure: Figure,
     /// The published figure as printed.
     pub printed: String,
@@ -177,11 +177,11 @@ fn against(column: &PublishedColumn, ours: &Rates) -> Vec<Against> {
     ours.all().into_iter().filter_map(against).collect()
 }
 
-/// Returns a sentence for each edition that produced rows: how far the operations of that edition
-/// equal those of the run.
+/// Returns a sentence for each edition that produced rows, on how far its operations equal those of
+/// the run. Further sentences explain the rates, and name rows with wrong conversions.
 fn operations(edition: Edition, rows: &[BesideRow]) -> Vec<String> {
     let mut editions = distinct(rows.iter().map(|row| row.edition.as_str()));
-    // The edition of the run comes first, because its rows are the most comparable.
+    // The edition of the run is the first, because its rows are the most comparable.
     editions.sort_by_key(|made| *made != edition.name());
     let sentence = |made: &&str| match *made {
         made if made == edition.name() => format!(
@@ -216,7 +216,8 @@ pub(crate) const WHOLE_SYSTEMS: &str = "A factor therefore compares whole system
                                         processors and memory of their time; it does not show \
                                         which file system is better.";
 
-/// Returns sentences about clock, cache, durability and engine, which limit the comparison.
+/// Returns sentences about the limits of the comparison: clock, cache, durability, engine and
+/// verdict.
 fn comparable(record: &Record, summary: &Summary, shape: &ConfigurationShape) -> Vec<String> {
     let transactions_ns = summary.paper.map_or(0, |paper| paper.transactions_ns);
     let mean_bytes = record.spec.workload.classic().map_or(0, |classic| {

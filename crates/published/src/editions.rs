@@ -3,9 +3,9 @@
 //! The bytes that a run reads and writes depend only on its configuration and on the random
 //! generator of the edition. So the ratio of bytes read to bytes written identifies the edition.
 //! The ratio of the printed numbers is compared with the ratios that `workload` plans for both
-//! editions. Plans use the arithmetic of the edition (1.0 uses integers, 1.5 uses 32-bit floats). A
-//! planned ratio fits if the rounding of both printed numbers allows it ([`Interval::of`]), without
-//! a further tolerance.
+//! editions. Plans use the arithmetic of the edition: integers in 1.0, 32-bit floats in 1.5. A
+//! planned ratio fits if both printed numbers, which are rounded, allow this ratio
+//! ([`Interval::of`]). There is no further tolerance.
 
 use std::collections::HashMap;
 
@@ -32,7 +32,7 @@ pub struct Planned {
     pub fits: bool,
 }
 
-/// A cache of plans, because each plan draws a complete stream of operations, which takes long.
+/// A cache of plans. Computing a plan takes long, because it draws a complete stream of operations.
 #[derive(Clone, Debug, Default)]
 pub struct Plans {
     made: HashMap<(Edition, ConfigurationShape), (f64, f64)>,
@@ -94,7 +94,7 @@ pub struct Converted {
     pub meant: f64,
 }
 
-/// The edition that produced a row, with the numbers that show it.
+/// The edition that produced a row, with the numbers from which the edition is determined.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
     pub source: String,
@@ -110,8 +110,8 @@ pub struct Finding {
     /// The planned bytes and their ratio, for both editions.
     pub planned: Vec<Planned>,
     pub made: WhichEdition,
-    /// Rates that edition 1.0 printed in megabytes, but that the source converted to kilobytes with
-    /// the factor 1,024 of edition 1.5.
+    /// Rates that edition 1.0 printed in megabytes of 1,000 kilobytes, and that the source
+    /// converted to kilobytes with the factor 1,024.
     pub converted: Vec<Converted>,
 }
 
@@ -156,16 +156,17 @@ pub fn finding(row: &Row<'_>, plans: &mut Plans) -> Option<Finding> {
     })
 }
 
-/// Returns the edition that produced a row: according to its ratio or, without one, according to
-/// its source. Returns `None` if neither is available.
+/// Returns the edition that produced a row, according to the row's ratio. For rows without a ratio,
+/// returns the edition that the source names. Returns `None` if neither is available.
 pub(crate) fn made_by(row: &Row<'_>, plans: &mut Plans) -> Option<WhichEdition> {
     let stated = || row.configuration.edition.known().copied();
     let found = finding(row, plans).map(|finding| finding.made);
     found.or_else(|| stated().map(WhichEdition::By))
 }
 
-/// Returns the rates that a source converted from megabytes to kilobytes with the wrong factor:
-/// with 1,024, although edition 1.0 produced the row and its megabytes have 1,000 kilobytes.
+/// Returns the rates that a source converted from megabytes to kilobytes with the wrong factor of
+/// 1,024. This factor is wrong if edition 1.0 produced the row, whose megabytes have 1,000
+/// kilobytes.
 pub(crate) fn converted(row: &Row<'_>, made: Option<&WhichEdition>) -> Vec<Converted> {
     let rates = [Figure::DataReadRate, Figure::DataWrittenRate];
     let cells = rates

@@ -1,5 +1,5 @@
-//! Recomputes, from printed rates, the improvements of one system over another that a source
-//! printed.
+//! Recomputes the improvements of one system over another from the rates in a source, and compares
+//! the results with the improvements that the source printed.
 
 use record::Fact;
 use serde::Serialize;
@@ -19,8 +19,8 @@ pub enum Agreement {
     WithinRounding,
     /// The printed improvement differs by more than rounding can explain.
     Differs {
-        /// Printed minus recomputed improvement, in percentage points. For a range, it is the
-        /// difference of the end that differs more.
+        /// Printed minus recomputed improvement, in percentage points. For a range, this is the
+        /// difference at the end that differs more.
         by: f64,
     },
     /// The improvement cannot be recomputed.
@@ -41,7 +41,8 @@ pub struct Recomputed {
     pub agreement: Agreement,
 }
 
-/// An improvement in percent, computed from printed rates, and its interval from their rounding.
+/// An improvement in percent, computed from printed rates, and the interval that the rounding of
+/// these rates allows.
 type Computed = (f64, Interval);
 
 impl Library {
@@ -163,8 +164,8 @@ fn agreement(
     {
         return Agreement::Exact;
     }
-    // The end of the printed range that disagrees may be the improvement of a lost cell. So the
-    // result is `Unknown` and not `Differs`.
+    // The result is `Unknown` and not `Differs`, because the printed range may include the
+    // improvement of a rate that is missing in the copy.
     if !lost.is_empty() {
         return of_lost();
     }

@@ -18,7 +18,7 @@ const FILES: [&str; 5] = [
     include_str!("../data/nfs-iscsi.toml"),
 ];
 
-/// No source and no table has this name.
+/// The error for a name that no source and no table has.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no published result '{given}' (use one of {})", .names.join(", "))]
 pub struct NoSuchName {
@@ -74,7 +74,7 @@ impl Library {
     /// Reads all published sources.
     ///
     /// # Panics
-    /// Panics if the program's own data are invalid, which a test excludes.
+    /// Panics if the program's own data is invalid. A test ensures that it is valid.
     pub fn read() -> Self {
         let source = |text| toml::from_str(text).expect("a test reads the same data");
         Self {
@@ -197,8 +197,8 @@ mod tests {
         Ok(source)
     }
 
-    /// Checks what the TOML types cannot: names exist and are unique, and cells have complete
-    /// coordinates.
+    /// Checks what the TOML types cannot ensure: names exist and are unique, and cells have
+    /// complete coordinates.
     fn check(source: &Source) -> Result<(), String> {
         let systems: Vec<String> = source
             .systems

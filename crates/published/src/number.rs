@@ -21,7 +21,7 @@ pub struct PrintedNumber {
     pub decimals: u32,
 }
 
-/// The printed text is not a number.
+/// The error for a printed text that is not a number.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "'{0}' is not a number or range of numbers (write it as printed, or {{ unavailable = \"why\" \
@@ -75,9 +75,9 @@ impl FromStr for PrintedNumber {
 }
 
 impl PrintedNumber {
-    /// Returns the rounding step in kilobytes per second if the rate was converted from megabytes
-    /// with two decimals. The source multiplied such megabytes by 1,000 (rates of the paper) or by
-    /// 1,024 (rates of contributors to the mail administrator's page).
+    /// Returns the rounding step in kilobytes per second, if the rate seems to be converted from
+    /// megabytes with two decimals. Such megabytes were multiplied by 1,000 for rates of the paper,
+    /// and by 1,024 for rates of contributors to the mail administrator's page.
     fn megabyte_steps(&self) -> Option<f64> {
         [10.24, 10.0]
             .into_iter()
@@ -112,7 +112,7 @@ impl PrintedNumber {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
-    /// Whatever the figure counts, per second.
+    /// The number of things that the figure counts, such as transactions or files, per second.
     PerSecond,
     /// Kilobytes of 1,024 bytes, per second.
     KilobytesPerSecond,
@@ -166,7 +166,8 @@ impl Interval {
     /// Returns the interval of true values of a printed number. Edition 1.0 truncates data rates to
     /// whole bytes per second before it rounds them, so true rates may be higher by one byte. For
     /// example, the paper's session prints 31.865 kilobytes per second as 31.86. Rates of
-    /// operations without decimals are integer divisions, which also truncate.
+    /// operations that are printed without decimals are truncated as well, because they are results
+    /// of integer divisions.
     pub fn of(number: &PrintedNumber, unit: Unit) -> Self {
         let half = number.rounding(unit);
         match unit {

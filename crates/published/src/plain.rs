@@ -1,6 +1,6 @@
-//! Tests whether a run was plain: without a limited rate, from an empty directory to an empty
-//! directory, until all transactions were done. All published runs were plain, so only plain runs
-//! are comparable with them.
+//! Tests whether a run was plain: its rate was not limited, it began and ended with an empty
+//! directory, and it performed all of its transactions. All published runs were plain, so only
+//! plain runs are comparable with them.
 
 use record::{Outcome, Record, Stop};
 use workload::Workload;

@@ -1,6 +1,6 @@
 //! The numbers that identify a published configuration, and the parameters in which a workload
-//! differs from it. Two results are comparable if the numbers of their configurations are equal and
-//! all other parameters are the original's defaults.
+//! differs from that configuration. Two results are comparable if the numbers of their
+//! configurations are equal and all other parameters are the original's defaults.
 
 use serde::Serialize;
 use workload::{Classic, Edition, WorkerSeeds, Workers, Workload};
@@ -32,7 +32,6 @@ impl ConfigurationShape {
         Some((shape, classic.edition))
     }
 
-    /// Returns the shape of a published configuration.
     pub fn of_configuration(configuration: &Configuration) -> Self {
         Self {
             files: configuration.files,

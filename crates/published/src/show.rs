@@ -16,7 +16,7 @@ use crate::source::{Configuration, PrintedCell, PublishedTable, Source, System};
 /// The version of the JSON that [`show`] writes.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// The results that all formats show.
+/// The results that each output format shows.
 #[derive(Serialize)]
 struct Contents<'a> {
     schema: u32,
@@ -92,7 +92,6 @@ pub fn show(library: &Library, name: Option<&str>, format: Format) -> Result<Str
     ))
 }
 
-/// Returns a fact as text.
 pub(crate) fn told<T: std::fmt::Display>(fact: &Fact<T>) -> String {
     match fact {
         Fact::Known(value) => value.to_string(),
@@ -209,8 +208,8 @@ fn as_printed(table: &PublishedTable) -> Table {
     sheet
 }
 
-/// Adds a table's notes, and the reasons why cells are missing; cells with the same reason are
-/// combined.
+/// Adds a table's notes, and the reasons why cells are missing. Cells with the same reason form one
+/// item.
 fn notes(document: &mut Document, table: &PublishedTable) {
     let of_rows = table.rows.iter().flat_map(|line| &line.notes);
     document.items(table.notes.iter().chain(of_rows));

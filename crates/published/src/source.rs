@@ -96,7 +96,7 @@ pub enum Figure {
     /// Files read per second of the transactions.
     ReadRate,
     Appended,
-    /// Files appended to per second of the transactions.
+    /// Appends per second of the transactions.
     AppendedRate,
     Deleted,
     /// Files deleted per second of the whole run.
@@ -117,7 +117,7 @@ pub enum Figure {
     Improvement,
 }
 
-/// The meaning of a cell. Table, column and row of the cell each specify a part of the meaning.
+/// The meaning of a cell. The table, the column and the row each specify a part of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Coordinates {
@@ -127,7 +127,7 @@ pub struct Coordinates {
     pub unit: Option<Unit>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system: Option<String>,
-    /// For an improvement, the system that it is relative to.
+    /// For an improvement, the system with which `system` is compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<String>,
     /// The build of the operating system, for example `32 bit`; `None` if the source has only one
@@ -159,7 +159,6 @@ impl Coordinates {
     }
 }
 
-/// A published table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedTable {
@@ -185,7 +184,6 @@ pub struct PublishedTable {
     pub rows: Vec<TableLine>,
 }
 
-/// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Column {
@@ -199,7 +197,6 @@ pub struct Column {
     pub of: Coordinates,
 }
 
-/// A row of a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableLine {
@@ -242,7 +239,7 @@ impl TryFrom<CellText> for CellValue {
     }
 }
 
-/// A likely cause why the ratio of data read to data written in a row fits no edition.
+/// The likely cause why the ratio of data read to data written in a system's row fits no edition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Misfit {

@@ -2,9 +2,9 @@
 //! systems.
 //!
 //! A submission contains what a table of many systems needs: the complete workload, rates as in the
-//! classic report, verdict, fingerprint, contributor and system. The reader does not trust its
-//! input: it limits sizes, accepts only finite numbers, and refuses strings with invisible
-//! characters or control characters for terminals.
+//! classic report, verdict, fingerprint, contributor and system. [`Submission::from_json`] does not
+//! trust its input. It limits sizes, accepts only finite numbers, and refuses strings that contain
+//! invisible characters or characters that control a terminal.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -111,7 +111,7 @@ pub struct Submission {
     pub when_unix_ns: u64,
 }
 
-/// A submission cannot be created or read; the message contains the reason.
+/// The error if a submission cannot be created or read. The message contains the reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct SubmissionError(String);
@@ -166,15 +166,14 @@ impl Submission {
         Ok(submission)
     }
 
-    /// Returns whether both submissions are of the same run by the same contributor. The later one
-    /// then corrects the earlier one.
+    /// Returns whether both submissions are of the same run by the same contributor. If so, the
+    /// later submission corrects the earlier one.
     pub fn is_of_same_run(&self, other: &Self) -> bool {
         self.contributor == other.contributor
             && self.fingerprint == other.fingerprint
             && self.when_unix_ns == other.when_unix_ns
     }
 
-    /// Returns the submission as JSON.
     pub fn to_json(&self) -> String {
         let document = BTreeMap::from([("submission", self)]);
         // All numbers are finite, so writing to memory cannot fail.
@@ -213,7 +212,7 @@ impl Submission {
         Ok(submission)
     }
 
-    /// Checks what the JSON types cannot: lengths, characters, ranges and the workload.
+    /// Checks what the JSON types cannot ensure: lengths, characters, ranges and the workload.
     fn check(&self) -> Result<(), SubmissionError> {
         for (field, text, max) in [
             ("contributor (--by)", &self.contributor, CONTRIBUTOR_MAX),

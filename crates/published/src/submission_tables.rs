@@ -76,8 +76,8 @@ fn blocks(groups: &[Group]) -> Document {
     document
 }
 
-/// Returns whether a column is known to be from another edition than that of the group, or from no
-/// edition.
+/// Returns whether a column is known to be of an edition that differs from the group's, or to fit
+/// no edition.
 fn is_of_another(group: &Group, column: &PublishedColumn) -> bool {
     let made_by = |edition: &str| column.edition == edition;
     let others = Edition::ALL
@@ -107,8 +107,7 @@ fn part(
     document.table(table(group, published, submissions));
 }
 
-/// Describes the submission in a column of the table: system, engine, durability, tool and
-/// fingerprint.
+/// Describes a submission: system, engine, durability, tool and fingerprint.
 fn words(one: &Numbered) -> String {
     let submission = &one.submission;
     let Submission {

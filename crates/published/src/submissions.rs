@@ -2,7 +2,7 @@
 //! column for each system, with contributors in brackets, beside the published columns of the same
 //! configuration.
 //!
-//! All columns of a table perform the same operations, because they have the configuration's
+//! All submissions in a table performed the same operations, because they have the configuration's
 //! fingerprint. Submissions with another fingerprint are listed as not comparable, with the reason.
 
 use document::units::counted;
@@ -19,7 +19,7 @@ use crate::source::{Configuration, Figure};
 use crate::submission::Submission;
 
 /// The largest number of files, in all pools together, for which a fingerprint is checked. Planning
-/// a larger pool would take too much memory, which an untrusted submission must not cause.
+/// a larger pool would take too much memory, and submissions are not trusted.
 const FILES_CHECKED_MAX: u64 = 4_000_000;
 /// The largest number of workers for which a fingerprint is checked.
 const WORKERS_CHECKED_MAX: u32 = 64;
@@ -54,18 +54,17 @@ impl Numbered {
     }
 }
 
-/// A published figure with its printed text and its value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PublishedFigure {
     pub figure: Figure,
     /// The printed text with its unit.
     pub printed: String,
-    /// The value as the program printed it: data in kilobytes of 1,024 bytes (per second), other
-    /// figures in the printed unit.
+    /// The value as the program printed it. Data is in kilobytes (of 1,024 bytes) or kilobytes per
+    /// second, and other figures are in the printed unit.
     pub value: f64,
 }
 
-/// A published row with the configuration of a group.
+/// A published row that has the same configuration as a group of submissions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PublishedColumn {
     pub source: String,
@@ -256,8 +255,8 @@ pub(crate) fn published(
     distinct(library, shape).into_iter().map(column).collect()
 }
 
-/// Returns the rows of a shape. A row that repeats an earlier one with equal numbers only adds its
-/// table's name to the earlier one.
+/// Returns the rows of a shape, each with the names of its tables. A row with the same numbers as
+/// an earlier row is omitted, and its table's name is added to the earlier row.
 fn distinct<'a>(library: &'a Library, shape: &ConfigurationShape) -> Vec<(Row<'a>, Vec<String>)> {
     let mut found: Vec<(Row<'a>, Vec<String>)> = Vec::new();
     let is_of = |configuration: &Configuration| {

@@ -120,7 +120,7 @@ impl Arrivals {
     }
 }
 
-/// Evenly spaced due times. Each is computed as whole nanoseconds and a remainder.
+/// Evenly spaced due times. Each due time is computed as whole nanoseconds and a remainder.
 #[derive(Clone, Debug)]
 struct Even {
     next_ns: u64,
@@ -206,8 +206,7 @@ struct Random {
     key: Key,
     index: u64,
     mean_gap_ns: f64,
-    /// The sum of all gaps before the next due time, in nanoseconds with [`FRACTION_BITS`]
-    /// fractional bits.
+    /// The sum of all gaps drawn so far, in nanoseconds with [`FRACTION_BITS`] fractional bits.
     sum: u128,
 }
 
@@ -256,8 +255,7 @@ mod tests {
         of(ArrivalProcess::Constant, rate, 0, worker, workers)
     }
 
-    /// Returns the due times of all workers in one list, in ascending order, as far as they are
-    /// before `end_ns`.
+    /// Returns the due times of all workers before `end_ns` in one list, in ascending order.
     fn together(
         process: ArrivalProcess,
         rate: f64,
@@ -506,10 +504,10 @@ mod tests {
     #[test]
     fn poisson_arrivals_are_a_poisson_process() {
         // At 1,000 operations per second, each of 100,000 intervals of 4 ms has 4 arrivals on
-        // average. The seeds are fixed, so the result of this test is always the same. With random
-        // seeds, each limit would be exceeded once in a thousand runs. The limits are 31.26 for
-        // chi-squared with 11 degrees of freedom, 1.949 for the distance and 3.29 for the
-        // correlation.
+        // average. The seeds are fixed, so the result of this test is always the same. Each limit
+        // is the value that a true Poisson process with a random seed would exceed once in a
+        // thousand runs: 31.26 for chi-squared with 11 degrees of freedom, 1.949 for the distance
+        // and 3.29 for the correlation.
         const INTERVALS: usize = 100_000;
         let end_ns = INTERVALS as u64 * 4_000_000;
         for (seed, workers) in [(42, 1), (43, 1), (42, 8), (43, 64)] {

@@ -28,9 +28,9 @@ const BASE_BYTES: usize = 1 << 18;
 /// Blocks begin at multiples of this offset in the base: the size of a cache line.
 const BASE_STEP: u64 = 64;
 const BASE_LINES: u64 = BASE_BYTES as u64 / BASE_STEP;
-/// The number of cache lines in the base from the start of one version of a file to the start of
-/// the next version. The number is odd, so that 4,096 consecutive versions start at different lines
-/// and differ even outside of stamps.
+/// The distance in the base, in cache lines, between the starts of consecutive versions of a file.
+/// It is odd, so that 4,096 consecutive versions start at different lines and differ even outside
+/// of stamps.
 const VERSION_STEP: u64 = 1_553;
 /// The byte that fills the compressible part of a block. It is not 0, because holes read as zeros.
 const FILLER: u8 = b' ';
@@ -84,8 +84,8 @@ struct Block<'a> {
 }
 
 impl Contents {
-    /// Returns the generator for the contents of a worker's files. `spec` must be valid. A clone
-    /// shares the base.
+    /// Returns the generator for the contents of a worker's files. `spec` must be valid. Clones
+    /// share the base.
     pub fn new(spec: &ContentSpec, seed: u64, worker: u32) -> Self {
         let is_text = spec.kind == ContentKind::Text;
         let random_bytes = match spec.kind {
@@ -104,7 +104,8 @@ impl Contents {
         }
     }
 
-    /// Returns the generator for the contents of another worker's files, which shares the base.
+    /// Returns a generator for the contents of another worker's files. Both generators share the
+    /// base.
     #[must_use]
     pub fn for_worker(&self, worker: u32) -> Self {
         Self {
@@ -129,7 +130,7 @@ impl Contents {
         }
     }
 
-    /// Returns the index in `found` of the first incorrect block.
+    /// Returns the index in `found` at which the first incorrect block begins.
     #[inline]
     fn first_wrong(&self, subject: &Subject, offset: u64, found: &[u8]) -> Option<usize> {
         pieces(offset, found).find_map(|(begin, at, piece)| {
@@ -253,7 +254,7 @@ impl Subject {
 }
 
 impl Block<'_> {
-    /// Writes the block's bytes from index `from` on to `out`.
+    /// Copies the block's bytes, starting at index `from`, into `out`.
     #[inline]
     fn write(&self, from: usize, out: &mut [u8]) {
         let random = self.random.get(from..).unwrap_or_default();
@@ -270,7 +271,7 @@ impl Block<'_> {
         }
     }
 
-    /// Returns whether `found` equals the block's bytes from index `from` on.
+    /// Returns whether `found` equals the block's bytes that start at index `from`.
     #[inline]
     fn matches(&self, from: usize, found: &[u8]) -> bool {
         let stamp = self

@@ -38,7 +38,7 @@ pub struct Rules {
     pub subdirectory_choice: SubdirectoryChoice,
     /// Number of bytes in a megabyte of the edition's reports.
     pub megabyte_bytes: u32,
-    /// Whether the edition's reports sum bytes in integers. Otherwise the reports sum bytes in
+    /// Whether the edition sums the bytes in its reports as integers. Otherwise it sums them as
     /// 32-bit floats, which lose digits above 2^24 bytes.
     pub whole_sums: bool,
     /// Whether the pool can be spread over several targets with weights.

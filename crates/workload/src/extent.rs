@@ -1,5 +1,5 @@
-//! Estimates the number of files that contain a given number of bytes, from file sizes in the
-//! stream of a workload.
+//! Estimates how many files contain a given number of bytes, from the file sizes in a workload's
+//! stream.
 
 use crate::WorkloadError;
 use crate::intent::{Action, Phase};
@@ -26,8 +26,8 @@ impl Workload {
     pub fn holding(&self, bytes: u64, followed_max: u64) -> Result<Option<Extent>, WorkloadError> {
         let mut sample = self.with_files(followed_max.max(1)).with_transactions(0);
         if let Work::Mix(mix) = &mut sample.work {
-            // The limit of entries is removed, because the directory of a file does not affect its
-            // size.
+            // The limit of entries is removed, because it affects only the directories of files and
+            // not their sizes.
             mix.layout.entries_max = None;
         }
         let mut stream = sample.stream(0, |_| ())?;

@@ -1,5 +1,5 @@
-//! The hard links, symbolic links and directories in the pool of a mix. Of each kind, the oldest is
-//! removed first.
+//! The hard links, symbolic links and directories in the pool of a mix. For each of the three
+//! kinds, the oldest object is removed first.
 
 use std::collections::VecDeque;
 
@@ -54,7 +54,6 @@ impl Ring {
 }
 
 impl Thing {
-    /// Returns the intent of an action on this link or directory.
     pub(crate) fn intent(self, action: Action) -> Intent {
         Intent {
             action,

@@ -147,7 +147,6 @@ impl StreamHasher {
         self.filled = 0;
     }
 
-    /// Returns the hash of all added intents.
     pub fn finish(mut self) -> StreamHash {
         self.flush();
         StreamHash::new(self.hash.digest128())
@@ -231,8 +230,8 @@ pub fn fingerprint(workload: &Workload) -> Result<Fingerprint, WorkloadError> {
 
 /// Hashes the first intents of a worker with a private pool.
 fn first_intents(workload: &Workload, worker: u32) -> Result<StreamHasher, WorkloadError> {
-    // The first intents create files in the order of their numbers. A pool with only these files,
-    // and thus with a smaller table, has the same first intents.
+    // The first intents create files in the order of their numbers. They are the same for a pool
+    // that consists only of these files, whose table is smaller.
     let mut stream = match workload.files() > INTENTS_IN_FINGERPRINT {
         true => workload
             .with_files(INTENTS_IN_FINGERPRINT)
@@ -259,8 +258,8 @@ mod tests {
     use crate::classic::Classic;
     use crate::plan::Planner;
 
-    /// Fingerprints are computed by several threads and from a smaller pool than that of the
-    /// workload. Neither may change the result.
+    /// [`fingerprint`] uses several threads, and a smaller pool than the workload's. Neither may
+    /// change the result.
     #[test]
     fn fingerprint_equals_that_of_the_complete_stream() {
         let files = INTENTS_IN_FINGERPRINT + 50_000;

@@ -22,9 +22,7 @@ pub enum GeneratorKind {
 /// and in every version.
 #[derive(Clone, Debug)]
 pub enum Generator {
-    /// The generator of [`GeneratorKind::IsoC`].
     IsoC(IsoC),
-    /// The generator of [`GeneratorKind::Mt19937`].
     Mt19937(Box<Mt19937>),
 }
 
@@ -56,7 +54,7 @@ impl Generator {
         }
     }
 
-    /// Skips a number of draws with bounds above 0, in much less time than drawing takes.
+    /// Skips a number of draws whose bounds are above 0. This takes much less time than drawing.
     pub fn skip(&mut self, draws: u64) {
         match self {
             Self::IsoC(generator) => generator.skip(draws),
@@ -117,7 +115,7 @@ const MIDDLE: usize = 397;
 pub struct Mt19937 {
     state: [u32; WORDS],
     /// The tempered outputs of the current state. Tempering all outputs of a state together is
-    /// faster.
+    /// faster than tempering each output when it is requested.
     outputs: [u32; WORDS],
     next: usize,
 }
@@ -244,7 +242,7 @@ mod tests {
 
     #[test]
     fn iso_c_generator_returns_the_outputs_of_the_example_in_the_standard() {
-        // The first outputs for the default seed 1, which texts on C89 print.
+        // These are the first outputs for the default seed 1, as published in texts about C89.
         let mut generator = IsoC::new(1);
         let first: Vec<u32> = (0..5).map(|_| generator.next_output()).collect();
         assert_eq!(first, [16838, 5758, 10113, 17515, 31051]);
@@ -252,8 +250,8 @@ mod tests {
 
     #[test]
     fn mt19937_generator_matches_1998_reference() {
-        // The seeding of mt19937ar from 2002 outputs 3499211612 first for seed 5489. The older
-        // seeding, tested here, has other outputs for every seed.
+        // This test checks the seeding of 1998. The newer seeding of mt19937ar (2002) has other
+        // outputs for every seed: for example, the first output for seed 5489 is 3499211612.
         let mut generator = Mt19937::new(4357);
         let first: Vec<u32> = (0..3).map(|_| generator.next_output()).collect();
         assert_eq!(first, [2_867_219_139, 1_585_203_162, 3_113_124_129]);

@@ -37,8 +37,8 @@ impl Phase {
     }
 }
 
-/// An operation of a worker. Its file is chosen from the state of the pool at this point of the
-/// stream.
+/// An operation of a worker, and its file. The file is chosen from those that the pool contains
+/// when the stream reaches this operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Intent {
     pub action: Action,
@@ -87,7 +87,6 @@ impl Intent {
         skip: None,
     };
 
-    /// Returns the intent of a skipped operation.
     pub const fn skipped(reason: SkipReason) -> Self {
         Self {
             skip: Some(reason),
@@ -171,8 +170,8 @@ pub trait Stream {
         self.draw(phase, &mut intent).then_some(intent)
     }
 
-    /// Returns the number of files (in `Prepare` and `Delete`) or transactions that remain in a
-    /// phase, if the phase does not end early.
+    /// Returns how many files (in `Prepare` and `Delete`) or transactions remain in a phase,
+    /// provided that the phase does not end early.
     fn remaining(&self, phase: Phase) -> u64;
 
     /// Returns why the transactions ended. The result is meaningful only after the last intent of
@@ -184,6 +183,6 @@ pub trait Stream {
     /// Returns whether at least one operation of the stream is possible on a pool with this state.
     fn can_perform_any(&self, pool: &PoolState) -> bool;
 
-    /// Passes all objects that the pool contains, after the intents drawn up to now, to `each`.
+    /// Calls `each` for every object that the pool contains after the intents drawn so far.
     fn pool(&self, each: &mut dyn FnMut(Kept));
 }

@@ -123,7 +123,8 @@ impl Layout {
     /// if the place is the target itself.
     #[inline]
     pub fn write_place(&self, place: u32, to: &mut NameWriter<'_>) {
-        // Most layouts are flat. A flat layout needs no function call here.
+        // For a flat layout, the most common one, `write` would append nothing, so the call is
+        // omitted.
         if self.shape != Shape::Flat {
             self.shape.write(self.shape.depth(), place, to);
         }

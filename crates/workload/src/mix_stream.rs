@@ -1,9 +1,9 @@
-//! The stream of a mix on a private pool. The file of each draft is chosen from the state of the
-//! pool at this point of the stream.
+//! The stream of a mix on a private pool. The file of each draft is chosen from those that the pool
+//! contains when the stream reaches the draft.
 //!
 //! If there are several mixers, they take turns on one pool, as if the workers of a shared pool
-//! were equally fast. Only the plan of a shared pool is computed in this way. A run on a shared
-//! pool uses the actual pool.
+//! were equally fast. Such a stream serves only to plan a shared pool. In a run, workers choose
+//! files from the shared pool as it is at that time.
 
 use crate::extras::{Ring, Thing};
 use crate::intent::{Action, End, Intent, Kept, Phase, PoolState, Stream};
@@ -77,7 +77,7 @@ impl MixStream {
         Some(file)
     }
 
-    /// Counts the creation of an entry in a place. Returns `false` if the place is full.
+    /// Counts a new entry in a place. Returns `false` if the place is full.
     fn takes_one_more(&mut self, place: u32) -> bool {
         match self.entries.get_mut(place as usize) {
             Some(entries) if *entries >= self.entries_max => false,
@@ -249,12 +249,10 @@ pub fn asked(intent: Intent, think_ns: u64) -> Intent {
     }
 }
 
-/// Returns the intent that creates a directory.
 pub fn make_directory(thing: Thing, think_ns: u64) -> Intent {
     asked(thing.intent(Action::MakeDirectory), think_ns)
 }
 
-/// Returns the intent that reads a symbolic link.
 pub fn read_link(thing: Thing, think_ns: u64) -> Intent {
     asked(thing.intent(Action::ReadLink), think_ns)
 }

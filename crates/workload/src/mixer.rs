@@ -1,6 +1,6 @@
-//! The random draws of a mix: the next operation, its size, and the file that it uses. Every drawn
-//! value is a pure function of seed, worker and index. A draft becomes an [`Intent`] when its file
-//! is chosen.
+//! The random draws of a mix: the next operation, its size, and the random number that selects its
+//! file. Every drawn value is a pure function of seed, worker and index. A draft becomes an
+//! [`Intent`] when its file is chosen.
 
 use std::sync::Arc;
 
@@ -16,8 +16,7 @@ use crate::skip::SkipReason;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draft {
     pub action: Action,
-    /// The random number that selects the file. If the popularity is a shuffled order, a running
-    /// number instead.
+    /// The random number that selects the file; for a shuffled order, a running number instead.
     pub pick: u64,
     /// The random number that selects a size or an amount of bytes.
     pub amount: u64,
@@ -30,11 +29,9 @@ pub struct Draft {
 /// The effect of a performed intent on its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// The file is unchanged.
     None,
     /// The file has a new state, such as another size, version or name.
     Becomes(File),
-    /// The file was deleted.
     Removed,
 }
 
@@ -51,7 +48,8 @@ pub struct Mixer {
     size_max: u64,
     align: u64,
     keys: Keys,
-    /// For a shuffled order: the number of workers that share the order, and this worker's number.
+    /// The number of workers that share a shuffled order, and this worker's number; `None` for
+    /// other popularities.
     turn: Option<(u64, u64)>,
 }
 
@@ -100,8 +98,8 @@ pub struct Births {
 }
 
 impl Births {
-    /// `seed` is the same for all workers of a pool, so that a file's number has the same meaning
-    /// for each of them.
+    /// `seed` is the same for all workers of a pool, so that each worker computes the same
+    /// directory and size from a file's number.
     pub fn new(mix: &Mix, tables: &Tables, seed: u64) -> Self {
         Self {
             sizes: tables.sizes.clone(),
@@ -192,12 +190,10 @@ impl Mixer {
         }
     }
 
-    /// Returns the generator for the directories and sizes of new files.
     pub fn births(&self) -> &Births {
         &self.births
     }
 
-    /// Returns whether operations have a think time.
     pub fn thinks(&self) -> bool {
         self.think != Think::None
     }

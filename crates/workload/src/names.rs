@@ -24,7 +24,6 @@ const MICROSECONDS: u64 = 1_000_000;
 const MAILDIR_MIDDLE: &[u8] = b".M";
 const MAILDIR_END: &[u8] = b"P1.postmark";
 
-/// The format of names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NameForm {
     /// The running number: `17`.
@@ -48,7 +47,6 @@ pub struct Names {
     pub length: u8,
 }
 
-/// Returns the suffix that marks names of a kind.
 const fn suffix(kind: NameKind) -> &'static [u8] {
     match kind {
         NameKind::File => b"",
@@ -142,7 +140,7 @@ impl Names {
                     .checked_add(microseconds)?
             }
         };
-        // A name that spells the number differently, for example with additional zeros, is
+        // A name that `write` would not produce, for example one with additional zeros, is
         // rejected.
         let mut written = Vec::with_capacity(name.len());
         self.write(kind, number, &mut NameWriter::new(&mut written));

@@ -1,5 +1,5 @@
-//! The plan of a run: its operations and peak sizes, computed from the stream without using the
-//! target.
+//! The plan of a run: its operations and peak sizes, computed from the stream alone, without access
+//! to the target.
 
 pub mod followed;
 mod level;
@@ -62,7 +62,6 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Returns the number of operations and bytes of an action in a phase.
     pub fn tally(&self, phase: Phase, action: Action) -> Tally {
         self.tallies[phase as usize]
             .get(&action)
@@ -124,7 +123,8 @@ impl<'a> Planner<'a> {
     /// target. `block_bytes` contains the allocation unit of each volume.
     ///
     /// # Panics
-    /// Panics if the index of a volume is out of range, or if the number of targets is wrong.
+    /// Panics if the index of a volume is out of range, or if `volume_of` does not contain one
+    /// index for each target.
     pub fn with_volumes(
         workload: &'a Workload,
         volume_of: Vec<usize>,
@@ -160,7 +160,8 @@ impl<'a> Planner<'a> {
         self.plan_with_hint(|_| ())
     }
 
-    /// Computes the plan. `hint` receives the memory of the streams' tables.
+    /// Computes the plan. `hint` receives the memory of each classic stream's table before the
+    /// first access.
     ///
     /// Private pools are planned one after the other. Their peak sizes are summed, as if all
     /// workers reached their peaks at the same time.

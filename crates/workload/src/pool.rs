@@ -1,6 +1,6 @@
-//! The files in the pool of a mix, at consecutive positions from 0. They are stored in chunks with
-//! 24 bytes per file, so that the pool grows without copying. When a file is removed, the last file
-//! moves to the free position.
+//! The files in the pool of a mix, at consecutive positions from 0. Each file takes 24 bytes. The
+//! files are stored in chunks, so that the pool grows without copying. When a file is removed, the
+//! last file moves to the free position.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct File {

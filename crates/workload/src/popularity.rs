@@ -225,7 +225,8 @@ struct Zipf {
     /// A sample is accepted without a further test if its distance to the rounded number is at most
     /// this value.
     safe: f64,
-    /// A cache of recently used pool sizes. Each entry contains the integral up to the last rank.
+    /// A cache for recently used pool sizes. Each entry contains a pool size, and the integral up
+    /// to its last rank.
     kept: [(u64, f64); KEPT],
 }
 

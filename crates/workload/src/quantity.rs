@@ -2,7 +2,7 @@
 //!
 //! `k`, `M`, `G`, `T` are powers of 1,000, and `Ki`, `Mi`, `Gi`, `Ti` are powers of 1,024, both for
 //! counts and for bytes. A `B` may follow a number of bytes. Digits may be grouped with `_`. A
-//! comma is refused, because it could be a decimal comma or separate the items of a list.
+//! comma is refused, because it could be a decimal comma or the separator of a list.
 
 use crate::WorkloadError;
 

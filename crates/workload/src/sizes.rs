@@ -122,7 +122,6 @@ impl Sizes {
         }
     }
 
-    /// Checks the parameters and their limits.
     pub fn validate(&self) -> Result<(), WorkloadError> {
         match self {
             Self::Fixed(_) | Self::Uniform { .. } => {}

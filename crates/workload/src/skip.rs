@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Defines every reason once: its variant, its field (which is its name in JSON), and its text in
+/// Defines every reason once: its variant in `SkipReason`, its field in `Skipped`, and its text in
 /// reports.
 macro_rules! reasons {
     ($($(#[$doc:meta])* $variant:ident $field:ident $text:literal,)*) => {
@@ -68,7 +68,6 @@ reasons! {
 }
 
 impl Skipped {
-    /// Returns the total number of skipped operations.
     pub fn total(&self) -> u64 {
         self.counts()
             .fold(0, |sum, (_, count)| sum.saturating_add(count))

@@ -43,8 +43,7 @@ pub struct ClassicStream {
 }
 
 impl ClassicStream {
-    /// Creates the stream of a workload. This consumes the generator's draws for the text of file
-    /// contents.
+    /// Creates the stream of a workload. First, the generator draws the text of file contents.
     ///
     /// # Errors
     /// Returns an error if the workload is invalid or its table does not fit in memory.
@@ -64,8 +63,8 @@ impl ClassicStream {
         Self::after_text(workload, hint, generator, text)
     }
 
-    /// Creates a stream with the same intents but without the text, which takes as much memory as
-    /// the largest file. Used if only the intents are needed.
+    /// Creates a stream without the text, for callers that need only the intents, which are the
+    /// same. The text takes as much memory as the largest file.
     ///
     /// # Errors
     /// Returns an error if the workload is invalid or its table does not fit in memory.

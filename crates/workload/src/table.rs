@@ -4,7 +4,7 @@
 //! The original PostMark scans an array for a free slot, which takes most of its time for large
 //! pools. This table finds the same slot directly. A bit marks each free slot. Each higher level
 //! has one bit for every word of the level below, which is set if the word contains a set bit. A
-//! slot takes 15 bytes and, in all levels together, less than 1.02 bits.
+//! slot takes 15 bytes for its file, and less than 1.02 bits in all levels together.
 
 use crate::WorkloadError;
 
@@ -26,7 +26,6 @@ const ENTRY_BYTES: usize = 15;
 /// request huge pages. It must not change the contents of the memory.
 pub type MemoryHint = fn(&[u8]);
 
-/// The slots of the classic workload, the files in these slots, and the next free slot.
 #[derive(Clone, Debug)]
 pub struct FileTable {
     /// The packed entries, followed by one byte of padding, so that 16 bytes can be read at every
@@ -112,9 +111,9 @@ impl FileTable {
         self.levels[0][(slot / 64) as usize] & (1 << (slot % 64)) == 0
     }
 
-    /// Returns the slot for the next file; `None` if the table is full. This is the cursor's slot
-    /// if it is inside the table and free, and otherwise the lowest free slot. The search reads one
-    /// word per level: at most six words for up to 2^36 slots (a terabyte).
+    /// Returns the slot for the next file; `None` if the table is full. If the cursor's slot is
+    /// inside the table and free, it is returned, and otherwise the lowest free slot. The search
+    /// reads one word per level: at most six words for up to 2^36 slots, which take a terabyte.
     #[inline]
     pub fn next_free(&self) -> Option<u64> {
         self.next_free_counted(&mut 0)
@@ -137,7 +136,7 @@ impl FileTable {
         Some(index)
     }
 
-    /// Stores a file in a free slot, and moves the cursor behind it.
+    /// Stores a file in a free slot, and moves the cursor to the slot behind it.
     ///
     /// # Panics
     /// Panics if the slot is not free.
@@ -221,8 +220,8 @@ impl FileTable {
             used = !*leaf.get(at)?;
         }
         let slot = at as u64 * 64 + u64::from(used.trailing_zeros());
-        // The bits after the last slot are always clear, as the bits of used slots are. Therefore
-        // the found slot may be beyond the last one.
+        // The bits after the last slot are always clear, like the bits of used slots. The found
+        // slot may therefore be beyond the last slot.
         (slot < self.slots).then_some(slot)
     }
 

@@ -191,7 +191,6 @@ impl Workload {
             .either(|classic| classic.seed.into(), |mix| mix.seed)
     }
 
-    /// Returns the seed of a worker's random number generator.
     pub fn worker_seed(&self, worker: u32) -> u64 {
         self.seed().wrapping_add(self.worker_key(worker).into())
     }
@@ -205,7 +204,7 @@ impl Workload {
         }
     }
 
-    /// Returns the classic work of one worker, which has the worker's seed.
+    /// Returns the classic work of one worker, with the worker's seed.
     pub fn classic_of(&self, classic: &Classic, worker: u32) -> Classic {
         Classic {
             // The seed of the original PostMark has 32 bits.

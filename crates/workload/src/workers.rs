@@ -112,7 +112,6 @@ impl Workers {
         }
     }
 
-    /// Returns whether workers share a pool.
     pub fn is_shared(self) -> bool {
         matches!(self, Self::Shared { .. })
     }

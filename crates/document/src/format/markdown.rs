@@ -5,7 +5,6 @@ use crate::sanitize;
 use crate::table::{Cell, Table};
 use crate::units::NO_BREAK;
 
-/// Renders a document as Markdown.
 pub fn markdown(document: &Document) -> String {
     let mut all = String::new();
     for block in document.blocks() {

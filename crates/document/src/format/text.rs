@@ -15,8 +15,8 @@ pub const WIDTH: usize = 100;
 pub const SCREEN_WIDTH: usize = 80;
 /// The width of the column for names of pairs, in characters.
 const KEY_WIDTH: usize = 12;
-/// The width in characters to which column headers are wrapped in tables that may be continued
-/// below. If a cell of the column is wider, the header is wrapped to the width of this cell.
+/// The width in characters to which column headers are wrapped in tables that may be divided into
+/// parts. If the column's widest cell is wider, the header is wrapped to the width of that cell.
 const HEADER_WIDTH: usize = 12;
 
 /// Properties of the terminal to which a document is printed.
@@ -24,22 +24,20 @@ const HEADER_WIDTH: usize = 12;
 pub struct Terminal {
     /// The number of characters in a line.
     pub width: usize,
-    /// Whether words are coloured.
     pub colour: bool,
 }
 
-/// The layout of lines.
 #[derive(Clone, Copy)]
 struct Layout {
     width: usize,
-    /// Whether texts that are too wide are always wrapped between words, even at no-break spaces.
-    /// Otherwise a terminal would wrap such texts within words.
+    /// Whether texts that are too wide are wrapped even at no-break spaces. A terminal would wrap
+    /// such texts within words.
     breaks_all: bool,
     colour: bool,
 }
 
-/// Renders a document as text. Lines have at most `width` characters, except for words and texts
-/// with no-break spaces that are longer.
+/// Renders a document as text. Lines have at most `width` characters, unless a single word, or a
+/// text with no-break spaces, is longer.
 pub fn text(document: &Document, width: usize) -> String {
     laid_out(
         document,
@@ -157,8 +155,9 @@ impl Fragment for Word<'_> {
     }
 }
 
-/// Wraps a text between words. A line is longer than its width only if a single word is. `widths`
-/// contains the widths of the first lines; the last width applies to all further lines.
+/// Wraps a text between words. A line exceeds its width only if it consists of one word that is too
+/// long. `widths` contains the widths of the first lines; the last width applies to all further
+/// lines.
 fn broken(text: &str, widths: &[usize]) -> Vec<String> {
     let words: Vec<Word<'_>> = text
         .split(' ')

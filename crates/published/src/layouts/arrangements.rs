@@ -25,8 +25,8 @@ pub(super) fn tables(results: &LayoutResults, view: LayoutView) -> Vec<(String, 
     }
 }
 
-/// Returns whether a transaction rate, or the reason why it is not available, exists for a system
-/// and a work.
+/// Returns whether the results contain a transaction rate for a system and a work, or the reason
+/// why this rate is not available.
 fn has_rate(results: &LayoutResults, work: usize, system: usize) -> bool {
     let rate = results.value(work, system, Figure::TransactionsRate, None);
     rate.is_some()
@@ -171,8 +171,9 @@ fn are_published(results: &LayoutResults, systems: &[usize]) -> bool {
     systems.any(|system| results.systems[*system].is_published)
 }
 
-/// Returns pairs of systems for columns with improvements: each system over each earlier one. For
-/// systems of the brief, these are the pairs with a printed improvement.
+/// Returns the pairs of systems whose improvements have a column. For systems of the study, these
+/// are each system and each earlier one. For systems of the brief, these are the pairs with a
+/// printed improvement.
 pub(super) fn improvements(results: &LayoutResults, systems: &[usize]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     if are_published(results, systems) {
@@ -239,8 +240,8 @@ fn session(results: &LayoutResults, view: LayoutView, work: usize) -> Table {
             }
             for (system, base) in factors(systems, base) {
                 row.push(factor(results, (work, system, figure), base));
-                // A factor has no minimum and maximum. No session contains an improvement, so this
-                // place results in an empty cell.
+                // A factor has no minimum and maximum, so its cell must be empty. Sessions contain
+                // no improvements, so this figure results in an empty cell.
                 places.push((work, system, Figure::Improvement));
             }
         }
@@ -259,7 +260,8 @@ fn factors(systems: &[usize], base: Option<usize>) -> Vec<(usize, usize)> {
     others.map(|system| (*system, base)).collect()
 }
 
-/// Returns how many times as fast a system is: the ratio of rates, or the inverse ratio of times.
+/// Returns how many times as fast as the system `base` a system is: the ratio of rates, or the
+/// inverse ratio of times.
 fn factor(results: &LayoutResults, (work, system, figure): Place, base: usize) -> Cell {
     let is_time = match unit_of(figure) {
         Unit::Seconds => true,

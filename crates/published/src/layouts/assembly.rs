@@ -10,8 +10,8 @@ use super::{printed, studied};
 use crate::library::Library;
 use crate::source::Source;
 
-/// Results cannot be shown in a layout: the paper lacks a system that the design names as a
-/// counterpart, or the design is invalid.
+/// The error if results cannot be shown in a layout. Either the paper lacks a system that the
+/// design names as a counterpart, or the design is invalid.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct LayoutError(String);

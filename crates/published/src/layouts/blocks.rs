@@ -14,7 +14,6 @@ pub struct MeasuredValue {
     pub median: f64,
     pub least: f64,
     pub greatest: f64,
-    /// The number of blocks.
     pub blocks: u32,
 }
 
@@ -25,7 +24,6 @@ pub struct PairedRatio {
     pub ratio: f64,
     /// The confidence interval; `None` if there are too few blocks.
     pub interval: Option<Interval>,
-    /// The number of blocks.
     pub blocks: u32,
 }
 
@@ -42,13 +40,13 @@ pub(super) fn percent(ratio: f64) -> f64 {
     (ratio - 1.0) * 100.0
 }
 
-/// The values of a figure in a cell, by block and attempt. An attempt contains the value of the run
-/// and, for an A/A control, of the second run.
+/// The values of a figure in a cell, by block and attempt. Each attempt contains one value, or two
+/// if the cell has an A/A control.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BlockValues(BTreeMap<u32, BTreeMap<u32, Vec<f64>>>);
 
-/// Returns the geometric mean, or the arithmetic mean if a value is not positive. Comparisons
-/// combine a baseline and its A/A control in the same way.
+/// Returns the geometric mean, or the arithmetic mean if a value is not positive. The comparisons
+/// of a study combine a baseline and its A/A control in the same way.
 fn middle(values: &[f64]) -> f64 {
     if let [value] = values {
         return *value;
@@ -91,7 +89,7 @@ impl BlockValues {
     }
 
     /// Returns the ratio of the values of `self` to the values of `other`, from all blocks that
-    /// contain both. In each block, the last attempt with both values counts.
+    /// contain both. For each block, the ratio is that of the last attempt that contains both.
     pub(super) fn over(&self, other: &Self, alpha: f64) -> Option<PairedRatio> {
         let mut logs = Vec::new();
         for (block, attempts) in &self.0 {

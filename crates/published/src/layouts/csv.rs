@@ -13,12 +13,12 @@ use crate::number::Unit;
 use crate::shape::ConfigurationShape;
 use crate::source::Figure;
 
-/// The headers, in the order of [`line`]'s cells.
+/// The headers of the columns, in the order of the cells that [`line`] returns.
 const COLUMNS: &str = "layout work files transactions subdirectories processes system source \
                        variant contributor description figure over unit value least greatest low \
                        high blocks printed unavailable";
 
-/// The number of a row, and the columns that describe it.
+/// The number in a row, and the cells that describe this number.
 #[derive(Default)]
 struct Amount<'a> {
     value: Option<f64>,

@@ -1,5 +1,6 @@
-//! Sentences about which differences in a paper a study confirms, unless a table already contains
-//! the result. All sentences are computed from the numbers of the paper and of the study.
+//! Sentences about the differences between systems in a paper: which of them a study confirms or
+//! contradicts. Results that a table already contains are omitted. All sentences are computed from
+//! the numbers of the paper and of the study.
 
 use super::ratios::{self, compared};
 use super::results::{LayoutResults, StudiedWork};
@@ -63,7 +64,7 @@ fn scaled(results: &LayoutResults) -> Vec<String> {
     items
 }
 
-/// Names the systems of the study and the systems of the paper that they are compared with.
+/// Names the systems of the study, and for each the system of the paper with which it is compared.
 fn compared_with(results: &LayoutResults) -> Option<String> {
     let pair = |ours: usize| {
         let ours = &results.systems[ours];
@@ -76,8 +77,8 @@ fn compared_with(results: &LayoutResults) -> Option<String> {
     (!pairs.is_empty()).then(|| format!("Compared: {}.", pairs.join(", ")))
 }
 
-/// Returns a sentence with how many times as fast today's systems are as published ones, only for
-/// works that equal the published work.
+/// Returns a sentence on how much faster today's systems are than published ones. The sentence
+/// includes only works that equal the published work.
 fn times_as_fast(results: &LayoutResults) -> Option<String> {
     let mut pairs: Vec<(String, f64, f64)> = Vec::new();
     let speeds = compared(results)
@@ -105,8 +106,8 @@ fn times_as_fast(results: &LayoutResults) -> Option<String> {
     ))
 }
 
-/// Returns how many times as fast each system is as its counterpart, for each work that equals the
-/// published one.
+/// Returns how many times as fast as its counterpart each system is, for each work that equals the
+/// published work.
 fn then_and_now(results: &LayoutResults, figure: Figure) -> Vec<(String, f64)> {
     let mut found = Vec::new();
     for work in 0..results.works.len() {

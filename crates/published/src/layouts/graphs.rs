@@ -1,6 +1,6 @@
-//! Charts of a paper with the results of a study: transactions, file operations and throughput,
-//! like the charts of the page on a log-structured file system; improvements, as in the VERITAS
-//! brief; times, messages and processor time, as in the tables of the NFS and iSCSI study.
+//! Charts of the results of a study and of a paper. Transactions, file operations and throughput
+//! follow the charts of the page on a log-structured file system. Improvements follow the VERITAS
+//! brief. Times, messages and processor time follow the tables of the NFS and iSCSI study.
 
 use document::{DotRow, DotValue, Dots};
 use study::PaperLayout;
@@ -12,7 +12,7 @@ use super::figures::label;
 use super::results::{LayoutResults, ShownValue};
 use crate::source::Figure;
 
-/// The kinds of points in the legend, in order.
+/// The names of the two kinds of points in the legend, in the order of `DotValue::At::kind`.
 const KINDS: [&str; 2] = ["this study", "published"];
 
 /// The title, axis label and figures of a chart.
@@ -119,8 +119,8 @@ fn row(results: &LayoutResults, work: usize, system: usize, figure: Figure) -> O
             value: *value,
             range: None,
         },
-        // The graph omits missing values of the paper and of systems that the layout expects,
-        // because the tables already report these values.
+        // The chart omits missing values of the paper, and of systems that the layout expects. The
+        // tables already report that these values are missing.
         ShownValue::Missing { .. }
             if results.systems[system].is_expected || results.systems[system].is_published =>
         {

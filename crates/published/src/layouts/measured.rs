@@ -14,12 +14,13 @@ use crate::shape::{ConfigurationShape, differences};
 use crate::source::Figure;
 
 /// A run of a study. Figures are in the units of published tables: seconds, files, and kilobytes
-/// (of 1,024 bytes), or rates per second. With several processes, rates are per process.
+/// (of 1,024 bytes), or rates per second. With several processes, rates, and counts of files and
+/// bytes, are per process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PaperRun {
     /// The cell, block and attempt of the run in its study.
     pub part: StudyPart,
-    /// Whether results include the run: its verdict is not INVALID.
+    /// Whether results include the run. They exclude runs with the verdict INVALID.
     pub is_counted: bool,
     /// The configuration and the edition of the run's work; `None` for mixes.
     pub shape: Option<(ConfigurationShape, Edition)>,
@@ -28,8 +29,8 @@ pub struct PaperRun {
     pub differences: Vec<String>,
     /// A short description of the machine and the file system.
     pub description: String,
-    /// What served the operations: `nfs3`, `nfs4.2`, `iscsi`, `block device`, `memory`; `None` if
-    /// it is not available.
+    /// The protocol or device that served the operations: `nfs3`, `nfs4.2`, `iscsi`, `block device`
+    /// or `memory`. `None` if not available.
     pub protocol: Option<String>,
     /// The run's figures. Figures that are not available are absent.
     pub figures: BTreeMap<Figure, f64>,
@@ -77,8 +78,8 @@ fn figures(summary: &Summary, processes: u32) -> BTreeMap<Figure, f64> {
     let Some(paper) = &summary.paper else {
         return figures;
     };
-    // The VERITAS brief reports rates per process, so the rates are divided by the number of
-    // processes.
+    // The VERITAS brief reports numbers per process, so rates and counts are divided by the number
+    // of processes.
     let processes = f64::from(processes.max(1));
     let of_each = |rate: Option<f64>| rate.map(|rate| rate / processes);
     let transactions_s = paper.transactions_ns as f64 / 1e9;
@@ -152,7 +153,8 @@ fn protocol(record: &Record, summary: &Summary) -> Option<String> {
         .find_map(|phase| phase.evidence.as_ref());
     if let Some(sent) = evidence.and_then(|evidence| evidence.messages.first()) {
         return Some(match sent.counter {
-            // The name distinguishes this engine from the kernel's client, which has a cache.
+            // The name distinguishes this engine, which has no cache, from the kernel's client,
+            // which has one.
             MessageCounter::NfsEngine => format!("{} in user space", sent.protocol),
             _ => sent.protocol.clone(),
         });

@@ -9,8 +9,8 @@ use crate::number::{PrintedNumber, Unit};
 use crate::shape::ConfigurationShape;
 use crate::source::{Figure, PublishedTable, Source, System};
 
-/// Returns the index of a published system in the results. It is identified by the header of its
-/// column and by the build of the operating system.
+/// Returns the index of a published system in the results. The header of its column and the build
+/// of the operating system identify the system.
 fn find(results: &LayoutResults, system: &System, variant: Option<&str>) -> Option<usize> {
     results.published().find(|at| {
         let known = &results.systems[*at];

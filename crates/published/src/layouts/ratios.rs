@@ -16,7 +16,7 @@ use crate::source::Figure;
 struct Difference {
     /// The compared systems or works in the paper.
     between: String,
-    /// The work or the system that the ratio is for.
+    /// The work or the systems to which the ratio applies.
     of: String,
     /// The ratio in the paper.
     there: f64,
@@ -29,7 +29,7 @@ struct Difference {
     figure: Figure,
 }
 
-/// The result of the comparison for one difference.
+/// The result of comparing a difference in the paper with the study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
     /// The confidence interval is on the same side of 1 as the paper's ratio.
@@ -41,10 +41,10 @@ enum Found {
     /// The paper's ratio may be 1, within the precision of its digits. So the paper shows no
     /// difference.
     NoneThere,
-    /// There are too few blocks for an interval. The ratio is on the same side of 1 as the paper's
-    /// ratio.
+    /// There are too few blocks for an interval. The study's ratio is on the same side of 1 as the
+    /// paper's ratio.
     Same,
-    /// There are too few blocks for an interval. The ratio and the paper's ratio are on different
+    /// There are too few blocks for an interval. The study's and the paper's ratio are on different
     /// sides of 1.
     Other,
 }
@@ -80,8 +80,8 @@ pub(super) fn compared(results: &LayoutResults) -> Vec<Figure> {
     }
 }
 
-/// Returns a suffix that names the figure, unless it is the transaction rate, and the build if
-/// there is one.
+/// Returns a suffix that names the figure, unless it is the transaction rate, and the build of the
+/// operating system, if there are several.
 fn in_short(figure: Figure, variant: Option<&str>) -> String {
     let figure = match figure {
         Figure::Elapsed => ", time",
@@ -105,8 +105,8 @@ fn between_systems(results: &LayoutResults, figure: Figure) -> Vec<Difference> {
         let short = in_short(figure, variant.as_deref());
         for (at, one) in all.iter().enumerate() {
             for other in all[..at].iter().filter(|other| other.1 != one.1) {
-                // If the paper prints an improvement between the two systems, the ratio has the
-                // same order.
+                // If the paper prints the improvement of one of the two systems over the other, the
+                // ratio compares them in the same order.
                 let is_printed =
                     |value: &StudiedValue| (value.system, value.over) == (other.1, Some(one.1));
                 let (one, other) = match results.values.iter().any(is_printed) {
@@ -164,8 +164,8 @@ fn between_works(results: &LayoutResults, figure: Figure) -> Vec<Difference> {
     let mut differences = Vec::new();
     for work in 1..results.works.len() {
         let (before, now) = (&results.works[work - 1], &results.works[work]);
-        // If works are scaled down, each by another factor, their differences do not correspond to
-        // those in the paper.
+        // Works may be scaled down by different factors. Then the differences between them do not
+        // correspond to those in the paper.
         if !(before.is_as_published() && now.is_as_published()) {
             continue;
         }
@@ -195,8 +195,9 @@ fn between_works(results: &LayoutResults, figure: Figure) -> Vec<Difference> {
     differences
 }
 
-/// Returns those differences in the paper for which the study has measured both values, with the
-/// study's ratio of these values. The confidence level of 95 % applies to all intervals together.
+/// Returns the differences in the paper for which the study has measured both values, each with the
+/// study's ratio and the result of the comparison. The confidence level of 95 % applies to all
+/// intervals together.
 fn judged(results: &LayoutResults) -> Vec<(Difference, PairedRatio, Found)> {
     let mut differences = Vec::new();
     for figure in compared(results) {
@@ -212,7 +213,8 @@ fn judged(results: &LayoutResults) -> Vec<(Difference, PairedRatio, Found)> {
     judged.collect()
 }
 
-/// Returns a table of the ratios in the paper and in the study, or `None` if none can be judged.
+/// Returns a table of the ratios in the paper and in the study, or `None` if no ratio can be
+/// judged.
 pub fn ratios(results: &LayoutResults) -> Option<Table> {
     let mut table = Table::new(
         2,
@@ -300,7 +302,7 @@ pub fn summary(results: &LayoutResults) -> Option<String> {
     ))
 }
 
-/// Formats a factor with a reasonable number of digits.
+/// Formats a factor with about three significant digits, or with four decimals if it is below 0.1.
 fn factor(number: f64) -> String {
     if number < 0.1 {
         format!("{number:.4}")

@@ -47,7 +47,6 @@ pub struct InvalidBlocks {
     pub work: usize,
     /// The system's index, from 0.
     pub system: usize,
-    /// The number of INVALID blocks.
     pub invalid: u32,
     /// The number of all blocks of the cell.
     pub all: u32,
@@ -99,7 +98,7 @@ pub struct StudiedSystem {
     pub is_published: bool,
     /// The build of the operating system, if the paper has several.
     pub variant: Option<String>,
-    /// The system of the paper that a target of the study is compared with.
+    /// The system of the paper with which a target of the study is compared.
     pub counterpart: Option<String>,
     /// Whether this is an empty column, for a protocol that the layout expects but no run of the
     /// study used.
@@ -134,7 +133,7 @@ pub struct StudiedValue {
     /// The system's index, from 0.
     pub system: usize,
     pub figure: Figure,
-    /// For an improvement, the index of the system that it is relative to.
+    /// For an improvement, the index of the system with which `system` is compared.
     pub over: Option<usize>,
     pub value: ShownValue,
 }
@@ -155,7 +154,7 @@ pub enum ShownValue {
     },
 }
 
-/// The reason for a missing value of a cell whose runs do not contain the figure.
+/// The reason why a value is missing if a cell has runs, but the runs do not contain the figure.
 pub const UNKNOWN: &str = "the runs do not know it";
 
 impl LayoutResults {
@@ -201,7 +200,7 @@ impl LayoutResults {
         self.values.iter().find(is_it).map(|value| &value.value)
     }
 
-    /// Returns the median of a measured value, or `None` if it is not measured.
+    /// Returns the median of a value over the blocks, or `None` if the value was not measured.
     pub fn median(&self, work: usize, system: usize, figure: Figure) -> Option<f64> {
         match self.value(work, system, figure, None)? {
             ShownValue::Measured(measured) => Some(measured.median),
@@ -261,7 +260,7 @@ impl LayoutResults {
         (0..self.systems.len()).filter(|system| self.systems[*system].is_published)
     }
 
-    /// Returns the builds in the paper, without duplicates.
+    /// Returns the builds of operating systems in the paper, without duplicates.
     pub fn variants(&self) -> Vec<Option<String>> {
         distinct(
             self.published()

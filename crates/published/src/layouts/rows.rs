@@ -11,7 +11,7 @@ use crate::compare_tables::amount;
 use crate::number::{KILOBYTE_BYTES, Unit};
 use crate::source::Figure;
 
-/// The text for a value that no run has.
+/// The text in place of a value if no run contains this value.
 pub(super) const NOT_MEASURED: &str = "not measured";
 /// The label of the row with the minimum and maximum, below a row of medians.
 pub(super) const SPREAD: &str = "least to greatest";
@@ -19,7 +19,7 @@ pub(super) const SPREAD: &str = "least to greatest";
 /// The position of a value: work, system and figure.
 pub(super) type Place = (usize, usize, Figure);
 
-/// Selects the values in tables: of the study only, or also of the paper.
+/// Selects the values in tables: only those of the study, or also those of the paper.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LayoutView {
     /// Whether tables include the paper's values and the comparison with them.

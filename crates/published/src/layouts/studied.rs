@@ -15,7 +15,7 @@ use super::results::{
 use crate::cells::distinct;
 use crate::shape::ConfigurationShape;
 
-/// Protocols with a column in the layout `completion`, and the names of the columns. The column
+/// Protocols with a column in the layout `completion`, and the names of the columns. Each column
 /// exists even if the study did not measure the protocol.
 const PROTOCOLS: [(&str, &str); 5] = [
     ("block device", "block device"),
@@ -86,7 +86,7 @@ pub(super) fn add_works_and_systems(
     places
 }
 
-/// Adds the targets of a study, each once for every compared configuration.
+/// Adds a system for each target of a study, or for each pair of target and compared configuration.
 fn add_systems(results: &mut LayoutResults, design: &Design, sides: &[Option<&str>]) {
     // Counterparts only apply to the paper whose layout the study file names.
     let is_other = design.layout.is_some_and(|own| own != results.layout);

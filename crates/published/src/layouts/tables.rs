@@ -13,7 +13,6 @@ use super::results::{LayoutResults, ShownValue, UNKNOWN};
 use super::rows::{LayoutView, header, systems};
 use crate::cells::bracketed;
 
-/// Returns the tables of a layout, with explanations and findings.
 pub fn document(results: &LayoutResults, view: LayoutView) -> Document {
     let mut document = Document::default();
     document.title(title(results.layout));
@@ -110,8 +109,8 @@ fn descriptions(results: &LayoutResults, view: LayoutView) -> Vec<String> {
     systems(results, view).into_iter().map(one).collect()
 }
 
-/// Lists values that the study did not measure, with the reasons; values of a system with the same
-/// reason are combined.
+/// Lists values that the study did not measure, with the reasons. Values of a system with the same
+/// reason form one item.
 fn missing(results: &LayoutResults) -> Vec<String> {
     let mut items = Vec::new();
     for system in results.own() {

@@ -11,8 +11,8 @@ fn library() -> Library {
     Library::read()
 }
 
-/// All rows with data read and data written, and the edition that produced each row. Its planned
-/// ratio of data read to data written fits the printed ratio.
+/// All rows with data read and data written, each with the edition that produced the row. This is
+/// the edition whose planned ratio of data read to data written fits the printed ratio.
 const MADE_BY: &str = "
     paper-1 | UFS=1.0 TMPFS=neither ODS/R0=1.0 ODS/R5=1.0 NFS/F330=1.0 NFS/F630=1.0
     paper-2 | UFS=1.0 TMPFS=neither ODS/R0=1.0 ODS/R5=1.0 NFS/F330=1.0 NFS/F630=1.0
@@ -124,7 +124,7 @@ fn rows_that_fit_no_version_state_a_likely_cause() {
 }
 
 /// Edition 1.0 printed these rates in megabytes of 1,000 kilobytes, but the source converted them
-/// with 1,024.
+/// to kilobytes with the factor 1,024.
 #[test]
 fn rates_converted_with_the_wrong_factor_are_detected() {
     let findings = library().findings();

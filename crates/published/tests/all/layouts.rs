@@ -24,7 +24,8 @@ fn kept(name: &str) -> Design {
     Design::parse(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// Creates runs with transaction rates by target. Each block varies the rates by a few percent.
+/// Creates runs with the given transaction rate for each target. The rates vary between blocks by
+/// up to 4 %.
 fn runs(design: &Design, blocks: u32, rates: &[(&str, f64)]) -> Vec<PaperRun> {
     let cells = design.cells().unwrap();
     let mut runs = Vec::new();
@@ -90,8 +91,8 @@ fn results(layout: PaperLayout, design: &Design, runs: &[PaperRun]) -> LayoutRes
     LayoutResults::of(layout, design, runs, &compared, &Library::read()).unwrap()
 }
 
-/// Compares text, Markdown and CSV with the stored files, or writes these if POSTMARK_WRITE_GOLDEN
-/// is set.
+/// Compares the results as text, Markdown and CSV with the stored files. If POSTMARK_WRITE_GOLDEN
+/// is set, writes these files first.
 fn compare(name: &str, results: &LayoutResults, view: LayoutView) {
     let document = layouts::document(results, view);
     let text = document::text(&document, WIDTH);
@@ -208,8 +209,8 @@ fn nfs_in_user_space_is_compared_with_the_printed_nfs() {
         .filter(|run| run.part.cell.contains("in user space"))
     {
         run.protocol = Some("nfs3 in user space".to_owned());
-        // Nothing is cached, so the number of files only affects the creation and deletion of the
-        // pool.
+        // The engine in user space caches nothing, so a larger pool adds only the messages that
+        // create and delete its files.
         let files = run.shape.unwrap().0.files as f64;
         run.figures
             .insert(Figure::Messages, 350_000.0 + 3.0 * files);
@@ -274,7 +275,7 @@ fn smaller_work_is_not_compared_with_the_paper() {
     let shown = text(&results(PaperLayout::Tr3022, &design, &runs));
     let shown: String = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     shown.shows("Not the published work: 200/500 in place of 20000/50000.");
-    // If the numbers of the smaller work (200/500 and 200/1000) were included, the sentence would
+    // If this sentence included the numbers of the smaller work (200/500 and 200/1000), it would
     // contain a range.
     shown.shows("30.0 times as fast: tmpfs as TMPFS.");
     shown.does_not_show("200/500 over 1000/50000");

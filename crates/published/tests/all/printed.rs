@@ -14,7 +14,7 @@ fn library() -> Library {
 #[test]
 fn recomputed_improvements_match_the_printed_ones_except_one() {
     let improvements = library().improvements();
-    // Two tables have 6 rows with 5 improvements each (12 rows), and three tables of ranges have 8,
+    // Two tables have 6 rows each, with 5 improvements in each row. Three tables of ranges have 8,
     // 8 and 4 improvements.
     assert_eq!(improvements.len(), 12 * 5 + 8 + 8 + 4);
     let exact = improvements
@@ -39,7 +39,7 @@ fn recomputed_improvements_match_the_printed_ones_except_one() {
             "veritas-multi-32: VxFS over UFS Logging, 32 bit, massive-1: unknown",
             "veritas-multi-32: VxFS+VxQLOG over UFS, 32 bit, massive-1: unknown",
             "veritas-multi-32: VxFS+VxQLOG over UFS Logging, 32 bit, massive-1: unknown",
-            // The upper end of the printed range, 218 %, is the improvement of a cell that is lost
+            // The upper end of the printed range, 218 %, is an improvement whose rates are missing
             // in the copy.
             "veritas-vxqlog: VxFS+VxQLOG over UFS, 32 bit, massive-1 massive-2 massive-3: unknown",
             // The rates 3.00 and 11.08 give -72.92 %, as printed in the table that the range
@@ -85,7 +85,7 @@ fn lost_cells_of_the_damaged_row_are_unavailable() {
             .iter()
             .all(|cell| cell.0.why().is_some_and(|why| !why.is_empty()))
     );
-    // The improvements that can be recomputed agree with the ranges of section 5.
+    // The improvements that can be recomputed agree with the ranges in section 5 of the brief.
     let improvements = library.improvements();
     let of_row: Vec<&[f64]> = improvements
         .iter()

@@ -169,8 +169,8 @@ fn incomplete_runs_and_runs_with_special_options_are_not_submitted() {
     }
 }
 
-/// A text in the JSON, its replacement, and part of the expected message. `LONG` stands for 600
-/// letters, `~` for a space.
+/// Each line has a text in the JSON, its replacement, and part of the expected message. `LONG`
+/// stands for 600 letters, and `~` for a space.
 const HOSTILE: &str = r#"
     "Jo" | "Jo\u001b[2J" | U+001B
     "Jo" | "\u202eoJ" | U+202E
@@ -244,8 +244,8 @@ fn submissions_share_a_table_with_published_columns() {
             ("1000/50000", Some(Edition::V1_0), 1, 0)
         ]
     );
-    // 11 columns of the paper, and 15 columns of the mail administrator's page that do not repeat
-    // them.
+    // There are 11 columns of the paper, and 15 columns of the mail administrator's page that are
+    // not in the paper.
     assert_eq!(groups[0].published.len(), 26);
     let column = |name: &str| {
         groups[0]
@@ -262,7 +262,8 @@ fn submissions_share_a_table_with_published_columns() {
             .collect::<Vec<_>>()
     };
     assert_eq!(value("UFS"), [36.0, 115.67, 118.27]);
-    // The program printed 5.95 and 6.09 megabytes of edition 1.0, which have 1,000 kilobytes.
+    // Edition 1.0 printed 5.95 and 6.09 megabytes per second, and its megabytes have 1,000
+    // kilobytes.
     assert!(column("P3+DPT").is_converted && !column("PBG4/MFS").is_converted);
     assert_eq!(value("P3+DPT"), [1851.0, 5950.0, 6090.0]);
     let ufs = &groups[0].published[0];
@@ -283,8 +284,8 @@ fn submissions_share_a_table_with_published_columns() {
         text.lines().all(|line| line.chars().count() <= 130),
         "{text}"
     );
-    // Columns of another edition are in a second table, so the first column of the page (P3+DPT)
-    // follows its last columns.
+    // Columns of another edition are in a second table. P3+DPT, the first column of the page,
+    // therefore follows PBG3/HFS+, one of the page's last columns.
     let (ours, behind) = text
         .split_once("made by another edition or by none")
         .unwrap();
@@ -382,7 +383,7 @@ fn submissions_with_other_fingerprints_are_listed_as_not_comparable() {
     forged.fingerprint = fingerprint::fingerprint(&preset("default")).unwrap();
     let mut renamed = submitted(preset("default"), "R");
     renamed.configuration = "mail-page-1".to_owned();
-    // The seed in the workload was changed after the run.
+    // This submission has the fingerprint of the preset, but a workload with another seed.
     let mut reseeded = submitted(preset("mail-page-1"), "Z");
     reseeded.workload = seeded.clone();
     let mut steal = submitted(preset("default"), "T");

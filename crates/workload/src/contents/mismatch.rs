@@ -6,7 +6,7 @@ use crate::random::Key;
 
 /// The number of older versions with which contents are compared if they have no complete stamp.
 const VERSIONS_BACK: u32 = 64;
-/// The number of bytes by which contents must match an explanation and differ from the expected
+/// The minimum number of bytes that match an explanation although they differ from the expected
 /// contents. Fewer bytes could match by chance.
 const TELLING_BYTES: usize = 4;
 
@@ -33,7 +33,7 @@ pub enum MismatchKind {
     Torn { version: u32 },
     #[error("the block belongs to file {file}")]
     OtherFile { file: u64 },
-    /// The block consists of zeros, entirely or from the first incorrect byte on.
+    /// The block consists of zeros, or several zeros begin at the first incorrect byte.
     #[error("the block is zeros there")]
     Zeros,
     /// The contents match nothing that the worker writes, or are too short to be identified.
@@ -42,7 +42,8 @@ pub enum MismatchKind {
 }
 
 impl Contents {
-    /// Checks that `found` equals the contents of a version of a file from `offset` on.
+    /// Checks that `found` equals a part of the contents of a version of a file, which begins at
+    /// `offset`.
     ///
     /// # Errors
     /// Returns the first byte that differs, and the likely origin of the incorrect contents.

@@ -152,17 +152,17 @@ fn incorrect_contents_are_identified() {
             (mismatch.offset, mismatch.kind),
             (8_192, MismatchKind::OtherFile { file: 1 << 47 })
         );
-        // A block of another file, from another position in that file.
+        // The block belongs to another file, and to another position in that file.
         found[8_192..12_288].copy_from_slice(&other[..4_096]);
         assert_eq!(
             kind_of(&contents, 7, 900, 0, &found),
             MismatchKind::OtherFile { file: 1 << 47 }
         );
-        // A block of this file, but from another position in the file.
+        // The block belongs to this file, but to another position.
         found[8_192..12_288].copy_from_slice(&new[..4_096]);
         assert_eq!(kind_of(&contents, 7, 900, 0, &found), MismatchKind::Wrong);
-        // Version 3 is too old to be compared with the contents, and version 2,000 is newer. Both
-        // are identified by their stamps.
+        // The check compares contents only with the 64 versions before version 900. Version 3 is
+        // older, and version 2,000 is newer. Both are identified by their stamps.
         for version in [3, 2_000] {
             let old = filled(&contents, 7, version, 0, 20_000);
             assert_eq!(

@@ -79,7 +79,7 @@ const ROWS: [Row; 6] = [
         },
     },
     // The think time limits the rate of operations, so that the readers do not finish long before
-    // the feed.
+    // the feed (the writer).
     Row {
         name: "news",
         what: "a netnews spool: one feed files, crossposts (links) and expires articles in 256 \

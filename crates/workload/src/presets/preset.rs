@@ -24,8 +24,8 @@ impl Machine {
 pub struct Manner {
     /// The value of `--durability`; `None` for the default.
     pub durability: Option<&'static str>,
-    /// The duration of the transactions in seconds, unless an option ends them. `None` if the
-    /// workload's number of transactions ends them.
+    /// The duration of the transactions in seconds, unless a command-line option sets another end.
+    /// `None` if the transactions end at the workload's number.
     pub run_for_s: Option<u64>,
 }
 
@@ -67,6 +67,5 @@ pub struct Preset {
     pub source: &'static str,
     /// The workload, sized for the machine.
     pub workload: Workload,
-    /// Options of the preset in addition to its workload.
     pub how: Manner,
 }

@@ -1,5 +1,5 @@
-//! Draws sizes. Drawing uses only integer arithmetic, so that the same random value has the same
-//! size on every machine.
+//! Draws sizes. Drawing uses only integer arithmetic, so that a random value yields the same size
+//! on every machine.
 //!
 //! For a lognormal or exponential distribution, the sampler contains a table of quantiles. The
 //! probabilities below and above 1/2 form two halves. Each half is divided into octaves towards its

@@ -46,7 +46,7 @@ fn parse_bin(text: &str, parts: Option<(&str, &str)>) -> Result<Bin, WorkloadErr
     })
 }
 
-/// The parameters of a distribution in their text form.
+/// The parameters of a distribution, as in its text form.
 struct Parameters<'a> {
     form: &'static str,
     example: &'static str,

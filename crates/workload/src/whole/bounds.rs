@@ -69,8 +69,8 @@ impl Workload {
         let mut actions = match phase {
             Phase::Prepare => vec![Action::Create],
             Phase::Transactions => of_transactions,
-            // Objects that the transactions may create are deleted. Some operations create an
-            // object as a replacement: if no symbolic link can be read, one is created.
+            // All objects that the transactions may create are deleted. These include substitutes:
+            // if there is no symbolic link to read, one is created.
             Phase::Delete => [Action::Delete]
                 .into_iter()
                 .chain(
@@ -136,8 +136,8 @@ impl Workload {
     }
 }
 
-/// If `grows` is true, returns the sum of the weights of actions that make the pool grow, and
-/// otherwise of actions that make it shrink.
+/// Returns the sum of the weights of all actions that create files (if `grows` is true), or of all
+/// actions that delete files.
 fn weight_of_change(mix: &Mix, grows: bool) -> u64 {
     let of_kind = mix
         .weights
