@@ -1,7 +1,8 @@
-//! Studies with the real program: killed and interrupted at any time, on full disks, and on mounts
-//! that disappear. Other tests cover refused studies, parallel studies and results.
+//! Tests studies with the real program: studies that are killed, interrupted, refused, or performed
+//! in parallel, full disks, mounts that disappear, and results.
 //!
-//! Studies are killed at random times. The seed is printed, and `POSTMARK_SEED` selects it again.
+//! Studies are killed at random times. The seed is printed. With `POSTMARK_SEED` set to this
+//! number, the times are the same.
 
 mod ended;
 mod faults;
@@ -83,8 +84,8 @@ impl Lab {
         self.start(words).finish()
     }
 
-    /// Runs the command in a row, and asserts the exit status and the texts that the row lists
-    /// after it.
+    /// Runs the command at the start of `row`, and asserts what follows it in `row`: the exit
+    /// status, and texts of the output, separated by ` | `.
     fn row(&self, row: &str) {
         let (words, expected) = row.split_once(" | ").unwrap();
         self.shows(words).ends(expected);
@@ -185,7 +186,8 @@ impl Lab {
         }
     }
 
-    /// Asserts that the study has left no mounts, loop devices, images or run directories.
+    /// Asserts that the study has left no mounts, loop devices, images or run directories. Only
+    /// `volumes` may still be mounted.
     fn is_clean(&self, volumes: &[&Volume], told: &impl std::fmt::Display) {
         let mounts = std::fs::read("/proc/self/mounts").unwrap();
         let mounts = String::from_utf8_lossy(&mounts);

@@ -33,7 +33,6 @@ fn system_calls_equal_those_of_the_original() {
     let mut seen = Seen::default();
     for seed in 0..SESSIONS {
         let mut chance = Chance(Random(0x5ca1_1000 + seed));
-        // Every second session is buffered.
         let buffering = if seed % 2 == 0 { "true" } else { "false" };
         let session = session(&mut chance, limits).lines;
         let session = session.replace("run\n", &format!("set buffering {buffering}\nrun\n"));

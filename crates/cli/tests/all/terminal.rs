@@ -1,4 +1,4 @@
-//! Width and colours of reports, on a terminal (that of `script`) and on a pipe.
+//! Width and colors of reports, on a terminal (that of `script`) and on a pipe.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -54,7 +54,7 @@ fn written(test_dir: &TestDir, mut command: Command, environment: &[(&str, &str)
     text
 }
 
-/// Removes colours from a text.
+/// Removes colors from a text.
 fn plain(text: &str) -> String {
     let mut parts = text.split('\u{1b}');
     let first = parts.next().unwrap_or_default().to_owned();

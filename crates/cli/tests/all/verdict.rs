@@ -30,7 +30,7 @@ pub(crate) use has;
 
 impl Ran {
     /// Asserts the level of the verdict. The level may be worse if the verdict has reasons about
-    /// other load on the machine.
+    /// the machine, such as other load.
     fn is(&self, level: Level) -> &Self {
         let verdict = &self.summary.verdict;
         let of_the_machine = |reason: &&Reason| {

@@ -41,7 +41,7 @@ const EXCEPTIONS: [(&str, &str); 2] = [
 
 /// Phrases that make a reader stop.
 const PHRASES: &str = include_str!("words/phrases.txt");
-/// Comments that may contain such a phrase.
+/// Maximum number of such phrases in comments.
 const COMMENTS_MAX: usize = 60;
 
 /// Numbers of the lines that contain a word, from 1.
@@ -59,7 +59,6 @@ fn lines_with(text: &str, word: &str) -> Vec<usize> {
     found.map(|(number, _)| number + 1).collect()
 }
 
-/// The directory of the repository.
 fn root() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     root.canonicalize().unwrap()

@@ -67,7 +67,8 @@ fn missing_file_starts_the_prompt() {
     }
 }
 
-/// The text after a location is not a number, and the path exists only without this text.
+/// The text after a location is ignored if it is not a number, unless it is a part of an existing
+/// path.
 #[test]
 fn location_weight_that_is_not_a_number_is_ignored() {
     let directory = original::directory();
@@ -163,7 +164,7 @@ fn run_starts_after_files_of_a_killed_run_were_removed_by_hand() {
         let work = Work::long(&location, Phase::Prepare).in_subdirectories(subdirectories);
         let mut running = interface.begin(&work, &test_dir, Phase::Prepare);
         running.stop();
-        // The shell pattern `*` matches all names that do not start with a dot.
+        // Like `rm -r *`, removes all names that do not start with a dot, except the name `but`.
         let remove = |but: Option<&str>| {
             for name in names(&location).unwrap() {
                 let path = location.join(&name);
@@ -207,7 +208,8 @@ fn run_starts_after_files_of_a_killed_run_were_removed_by_hand() {
     }
 }
 
-/// Writing the only file takes minutes. A signal must end the run between two blocks of the file.
+/// Writing the only file takes more than a minute. A signal must end the run between two blocks of
+/// the file.
 #[test]
 fn signal_ends_a_run_in_the_middle_of_a_file() {
     let possible = faultfs::is_possible();
@@ -258,7 +260,7 @@ fn signal_ends_a_run_in_the_middle_of_a_file() {
 }
 
 /// Output on a terminal, with environment variables. Without a command, the prompt starts and reads
-/// lines of input.
+/// `quit`.
 fn on_terminal(directory: &Path, words: &str, environment: &[(&str, &str)]) -> String {
     let mut script = Command::new("/usr/bin/script");
     script.args([

@@ -7,7 +7,8 @@ use crate::support::interface::postmark;
 use crate::support::test_dir::{create_user_files, write};
 use crate::support::{Ended, Running, Snapshot, TestDir};
 
-/// A location, which is the working directory of the program, and configuration files beside it.
+/// A location, which is the working directory of the program, and a configuration file in the
+/// directory above.
 pub struct Place {
     pub test_dir: TestDir,
     before: Snapshot,
@@ -58,8 +59,9 @@ impl Place {
         write(&self.test_dir.path().join("config.toml"), text, 0o644);
     }
 
-    /// Asserts that the program refuses the configuration file of each row, with all texts of the
-    /// row and the text `of_all`. `\\n` in a row is a line break.
+    /// Asserts that the program refuses the configuration file of each row, with a message that
+    /// contains all texts of the row and the text `of_all`. The characters `\n` in a row stand for
+    /// a line break.
     pub fn refuses_all_files(&self, table: &str, of_all: &str) {
         for row in rows(table) {
             self.configure(&row[0].replace("\\n", "\n"));
@@ -127,7 +129,8 @@ const WRONG_OPTIONS: &str = "
     one two | 'one' is neither a command
 ";
 
-/// Words that parsing libraries use in errors. They do not explain what is wrong with an option.
+/// Words that parsing libraries use in errors. They do not explain what is wrong with an option, so
+/// messages must not contain them.
 const OF_LIBRARIES: &str =
     "float literal,invalid digit,cannot parse,target type,f64,i64,u64,u32,untagged,variant of";
 
@@ -160,7 +163,7 @@ fn invalid_numbers_are_refused_with_the_expected_form() {
                 "what is expected is not told",
             );
         }
-        // No option accepts values of these types: a list, a string, and a date.
+        // No option accepts any of these values: a list, the string `x`, and a date.
         for value in ["[\"x\"]", "\"x\"", "1979-05-27"] {
             place.configure(&format!("{option} = {value}\n"));
             let ended = place.say("run --config ../config.toml");

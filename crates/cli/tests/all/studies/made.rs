@@ -29,7 +29,7 @@ impl Lab {
     }
 
     /// Asserts that the directory `images` contains only these names, and that no file system is
-    /// mounted and no loop device attached there.
+    /// mounted in the test directory.
     fn has_only(&self, expected: &[&str]) {
         let mut left = names(&self.path("images")).unwrap();
         left.sort();
@@ -160,7 +160,7 @@ fn clean_leaves_and_names_user_files_in_a_scratch_directory() {
     lab.has_only(&[]);
 }
 
-/// A value of PATH with an mkfs that reports its start and then hangs.
+/// A value of PATH with an mkfs.ext4 that creates the file POSTMARK_MKFS_RUNS and then hangs.
 fn hanging_mkfs(lab: &Lab) -> String {
     let bin = lab.test_dir.directory("bin");
     let program = bin.join("mkfs.ext4");

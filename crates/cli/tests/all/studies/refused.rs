@@ -158,7 +158,6 @@ fn invalid_study_options_are_refused() {
     ended.shows("a study keeps its runs in an archive");
 }
 
-/// A refused study does not change an existing archive.
 #[test]
 fn refused_study_leaves_the_archive_unchanged() {
     let lab = Lab::new();

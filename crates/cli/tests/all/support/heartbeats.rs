@@ -22,7 +22,7 @@ thread_local! {
     static LEFT: RefCell<Left> = const { RefCell::new(Left(Vec::new())) };
 }
 
-/// Removes the heartbeat files of a process when the test ends.
+/// When the test ends, removes the heartbeat files of a process.
 pub fn remove_after_test(process: &str) {
     let names = std::fs::read_dir(DIRECTORY).into_iter().flatten().flatten();
     let is_its = |path: &PathBuf| {
@@ -33,7 +33,7 @@ pub fn remove_after_test(process: &str) {
     LEFT.with_borrow_mut(|left| left.0.extend(paths));
 }
 
-/// Removes the heartbeat files that a manifest names when the test ends.
+/// When the test ends, removes the heartbeat files that a manifest names.
 pub fn remove_manifests_after_test(manifest: &Path) {
     let text = std::fs::read(manifest).unwrap();
     let manifest: serde_json::Value = serde_json::from_slice(&text).unwrap();

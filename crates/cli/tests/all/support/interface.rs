@@ -241,7 +241,7 @@ impl Interface {
         running
     }
 
-    /// Waits for the middle of a phase.
+    /// Waits until the run is in the middle of a phase.
     pub fn wait_for(self, running: &mut Running, work: &Work, phase: Phase) {
         let what = format!("{phase:?} of {self:?}");
         running.until(&what, |running| match (self, phase) {
@@ -296,7 +296,6 @@ pub fn own_directories(location: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Runs `postmark clean` on a directory.
 pub fn clean(directory: &Path) -> Ended {
     let mut command = Running::command(program());
     command.arg("clean").arg(directory);

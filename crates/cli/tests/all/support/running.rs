@@ -116,7 +116,7 @@ impl Running {
     }
 
     /// The process that does the work: the second process of the program, if a mounted file system
-    /// has a server. The mount of another test is sufficient for this.
+    /// has a server. Any such mount counts, even one of another test.
     pub fn worker(&self) -> u32 {
         let others = self.children();
         others

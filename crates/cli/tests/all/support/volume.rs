@@ -1,4 +1,5 @@
-//! File systems in memory or in an image. A test mounts its own, which is removed with the test.
+//! File systems in memory or in an image. Each test mounts its own file system, which is removed
+//! with the test.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -236,7 +237,7 @@ impl Volume {
                 false
             }
         }) {
-            // Fails, and the failure contains the message of umount.
+            // This call panics with the message of umount.
             tool("umount", &[text(&self.point)]);
         }
         self.is_mounted = false;

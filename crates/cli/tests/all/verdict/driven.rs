@@ -81,8 +81,8 @@ fn open(
 fn verdict(record: &Record) -> Verdict {
     assert_eq!(record.actual.outcome, Outcome::Complete);
     let mut record = record.clone();
-    // On the virtual clock no kernel counters are read. Without this change to the record, the
-    // rules would report that the program was stopped.
+    // The kernel counters of the phases count real time, which does not match the virtual clock. So
+    // they are removed from the record before the rules use them.
     record
         .actual
         .phases

@@ -94,7 +94,7 @@ fn other_load_excludes_the_fuse_server() {
         (&*server.name, server.pid) == ("bindfs", served.server()),
         format_args!("{server:?}"),
     );
-    // The server used the difference between this share and the share of other load.
+    // `all` includes the share of the server, which `others` excludes.
     let own = *verdict.seen.fuse_servers_fraction.known().unwrap();
     let others = *verdict.seen.others_fraction.known().unwrap();
     let all = all_others(&ran.record);

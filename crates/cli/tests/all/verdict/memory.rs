@@ -219,7 +219,7 @@ fn image_in_memory_serves_direct_reads_from_memory() {
         .assert(text.contains("100.0 % from"), &text);
 }
 
-/// Drops the files of the run from the page cache again and again, until `is_over` is set.
+/// Repeatedly drops the files of the run from the page cache, until `is_over` is set.
 fn evict(location: &Path, is_over: &AtomicBool) {
     while !is_over.load(Ordering::Relaxed) {
         for own in own_directories(location) {

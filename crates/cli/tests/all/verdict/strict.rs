@@ -13,7 +13,7 @@ use crate::support::interface::{has_ended, program};
 use crate::support::running::in_shell;
 use crate::support::{Ended, Running, TestDir, names};
 
-/// Performs a run, and prints its text report.
+/// Runs `postmark run` with these options on a target in the test directory.
 fn say(test_dir: &TestDir, words: &str) -> Ended {
     let location = test_dir.directory("location");
     let mut command = Running::command(program());
