@@ -45,8 +45,8 @@ impl Home {
         self.test_dir.path().join("data/postmark/archive.db")
     }
 
-    /// A command that starts the program with arguments, which blanks separate. The command `run`
-    /// gets the target directory of this user.
+    /// A command that starts the program with the arguments in `words`, separated by blanks. The
+    /// command `run` gets the target directory of this user.
     fn command(&self, words: &str) -> Command {
         let mut command = postmark(words);
         if words.starts_with("run ") {

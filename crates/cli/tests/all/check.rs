@@ -14,14 +14,15 @@ use crate::support::{Ended, Running, TestDir};
 /// Options of a small run. It is INVALID only if it takes less than 1 ms.
 const LITTLE: &str = "--files 40 --transactions 200 --seed 7";
 
-/// Runs the program with arguments that contain no blanks.
+/// Runs the program with the arguments in `words`, separated by blanks.
 fn shows(test_dir: &TestDir, words: &str) -> Ended {
     let mut command = postmark(words);
     command.current_dir(test_dir.path());
     Running::run_to_end(command, test_dir.path())
 }
 
-/// Performs a run with additional options. Writes its record to a file of the test directory.
+/// Performs a run with additional options. Writes its record to the file `name` in the test
+/// directory, and returns the path of the file.
 fn run(test_dir: &TestDir, name: &str, options: &str) -> PathBuf {
     test_dir.directory("target");
     let words = format!(

@@ -32,7 +32,7 @@ impl Crate {
     }
 
     /// The file that defines the item at a path. Usually this is the deepest module along the path;
-    /// for a re-exported name, it is the module behind it.
+    /// for a re-exported name, it is the file of the original item.
     fn file_of(&self, within: &Module, path: &[String]) -> Option<Module> {
         let mut module = within.clone();
         let mut rest = path;

@@ -20,7 +20,6 @@ use DurabilityTier::{FlushAcknowledged, HandedOver, Memory, PageCache};
 /// A workload that reads each block of every file exactly once.
 const EACH_ONCE: &str =
     "--mix read=1 --files 400 --transactions 400 --size 32KiB --popularity shuffled --seed 5";
-/// A workload like that of a mail server.
 const MAIL: &str = "--mix read=4,create=1,append=1,delete=1 --files 300 --transactions 600 --size \
                     2..16KiB --seed 5";
 
@@ -166,8 +165,7 @@ impl Disk {
     }
 }
 
-/// Whether the directory for temporary files is on a disk. Otherwise the image would be in memory
-/// and not on a disk.
+/// Whether the directory for temporary files is on a disk. Otherwise the image would be in memory.
 pub fn is_on_a_disk() -> bool {
     let test_dir = TestDir::new();
     let target = system::Target::read(&system::Sources::default(), test_dir.path());

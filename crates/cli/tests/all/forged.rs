@@ -157,7 +157,6 @@ fn meters(record: &mut Value) -> impl Iterator<Item = &mut Value> {
         .map(|operation| &mut operation["meter"])
 }
 
-/// Replaces a number by a function of it.
 fn change(value: &mut Value, by: impl Fn(u64) -> u64) {
     *value = json!(by(value.as_u64().unwrap()));
 }

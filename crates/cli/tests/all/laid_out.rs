@@ -13,7 +13,7 @@ fn study_file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../studies/{name}.toml"))
 }
 
-/// Runs the program with arguments that contain no blanks.
+/// Runs the program with the arguments in `words`, separated by blanks.
 fn perform(place: &Path, words: &str) -> Output {
     Command::new(ours())
         .args(words.split_whitespace())

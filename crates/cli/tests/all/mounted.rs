@@ -112,8 +112,8 @@ impl Mounted {
         Frozen::freeze(&self.at)
     }
 
-    /// Shuts the file system down as in a crash: data that is not in its log is lost.
-    /// [`Self::comes_back`] mounts the file system again.
+    /// Shuts the file system down as in a crash: data and log entries that have not reached the
+    /// device are lost. [`Self::comes_back`] mounts the file system again.
     pub fn crashes(&self) {
         self.volume.kill();
     }

@@ -43,7 +43,7 @@ fn start(ganesha: &Ganesha, url: &str, options: &str) -> Running {
     Running::start(command, &ganesha.served("export"))
 }
 
-/// Waits until a program ends, at most for `limit`.
+/// Waits until a program ends. Panics after `limit`.
 fn within(mut running: Running, limit: Duration) -> Ended {
     let began = Instant::now();
     loop {

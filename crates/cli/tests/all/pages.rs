@@ -25,7 +25,7 @@ impl Place {
         self.0.path().join(name)
     }
 
-    /// Runs the program with arguments that contain no blanks, and returns its output.
+    /// Runs the program with the arguments in `words`, separated by blanks. Returns its output.
     fn answer(&self, words: &str) -> String {
         original::answer(&words.split(' ').collect::<Vec<_>>(), self.0.path())
     }

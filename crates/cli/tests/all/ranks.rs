@@ -162,7 +162,7 @@ impl Job {
         }
     }
 
-    /// Waits until a rank has completed `count` parts.
+    /// Waits until a rank has written `count` complete parts to its file.
     fn until_completed(&self, running: &mut Running, rank: u32, count: usize) {
         let file = self.parts().join(format!("rank-{rank:05}.jsonl"));
         let lines = || {

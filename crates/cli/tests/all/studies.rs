@@ -61,7 +61,7 @@ impl Lab {
         )
     }
 
-    /// A command that starts the program with arguments that contain no blanks.
+    /// A command that starts the program with the arguments in `words`, separated by blanks.
     fn command(&self, words: &str) -> Command {
         self.command_of(program(), words)
     }

@@ -38,7 +38,7 @@ pub fn assert_kept(path: &Path, text: &str) {
     );
 }
 
-/// The short and long help of a command and its subcommands.
+/// Appends the short and long help of a command and its subcommands to `text`.
 fn help(command: &mut clap::Command, name: &str, text: &mut String) {
     for (option, help) in [
         ("-h", command.render_help()),

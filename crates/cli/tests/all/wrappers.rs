@@ -58,7 +58,7 @@ fn missing_file_starts_the_prompt() {
             );
         }
     }
-    // Words that cannot be meant as file names are refused.
+    // A word that resembles a command is refused, and so is a directory.
     let directory = original::directory();
     for word in ["stduy", "colect", "."] {
         let (output, errors, code) = session(&[word], directory.path(), COMMANDS);
@@ -115,7 +115,7 @@ fn error_message_quotes_the_input_unchanged() {
     errors.shows("'set number  5k' is understood");
 }
 
-/// A configuration file that loads itself must end with an error, not endlessly.
+/// A session with a configuration file that loads itself must end with an error.
 #[test]
 fn files_that_load_each_other_fail() {
     let directory = original::directory();

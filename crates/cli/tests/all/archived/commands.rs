@@ -123,7 +123,6 @@ fn archived_run_is_listed_shown_exported_and_imported() {
     assert_eq!(markdown.lines().count(), 4);
     home.row("export 1 --preset mail | 2 | cannot be combined");
 
-    // The exported file is imported into another archive.
     let other = home.test_dir.path().join("other/archive.db");
     let import = format!(
         "import {} {} --archive {}",

@@ -141,7 +141,6 @@ fn interrupted_run_is_archived_as_interrupted() {
         home.test_dir.path(),
     );
     home.until_a_phase_is_there(&mut running);
-    // A run in progress is listed as `going`.
     let listed = home.answer("list");
     listed.shows("going");
     home.shows("delete 1")

@@ -1,7 +1,7 @@
 //! Crashes in the middle of a run: the file system is shut down without flushing its log, and
 //! mounted again. Writes that were acknowledged as durable must exist. Without a durability policy,
-//! losses are found and damage is reported. `POSTMARK_CRASHES` sets the number of crashes for each
-//! policy.
+//! `verify-log` must find losses. It must also report damaged files. `POSTMARK_CRASHES` sets the
+//! number of crashes for each policy.
 //!
 //! Two kinds of crashes alternate: the program is stopped before the shutdown and then killed, as
 //! by a power failure; or it ends by itself because all calls fail after the shutdown.
@@ -120,7 +120,7 @@ struct Crash {
     bytes: u64,
 }
 
-/// Crashes of both kinds, each at another size of the log.
+/// Crashes of both kinds, each at a different size of the acknowledgement log.
 fn crashes() -> impl Iterator<Item = Crash> {
     let crashes = number_of("POSTMARK_CRASHES", 3);
     (0..crashes).map(|round| Crash {

@@ -45,8 +45,8 @@ fn steps(operation: &OperationSummary, name: &str) -> u64 {
     steps.map(|step| step.count).sum()
 }
 
-/// Asserts that each of these operations makes this call exactly once, and that no other operation
-/// makes it.
+/// Asserts that each operation in `actions` makes the call `step` exactly once, and that no other
+/// operation makes this call.
 fn are_in(ran: &Ran, step: &str, actions: &[Action]) {
     for operation in ran
         .summary

@@ -116,7 +116,7 @@ fn prepared_pool_can_be_reused_for_another_mix(mounted: Mounted) {
         left.iter().all(|name| name == "lost+found"),
         format_args!("something is left: {left:?}"),
     );
-    // `clean` removes a kept pool if its directory is named.
+    // `clean` removes a kept pool if it is called with the directory of the pool.
     Run::new(&mounted.at, shared)
         .and("--mix read=1,create=1,delete=1 --transactions 0 --keep")
         .perform()

@@ -65,7 +65,7 @@ pub fn calls(
     timed.into_iter().map(|(_, call)| call).collect()
 }
 
-/// Parses a line of strace. `None` if the call is not on a file or directory of the pool.
+/// Parses a line of strace. `None` if the call does not concern a file or directory of the pool.
 fn parse(line: &str, directory: &Path) -> Option<Call> {
     let (name, line) = line.split_once('(')?;
     let (arguments, result) = line.rsplit_once(" = ")?;

@@ -146,8 +146,8 @@ fn links_directories_and_special_files_stay() {
     }
 }
 
-/// A file of the run may consist of a single zero byte. A longer file of zeros would stay, but this
-/// file must be removed with the others.
+/// A file of the run may consist of a single zero byte. Longer files of zeros stay, but a file of
+/// one zero byte must be removed with the others.
 #[test]
 fn files_of_one_byte_are_removed() {
     let test_dir = TestDir::in_memory();

@@ -223,7 +223,7 @@ fn run_reports_a_file_above_the_size_limit_as_a_write_error() {
     );
 }
 
-/// The record counts all files that were created, but only bytes that were written.
+/// The record counts a creation whose write failed as failed, and counts no bytes for it.
 #[test]
 fn record_counts_only_completed_writes() {
     if !FileSystem::Tmpfs.is_available() {

@@ -441,7 +441,8 @@ fn under_attack(interface: Interface, subdirectories: u32, is_killed: bool) -> u
             files: 2_000,
             transactions: 6_000,
             sizes: (100, 9_000),
-            // Appends and deletions use the exchanged entries.
+            // With these biases, many operations are appends and deletions, which use the exchanged
+            // entries.
             biases: (2, 5),
             ..Work::long(&place, Phase::Prepare)
         }
@@ -463,7 +464,8 @@ fn under_attack(interface: Interface, subdirectories: u32, is_killed: bool) -> u
         roots.assert_kept(&ended);
         let cleaned = clean(&place);
         roots.assert_kept(&cleaned);
-        // Files that the owner has put into the directory would conflict with the next run.
+        // Files that the owner has put into the directory would conflict with the next run, so they
+        // are moved away.
         for name in names(&place).unwrap() {
             let _ = std::fs::rename(
                 place.join(&name),

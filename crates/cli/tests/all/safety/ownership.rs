@@ -127,7 +127,7 @@ fn contents_of_the_run(test_dir: &TestDir) -> Vec<u8> {
 }
 
 /// Creates files of another program: an image of 64 MiB, an unreadable file, an empty one, one of
-/// zeros, and one with text. An earlier version of `clean` removed 61 such files of users.
+/// zeros, and one with text. An earlier version of `clean` removed such files.
 fn furnish_with_images(directory: &Path) {
     let image = std::fs::File::create(directory.join("50001")).unwrap();
     image.set_len(64 << 20).unwrap();
@@ -710,7 +710,7 @@ fn let_write(directory: &Path, user: u32) {
 #[test]
 fn directory_changed_by_the_user_keeps_its_time() {
     // In a directory of more than 10,000 entries, the run compares only the number of entries
-    // before and after. Here the user leaves this number unchanged.
+    // before and after. The user in this test leaves this number unchanged.
     for (interface, more) in [(Prompt(Raw), 0), (Run(Posix), 0), (Run(Posix), 10_001)] {
         let test_dir = TestDir::in_memory();
         let location = test_dir.directory("location");

@@ -285,7 +285,8 @@ fn recent_files_that_replace_the_location_stay() {
             let away = test_dir.path().join("mail.old");
             std::fs::rename(&location, &away).unwrap();
             std::fs::create_dir(&location).unwrap();
-            // The other directory also contains a directory with the name of the run directory.
+            // The new directory of the user also contains a directory with the name of the run
+            // directory.
             let mut places = vec![location.clone()];
             for own in own_directories(&away) {
                 let place = location.join(own.file_name().unwrap());

@@ -23,7 +23,7 @@ impl Place {
         Self { test_dir, before }
     }
 
-    /// Runs the program with arguments that contain no blanks.
+    /// Runs the program with the arguments in `words`, separated by blanks.
     pub fn say(&self, words: &str) -> Ended {
         let location = self.test_dir.path().join("location");
         let mut command = postmark(words);

@@ -164,7 +164,7 @@ pub fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_postmark"))
 }
 
-/// A command that starts the program with arguments that contain no blanks.
+/// A command that starts the program with the arguments in `words`, separated by blanks.
 pub fn postmark(words: &str) -> Command {
     let mut command = Running::command(program());
     command.args(words.split_whitespace());

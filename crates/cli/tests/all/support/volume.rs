@@ -210,12 +210,10 @@ impl Volume {
         self.is_mounted = true;
     }
 
-    /// Remounts the file system read-only.
     pub fn make_read_only(&self) {
         tool("mount", &["-o", "remount,ro", &text(&self.point)]);
     }
 
-    /// Remounts the file system writable.
     pub fn make_writable(&self) {
         tool("mount", &["-o", "remount,rw", &text(&self.point)]);
     }
@@ -249,8 +247,8 @@ impl Volume {
         self.is_mounted = false;
     }
 
-    /// Shuts the file system down: all calls fail, as on a dead disk. Data that is not in the log
-    /// of the file system is lost.
+    /// Shuts the file system down: all calls fail, as on a dead disk. Data and log entries that
+    /// have not reached the device are lost.
     pub fn kill(&self) {
         assert!(
             matches!(self.kind, FileSystem::Ext4 | FileSystem::Xfs),
