@@ -169,7 +169,7 @@ impl Writes {
 
 /// Buffer for results of the kernel: directory entries, targets of symbolic links, and values of
 /// extended attributes. The buffer can store the largest value of an extended attribute, so a value
-/// longer than expected is recognised.
+/// longer than expected is recognized.
 #[derive(Debug)]
 pub(crate) struct Answers(Memory);
 

@@ -39,7 +39,7 @@ impl Engine for Null {
 impl Session for NullSession {
     #[inline]
     fn submit(&mut self, _: Ticket, operation: &Operation<'_>, _: &mut dyn Steps) -> Submitted {
-        // Prevents the compiler from optimising away the worker loop's preparation of names and
+        // Prevents the compiler from optimizing away the worker loop's preparation of names and
         // contents.
         black_box(operation);
         Submitted::Done(Ok(()))

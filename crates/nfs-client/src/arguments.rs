@@ -91,7 +91,7 @@ pub enum Creation {
     /// Creates the file with this mode. A repeated call fails, even if the first call created the
     /// file.
     Guarded(u32),
-    /// Creates the file with a verifier, by which the server recognises a repeated call. The
+    /// Creates the file with a verifier, by which the server recognizes a repeated call. The
     /// attributes must be set afterwards.
     Exclusive([u8; 8]),
 }

@@ -10,7 +10,7 @@ use crate::page::{
 };
 
 const STYLE: &str = include_str!("../style/paper.css");
-/// Widths of one column and of two columns, in millimetres.
+/// Widths of one column and of two columns, in millimeters.
 const COLUMN_MM: f64 = 85.0;
 const COLUMNS_MM: f64 = 178.0;
 

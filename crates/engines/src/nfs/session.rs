@@ -95,7 +95,7 @@ impl NfsSession {
             && flight.stage == Stage::Create
             && flight.call.creation_verifier.is_none()
         {
-            // If this creation is lost as well, the verifier lets the server recognise its
+            // If this creation is lost as well, the verifier lets the server recognize its
             // repetition.
             flight.call.creation_verifier = Some(any_number().to_ne_bytes());
         }

@@ -215,7 +215,7 @@ impl System for KernelCalls {
         let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
         // SAFETY: the structure has the size that fstat(2) writes.
         check(unsafe { libc::fstat(file, stat.as_mut_ptr()) })?;
-        // SAFETY: the call succeeded, so the structure is initialised.
+        // SAFETY: the call succeeded, so the structure is initialized.
         Ok(unsafe { stat.assume_init() }.st_size as u64)
     }
 

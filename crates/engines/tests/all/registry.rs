@@ -1,4 +1,4 @@
-//! Tests that the facts of a namespace in the registry agree with the namespace's behaviour.
+//! Tests that the facts of a namespace in the registry agree with the namespace's behavior.
 
 use std::path::Path;
 

@@ -39,7 +39,7 @@ struct CopiedPage {
 
 impl NfsDirectory {
     /// Creates a new file; fails if the name exists. The exclusive verifier lets the server
-    /// recognise a repeated call.
+    /// recognize a repeated call.
     fn create(&self, name: &[u8]) -> Result<Handle, CallError> {
         let creation = Creation::Exclusive(any_number().to_ne_bytes());
         let made = self.line.call(

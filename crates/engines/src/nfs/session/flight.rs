@@ -107,7 +107,7 @@ pub(super) struct Call {
     /// The time of the first NFS3ERR_JUKEBOX for this call. `wait` is the length of the next delay.
     pub(super) asked_since: Option<Duration>,
     pub(super) wait: Duration,
-    /// The verifier of an exclusive creation, by which the server recognises a repetition.
+    /// The verifier of an exclusive creation, by which the server recognizes a repetition.
     pub(super) creation_verifier: Option<[u8; 8]>,
 }
 

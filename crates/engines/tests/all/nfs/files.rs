@@ -29,7 +29,7 @@ pub struct Node {
     created_by: Option<Vec<u8>>,
 }
 
-/// Deviations from the normal behaviour of a server, for one call.
+/// Deviations from the normal behavior of a server, for one call.
 #[derive(Clone, Copy, Default)]
 pub struct Whims {
     /// Maximum number of bytes that a READ or WRITE moves.
