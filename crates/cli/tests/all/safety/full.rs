@@ -223,7 +223,8 @@ fn run_reports_a_file_above_the_size_limit_as_a_write_error() {
     );
 }
 
-/// The record counts a creation whose write failed as failed, and counts no bytes for it.
+/// If writing a new file fails, the record counts the creation as failed, and counts no bytes for
+/// it.
 #[test]
 fn record_counts_only_completed_writes() {
     if !FileSystem::Tmpfs.is_available() {

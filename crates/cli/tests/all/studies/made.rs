@@ -160,7 +160,8 @@ fn clean_leaves_and_names_user_files_in_a_scratch_directory() {
     lab.has_only(&[]);
 }
 
-/// A value of PATH with an mkfs.ext4 that creates the file POSTMARK_MKFS_RUNS and then hangs.
+/// A value of PATH with an mkfs.ext4 that creates the file named by POSTMARK_MKFS_RUNS and then
+/// hangs.
 fn hanging_mkfs(lab: &Lab) -> String {
     let bin = lab.test_dir.directory("bin");
     let program = bin.join("mkfs.ext4");
