@@ -37,7 +37,6 @@ pub const SENSITIVITY: f64 = 1.0;
 /// (M/M/1) doubles its latency at half of its load, so a smaller ratio means that the system was
 /// not loaded.
 pub const RISE_MIN: f64 = 2.0;
-/// The smallest number of points for a knee.
 pub const POINTS_MIN: usize = 4;
 
 /// The knee of a curve of latency over rate.

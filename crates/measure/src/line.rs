@@ -1,7 +1,6 @@
 //! Linear regression: the straight line with the least sum of squared vertical distances from the
 //! points.
 
-/// The least-squares line through points.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line {
     mean_x: f64,

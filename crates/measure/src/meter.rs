@@ -1,5 +1,3 @@
-//! The counts and latencies of one kind of operation.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,3 @@
-//! The median and the range of a few values.
-
 /// The median and the range of values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Middle {

@@ -127,7 +127,6 @@ impl<K: Ord> Slices<K> {
         }
     }
 
-    /// Returns the width of each slice in nanoseconds.
     pub fn width_ns(&self) -> u64 {
         wide(self.doublings)
     }
@@ -202,7 +201,8 @@ impl<K: Ord + Clone> Slices<K> {
     }
 }
 
-/// Moves all latencies of a key to the first slice that has the key.
+/// For each key, moves the latencies of all slices of the group to the first slice that has the
+/// key.
 fn share<K: Ord + Clone>(group: &mut [BTreeMap<K, SliceMeter>]) {
     let mut sums: BTreeMap<K, SparseHistogram> = BTreeMap::new();
     for (key, meter) in group.iter_mut().flatten() {

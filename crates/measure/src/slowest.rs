@@ -8,9 +8,7 @@ pub const SLOWEST_KEPT: usize = 20;
 /// The duration and the description of a slow operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slow<T> {
-    /// The duration in nanoseconds.
     pub ns: u64,
-    /// The description of the operation.
     pub what: T,
 }
 
@@ -57,7 +55,6 @@ impl<T> Slowest<T> {
         }
     }
 
-    /// Adds the operations of another list.
     pub fn merge(&mut self, other: Self) {
         for slow in other.into_sorted() {
             if slow.ns < self.from_ns {

@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn first_steady_window_is_returned() {
-        // A fresh device: fast at first, then slower, then constant.
+        // The rates of a fresh device are high at first, then fall, and then stay constant.
         let settling = [
             300.0, 290.0, 220.0, 150.0, 118.0, 104.0, 101.0, 100.0, 99.0, 101.0, 100.0,
         ];

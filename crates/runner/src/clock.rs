@@ -35,7 +35,6 @@ pub trait Clock: Send + Sync {
         false
     }
 
-    /// Waits for `ns` nanoseconds.
     fn sleep(&self, ns: u64) {
         std::thread::sleep(Duration::from_nanos(ns));
     }

@@ -135,12 +135,10 @@ impl Control {
         self.shared.stop.load(Ordering::Relaxed) || self.signal.load(Ordering::Relaxed) != 0
     }
 
-    /// Records `now_ns` as the start of a phase.
     pub(crate) fn begin_phase(&self, now_ns: u64) {
         self.shared.phase_began_ns.store(now_ns, Ordering::Relaxed);
     }
 
-    /// Start of the current phase, by the run's clock.
     pub(crate) fn phase_began_ns(&self) -> u64 {
         self.shared.phase_began_ns.load(Ordering::Relaxed)
     }
@@ -157,7 +155,6 @@ impl Control {
         self.shared.over.load(Ordering::Relaxed)
     }
 
-    /// The current segment of the transactions, from 0.
     #[inline]
     pub(crate) fn segment(&self) -> u32 {
         self.shared.segment.load(Ordering::Relaxed)

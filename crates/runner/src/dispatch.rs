@@ -13,7 +13,6 @@ use crate::events::Events;
 use crate::run::Run;
 use crate::{RunSpec, preflight, run};
 
-/// Creates the I/O engine that a spec names.
 fn engine(spec: &RunSpec) -> Arc<dyn Engine> {
     let row = registry::named(spec.engine.name()).expect("a spec names engines of the registry");
     (row.make)(spec.depth as usize, &spec.targets)

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use workload::Action;
 
-/// For one directory, counts of started changes (`making`) and of completed changes (`made`).
+/// For one directory, counts of started changes (such as `making`) and of completed changes (such
+/// as `made`).
 #[derive(Debug, Default)]
 pub(crate) struct Entries {
     making: AtomicI64,

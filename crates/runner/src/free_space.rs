@@ -200,8 +200,8 @@ impl Volumes {
 
     /// Computes the totals of all operations of the workload, and the space that they need.
     ///
-    /// If the stream of operations is too long to be computed completely, only its first part is
-    /// computed, and the totals are extrapolated from that part.
+    /// If the stream has too many operations to be followed one by one, only its first part is
+    /// followed, and the totals are extrapolated from that part.
     pub(crate) fn plan(&self, workload: &Workload) -> Result<(Plan, Room), WorkloadError> {
         let followed = Followed::of(workload);
         let part = followed.map_or_else(|| workload.clone(), |followed| followed.part(workload));
@@ -222,8 +222,8 @@ impl Volumes {
         Ok((plan, room))
     }
 
-    /// Computes the needed space. The stream is followed only if a quickly computed upper bound
-    /// exceeds the free space.
+    /// Computes the needed space. The operations are followed one by one only if an upper bound,
+    /// which is quick to compute, exceeds the free space.
     pub(crate) fn check(&self, workload: &Workload) -> Result<Room, WorkloadError> {
         let files = workload.files_max();
         let size = workload.content_bytes_max();

@@ -31,7 +31,7 @@ pub(crate) struct Listings {
 }
 
 impl Listings {
-    /// Returns the contents of `places` empty directories.
+    /// `places` is the number of directories, all of which are empty at first.
     pub(crate) fn new(naming: Naming, places: u64, depth: usize) -> Self {
         let may_meet = depth > 1;
         Self {

@@ -36,7 +36,7 @@ const LAST_LOOK: Duration = Duration::from_millis(200);
 
 /// Pauses since [`PausesSeen::take`] was last called.
 struct PausesSeen {
-    /// All counts under one lock, so that a reader gets consistent values.
+    /// All counts are under one lock, so that a reader gets consistent values.
     pauses: Mutex<Pauses>,
     /// Time at which the thread is due to wake up, in nanoseconds since the watch started.
     due_ns: AtomicU64,

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::acknowledged::Acknowledged;
 
-/// Data that a process sends to a barrier. Every process receives the data of all processes, merged
-/// in the order of ranks.
+/// Data that a process sends when it enters a barrier. Every process receives the data of all
+/// processes, merged in the order of ranks.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct AtBarrier {
     /// Acknowledged operations by worker.

@@ -66,7 +66,6 @@ struct Going<'e> {
     now_ns: Box<dyn Fn() -> u64 + Send>,
 }
 
-/// The result of a run.
 #[derive(Debug)]
 pub struct Finished {
     /// The merged record of all ranks.

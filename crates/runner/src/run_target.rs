@@ -127,7 +127,8 @@ impl TakenLocation {
         prefix
     }
 
-    /// One worker's directory for the I/O engine.
+    /// Returns the location for the I/O engine: the directory of `worker`, or the whole directory
+    /// if `worker` is `None`.
     pub(crate) fn location_of(&self, worker: Option<u32>) -> Location {
         Location {
             directory: self.directory.clone(),

@@ -25,7 +25,7 @@ use crate::processes::PlaceOfAll;
 use crate::run_target::{Taken, TakenLocation};
 use crate::timed_call::{Call, Waiter};
 
-/// The action in error messages, which is followed by a path.
+/// The action in error messages. A path follows it.
 const TAKE_PLACE: &str = "make the run directory in";
 
 /// Claims the directories. With several processes, the first process claims them and the others

@@ -21,7 +21,6 @@ fn first(none: &mut Option<Box<Kind>>) -> &mut Kind {
     none.get_or_insert_default()
 }
 
-/// Results of the operations of one action.
 #[derive(Debug, Default)]
 struct Kind {
     meter: Meter,

@@ -121,10 +121,10 @@ pub type Histogram = Durations<Dense>;
 impl Histogram {
     /// The largest relative error of a duration: half the width of a bucket, 2^-8.
     pub const ERROR_BOUND: f64 = 1.0 / (1 << (PRECISION_BITS + 1)) as f64;
-    /// Durations of at least 2^40 ns, 18.3 minutes, are beyond the range and counted as overflow.
+    /// Durations of at least 2^40 ns (18.3 minutes) are beyond the range. They are counted as
+    /// overflow.
     pub const RANGE_NS: u64 = 1 << RANGE_BITS;
 
-    /// Records a duration in nanoseconds.
     #[inline]
     pub fn record(&mut self, ns: u64) {
         match self.buckets.counts.get_mut(bucket(ns)) {

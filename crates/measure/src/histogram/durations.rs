@@ -23,10 +23,8 @@ pub trait Buckets: Clone + Default {
     /// Returns the buckets that are not empty, in ascending order: index and count.
     fn used(&self) -> impl Iterator<Item = (usize, u64)>;
 
-    /// Returns the sum of all counts.
     fn sum(&self) -> u64;
 
-    /// Adds all counts of another histogram.
     fn merge(&mut self, other: &Self);
 
     /// Returns the buckets in the form for JSON.
@@ -98,7 +96,6 @@ impl<B> Durations<B> {
 }
 
 impl<B: Buckets> Durations<B> {
-    /// Adds all durations of another histogram.
     pub fn merge(&mut self, other: &Self) {
         self.buckets.merge(&other.buckets);
         self.merge_totals(other);

@@ -59,7 +59,6 @@ impl SparseHistogram {
         self.in_buckets(packer.finish())
     }
 
-    /// Adds all durations to another histogram.
     pub fn add_to(&self, histogram: &mut Histogram) {
         histogram.buckets.make_room();
         for (index, count) in self.buckets.used() {

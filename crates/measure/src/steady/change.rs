@@ -13,8 +13,8 @@ use crate::line::Line;
 pub const SLICES_MIN: usize = WINDOW_ROUNDS + 1;
 
 /// The limits for the slope of the line, in standard errors: the 0.995 quantiles of Student's t
-/// distribution. They are for 4 to 18 degrees of freedom, the number of batches minus 2. At a
-/// constant rate, the slope exceeds its limit in 1 % of runs.
+/// distribution for 4 to 18 degrees of freedom (the number of batches minus 2). At a constant rate,
+/// the slope exceeds its limit in 1 % of runs.
 const LINE: [f64; BATCHES - SLICES_MIN + 1] = [
     4.604, 4.032, 3.707, 3.499, 3.355, 3.250, 3.169, 3.106, 3.055, 3.012, 2.977, 2.947, 2.921,
     2.898, 2.878,
@@ -24,8 +24,8 @@ const LINE: [f64; BATCHES - SLICES_MIN + 1] = [
 const LINE_KNOWN: f64 = 2.576;
 
 /// The limits for the range of the rounds' means, in standard errors: the 0.999 quantiles of the
-/// studentized range of five means. They are for 1 to 15 degrees of freedom, the number of batches
-/// minus 5. At a constant rate, the range exceeds its limit in 0.1 % of runs.
+/// studentized range of five means for 1 to 15 degrees of freedom (the number of batches minus 5).
+/// At a constant rate, the range exceeds its limit in 0.1 % of runs.
 const ROUNDS: [f64; BATCHES - SLICES_MIN + 1] = [
     1657.5, 78.43, 29.13, 18.23, 13.93, 11.72, 10.40, 9.522, 8.906, 8.449, 8.098, 7.820, 7.595,
     7.409, 7.252,

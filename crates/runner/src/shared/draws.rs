@@ -175,8 +175,8 @@ impl SharedSource {
         Some(thing)
     }
 
-    /// If the pool contains the maximum number of links, returns an intent that removes a link,
-    /// which replaces the drafted creation of a link.
+    /// If the pool contains the maximum number of links, returns an intent that removes a link.
+    /// This intent replaces the drafted creation of a link.
     fn remove_link(&mut self, flight: usize, draft: &Draft) -> Option<Intent> {
         let kind = if draft.action == Action::Link {
             NameKind::Link

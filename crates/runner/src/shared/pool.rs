@@ -71,7 +71,6 @@ pub(super) struct Claim {
     slot: u32,
 }
 
-/// The result of claiming a file.
 #[derive(Debug)]
 pub(super) enum Claimed {
     Claim(Claim, File),

@@ -64,7 +64,8 @@ pub(crate) struct SharedSource {
     pub(super) waits: Waits,
 }
 
-/// Progress of a worker's share of the deletion.
+/// Position of the next file that a worker deletes: its shard, and its position in the shard's
+/// `order`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Deleting {
     shard: usize,

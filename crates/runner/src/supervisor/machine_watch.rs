@@ -17,7 +17,6 @@ use system::{Counters, Fact, Sources, WatchedDevices};
 /// are only in the record.
 const UNTOLD_MAX: usize = 60;
 
-/// Reads the kernel's counters during a phase.
 pub(super) struct MachineWatch {
     sources: Sources,
     /// The devices whose counters are read; `None` if no counters are read.

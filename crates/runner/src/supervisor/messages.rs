@@ -8,7 +8,6 @@ use workload::{Action, End, Role};
 use crate::events::Stage;
 use crate::worker::{Answer, PhaseReport, Rendezvous, Report};
 
-/// A message from a worker.
 #[derive(Debug)]
 pub(crate) enum Message {
     /// The worker waits at the barrier before a stage, in which it will process this many items.
@@ -21,7 +20,6 @@ pub(crate) enum Message {
     Ended(Stage, (u64, u64), End),
     /// The worker's operations in one second of the current phase.
     Slice(Role, Slice<Action>),
-    /// The worker's results of a phase.
     Phase(Box<PhaseReport>),
     /// The worker has ended, or could not start.
     Done(Box<Result<Report, String>>),

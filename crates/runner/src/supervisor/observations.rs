@@ -36,7 +36,6 @@ pub(crate) struct RunObservations {
 }
 
 impl RunObservations {
-    /// Returns the supervisor's own observations of a phase.
     pub(super) fn of_phase(&mut self, phase: Phase) -> &mut PhaseObservations {
         self.beside.entry(phase).or_default()
     }

@@ -22,7 +22,7 @@ impl Supervisor<'_> {
         self.name_those_after(self.waiter.stall_timeout);
     }
 
-    /// Reports the operations because of which the run is abandoned.
+    /// Reports the operations that cause the run to be abandoned.
     pub(super) fn name_the_last(&mut self) {
         self.name_those_after(GRACE.min(self.waiter.stall_timeout));
     }

@@ -153,7 +153,6 @@ impl<'e> Supervisor<'e> {
         self.waiter.control.is_stopping()
     }
 
-    /// Marks the run as failed and stops it.
     pub(super) fn fail(&mut self, why: String) {
         self.watched.failed = Some(why);
         self.waiter.control.stop();

@@ -30,7 +30,6 @@ pub(crate) struct PoolOfWorker {
     pub directory: Option<String>,
 }
 
-/// The inputs of the supervisor.
 pub(crate) struct Watch {
     pub messages: Receiver<(u32, Message)>,
     /// Number of this process's first worker among the workers of all ranks. Lists by worker start

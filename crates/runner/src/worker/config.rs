@@ -119,7 +119,6 @@ pub(crate) struct WorkerConfig {
     pub has_pairs: bool,
     /// Position in the stream of the reused pool; `None` for a new pool.
     pub reuse: Option<Position>,
-    /// Whether the pool is kept after the run.
     pub keep: bool,
     /// Number of the first segment of the transactions after a warm-up.
     pub first_round: u32,

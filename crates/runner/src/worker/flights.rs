@@ -10,7 +10,6 @@ use workload::{Action, Intent};
 pub(super) struct Flights {
     /// Operations by flight; `None` for free flights.
     in_flight: Vec<Option<Flight>>,
-    /// Numbers of the free flights.
     free: Vec<usize>,
     /// Times that intents have waited for operations in flight on the same file.
     waits: Histogram,
@@ -35,8 +34,8 @@ pub(super) struct Issued {
     pub(super) logged: Option<Entered>,
 }
 
-/// The file and the names that an intent affects. The names are those that the intent creates or
-/// removes. For a link, the file is its target.
+/// The file and the names that an intent uses, creates or removes. For an operation on a link, they
+/// include the target of the link.
 #[derive(Clone, Copy)]
 struct Reach {
     file: u64,

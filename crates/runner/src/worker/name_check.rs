@@ -50,7 +50,6 @@ impl NamesFound {
     }
 }
 
-/// Checks names one at a time.
 pub(super) struct Look<'w> {
     pub(super) session: &'w mut dyn Session,
     pub(super) slot: &'w Slot,

@@ -17,14 +17,15 @@ use crate::clock::Clock as _;
 use crate::events::Stage;
 use crate::failures::Failed;
 
-/// Time limit until operations of another host must be visible. It exceeds the 60 s for which an
-/// NFS client caches attributes (acregmax and acdirmax, nfs(5)).
+/// Time limit within which operations of another host must become visible. It exceeds the 60 s for
+/// which an NFS client caches attributes (acregmax and acdirmax, nfs(5)).
 const SEEN_WITHIN_NS: u64 = 65_000_000_000;
 
 /// Maximum number of removed names that are checked for each worker. If there are more, the names
 /// removed last are checked.
 const REMOVED_MAX: usize = 10_000;
-/// Approximate total number of names, from the shared pools of all workers, that other ranks check.
+/// Approximate number of names in shared pools that ranks check for each other. Each worker selects
+/// an equal part of them.
 const SAMPLE_OF_ALL: u64 = 65_536;
 
 /// A pool, and a session that is open in the directories of the pool.

@@ -73,7 +73,7 @@ impl Worker {
                 (aside, (kept.place, kept.kind, kept.number)),
                 &operation,
             );
-            // If the run stops, the stage ends below without an error.
+            // A failure because of a stop is not counted. The stop ends the stage below.
             if let Err(failure) = outcome.or_else(Failure::unless_stopped) {
                 let path = name.path.to_string_lossy().into_owned();
                 failed = Some(Failed::operation("prepare the cache for", path, failure));

@@ -11,7 +11,6 @@ use workload::{Action, Phase, Role, Skipped};
 use super::flights::Flights;
 use crate::stopwatch::{Meters, SlowThing};
 
-/// A worker's results in a segment of a phase.
 #[derive(Clone, Debug)]
 pub(crate) struct SegmentReport {
     /// Number of the segment within the phase, from 0.
@@ -34,7 +33,7 @@ pub(super) struct Done {
     /// End of the current interval; `u64::MAX` if intervals are not recorded.
     pub(super) slice_ends_ns: u64,
     pub(super) ended: Vec<SegmentReport>,
-    /// Number of files or transactions that were performed, successfully or not, or skipped.
+    /// Number of files or transactions that were performed or skipped, including failed ones.
     pub(super) published: u64,
     /// Number of files or transactions that have completed.
     pub(super) completed: u64,
@@ -45,7 +44,7 @@ pub(super) struct Done {
     pub(super) current: Current,
 }
 
-/// The current segment.
+/// Results of the current segment.
 pub(super) struct Current {
     pub(super) number: u32,
     pub(super) began_ns: u64,

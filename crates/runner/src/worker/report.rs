@@ -10,7 +10,6 @@ use workload::{End, Phase, Role, StreamHash};
 use super::phase_stats::SegmentReport;
 use crate::failures::Failed;
 
-/// Results of a worker in a phase.
 #[derive(Clone, Debug)]
 pub(crate) struct PhaseReport {
     pub phase: Phase,
@@ -31,7 +30,6 @@ pub(crate) struct PhaseReport {
     pub done_by_all: u64,
 }
 
-/// Results of a worker in the whole run.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     pub failed: Option<Failed>,

@@ -8,7 +8,8 @@ use crate::failures::Failed;
 
 /// Interval between retries in nanoseconds.
 pub(super) const SEEN_EVERY_NS: u64 = 10_000_000;
-/// Number of names with a failed first check after which all of them are retried together.
+/// Maximum number of names that wait for a retry. If it is reached, all of them are retried before
+/// the next name is checked.
 pub(super) const LATE_MAX: usize = 10_000;
 
 /// Repeats a check until it succeeds. Returns the delay until success, or the last difference if

@@ -26,7 +26,6 @@ use crate::run_target::{Taken, TakenLocation};
 use crate::supervisor::PoolOfWorker;
 use crate::worker::{Payload, PoolDirectory, WorkerConfig};
 
-/// State that all workers of a run share.
 pub(super) struct RunContext<'a> {
     pub(super) request: &'a RunSpec,
     pub(super) engine: &'a Arc<dyn Engine>,
@@ -204,7 +203,6 @@ impl<'a> RunContext<'a> {
         }
     }
 
-    /// Returns the pacer that computes the due times of a worker's transactions.
     pub(super) fn pacer(&self, worker: u32) -> Pacer {
         let Some(process) = self.request.drive.arrivals() else {
             return Pacer::closed();

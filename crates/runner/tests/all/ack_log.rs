@@ -200,8 +200,8 @@ impl Said {
         Self { done, in_flight }
     }
 
-    /// Returns the last operation of this action whose paths were not changed afterwards: neither
-    /// by a later operation, nor by an operation in flight.
+    /// Returns the last operation of this action (action, path, second path) whose paths were not
+    /// changed afterwards: neither by a later operation, nor by an operation in flight.
     fn last(&self, action: &str) -> [String; 3] {
         let is_last = |at: &usize| {
             let [_, path, second] = &self.done[*at];
@@ -276,8 +276,8 @@ fn killed_run_loses_no_acknowledged_operation() {
     }
 }
 
-/// Damages the result of an operation, whose first and second path are given. Returns the path that
-/// is now wrong.
+/// A function that damages the result of an operation. It takes the first and the second path of
+/// the operation, and returns the path that is now wrong.
 type Spoil = fn(&Path, &Path) -> PathBuf;
 
 fn remove(path: &Path, _: &Path) -> PathBuf {

@@ -1,6 +1,6 @@
-//! Several operations in flight on the simulated engine. The engine performs each operation at a
-//! random time between its submission and its completion, and operations complete in random order.
-//! Results, counts and remaining files must equal those at depth 1.
+//! Tests several operations in flight on the simulated engine. The engine performs each operation
+//! at a random time between its submission and its completion, and operations complete in random
+//! order. Results, counts and remaining files must equal those at depth 1.
 
 use std::collections::BTreeMap;
 use std::path::Path;

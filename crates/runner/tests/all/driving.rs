@@ -58,7 +58,7 @@ fn stats(record: &Record) -> &OperationRecord {
         .unwrap()
 }
 
-/// Latency of the operation with number `number`: between 300 ns and 30 s, mostly short.
+/// Returns the latency of an operation: between 300 ns and 30 s, mostly short.
 fn spread(number: u64) -> u64 {
     let unit = (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as f64 / (1_u64 << 24) as f64;
     (300.0 * 10_f64.powf(8.0 * unit.powi(6))) as u64

@@ -63,7 +63,6 @@ struct Course {
 }
 
 impl Course {
-    /// Returns the progress that the record contains.
     fn recorded(record: &Record) -> Self {
         let mut course = Self::default();
         for phase in &record.actual.phases {
@@ -363,7 +362,6 @@ fn assert_fails(record: &Record, struck: Struck, errno: Option<i32>, what: &str)
     }
 }
 
-/// Performs one run for every kind of fault at every call.
 fn every_fault_at_every_call(code: Code, workload: &Classic) {
     let whole = Simulated::new(code, COST_NS);
     let record = run(workload, &whole);

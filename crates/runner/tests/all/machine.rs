@@ -99,7 +99,7 @@ fn sum(counts: &Counts) -> u64 {
     counts.sum(&(0..counts.each().len())).unwrap()
 }
 
-/// Sums of counters of the process and the machine that never decrease.
+/// Returns the sums of counters that never decrease: three of the process and two of the machine.
 fn growing(machine: &MachineOverTime) -> [u64; 5] {
     [
         sum(&machine.process.user_ns) + sum(&machine.process.system_ns),

@@ -65,7 +65,8 @@ fn run(request: &RunSpec, engine: &Simulated) -> Result<Record, Refused> {
     )
 }
 
-/// Performs half of a run, cuts the power of the simulated machine, and then restores the power.
+/// Performs half of a run, cuts the power of the simulated machine, and restores the power. Returns
+/// the engine, which still contains files of the run.
 fn cut_power_midway(request: &RunSpec, engine: Simulated) -> Simulated {
     let whole = self::engine();
     run(
@@ -96,7 +97,6 @@ fn removed(cleaned: &[Cleaned]) -> &CleanUp {
     }
 }
 
-/// The path of the run's own directory.
 fn own_directory(engine: &Simulated) -> PathBuf {
     let mut own = Vec::new();
     let at = Namespace::open(engine, Path::new(AT)).unwrap();

@@ -233,7 +233,6 @@ fn run_with_a_worker_that_never_returns_fails_but_has_a_record() {
     );
 }
 
-/// Calls that are not operations of the workload must also be reported.
 #[test]
 fn worker_that_hangs_outside_of_operations_is_reported() {
     for (at, operation, path) in [

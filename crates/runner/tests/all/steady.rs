@@ -86,7 +86,6 @@ fn rounds_continue_until_five_are_steady() {
     assert!(of_phase.approach.is_some() && of_phase.warm_up.is_some());
 }
 
-/// Latency that rises without limit.
 fn slows_down_without_limit(number: u64) -> Duration {
     Duration::from_micros(200 + 20 * number)
 }
