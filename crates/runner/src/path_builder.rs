@@ -128,7 +128,7 @@ pub(crate) struct Namer {
 }
 
 impl Namer {
-    /// Returns a builder for the locations whose paths `paths` contains.
+    /// `paths` contains the path of each location.
     pub(crate) fn new(naming: Naming, paths: Vec<PathBuffer>) -> Self {
         Self {
             places: naming.places(),

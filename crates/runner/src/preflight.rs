@@ -32,7 +32,7 @@ pub(crate) struct Looked {
     /// The absolute path of each location.
     pub directories: Vec<PathBuf>,
     pub fingerprint: Fingerprint,
-    /// The user whose rights file access uses; `None` if that is the process's own user.
+    /// The user as whom the run accesses files; `None` if that is the process's own user.
     pub other_user: Option<OtherUser>,
 }
 
@@ -304,8 +304,8 @@ fn directories(request: &RunSpec) -> Result<Vec<PathBuf>, Refused> {
     request.targets.iter().map(path).collect()
 }
 
-/// Refuses options that this machine or target does not support. Returns the user whose rights file
-/// access uses if it is not the process's own user.
+/// Refuses options that this machine or target does not support. Returns the user as whom the run
+/// accesses files, if that is not the process's own user.
 fn refuse_inability(
     request: &RunSpec,
     namespace: Option<&dyn Namespace>,

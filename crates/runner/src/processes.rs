@@ -64,7 +64,7 @@ impl Round {
 /// A barrier that this process has entered and that may not be complete.
 #[derive(Debug)]
 pub(crate) enum Meeting {
-    /// The run has only one process. Contains its own data.
+    /// The run has only one process, and this is its data.
     Alone(Option<Box<AtBarrier>>),
     Ranks(::ranks::Meeting<AtBarrier>),
 }

@@ -64,7 +64,7 @@ impl Processes {
     /// Waits until other ranks have performed the run, and returns its record.
     pub(crate) fn rest(&self) -> Result<Record, Refused> {
         let ranks = self.0.as_ref().ok_or_else(no_result)?;
-        // The performing ranks send the result even after an error, so the error is ignored here.
+        // The performing ranks send the result even after an error, so this error is ignored.
         let _ = ranks.rest();
         ranks.close();
         Told::to_all(ranks, None)?

@@ -184,7 +184,8 @@ fn begin<'e>(
     })))
 }
 
-/// Claims the directories of the run. If another process cannot claim them, they are released.
+/// Claims the directories of the run. If another process fails to do so, this process releases
+/// them.
 ///
 /// The inner error is the reason why a call on the directories did not return.
 fn take_place(
@@ -344,7 +345,7 @@ impl<'e> Run<'e> {
         if request.overhead && waiter.control.is_first() {
             actual.overhead = overhead::measure(&request.of_one_rank(), &actual, &waiter.control);
         }
-        // From here on, no requests are sent to servers, so the totals are complete.
+        // After this point, no requests are sent to servers, so the totals are complete.
         actual.traffic = servers.map(|servers| servers.totals());
         let record = Record {
             during,

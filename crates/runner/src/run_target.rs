@@ -28,7 +28,7 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
-    /// Returns the user whose rights file access uses; `None` if that is the process's own user.
+    /// Returns the user as whom the run accesses files; `None` if that is the process's own user.
     /// All directories must be used with the rights of the same user, because each worker uses all
     /// of them from one thread.
     pub(crate) fn acts_as(&self) -> Result<Option<ActingUser>, Refused> {

@@ -11,7 +11,7 @@ use crate::shared::SharedSource;
 /// A source of intents. Each intent belongs to a flight (a slot for an operation in flight). The
 /// completion of an operation must be reported before its flight gets another intent.
 ///
-/// This is an enum, so that the compiler inlines drawing an intent into the loop. With a trait
+/// This is an enum, so that the compiler can inline `draw` into the operation loop. With a trait
 /// object, a transaction on the `null` engine takes 1 % more instructions.
 pub(crate) enum Source {
     Private(Box<Private>),

@@ -201,8 +201,8 @@ fn leave(
 }
 
 /// Does not close files on a hanging target, because closing them could block this thread forever.
-/// The exit of this process may still block on them. A parent process that waits for this process
-/// can nevertheless exit.
+/// The exit of this process may still block on these files. A parent process that waits for this
+/// process can nevertheless exit.
 pub(crate) fn leave_open<T>(of_target: T) {
     std::mem::forget(of_target);
 }

@@ -23,8 +23,8 @@ impl Worker {
                 // both.
                 directories.clear();
             }
-            // Children precede their parents. Otherwise directories are removed in the order of
-            // their creation, as by the original PostMark.
+            // Children precede their parents. Directories of the same depth are removed in the
+            // order of their creation, as by the original PostMark.
             directories.sort_by_key(|directory| {
                 Reverse(directory.name.iter().filter(|byte| **byte == b'/').count())
             });

@@ -40,8 +40,8 @@ impl Worker {
         }
     }
 
-    /// Lists the directories of the pool, if this worker is the one that lists them. Counts
-    /// directories whose listing differs from the expected one.
+    /// Lists the directories of the pool, if that is the task of this worker. Counts directories
+    /// whose listing differs from the expected one.
     pub(super) fn look_at_directories(&mut self, looked: &mut NamesFound) -> Result<(), Left> {
         if !self.tools.source.lists() {
             return Ok(());

@@ -38,7 +38,7 @@ pub(super) struct RunContext<'a> {
     /// Positions in the streams of all workers for the reused pool of an earlier run; empty if no
     /// pool is reused.
     pub(super) positions: &'a [Position],
-    /// The user whose rights file access uses; `None` if that is the process's own user.
+    /// The user as whom the run accesses files; `None` if that is the process's own user.
     pub(super) acts_as: Option<ActingUser>,
     pub(super) ack_log: Option<&'a AckLog>,
     /// Files and names of the shared pool whose state is unknown after failed operations.

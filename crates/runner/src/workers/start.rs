@@ -84,7 +84,7 @@ impl RunContext<'_> {
             }),
             owned: Arc::clone(&taken.owned),
             // Directories on a server are not affected by mount changes on this machine. Checking
-            // them after such a change would add calls to the calls that the run counts.
+            // them after each mount change would add server calls to those that the run counts.
             mounts: match request.engine.uses_directories() {
                 true => watch_mounts(self.control.clone(), landmarks.clone()),
                 false => None,
