@@ -8,7 +8,6 @@ pub fn kept(text: &str) -> String {
     text.replace(' ', "\u{a0}")
 }
 
-/// An element of a document.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Block {
     /// A heading of the first level.
@@ -146,7 +145,8 @@ impl Document {
         self.words(kept(text.as_ref()));
     }
 
-    /// Adds a line that is indented below the previous line.
+    /// Adds a line, which is not wrapped. It is indented by one level, as a detail of the previous
+    /// line.
     pub fn below(&mut self, text: impl AsRef<str>) {
         self.push(Block::Words {
             depth: 1,
@@ -170,7 +170,7 @@ impl Document {
         texts.into_iter().for_each(|text| self.item(text));
     }
 
-    /// Adds a name and a value in one line, with a level of indentation.
+    /// Adds a name and a value in one line, indented by `depth` levels.
     pub fn pair(&mut self, depth: usize, key: &str, value: impl AsRef<str>) {
         let (key, value) = (key.to_owned(), kept(value.as_ref()));
         self.push(Block::Pair { depth, key, value });

@@ -1,10 +1,8 @@
 //! Dot charts as data: rows of values on a common axis. The crate that computes the values creates
 //! the chart's data, and renderers draw it without further information.
 
-/// The value of a row in a dot chart.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DotValue {
-    /// The row is a heading.
     Heading,
     At {
         /// The index of the value's kind in [`Dots::kinds`].

@@ -57,9 +57,8 @@ impl Number {
         digits.filter(|_| !is_zero).unwrap_or(0)
     }
 
-    /// Returns the value in its unit, for types of numbers whose decimals a column makes equal.
-    /// `None` for all other types: their unit depends on the value, or their number of decimals is
-    /// fixed.
+    /// Returns the value in the unit in which it is printed, for numbers that get equal decimals
+    /// within a column. `None` for numbers whose unit varies, or whose number of decimals is fixed.
     fn in_one_unit(&self) -> Option<f64> {
         match self {
             Self::Rate(per_second) => Some(*per_second),
@@ -104,7 +103,6 @@ impl Number {
     }
 }
 
-/// The contents of one cell of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
     /// An empty cell where no value is expected.
@@ -189,7 +187,7 @@ impl Cell {
         fraction.map(Number::Share).into()
     }
 
-    /// Creates a cell with a number of `digits` decimals.
+    /// Creates a cell with a number that is printed with `digits` decimals.
     pub fn decimal(number: Option<f64>, digits: usize) -> Self {
         number.map(|number| Number::Decimal(number, digits)).into()
     }
@@ -237,8 +235,8 @@ pub struct Table {
     /// The number of columns at the beginning that identify a row. Every part of a divided table
     /// repeats these columns.
     pub(crate) leads: usize,
-    /// Whether a table that is too wide is divided into parts, one below the other, with wrapped
-    /// headers.
+    /// Whether the table is divided into parts, one below the other, if it is too wide. Headers are
+    /// then wrapped.
     pub(crate) folds: bool,
 }
 
@@ -268,8 +266,8 @@ impl Table {
         table
     }
 
-    /// Allows a table that is too wide to be divided into parts, one below the other. Headers are
-    /// wrapped, and every part repeats the leading columns.
+    /// Allows the table to be divided into parts, one below the other, if it is too wide. Headers
+    /// are wrapped, and every part repeats the leading columns.
     #[must_use]
     pub fn folding(mut self) -> Self {
         self.folds = true;
@@ -302,8 +300,8 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// Returns the texts of all cells. Numbers in a column with one unit have the same number of
-    /// decimals.
+    /// Returns the texts of all cells. Within a column, numbers with the same unit have the same
+    /// number of decimals.
     pub(crate) fn shown(&self) -> Vec<Vec<String>> {
         let digits_of = |place: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(place));

@@ -17,7 +17,7 @@ pub fn grouped(number: u64) -> String {
 }
 
 /// Formats a count with the name of the counted things. A `y` at the end of the name becomes `ies`
-/// in the plural, so it must follow a consonant.
+/// in the plural, so the letter before the `y` must be a consonant.
 pub fn counted(number: u64, name: &str) -> String {
     match (number, name.strip_suffix('y')) {
         (1, _) => format!("1 {name}"),

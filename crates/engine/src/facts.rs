@@ -4,7 +4,7 @@
 use crate::url::UrlSyntax;
 use crate::{Capability, Durability, Need, OperationKind, Unsupported};
 
-/// The kind of an engine's targets.
+/// The kind of targets on which an engine creates files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Targets {
     /// No targets: the engine creates no files.
@@ -40,7 +40,7 @@ pub struct NamespaceFacts {
 /// The properties of an I/O engine. The program uses them to check options and to print the help.
 #[derive(Debug, PartialEq, Eq)]
 pub struct EngineFacts {
-    /// The engine's name in options.
+    /// The engine's name, as the value of the option `--storage`.
     pub name: &'static str,
     /// One sentence that describes the engine in the help.
     pub help: &'static str,
@@ -50,11 +50,11 @@ pub struct EngineFacts {
     pub protocol: Option<&'static str>,
     /// The maximum number of operations that a session keeps in flight; 1 for a synchronous engine.
     pub depth_max: usize,
-    /// The capabilities that the engine supports.
+    /// The capabilities that the engine supports. Workloads that need others are rejected.
     pub capabilities: &'static [Capability],
     /// The cache on this machine that may serve the engine's reads.
     pub cache: Cached,
-    /// Whether the engine supports direct I/O.
+    /// Whether the engine supports direct I/O, which bypasses the page cache (`--direct`).
     pub direct: bool,
     /// The supported durability policies; `Batch` represents batches of any size.
     pub durability: &'static [Durability],
@@ -63,7 +63,7 @@ pub struct EngineFacts {
 }
 
 impl EngineFacts {
-    /// Whether the engine creates files.
+    /// Whether the engine creates files; `false` for an engine without a namespace.
     pub fn makes_files(&self) -> bool {
         self.namespace.is_some()
     }
@@ -73,7 +73,7 @@ impl EngineFacts {
         self.targets == Targets::Directories
     }
 
-    /// Whether targets are URLs.
+    /// Whether targets are URLs of directories on servers.
     pub fn uses_urls(&self) -> bool {
         matches!(self.targets, Targets::Urls(_))
     }

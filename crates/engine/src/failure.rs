@@ -56,7 +56,7 @@ pub enum Cause {
 pub struct Failure {
     /// The `Step` at which the operation failed.
     pub step: Step,
-    /// The reason for the failure.
+    /// The reason why the `Step` failed.
     pub cause: Cause,
     /// Number of bytes moved before the failure; `None` if not available, for example for buffered
     /// streams.
@@ -69,7 +69,7 @@ impl Failure {
         Self::wrong(step, Cause::System(errno))
     }
 
-    /// Creates the failure of a `Step` with this cause, for the case that no bytes were moved.
+    /// Creates a failure with this `Step` and cause, and with 0 moved bytes.
     pub fn wrong(step: Step, cause: Cause) -> Self {
         Self {
             step,
@@ -107,5 +107,5 @@ impl Failure {
     }
 }
 
-/// The result of an operation.
+/// The result of an operation: success, or the failure with its `Step` and cause.
 pub type OperationOutcome = Result<(), Failure>;

@@ -60,7 +60,7 @@ mod url;
 /// default.
 pub const DIRECT_ALIGNMENT: usize = 4096;
 
-/// The result of submitting an operation.
+/// The result of [`Session::submit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Submitted {
     /// The operation is complete.
@@ -72,7 +72,7 @@ pub enum Submitted {
 /// The result of a listing, without entries whose names begin with a dot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
-    /// Number of entries.
+    /// Number of entries, without those whose names begin with a dot.
     pub entries: u64,
     /// The wrapping sum of the [`name_digest`]s of the names, which does not depend on the order of
     /// the names.
@@ -196,7 +196,7 @@ pub trait Engine: Send + Sync {
     /// Facts about the engine that do not depend on a run.
     fn facts(&self) -> &'static EngineFacts;
 
-    /// The engine's name in options.
+    /// The engine's name, as the value of the option `--storage`.
     fn name(&self) -> &'static str {
         self.facts().name
     }

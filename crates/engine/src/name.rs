@@ -57,7 +57,7 @@ impl<'a> NameWriter<'a> {
     }
 }
 
-/// A type of parameters, which may be borrowed, and the type of its owned copy.
+/// The type of a parameter, which may be borrowed, and the type of the parameter's owned copy.
 pub(crate) trait Owning<'a>: Copy {
     type Owned;
     fn keep(self) -> Self::Owned;

@@ -21,7 +21,7 @@ pub struct Settings {
     pub locations: Vec<Location>,
     /// The user whose rights are used; `None` for the process's own rights.
     pub acts_as: Option<ActingUser>,
-    /// The durability policy of operations.
+    /// The durability policy, which determines the syncs of operations.
     pub durability: Durability,
     /// Whether to use direct I/O (`O_DIRECT`). If so, sizes and blocks must be multiples of
     /// [`DIRECT_ALIGNMENT`](crate::DIRECT_ALIGNMENT).
@@ -76,13 +76,13 @@ impl Location {
     }
 }
 
-/// Signals a session that the run is stopping, so that an operation on a large file does not delay
-/// the stop.
+/// Signals to a session that the run is stopping, so that an operation on a large file does not
+/// delay the stop.
 #[derive(Clone, Default)]
 pub struct Stopping(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
 
 impl Stopping {
-    /// The run is stopping as soon as `stops` returns `true`.
+    /// Creates a signal that the run is stopping as soon as `stops` returns `true`.
     pub fn when(stops: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(stops)))
     }

@@ -146,11 +146,11 @@ pub trait Steps {
     /// need not call this function.
     fn of(&mut self, ticket: Ticket);
 
-    /// A `Step` ended successfully.
+    /// Reports that a `Step` ended successfully.
     fn ended(&mut self, step: Step);
 }
 
-/// Ignores all `Step`s.
+/// Ignores all `Step`s, for callers that do not time them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoSteps;
 

@@ -10,7 +10,8 @@ impl Ticket {
     /// The upper limit of any engine's queue depth.
     pub const FLIGHTS_MAX: usize = 1 << Self::FLIGHT_BITS;
 
-    /// Creates the ticket of the operation with this serial number, on the flight with this number.
+    /// Creates the ticket of the operation with this serial number, which occupies the flight with
+    /// this number.
     #[inline]
     pub const fn new(serial: u64, flight: usize) -> Self {
         Self(serial << Self::FLIGHT_BITS | flight as u64)

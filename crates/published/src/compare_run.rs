@@ -58,7 +58,6 @@ pub struct BesideRow {
 /// The comparison of a run with all published rows of its configuration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Beside {
-    /// The version of this schema.
     pub schema: u32,
     /// The run's configuration, as in the headers of published tables; for mixes, a description of
     /// the workload.

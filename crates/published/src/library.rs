@@ -26,7 +26,6 @@ pub struct NoSuchName {
     names: Vec<String>,
 }
 
-/// All published sources.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Library {
     /// The sources, the oldest first.

@@ -108,7 +108,6 @@ impl PrintedNumber {
     }
 }
 
-/// The unit of a printed number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {

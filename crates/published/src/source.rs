@@ -140,7 +140,7 @@ pub struct Coordinates {
 }
 
 impl Coordinates {
-    /// Fills the fields that are not specified with those of `other`.
+    /// Returns these coordinates, with the fields of `other` in place of missing fields.
     #[must_use]
     pub fn or(&self, other: &Self) -> Self {
         let configurations = if self.configurations.is_empty() {

@@ -329,8 +329,8 @@ mod tests {
 
     #[test]
     fn random_due_times_never_change() {
-        // The first five due times and the 100,000th. A separate calculation with 60 decimal places
-        // has the same results.
+        // Returns the first five due times and the 100,000th. A separate calculation with 60
+        // decimal places has the same results.
         let some = |worker| -> Vec<u64> {
             let moments: Vec<u64> = of(ArrivalProcess::Poisson, 10_000.0, 42, worker, 4)
                 .take(100_000)

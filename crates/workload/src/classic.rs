@@ -18,9 +18,7 @@ use crate::error::{check_blocks, check_files, check_weights};
 pub struct Bias(Option<u8>);
 
 impl Bias {
-    /// Disables both operations of the pair.
     pub const DISABLED: Self = Self(None);
-    /// Makes both operations of the pair equally likely.
     pub const EVEN: Self = Self(Some(5));
 
     /// Converts the number of the original PostMark: -1 disables both operations, and 0 to 10 are
@@ -117,8 +115,8 @@ impl Classic {
     pub const SIZE_MAX_BYTES: u64 = i32::MAX as u64;
     /// The largest sum of weights, because the original PostMark stores the sum in an `int`.
     pub const WEIGHTS_MAX: u64 = i32::MAX as u64;
-    /// The largest number of files in a pool. The table of more files would not fit into the memory
-    /// of any machine.
+    /// The largest number of files in a pool. With more files, the table of files would not fit
+    /// into the memory of any machine.
     pub const FILES_MAX: u64 = 1 << 35;
 
     /// Checks that the workload can be performed.

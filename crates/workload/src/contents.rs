@@ -19,8 +19,8 @@ pub const BLOCK_BYTES: usize = 4096;
 /// Bytes of a stamp: the number of the file, the version with the block's number, and a check
 /// value.
 pub const STAMP_BYTES: usize = 24;
-/// The number of different common blocks. If the deduplication ratio is above 1, files contain
-/// common blocks in addition to unique ones.
+/// The number of different common blocks. If the deduplication ratio is above 1, some blocks of
+/// files are copies of common blocks, and all other blocks are unique.
 pub const COMMON_BLOCKS: u64 = 64;
 
 /// Bytes of random data in the base, after which it repeats.
@@ -114,7 +114,8 @@ impl Contents {
         }
     }
 
-    /// Fills `out` with the contents of a version of a file from `offset` on.
+    /// Fills `out` with contents of a version of a file: the part of the file that begins at
+    /// `offset`.
     #[inline]
     pub fn fill(&self, file: u64, version: u32, offset: u64, out: &mut [u8]) {
         let subject = self.subject(file, version);

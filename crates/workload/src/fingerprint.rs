@@ -15,8 +15,8 @@ use crate::mix::Mix;
 use crate::mixer::Draft;
 use crate::whole::{Work, Workers, Workload};
 
-/// Must be raised when a change of a generator, an algorithm or the encoding of intents changes the
-/// fingerprint of a workload.
+/// This version must be raised when the fingerprint of a workload changes, because a generator, an
+/// algorithm or the encoding of intents has changed.
 pub const GENERATORS_VERSION: u32 = 1;
 
 /// The maximum number of intents per worker that a fingerprint includes.
@@ -78,7 +78,6 @@ const NARROW_BYTES: usize = 21;
 const WIDE_BYTES: usize = 57;
 const PENDING_BYTES: usize = 4096;
 
-/// Hashes a sequence of intents.
 pub struct StreamHasher {
     hash: Xxh3,
     is_wide: bool,
@@ -92,7 +91,6 @@ impl StreamHasher {
         Self::new(false)
     }
 
-    /// Returns a hasher for the intents of a workload.
     pub fn of(work: &Work) -> Self {
         Self::new(matches!(work, Work::Mix(_)))
     }

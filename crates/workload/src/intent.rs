@@ -42,7 +42,6 @@ impl Phase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Intent {
     pub action: Action,
-    /// Whether this intent completes a transaction.
     pub ends_transaction: bool,
     /// The number of the file's directory, from 0: the target's number times the directories per
     /// target, plus the directory's number within the target.
@@ -56,8 +55,8 @@ pub struct Intent {
     pub size_bytes: u64,
     /// The offset in the file of the first byte that is read or written.
     pub offset_bytes: u64,
-    /// The number in the new name of a rename or hard link. For a symbolic link, the number in the
-    /// name of the file to which the link refers.
+    /// For a rename or hard link, the number in the new name. For a symbolic link, the number in
+    /// the name of the file to which the link refers.
     pub other: u64,
     /// The number that identifies the file under all of its names. Contents are a function of this
     /// number, the version and the offset.
@@ -117,7 +116,6 @@ pub struct PoolState {
     /// The sizes of the smallest and the largest file in bytes; `None` if the pool contains no
     /// files.
     pub sizes: Option<(u64, u64)>,
-    /// Whether the pool contains a symbolic link.
     pub has_symbolic_link: bool,
     /// Whether the pool contains a link or directory that an operation could remove.
     pub has_extras: bool,

@@ -115,7 +115,6 @@ impl Default for Mix {
 
 impl Mix {
     pub const FILES_MAX: u64 = 1 << 35;
-    /// The largest alignment, in bytes.
     pub const ALIGN_MAX_BYTES: u64 = 1 << 20;
 
     /// Returns the weights of the pairs of operations in the classic workload. `read` and `create`

@@ -62,8 +62,8 @@ struct Keys {
     think: Key,
 }
 
-/// The sampling tables of a mix. Workers share the tables, because a histogram may have 65,536 bins
-/// and a mix thousands of targets.
+/// The sampling tables of a mix. Workers share the tables, because a histogram may have 65,536
+/// bins, and a mix may have thousands of targets.
 #[derive(Clone, Debug)]
 pub struct Tables {
     sizes: Sampler,

@@ -36,8 +36,8 @@ pub struct Plan {
     /// Whether the plan assumes that the workers of a shared pool are equally fast. In this case
     /// the run will differ from the plan.
     pub is_estimate: bool,
-    /// The number of intents without an operation: skipped operations, and disabled second halves
-    /// of transactions.
+    /// The number of intents without an operation: skipped operations, and second halves of
+    /// transactions that the workload disables.
     pub nothing: u64,
     /// The number of skipped operations for each reason. Operations of pairs that the workload
     /// disables are not included.

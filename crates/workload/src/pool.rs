@@ -1,6 +1,6 @@
-//! The files in the pool of a mix, at consecutive positions from 0. Each file takes 24 bytes. The
-//! files are stored in chunks, so that the pool grows without copying. When a file is removed, the
-//! last file moves to the free position.
+//! The files in the pool of a mix. They have consecutive positions from 0. Each file takes 24
+//! bytes. The files are stored in chunks, so that the pool grows without copying. When a file is
+//! removed, the last file moves to the free position.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct File {
@@ -65,7 +65,6 @@ impl File {
 
 const CHUNK: usize = 1 << 14;
 
-/// The files in the pool of a mix, at consecutive positions from 0.
 #[derive(Clone, Debug, Default)]
 pub struct Files {
     chunks: Vec<Vec<Packed>>,

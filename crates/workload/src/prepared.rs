@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 
 use crate::intent::{End, Intent, Kept, Phase, PoolState, Stream};
 
-/// All intents of a stream.
 #[derive(Clone, Debug)]
 pub struct Prepared {
     intents: [VecDeque<Intent>; 3],

@@ -144,8 +144,8 @@ mod tests {
         }
     }
 
-    /// Returns the chi-squared statistic of counts against the assumption that all are equally
-    /// likely.
+    /// Returns the chi-squared statistic that compares the counts with the assumption of equal
+    /// probabilities.
     fn chi_squared(counts: &[u64]) -> f64 {
         let expected = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
         counts

@@ -11,7 +11,6 @@ use crate::WorkloadError;
 
 /// The largest size of a new file: 1 GiB.
 pub const SIZE_MAX_BYTES: u64 = 1 << 30;
-/// The largest number of bins of a histogram.
 pub const BINS_MAX: usize = 1 << 16;
 /// The largest standard deviation of the logarithm of sizes in a lognormal distribution.
 const SIGMA_MAX: f64 = 10.0;

@@ -111,9 +111,9 @@ impl FileTable {
         self.levels[0][(slot / 64) as usize] & (1 << (slot % 64)) == 0
     }
 
-    /// Returns the slot for the next file; `None` if the table is full. If the cursor's slot is
-    /// inside the table and free, it is returned, and otherwise the lowest free slot. The search
-    /// reads one word per level: at most six words for up to 2^36 slots, which take a terabyte.
+    /// Returns the slot for the next file: the cursor's slot if it is inside the table and free, or
+    /// else the lowest free slot. Returns `None` if the table is full. The search reads one word
+    /// per level: at most six words for up to 2^36 slots, which take a terabyte.
     #[inline]
     pub fn next_free(&self) -> Option<u64> {
         self.next_free_counted(&mut 0)

@@ -144,7 +144,6 @@ impl Workload {
         Ok(())
     }
 
-    /// Returns the classic work, or `None` for a mix.
     pub fn classic(&self) -> Option<&Classic> {
         match &self.work {
             Work::Classic(classic) => Some(classic),
@@ -152,7 +151,6 @@ impl Workload {
         }
     }
 
-    /// Returns the mix, or `None` for classic work.
     pub fn mix(&self) -> Option<&Mix> {
         match &self.work {
             Work::Classic(_) => None,

@@ -64,7 +64,6 @@ impl Role {
 }
 
 impl Workers {
-    /// One worker with a private pool.
     pub const ONE: Self = Self::Private { workers: 1 };
 
     /// Returns the total number of workers of all pools.

@@ -14,13 +14,13 @@ use crate::shape::{ConfigurationShape, differences};
 use crate::source::Figure;
 
 /// A run of a study. Figures are in the units of published tables: seconds, files, and kilobytes
-/// (of 1,024 bytes), or rates per second. With several processes, rates, and counts of files and
-/// bytes, are per process.
+/// (of 1,024 bytes), or rates per second. With several processes, all rates are per process, and so
+/// are counts of files and bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PaperRun {
     /// The cell, block and attempt of the run in its study.
     pub part: StudyPart,
-    /// Whether results include the run. They exclude runs with the verdict INVALID.
+    /// Whether results include the run. Results exclude runs with the verdict INVALID.
     pub is_counted: bool,
     /// The configuration and the edition of the run's work; `None` for mixes.
     pub shape: Option<(ConfigurationShape, Edition)>,

@@ -59,7 +59,6 @@ fn name<S: serde::Serializer>(layout: &PaperLayout, to: S) -> Result<S::Ok, S::E
 /// A work of a study: a workload with its parameters.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct StudiedWork {
-    /// The name of the work in the study.
     pub name: String,
     /// The configuration of the runs; `None` for a mix, or if there are no runs.
     pub shape: Option<ConfigurationShape>,

@@ -1,5 +1,5 @@
 //! Checks that the published data are consistent: cells, labels, improvements, ranges, and the
-//! statements of the texts about their tables.
+//! statements of the sources' texts about their tables.
 
 use std::collections::BTreeMap;
 

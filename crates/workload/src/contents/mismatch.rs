@@ -42,7 +42,7 @@ pub enum MismatchKind {
 }
 
 impl Contents {
-    /// Checks that `found` equals a part of the contents of a version of a file, which begins at
+    /// Compares `found` with the contents of a version of a file: with the part that begins at
     /// `offset`.
     ///
     /// # Errors
