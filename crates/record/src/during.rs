@@ -1,5 +1,3 @@
-//! Counters of a machine during a run.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use system::{BusyProgram, ClocksDifference, CountersDifference, Fact};

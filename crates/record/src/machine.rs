@@ -1,5 +1,5 @@
-//! Kernel counters over the time of a phase, slice by slice: of this process and its threads, of
-//! the machine, and of the devices below the targets.
+//! Kernel counters over the time of a phase, slice by slice. The counters are those of this process
+//! and its threads, of the machine, and of the devices below the targets.
 //!
 //! The module reads no counters, computes no rate and judges nothing; `verdict::MachineSummary`
 //! contains derived values.
@@ -48,8 +48,8 @@ pub struct MachineSlice {
     pub counted: CountersDifference,
 }
 
-/// Kernel counters over the time of a phase, slice by slice: of this process and its threads, of
-/// the machine, and of the devices below the targets.
+/// Kernel counters over the time of a phase, slice by slice. The counters are those of this process
+/// and its threads, of the machine, and of the devices below the targets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct MachineOverTime {

@@ -80,8 +80,8 @@ impl Observation {
         document::json_line(&WrittenObservation { observation: self })
     }
 
-    /// Bytes that the command read from devices and servers. Unavailable if the kernel does not
-    /// count reads from the target's file system.
+    /// Returns the bytes that the command read from devices and servers. Unavailable if the kernel
+    /// does not count reads from the target's file system.
     pub fn fetched_bytes(&self) -> Fact<u64> {
         match &self.target.mount {
             Fact::Known(mount) if !mount.counts_reads() => Fact::Unavailable(format!(

@@ -23,16 +23,16 @@ pub struct OperationRecord {
     pub action: Action,
     /// Counts and latencies of the operations.
     pub meter: Meter,
-    /// Latencies of each call of the operations; empty if calls were not timed.
+    /// Latencies of each kind of call within the operations; empty if calls were not timed.
     pub steps: Vec<StepRecord>,
 }
 
-/// One call of the operations of one kind.
+/// One kind of call within the operations of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StepRecord {
     /// Name of the call.
     pub step: String,
-    /// Latency of the call.
+    /// Latencies of the calls.
     pub latency: Histogram,
 }
 
@@ -188,7 +188,7 @@ pub struct PhaseRecord {
     pub slowest: Vec<SlowestRecord>,
     /// Kernel counters over time; null if slices are not recorded.
     pub machine: Option<MachineOverTime>,
-    /// Pauses of the program; absent if they were not watched for.
+    /// Pauses of the program; absent if no thread watched for pauses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pauses: Option<Pauses>,
     /// Result of the steady-state rule that was requested to end the transactions; null if no rule

@@ -1,5 +1,5 @@
-//! Reads records, which may come from elsewhere and are not trusted: limits, checks, and error
-//! messages.
+//! Reads records from texts that are not trusted, because they may come from other machines. The
+//! module contains the limits, the checks, and the error messages.
 //!
 //! The text is read twice. The first pass stores nothing, and checks limits on the memory that the
 //! second pass needs. The limits are far above the needs of any run. The second pass creates a

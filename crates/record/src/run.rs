@@ -301,9 +301,9 @@ impl Actual {
     }
 }
 
-/// The common start of all workers, from which the record's moments count. `host.boot_id`
-/// identifies the boot of the monotonic clock, and `during.clocks.clock_source_before` its clock
-/// source.
+/// The common start of all workers, from which the record's moments count. The monotonic clock
+/// counts from the boot that `host.boot_id` identifies, and its source is
+/// `during.clocks.clock_source_before`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Origin {
     /// The monotonic clock (`CLOCK_MONOTONIC`), in nanoseconds.
@@ -367,7 +367,7 @@ pub struct Record {
     pub cluster: Option<ClusterRecord>,
     /// Results of the run.
     pub actual: Actual,
-    /// Notes on how options were resolved, if the result may surprise.
+    /// Notes on options whose resolved values may surprise the user.
     pub hints: Vec<Note>,
     /// The study to which the run belongs, and the run's position in the study; absent outside of
     /// studies.

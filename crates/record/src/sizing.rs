@@ -29,9 +29,9 @@ pub struct Sizing {
     pub working_set: WorkingSet,
     /// Size of the page cache, in bytes: the smaller of the memory and the control group's limit.
     pub cache_bytes: u64,
-    /// Source of `cache_bytes`, in words.
+    /// Source of `cache_bytes`, as text: the machine's memory or the control group's limit.
     pub cache_is: String,
-    /// Mean size of the files that the stream draws first, in bytes.
+    /// Mean size of the first files whose sizes are drawn from the stream, in bytes.
     pub mean_file_bytes: f64,
     /// Chosen number of files of all pools together.
     pub files: u64,

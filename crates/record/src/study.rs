@@ -14,9 +14,9 @@ pub struct StudyPart {
     pub name: String,
     /// The complete design, as the text of a study file.
     pub design: String,
-    /// The configuration: its coordinates in words, unique in the study.
+    /// The configuration, as a text of its coordinates that is unique in the study.
     pub cell: String,
-    /// The coordinates of the configuration: one value of each dimension that has several.
+    /// The coordinates of the configuration: one value for each dimension that has several values.
     pub coordinates: Vec<Coordinate>,
     /// Whether this is the second run of a baseline configuration in its block (A/A control). The
     /// difference between both runs is a measure of noise.
@@ -46,7 +46,7 @@ pub struct StudyPart {
 pub struct Coordinate {
     /// The dimension: `workload`, `target`, `side`, or the name of an axis.
     pub dimension: String,
-    /// The value in words.
+    /// The value, as text.
     pub value: String,
 }
 

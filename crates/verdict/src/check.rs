@@ -2,8 +2,8 @@
 //! again, and compared with those in the record's file. The numbers of the record must agree with
 //! one another and with its workload.
 //!
-//! Reading ([`record::read`]) rejects records that no program can process. The checks here cost
-//! more, or apply to complete records only; [`Rule`] lists them.
+//! Reading ([`record::read`]) rejects records that no program can process. The checks of this
+//! module take longer, or apply to complete records only; [`Rule`] lists them.
 
 mod differences;
 mod rules;

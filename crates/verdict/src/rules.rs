@@ -92,12 +92,12 @@ macro_rules! rules {
                 match self { $(Self::$Rule(rule) => rule.level(),)* }
             }
 
-            /// What the rule found in the run, with its numbers, in one sentence.
+            /// Returns one sentence that states what the rule found in the run, with its numbers.
             pub fn sentence(&self) -> String {
                 match self { $(Self::$Rule(rule) => rule.sentence(),)* }
             }
 
-            /// What to do, in one or two sentences.
+            /// Returns one or two sentences that state what the user can do.
             pub fn advice(&self) -> &'static str {
                 match self { $(Self::$Rule(rule) => rule.advice(),)* }
             }
@@ -154,7 +154,7 @@ rules! {
 }
 
 impl Reason {
-    /// The lasting name of the rule: `reason` in JSON.
+    /// Returns the lasting name of the rule: `reason` in JSON.
     pub fn name(&self) -> String {
         // Serialization cannot fail, because all fields are numbers and strings.
         let value = serde_json::to_value(self).unwrap_or_default();

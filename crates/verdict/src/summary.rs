@@ -55,12 +55,12 @@ pub struct Summary {
     /// Share of each operation in the mix, by role; empty for other workloads.
     pub shares: Vec<Share>,
     /// Elapsed time: the measured time of all phases, including those of load levels, in
-    /// nanoseconds. Excludes syncs, checks and cache operations between phases, which the original
-    /// does not perform.
+    /// nanoseconds. It excludes syncs, checks and cache operations between phases, which the
+    /// original PostMark does not perform.
     pub elapsed_ns: u64,
-    /// The figures of the 1997 paper; null for workloads with other operations than the paper's,
-    /// for load sweeps, and if the program ended before the run did. In the last case the work
-    /// after the last recorded phase is not known.
+    /// The figures of the 1997 PostMark paper; null for workloads with other operations than the
+    /// paper's, for load sweeps, and if the program ended before the run did. In the last case the
+    /// work after the last recorded phase is not known.
     pub paper: Option<PaperFigures>,
     /// Totals of the measured transactions, over all roles and operations. Null if the transactions
     /// did not begin, and for a load sweep, whose load levels contain their own totals.
@@ -78,7 +78,8 @@ pub struct Summary {
     /// Where the bytes that transactions read came from; null without transactions, or without
     /// evidence for the transactions.
     pub reads: Option<ReadsServed>,
-    /// The durability level of acknowledged changes, on which the comparability of results depends.
+    /// The durability level of acknowledged changes. Only results with the same level are
+    /// comparable.
     pub durability: DurabilitySummary,
     /// Contribution of each rank and each host; absent if one process performed the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]

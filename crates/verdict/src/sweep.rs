@@ -81,7 +81,8 @@ pub struct SweepStepOperation {
     pub max_ns: Option<u64>,
 }
 
-/// Operations of the measured segments by role and kind, in the order of their first occurrence.
+/// Returns the operations of the measured segments by role and kind, in the order of their first
+/// occurrence.
 fn by_operation(phase: &PhaseRecord) -> Vec<SweepStepOperation> {
     let mut kinds: Vec<OperationRecord> = Vec::new();
     for operation in phase.measured_operations() {
@@ -156,8 +157,8 @@ impl SweepStepSummary {
     }
 }
 
-/// The highest rate that meets a condition, and the lowest rate that does not. A condition is, for
-/// example, that the load is sustained.
+/// The two rates between which a condition stops being met. The condition is, for example, that the
+/// load is sustained.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Limit {
     /// The highest rate up to which all tried rates meet the condition; null if the lowest tried
@@ -195,7 +196,7 @@ impl Limit {
 pub struct SloSummary {
     /// The latency that 99 % of the operations must stay below, in nanoseconds.
     pub p99_ns: u64,
-    /// The rates between which the SLO ceases to be met.
+    /// The two rates between which the SLO stops being met.
     pub limit: Limit,
     /// The load level with the lowest 99th percentile: its index, and this percentile in
     /// nanoseconds. Null if a load level meets the SLO, or if no load level was measured.
@@ -207,8 +208,8 @@ pub struct SloSummary {
 pub struct SweepSummary {
     /// The load levels in the order in which they were applied.
     pub sweep_steps: Vec<SweepStepSummary>,
-    /// Saturation rate: the rates between which loads cease to be sustained; null for a sweep of
-    /// workers or ranks.
+    /// Saturation rate, as the two rates between which loads stop being sustained; null for a sweep
+    /// of workers or ranks.
     pub limit: Option<Limit>,
     /// Result of the SLO; null without an SLO.
     pub slo: Option<SloSummary>,

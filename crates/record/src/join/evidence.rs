@@ -43,7 +43,7 @@ pub(super) fn both(one: PhaseEvidence, other: PhaseEvidence, apart: Apart) -> Ph
     }
 }
 
-/// Joins the evidence of all hosts; `None` if no host has any.
+/// Joins the evidence of all hosts; `None` if no host has evidence.
 pub(super) fn of_hosts(hosts: &[HostPhase]) -> Option<PhaseEvidence> {
     let mut kernels: HashSet<(Option<&str>, &str)> = HashSet::new();
     let mut sum: Option<PhaseEvidence> = None;

@@ -1,6 +1,6 @@
-//! Rules of consistency between the numbers of a record, beyond those that reading checks. Each
-//! file below contains the rules about one subject. A rule compares two parts of a record that
-//! express the same fact in different ways.
+//! Rules of consistency between the numbers of a record. They do not repeat the checks of
+//! [`record::read`]. Each submodule contains the rules about one subject. A rule compares two parts
+//! of a record that express the same fact in different ways.
 
 mod classic;
 mod columns;

@@ -8,8 +8,8 @@ use super::rule::*;
 use crate::summary::ranks;
 
 /// Maximum error between the clocks of ranks, as a share of the measured time. Start and end of the
-/// measured time are off by this error, and rates by this share. An achieved rate may be below the
-/// requested rate by the same share.
+/// measured time may be off by this error, and rates by this share. An achieved rate may be below
+/// the requested rate by the same share.
 const MAX: f64 = 0.01;
 
 /// The clocks of the ranks could not be aligned closely enough for so short a run.

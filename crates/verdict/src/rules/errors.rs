@@ -1,7 +1,7 @@
 //! **`errors`** (DOUBTFUL, INVALID). Operations failed. Rates exclude failed operations, and files
-//! that these damaged are not used again, so the run performed another workload than the requested
-//! one. *Threshold*: any error; INVALID: more than `--on-error` allows. *Evidence*: the failed
-//! operations, by operation, step and error number. *What to do*: remove the cause.
+//! that a failed operation damaged are not used again. So the run performed another workload than
+//! the requested one. *Threshold*: any error; INVALID: more than `--on-error` allows. *Evidence*:
+//! the failed operations, by operation, step and error number. *What to do*: remove the cause.
 
 use super::rule::*;
 

@@ -6,10 +6,11 @@
 //! a thread of the program that wakes up every 20 ms. A pause is a delay of at least 30 ms, less
 //! the time that the thread waited for a processor (its run delay in `schedstat`,
 //! Documentation/scheduler/sched-stats.rst): time in which other programs use the processors is not
-//! a pause. Beside six busy loops on two processors, with a load of 10 and more, 4,466 delays
-//! reached 195 ms, and without that time none reached 5 ms. If the kernel does not count the run
-//! delay, a pause is a delay of at least 1 s. A suspended machine is not a pause, because the
-//! monotonic clock stands still. *What to do*: find out what stops the program.
+//! a pause. In a test with six busy loops on two processors and a load of at least 10, there were
+//! 4,466 delays of up to 195 ms. Without the time spent waiting for a processor, none reached 5 ms.
+//! If the kernel does not count the run delay, a pause is a delay of at least 1 s. A suspended
+//! machine is not a pause, because the monotonic clock stands still. *What to do*: find out what
+//! stops the program.
 
 use super::processors::SHARES_FROM_NS;
 use super::rule::*;

@@ -52,10 +52,10 @@ pub(super) fn runs(record: &Record) -> impl Iterator<Item = Cow<'_, SystemDuring
         .chain(of_sweep_steps.map(|run| Cow::Borrowed(&run.during)))
 }
 
-/// Overhead of all operations as a share of the workers' time. Overhead is the program's time on
-/// the engine `null`. It excludes costs of the engine and the machine: the C library's buffers,
-/// page faults, and waits for a processor. If the run misses the processor's caches more often than
-/// the repetition on `null`, that cost is not included.
+/// Returns the overhead of all operations as a share of the workers' time. Overhead is the
+/// program's time on the engine `null`. It excludes costs of the engine and the machine: the C
+/// library's buffers, page faults, and waits for a processor. If the run misses the processor's
+/// caches more often than the repetition on `null`, that cost is not included.
 pub(super) fn overhead_fraction(record: &Record) -> Fact<f64> {
     if record.spec.engine == EngineName::NULL || record.actual.transactions().next().is_none() {
         return Fact::NotApplicable;
@@ -71,8 +71,8 @@ pub(super) fn overhead_fraction(record: &Record) -> Fact<f64> {
     })
 }
 
-/// The maximum of `fraction` over all runs of at least [`SHARES_FROM_NS`]. Shorter runs have too
-/// few ticks of the kernel for a share.
+/// Returns the maximum of `fraction` over all runs of at least [`SHARES_FROM_NS`]. Shorter runs
+/// have too few ticks of the kernel for a share.
 fn greatest(record: &Record, fraction: impl Fn(&SystemDuring) -> Fact<f64>) -> Fact<f64> {
     let judged = |during: Cow<'_, SystemDuring>| {
         if during.clocks.elapsed_ns < SHARES_FROM_NS {
@@ -120,7 +120,7 @@ fn has_fuse(record: &Record) -> bool {
     mounts.any(Mount::is_fuse)
 }
 
-/// Share of other programs in all processors' time, without the targets' FUSE servers.
+/// Returns the share of other programs in all processors' time, without the targets' FUSE servers.
 pub(super) fn without_servers(during: &SystemDuring) -> Fact<f64> {
     let others = during.counted.others_user_fraction();
     match during.fuse_servers_fraction() {
@@ -132,7 +132,8 @@ pub(super) fn without_servers(during: &SystemDuring) -> Fact<f64> {
     }
 }
 
-/// Maximum share of the targets' FUSE servers in all processors' time, over all runs of the record.
+/// Returns the maximum share of the targets' FUSE servers in all processors' time, over all runs of
+/// the record.
 pub(super) fn fuse_servers_fraction(record: &Record) -> Fact<f64> {
     match has_fuse(record) {
         true => greatest(record, SystemDuring::fuse_servers_fraction),

@@ -3,8 +3,8 @@
 //! share that the device served. *Threshold*: with `--cache cold` or `cold-data`, less than 90 % of
 //! the bytes read came from the device (*little*, as in "served by the device"), because the rest
 //! may drift as a steady run may; with `--direct`, less than 99 %, because all reads bypass the
-//! cache except for data that a file system stores with its metadata. INVALID: less than 1 %, which
-//! is what metadata takes beside contents (the reads never reached the device). *Evidence*: fetched
+//! cache except for data that a file system stores with its metadata. INVALID: less than 1 %, about
+//! the share of metadata (the reads of contents never reached the device). *Evidence*: fetched
 //! bytes of the [evidence](#evidence), on devices of this machine and in memory; for other targets
 //! the kernel need not count them. *What to do*: use a larger pool; check whether the file system
 //! honours the option.

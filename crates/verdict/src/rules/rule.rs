@@ -35,7 +35,6 @@ impl Level {
         }
     }
 
-    /// INVALID if `condition` is true, otherwise DOUBTFUL.
     pub(super) const fn invalid_if(condition: bool) -> Self {
         if condition {
             Self::Invalid
@@ -52,7 +51,8 @@ pub trait Rule: Sized {
     /// The level of a rule that has one level only.
     const LEVEL: Level = Level::Doubtful;
 
-    /// What to do, in one or two sentences, if the advice is always the same.
+    /// One or two sentences that state what the user can do. Empty if the advice depends on the
+    /// run.
     const ADVICE: &str = "";
 
     /// Checks a record; returns `None` if the rule does not apply.
@@ -62,7 +62,7 @@ pub trait Rule: Sized {
         Self::LEVEL
     }
 
-    /// What the rule found in the run, with its numbers, in one sentence.
+    /// Returns one sentence that states what the rule found in the run, with its numbers.
     fn sentence(&self) -> String;
 
     fn advice(&self) -> &'static str {

@@ -121,7 +121,8 @@ fn seconds(phase: &PhaseRecord) -> Vec<f64> {
         first_done.at_ns.min(last.ended_ns)
     });
     let width_ns = phase.slices.width_ns();
-    // The boundaries of intervals and of segments differ by the duration of some operations.
+    // The boundaries of intervals and of segments may differ by the duration of some operations, so
+    // 1 % of an interval is tolerated.
     let slack_ns = width_ns / 100;
     let begin = (first.began_ns - zero_ns)
         .saturating_sub(slack_ns)

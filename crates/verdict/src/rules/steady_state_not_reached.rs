@@ -1,7 +1,7 @@
 //! **`steady-state-not-reached`** (INVALID). A steady-state rule was to end the transactions, but
-//! they ended without a steady state. Such a run promises the rate of a steady state, and its rate
-//! is another one. *Threshold*: the [rule](#steady-state) of the run. *Evidence*: the rates of the
-//! rounds. *What to do*: use a warm-up, or longer or more rounds.
+//! they ended without a steady state. Such a run promises the rate of a steady state, but its rate
+//! is not that of a steady state. *Threshold*: the [rule](#steady-state) of the run. *Evidence*:
+//! the rates of the rounds. *What to do*: use a warm-up, or longer or more rounds.
 
 use spec::SteadyRule;
 

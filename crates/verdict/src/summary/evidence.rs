@@ -88,7 +88,7 @@ pub struct WritesServed {
 pub struct FlushesServed {
     /// Flushes that completed during the phase, excluding the sync after the phase.
     pub flushes: Fact<u64>,
-    /// Operations that waited for a sync of their own, as the durability policy requires.
+    /// Operations that waited for their own sync, as the durability policy requires.
     pub durable_operations: u64,
     /// Flushes for each of the `durable_operations`; null if the flushes are not known, or if there
     /// were no such operations.
@@ -129,8 +129,8 @@ pub fn phase_evidence(record: &Record, phase: &PhaseRecord) -> Option<EvidenceSu
     })
 }
 
-/// Checks that the devices of all targets are known, or that no target has a device. Otherwise the
-/// device counters do not cover all operations.
+/// Returns an error if the device of a target is not known, or if only some targets have a device.
+/// The device counters then do not cover all operations.
 fn whole(record: &Record) -> Result<(), String> {
     let targets = record.targets();
     let (mut with, mut without) = (false, false);
@@ -170,8 +170,8 @@ fn done(phase: &PhaseRecord) -> u64 {
     }
 }
 
-/// What served each kind of completed operation. If the engine calls a server itself, the server
-/// served all operations, because no cache of this machine is in between.
+/// Returns what served each kind of completed operation. If the engine calls a server itself, the
+/// server served all operations, because no cache of this machine is in between.
 fn by_operation(
     record: &Record,
     phase: &PhaseRecord,
@@ -205,8 +205,8 @@ fn by_operation(
         .collect()
 }
 
-/// Shares of the cache, the server and the device in the bytes read. If read-ahead fetched more
-/// bytes than operations read, the cache's share is 0.
+/// Returns the shares of the bytes read that the cache, the server and the device served. If
+/// read-ahead fetched more bytes than operations read, the cache's share is 0.
 fn served_reads(reads: &ReadsServed, from: Behind) -> Fact<ServedBy> {
     let Some(fraction) = reads.fraction else {
         return reads.served_bytes().and_then(|_| Fact::NotApplicable);
@@ -263,8 +263,9 @@ fn flushes(record: &Record, phase: &PhaseRecord, counted: &Accounted) -> Flushes
     }
 }
 
-/// Flushes of the devices that contain the targets' file systems. For a partition, these are the
-/// flushes of the whole disk, because the kernel does not count flushes of a partition.
+/// Returns the flushes of the devices that contain the targets' file systems. For a partition,
+/// these are the flushes of the whole disk, because the kernel does not count flushes of a
+/// partition.
 fn counted_flushes(counted: &Accounted) -> Fact<u64> {
     counted.devices.clone().and_then(|devices| {
         let mut sum = Fact::NotApplicable;
@@ -287,7 +288,8 @@ fn of_targets(counted: &Accounted, counter: fn(&DeviceCounters) -> &Fact<u64>) -
     of_devices(counted, is_target, counter)
 }
 
-/// The most used network interface in a phase, warm-ups included, with the used share of its speed.
+/// Returns the most used network interface in a phase, including warm-ups, and the used share of
+/// its speed.
 pub(crate) fn busiest_interface(
     phase: &PhaseRecord,
     evidence: &PhaseEvidence,

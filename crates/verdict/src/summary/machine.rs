@@ -43,11 +43,11 @@ pub struct MachineSummary {
     pub minor_faults_per_second: Option<f64>,
     /// Page faults of this program a second that waited for a device.
     pub major_faults_per_second: Option<f64>,
-    /// Maximum resident memory of this program at a reading, in bytes.
+    /// Maximum, over all readings, of this program's resident memory, in bytes.
     pub resident_max_bytes: Option<u64>,
-    /// Maximum memory of the machine that was waiting for write-back at a reading, in bytes.
+    /// Maximum, over all readings, of the machine's memory that waited for write-back, in bytes.
     pub dirty_max_bytes: Option<u64>,
-    /// Maximum memory of the machine that was under write-back at a reading, in bytes.
+    /// Maximum, over all readings, of the machine's memory that was under write-back, in bytes.
     pub write_back_max_bytes: Option<u64>,
     /// The devices below the targets; empty if these devices are not known.
     pub devices: Vec<DeviceSummary>,

@@ -83,8 +83,8 @@ pub struct CommandsSent {
     pub kinds: Vec<MessageKindSent>,
 }
 
-/// Retransmissions of all kinds of requests together. `None` if the counter does not report
-/// retransmissions, or if those of one kind are not known.
+/// Returns the retransmissions of all kinds of requests together. `None` if the counter does not
+/// report retransmissions, or if those of one kind are not known.
 fn retransmissions(kinds: &[MessageKind]) -> Option<u64> {
     let told = kinds
         .iter()

@@ -91,7 +91,7 @@ pub struct HostShare {
     pub clock_error_ns: Fact<u64>,
     /// Offset of the host's wall clock from rank 0's, in nanoseconds.
     pub wall_offset_ns: i64,
-    /// Mean processor time of a worker, in processors; null if this time is not known.
+    /// Mean processor time of a worker, as a number of processors; null if this time is not known.
     pub worker_cpu: Option<f64>,
     /// The most used interface that leads to the server, with the used share of its speed; null if
     /// this share is not known.
@@ -147,8 +147,8 @@ pub(crate) fn summary(record: &Record) -> Option<RanksSummary> {
     })
 }
 
-/// The phase that the numbers cover: the transactions. For a load sweep, these are the transactions
-/// of the last load level; without transactions, it is the preparation.
+/// Returns the phase that the numbers cover: the transactions. For a load sweep, these are the
+/// transactions of the last load level. Without transactions, it is the preparation.
 pub(crate) fn judged(record: &Record) -> Option<&PhaseRecord> {
     let actual = &record.actual;
     let of_sweep = || actual.sweep_steps.last()?.transactions();
@@ -158,9 +158,9 @@ pub(crate) fn judged(record: &Record) -> Option<&PhaseRecord> {
         .or_else(|| actual.phase(Phase::Prepare))
 }
 
-/// The workers of each rank in a phase, from the ranges in the record. If a load level has another
-/// number of workers than the record, its workers are equally divided among the ranks. `None` if
-/// the workers cannot be assigned to ranks.
+/// Returns the workers of each rank in a phase, according to the ranges of worker numbers in the
+/// record. If a load level has another number of workers than the record, its workers are equally
+/// divided among the ranks. `None` if the workers cannot be assigned to ranks.
 fn workers_of<'a>(
     cluster: &ClusterRecord,
     phase: &'a PhaseRecord,
@@ -295,14 +295,14 @@ fn hosts(
     cluster.hosts.iter().zip(of_host).map(share).collect()
 }
 
-/// Mean processor time of a worker of a host, in processors.
+/// Returns the mean processor time of a host's workers, as a number of processors.
 pub(crate) fn worker_cpu(host: &HostPhase) -> Option<f64> {
     let workers = host.workers?;
     (workers.ns > 0).then(|| workers.cpu_ns as f64 / workers.ns as f64)
 }
 
-/// The most used interface of a host in a phase, warm-ups included, with the used share of its
-/// speed.
+/// Returns the most used interface of a host in a phase, including warm-ups, and the used share of
+/// its speed.
 pub(crate) fn busiest_interface(phase: &PhaseRecord, host: &HostPhase) -> Option<(String, f64)> {
     let evidence = host.evidence.as_ref()?;
     super::evidence::busiest_interface(phase, evidence)
@@ -343,7 +343,8 @@ fn slowest(cluster: &ClusterRecord, ranks: &[RankShare]) -> Option<SlowestRank> 
     })
 }
 
-/// Maximum error between moments of two ranks: each moment is off by the error of its own clock.
+/// Returns the maximum error between moments of two ranks. It is twice the greatest error of a
+/// clock, because each moment is off by the error of its own clock.
 pub(crate) fn clock_error(cluster: &ClusterRecord) -> Fact<u64> {
     let mut greatest = 0_u64;
     for rank in &cluster.ranks {

@@ -82,7 +82,7 @@ impl Behind {
             return Fact::Known(first);
         }
         // The kernel counts bytes fetched from a device of memory like bytes fetched from a disk,
-        // so the share of the disk is not known.
+        // so the disk's share of the fetched bytes is not known.
         match has_device_of_memory {
             true => Fact::Unavailable(MIXED.to_owned()),
             false => Fact::Known(Self::Several),
@@ -130,8 +130,8 @@ impl Behind {
     }
 }
 
-/// Whether the bytes fetched from every target are counted, by the kernel or by the program; if
-/// not, the reason.
+/// Returns a known fact if the bytes fetched from every target are counted, by the kernel or by the
+/// program; otherwise the reason.
 fn is_counted(record: &Record) -> Fact<()> {
     if record.spec.engine.calls_server() {
         return Fact::Known(());
@@ -174,8 +174,8 @@ pub struct ReadsServed {
     /// if `fetched_bytes` or `fetched_from` is not known, or nothing was read.
     pub fraction: Option<f64>,
     /// Bytes that the lowest devices below caching loop devices read in the same time, for all
-    /// programs on the machine. At most this number of the bytes read can come from these devices.
-    /// Not applicable without a caching loop device.
+    /// programs on the machine. The devices served at most this number of the bytes read. Not
+    /// applicable without a caching loop device.
     pub beneath_loop_bytes: Fact<u64>,
     /// How the page cache differed from the requested state; null if it did not differ, or if the
     /// fetched bytes are not known.
@@ -183,22 +183,22 @@ pub struct ReadsServed {
 }
 
 impl ReadsServed {
-    /// Fetched bytes. Not available if the source of these bytes is not known.
+    /// Returns the fetched bytes. They are not available if their source is not known.
     pub fn served_bytes(&self) -> Fact<u64> {
         self.fetched_from
             .as_ref()
             .and_then(|_| self.fetched_bytes.clone())
     }
 
-    /// Fetched bytes divided by read bytes, whatever served the fetched bytes. This share is
-    /// compared with the requested cache state.
+    /// Returns the fetched bytes divided by the read bytes, whatever served the fetched bytes. This
+    /// share is compared with the requested cache state.
     pub(crate) fn fetched_fraction(&self) -> Option<f64> {
         let fetched = self.fetched_bytes.known().filter(|_| self.read_bytes > 0)?;
         Some(*fetched as f64 / self.read_bytes as f64)
     }
 }
 
-/// Where the bytes that the given phases read came from; `None` if a phase has no evidence.
+/// Returns where the bytes that the given phases read came from; `None` if a phase has no evidence.
 pub(crate) fn of<'phase>(
     record: &Record,
     phases: impl Iterator<Item = &'phase PhaseRecord>,
@@ -241,8 +241,8 @@ pub(crate) fn of<'phase>(
     Some(reads)
 }
 
-/// Names of the lowest devices below the targets' caching loop devices. Not applicable if no loop
-/// device caches, or if its file is on no device.
+/// Returns the names of the lowest devices below the targets' caching loop devices. Not applicable
+/// if no loop device caches, or if its file is on no device.
 fn beneath_caching_loops(record: &Record) -> Fact<BTreeSet<&str>> {
     let targets = record.targets();
     let caching = targets.filter_map(|target| target.device.known()?.caching_loop());
@@ -283,7 +283,7 @@ fn from_servers(counted: &Accounted) -> Fact<u64> {
     })
 }
 
-/// Where the bytes that transactions read came from; `None` without transactions, or if the
+/// Returns where the bytes that transactions read came from; `None` without transactions, or if the
 /// transactions of a load level have no evidence.
 pub(crate) fn of_transactions(record: &Record) -> Option<ReadsServed> {
     record.actual.transactions().next()?;

@@ -46,7 +46,7 @@ pub fn shares(workload: &Workload) -> Vec<Share> {
     }
 }
 
-/// Number of transactions that the workload requests of all workers together.
+/// Returns the number of transactions that the workload requests of all workers together.
 pub fn transactions_meant(workload: &Workload) -> u64 {
     workload
         .transactions()

@@ -1,4 +1,4 @@
-//! The durability level of acknowledged changes, on which the comparability of results depends.
+//! The durability level of acknowledged changes. Only results with the same level are comparable.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

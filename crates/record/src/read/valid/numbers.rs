@@ -9,7 +9,7 @@ const MOMENT_MAX_NS: u64 = 1 << 62;
 /// designed.
 pub(super) const RANKS_MAX: usize = 1_000_000;
 
-/// The invalid field, and the reason.
+/// Error of a check: the invalid field, and the reason.
 #[derive(Debug)]
 pub(in crate::read) struct Wrong {
     pub(in crate::read) field: String,

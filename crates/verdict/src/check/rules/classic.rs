@@ -1,4 +1,4 @@
-//! Checks the figures of the original's report against the phases.
+//! Checks the figures of the original PostMark's report against the phases.
 
 use workload::{Action, Classic, Phase};
 

@@ -9,8 +9,8 @@ use super::scope::At;
 
 /// Maximum error of times that the kernel attributes by ticks, in nanoseconds.
 const TICKS_NS: u64 = 50_000_000;
-/// Maximum time for which other programs may run between the moment of a reading and the reading
-/// itself, in nanoseconds.
+/// Maximum delay between the recorded moment of a reading and the reading itself, in nanoseconds.
+/// Other programs may run in between.
 const READ_LATE_NS: u64 = 5_000_000_000;
 /// Columns that sums exclude: a counter that may decrease, and a state.
 const NO_COUNTS: [&str; 2] = ["iowait_ns", "in_flight"];
@@ -20,7 +20,8 @@ pub(super) fn fields(of: &impl Serialize) -> Value {
     serde_json::to_value(of).unwrap_or_default()
 }
 
-/// Returns a number, the value of a known fact, or the sum over all intervals.
+/// Returns one number for a JSON value: the number itself, the value of a known fact, or the sum of
+/// a column over all intervals.
 pub(super) fn number(value: &Value) -> Option<u64> {
     match value {
         Value::Array(slices) => Some(sum(slices.iter().filter_map(Value::as_u64))),

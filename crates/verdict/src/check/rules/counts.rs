@@ -144,7 +144,8 @@ fn transactions(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     }
 }
 
-/// Number of operations in a classic transaction: one for each bias that is not disabled.
+/// Returns the number of operations in a classic transaction: one for each bias that is not
+/// disabled.
 fn halves(classic: &Classic) -> u64 {
     let biases = [classic.bias_read, classic.bias_create];
     biases
@@ -199,7 +200,7 @@ pub(super) fn errors(record: &Record, found: &mut Findings) {
     }
 }
 
-/// The step of an error that verification found in the result of an operation.
+/// The value of `step` in errors that verification found in the result of an operation.
 const VERIFY: &str = "verify";
 
 /// Returns the number of names that the preparation and the transactions added. `None` if an
@@ -226,8 +227,8 @@ fn pool(record: &Record) -> Option<i128> {
     Some(names)
 }
 
-/// Checks that the numbers of checked and of deleted names equal the number of names that were made
-/// and not removed. After a failed operation, this number is not known.
+/// Checks that the run checked and deleted as many names as it had made and not yet removed. After
+/// a failed operation, this number is not known.
 pub(super) fn names(record: &Record, found: &mut Findings) {
     let (spec, actual) = (&record.spec, &record.actual);
     let is_whole =
@@ -266,8 +267,8 @@ pub(super) fn names(record: &Record, found: &mut Findings) {
     at.within(".duration_ns", check.duration_ns, lasted, "in the run");
 }
 
-/// Time from the end of the transactions to the start of the deletion, in nanoseconds. The names
-/// are checked in this time.
+/// Returns the time from the end of the transactions to the start of the deletion, in nanoseconds.
+/// The names are checked in this time.
 fn between(actual: &Actual) -> Option<u64> {
     let ended_ns = actual.phase(Phase::Transactions)?.segments.last()?.ended_ns;
     let began_ns = actual.phase(Phase::Delete)?.segments.first()?.began_ns;

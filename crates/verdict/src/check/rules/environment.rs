@@ -90,8 +90,8 @@ fn location(record: &Record, location: &LocationRecord, index: usize, at: &mut A
     }
     if let Fact::Known(device) = &target.device {
         names(record, location, &device.name, at);
-        // A file system over several devices is larger than the first device, so the law does not
-        // apply to it.
+        // A file system over several devices may be larger than the first device, so the law (total
+        // size at most the device's size) does not apply to it.
         let is_one = matches!(device.members, Fact::NotApplicable);
         if is_one && !IS_OVER_SEVERAL.contains(&kind(target)) {
             laws::check(&laws::OF_TARGET, target, &mut at.below(".target"));

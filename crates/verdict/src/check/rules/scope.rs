@@ -1,4 +1,4 @@
-//! The phases that rules check, and the collection of their findings.
+//! The phases that rules check, and the collection of the rules' findings.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -65,7 +65,7 @@ pub enum Rule {
     Arrivals,
     /// The steady-state result follows from the rounds.
     Steady,
-    /// The figures of the original's report agree with the phases.
+    /// The figures of the original PostMark's report agree with the phases.
     Classic,
     /// The run checked exactly the names in the pool.
     NamesChecked,
@@ -273,7 +273,7 @@ impl Scope<'_> {
         self.record.cluster.is_some()
     }
 
-    /// Tolerance between moments of different ranks, in nanoseconds; 0 without ranks.
+    /// Returns the tolerance between moments of different ranks, in nanoseconds; 0 without ranks.
     pub(super) fn clocks_ns(&self) -> u64 {
         let Some(cluster) = &self.record.cluster else {
             return 0;
@@ -328,7 +328,7 @@ pub(super) fn service(operation: &OperationRecord) -> &Histogram {
         .unwrap_or(&operation.meter.latency)
 }
 
-/// Service time of the longest operation of a phase, in nanoseconds.
+/// Returns the service time of the longest operation of a phase, in nanoseconds.
 pub(super) fn longest_ns(phase: &PhaseRecord) -> u64 {
     let longest = phase
         .all_operations()

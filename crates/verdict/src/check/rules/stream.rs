@@ -148,7 +148,8 @@ fn has_failures(phase: &PhaseRecord) -> bool {
             .any(|known| known.meter.failed + known.meter.missed > 0)
 }
 
-/// Number of transactions that each worker performed; `None` if these numbers are not recorded.
+/// Returns the number of transactions that each worker performed; `None` if these numbers are not
+/// recorded.
 fn performed(record: &Record, phase: &PhaseRecord) -> Option<Vec<u64>> {
     let workload = &record.spec.workload;
     let each = workload.transactions();
