@@ -2,10 +2,10 @@
 //! names of hosts and devices, answers of the system, configuration files and arguments may contain
 //! characters that control a terminal or are invisible.
 //!
-//! C0 controls and DEL are escaped as `\x1b` (`\n`, `\r` and `\t` by their names), all other
-//! harmful characters by their code points, as `\u{202e}`. C1 controls are harmful as well, and so
-//! are all characters that Unicode 16 defines as format characters (Cf), as line or paragraph
-//! separators, or as default-ignorable. The source is `DerivedCoreProperties.txt`
+//! C0 controls and DEL are escaped by their numbers, as `\x1b`, but `\n`, `\r` and `\t` by these
+//! names. All other harmful characters are escaped by their code points, as `\u{202e}`. They
+//! include C1 controls, and all characters that Unicode 16 defines as format characters (Cf), as
+//! line or paragraph separators, or as default-ignorable. The source is `DerivedCoreProperties.txt`
 //! (<https://www.unicode.org/reports/tr44/>). Harmful characters thus include bidirectional
 //! overrides, isolates and marks, zero-width characters, fillers, variation selectors and tags.
 //! Other text of any script is unchanged.

@@ -2,8 +2,8 @@
 //! makes no system calls and reads no clock.
 //!
 //! The worker loop submits whole operations to a [`Session`], each with a [`Ticket`], and receives
-//! their outcomes: at once from a synchronous session, later from a session with several operations
-//! in flight.
+//! their outcomes. A synchronous session returns the outcome at once. A session with several
+//! operations in flight returns it later.
 //!
 //! Rules for engines: an operation that completes with `Ok` was performed completely, and moved
 //! exactly the requested bytes. A failure names the `Step` at which the operation failed, the
@@ -222,8 +222,8 @@ pub trait Engine: Send + Sync {
     }
 
     /// Opens a session on the worker's own thread. The thread must not hold open files, because an
-    /// engine may close them: if the system allows the thread a separate table of open files, the
-    /// engine closes all descriptors in it except standard input, output and error.
+    /// engine may give the thread a separate table of open files. The engine then closes all
+    /// descriptors in this table except standard input, output and error.
     ///
     /// # Errors
     /// Returns an error if the session cannot be opened.

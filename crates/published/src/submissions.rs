@@ -1,6 +1,6 @@
-//! Arranges submissions in one table for each configuration, like the mail administrator's page: a
-//! column for each system, with contributors in brackets, beside the published columns of the same
-//! configuration.
+//! Arranges submissions in one table for each configuration, like the mail administrator's page. A
+//! table has a column for each system, with the contributor in brackets, beside the published
+//! columns of the same configuration.
 //!
 //! All submissions in a table performed the same operations, because they have the configuration's
 //! fingerprint. Submissions with another fingerprint are listed as not comparable, with the reason.

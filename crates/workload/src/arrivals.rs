@@ -504,10 +504,10 @@ mod tests {
     #[test]
     fn poisson_arrivals_are_a_poisson_process() {
         // At 1,000 operations per second, each of 100,000 intervals of 4 ms has 4 arrivals on
-        // average. The seeds are fixed, so the result of this test is always the same. Each limit
-        // is the value that a true Poisson process with a random seed would exceed once in a
-        // thousand runs: 31.26 for chi-squared with 11 degrees of freedom, 1.949 for the distance
-        // and 3.29 for the correlation.
+        // average. The seeds are fixed, so the result of this test is always the same. A true
+        // Poisson process with a random seed would exceed each limit once in a thousand runs. The
+        // limits are 31.26 for chi-squared with 11 degrees of freedom, 1.949 for the distance and
+        // 3.29 for the correlation.
         const INTERVALS: usize = 100_000;
         let end_ns = INTERVALS as u64 * 4_000_000;
         for (seed, workers) in [(42, 1), (43, 1), (42, 8), (43, 64)] {
