@@ -12,7 +12,7 @@ pub enum DotValue {
         /// A range around the value, such as a confidence interval or minimum and maximum.
         range: Option<(f64, f64)>,
     },
-    /// The value is missing; contains the reason.
+    /// The reason why the value is missing.
     Missing(String),
 }
 

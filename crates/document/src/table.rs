@@ -162,12 +162,10 @@ impl Cell {
         Number::Count(number.into()).into()
     }
 
-    /// Creates a cell with a rate per second.
     pub fn rate(per_second: Option<f64>) -> Self {
         per_second.map(Number::Rate).into()
     }
 
-    /// Creates a cell with a latency in nanoseconds.
     pub fn latency(ns: Option<u64>) -> Self {
         ns.map(|ns| Number::Latency(ns as f64)).into()
     }
@@ -217,8 +215,8 @@ impl<T: Into<Self>> From<Option<T>> for Cell {
     }
 }
 
-/// A column of a table with a row for each entry of a list: the header, and a function that returns
-/// the entry's cell.
+/// A column of a table that has a row for each entry of a list: the header, and a function that
+/// returns the cell of an entry.
 pub type Column<T> = (&'static str, fn(&T) -> Cell);
 
 #[derive(Clone, Debug, PartialEq)]

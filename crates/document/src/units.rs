@@ -26,8 +26,8 @@ pub fn counted(number: u64, name: &str) -> String {
     }
 }
 
-/// Formats a value with a given number of decimals. A value that rounds to zero has no sign; for
-/// example, the sum of an empty list is -0.
+/// Formats a value with a given number of decimals. A value that rounds to zero has no sign. For
+/// example, the sum of an empty list is -0 and is printed as 0.
 pub fn fixed(value: f64, digits: usize) -> String {
     let shown = format!("{value:.digits$}");
     match shown.strip_prefix('-') {
@@ -91,7 +91,7 @@ fn three_digits(value: f64) -> String {
     fixed(value, digits)
 }
 
-/// Formats a rate per second: without decimals from 100, otherwise with two decimals.
+/// Formats a rate per second: without decimals if it is at least 100, otherwise with two decimals.
 pub fn rate(per_second: Option<f64>) -> String {
     match per_second {
         None => "-".to_owned(),

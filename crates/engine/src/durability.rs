@@ -55,7 +55,7 @@ pub enum DurabilityError {
 }
 
 impl Durability {
-    /// Each policy once; `Batch` with a size of one operation.
+    /// All policies. `Batch` has a size of one operation.
     pub const ALL: [Self; 7] = [
         Self::None,
         Self::Fdatasync,

@@ -32,8 +32,8 @@ pub struct NamespaceFacts {
     pub identity: bool,
     /// Whether files have a time of creation.
     pub birth: bool,
-    /// Whether marks can be locked. As long as a mark is locked, the run that created the mark is
-    /// active.
+    /// Whether marks, the files by which runs claim directories, can be locked. As long as a mark
+    /// is locked, the run that created it is active.
     pub locks: bool,
 }
 
@@ -44,7 +44,7 @@ pub struct EngineFacts {
     pub name: &'static str,
     /// One sentence that describes the engine in the help.
     pub help: &'static str,
-    /// The kind of the engine's targets.
+    /// Where the engine creates files: in mounted directories, on servers, or nowhere.
     pub targets: Targets,
     /// The protocol in which the engine itself calls a server; `None` if it calls no server.
     pub protocol: Option<&'static str>,

@@ -157,7 +157,7 @@ pub trait Session {
     }
 }
 
-/// The error if a session cannot be opened.
+/// The reason why [`Engine::open`] cannot open a session.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The directory of a location cannot be opened.
@@ -165,7 +165,7 @@ pub enum OpenError {
     Directory {
         /// The path of the directory.
         directory: PathBuf,
-        /// The system's error.
+        /// The reason why the system did not open the directory.
         cause: std::io::Error,
     },
     /// The path leads to another directory than at the start of the run.
@@ -177,7 +177,7 @@ pub enum OpenError {
     Rights {
         /// The numeric ID of the user as whom the thread should act.
         user: u32,
-        /// The system's error.
+        /// The reason why the system did not change the thread's user.
         cause: std::io::Error,
     },
     /// The server of a target cannot be reached, or it rejects the mount.

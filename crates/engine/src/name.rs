@@ -57,7 +57,8 @@ impl<'a> NameWriter<'a> {
     }
 }
 
-/// The type of a parameter, which may be borrowed, and the type of the parameter's owned copy.
+/// The type of an operation's parameter, which may be borrowed. `Owned` is the type of its owned
+/// copy.
 pub(crate) trait Owning<'a>: Copy {
     type Owned;
     fn keep(self) -> Self::Owned;
@@ -99,7 +100,6 @@ owning! {
     };
 }
 
-/// An owned copy of a [`Name`].
 #[derive(Clone, Debug)]
 pub(crate) struct OwnedName {
     path: CString,

@@ -317,8 +317,8 @@ pub trait Directory: Debug + Send + Sync {
     /// Returns [`Errno::LOOP`] if the name is a symbolic link.
     fn mark(&self, name: &str) -> Result<Option<Box<dyn Mark>>, Errno>;
 
-    /// Whether the file system assigns owners and modes itself, so that those of marks may differ
-    /// from the requested ones.
+    /// Whether the file system assigns owners and modes itself, so that the owner and the mode of a
+    /// mark may differ from the requested ones.
     fn gives_its_own(&self) -> bool {
         false
     }

@@ -315,7 +315,7 @@ operations! {
     } changes: false, needs: Links, bytes: None, steps: [ReadLink.said("compared with the \
         expected target")];
 
-    /// Set an extended attribute of a file.
+    /// Set an extended attribute of a file. An existing value is replaced.
     SetExtended = "set extended attribute" {
         /// The name of the file, which must exist.
         name: Name<'a>,

@@ -30,7 +30,7 @@ pub struct ServerFacts {
     pub facts: BTreeMap<&'static str, FactValue>,
 }
 
-/// The counters of one procedure.
+/// The requests of one procedure of the protocol, and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallCount {
     /// The procedure's name in the protocol.

@@ -60,7 +60,7 @@ pub struct Location {
     /// ([`Url::bare`](crate::Url::bare)).
     pub directory: PathBuf,
     /// The expected identity of the directory, if available. If the opened directory has a
-    /// different identity, the path now leads to another directory.
+    /// different identity, the path no longer leads to the expected directory.
     pub identity: Option<Identity>,
     /// The subdirectory that contains the files; `None` if they are in `directory` itself.
     pub below: Option<CString>,

@@ -7,8 +7,8 @@ use crate::Ticket;
 /// Declares [`Step`] and the names of its variants.
 macro_rules! steps {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)+) => {
-        /// A part of an operation whose end the session reports separately, so that the part is
-        /// timed: one call, or all calls of one kind.
+        /// A part of an operation: one call, or all calls of one kind. The session reports the end
+        /// of each part, so that the part can be timed.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Step {
             $($(#[$doc])* $variant,)+

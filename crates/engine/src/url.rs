@@ -31,7 +31,8 @@ pub struct UrlParameter {
     pub default: Option<u32>,
 }
 
-/// The syntax of an engine's URLs.
+/// Determines how an engine's URLs are parsed and printed, with texts for messages about invalid
+/// URLs.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct UrlSyntax {
     /// The scheme, which precedes `://`, such as `nfs`.
@@ -146,7 +147,7 @@ pub struct Url {
     values: Vec<Option<u32>>,
 }
 
-/// The error of an invalid URL.
+/// The reason why a text is not a valid URL of an engine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
     /// The text does not start with the scheme.

@@ -176,7 +176,7 @@ fn against(column: &PublishedColumn, ours: &Rates) -> Vec<Against> {
     ours.all().into_iter().filter_map(against).collect()
 }
 
-/// Returns a sentence for each edition that produced rows, on how far its operations equal those of
+/// Returns a sentence for each edition that produced rows: whether its operations equal those of
 /// the run. Further sentences explain the rates, and name rows with wrong conversions.
 fn operations(edition: Edition, rows: &[BesideRow]) -> Vec<String> {
     let mut editions = distinct(rows.iter().map(|row| row.edition.as_str()));

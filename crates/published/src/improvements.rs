@@ -164,8 +164,8 @@ fn agreement(
     {
         return Agreement::Exact;
     }
-    // The result is `Unknown` and not `Differs`, because the printed range may include the
-    // improvement of a rate that is missing in the copy.
+    // The result is `Unknown` and not `Differs`, because the printed range may include an
+    // improvement whose rate is missing in our copy of the source.
     if !lost.is_empty() {
         return of_lost();
     }

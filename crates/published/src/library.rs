@@ -126,7 +126,6 @@ impl Library {
             .collect()
     }
 
-    /// Returns all tables with their sources.
     pub(crate) fn tables(&self) -> impl Iterator<Item = (&Source, &PublishedTable)> {
         let sources = self.sources.iter();
         sources.flat_map(|source| source.tables.iter().map(move |table| (source, table)))

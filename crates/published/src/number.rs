@@ -182,7 +182,6 @@ impl Interval {
         }
     }
 
-    /// Returns the interval from `value - half` to `value + half`.
     pub fn around(value: f64, half: f64) -> Self {
         Self {
             low: value - half,

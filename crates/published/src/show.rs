@@ -16,7 +16,7 @@ use crate::source::{Configuration, PrintedCell, PublishedTable, Source, System};
 /// The version of the JSON that [`show`] writes.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// The results that each output format shows.
+/// The shown results, independent of the output format.
 #[derive(Serialize)]
 struct Contents<'a> {
     schema: u32,
@@ -77,7 +77,8 @@ pub fn show(library: &Library, name: Option<&str>, format: Format) -> Result<Str
     };
     let is_shown = |name: &str| taken.tables().any(|(_, table)| table.name == name);
     let mut improvements = library.improvements();
-    // Improvements are computed from all tables, because a table of ranges contains no rates.
+    // Improvements are computed from all tables of the library and not only from the shown ones: a
+    // table of ranges contains no rates, so its improvements need the rates of other tables.
     improvements.retain(|one| is_shown(&one.table));
     let shown = Contents {
         schema: SCHEMA_VERSION,
@@ -180,7 +181,6 @@ fn about(document: &mut Document, source: &Source) {
     document.items(systems.map(described));
 }
 
-/// Returns the table with its printed texts.
 fn as_printed(table: &PublishedTable) -> Table {
     let stub = table
         .stub

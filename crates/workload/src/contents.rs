@@ -114,8 +114,7 @@ impl Contents {
         }
     }
 
-    /// Fills `out` with contents of a version of a file: the part of the file that begins at
-    /// `offset`.
+    /// Fills `out` with the bytes of a file's version that begin at `offset`.
     #[inline]
     pub fn fill(&self, file: u64, version: u32, offset: u64, out: &mut [u8]) {
         let subject = self.subject(file, version);

@@ -65,7 +65,6 @@ impl Thing {
     }
 }
 
-/// Returns the intent that removes a link or directory.
 pub fn removal(kind: NameKind, thing: Thing) -> Intent {
     thing.intent(match kind {
         NameKind::Link => Action::RemoveLink,

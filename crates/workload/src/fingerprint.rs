@@ -15,8 +15,8 @@ use crate::mix::Mix;
 use crate::mixer::Draft;
 use crate::whole::{Work, Workers, Workload};
 
-/// This version must be raised when the fingerprint of a workload changes, because a generator, an
-/// algorithm or the encoding of intents has changed.
+/// This version must be raised when a change of a generator, of an algorithm or of the encoding of
+/// intents changes the fingerprint of a workload.
 pub const GENERATORS_VERSION: u32 = 1;
 
 /// The maximum number of intents per worker that a fingerprint includes.
@@ -228,8 +228,8 @@ pub fn fingerprint(workload: &Workload) -> Result<Fingerprint, WorkloadError> {
 
 /// Hashes the first intents of a worker with a private pool.
 fn first_intents(workload: &Workload, worker: u32) -> Result<StreamHasher, WorkloadError> {
-    // The first intents create files in the order of their numbers. They are the same for a pool
-    // that consists only of these files, whose table is smaller.
+    // The first intents create files in the order of their numbers. A pool with only these files
+    // has the same first intents, and its table needs less memory.
     let mut stream = match workload.files() > INTENTS_IN_FINGERPRINT {
         true => workload
             .with_files(INTENTS_IN_FINGERPRINT)

@@ -83,7 +83,6 @@ impl IsoC {
         Self { state: seed }
     }
 
-    /// Returns the next 15-bit output.
     #[inline]
     pub fn next_output(&mut self) -> u32 {
         self.state = self.state.wrapping_mul(1_103_515_245).wrapping_add(12_345);
@@ -141,7 +140,6 @@ impl Mt19937 {
         }
     }
 
-    /// Returns the next 32-bit output.
     #[inline]
     pub fn next_output(&mut self) -> u32 {
         if self.next == WORDS {

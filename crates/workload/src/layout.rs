@@ -130,7 +130,8 @@ impl Layout {
         }
     }
 
-    /// Appends the path of the directory that contains a place's files.
+    /// Appends the path of the directory that contains a place's files: `new/` within the place for
+    /// a maildir layout, otherwise the place itself.
     #[inline]
     pub fn write_files_directory(&self, place: u32, to: &mut NameWriter<'_>) {
         self.write_place(place, to);
@@ -139,7 +140,8 @@ impl Layout {
         }
     }
 
-    /// Appends the path of the directory that contains a place's temporary files.
+    /// Appends the path of the directory that contains a place's temporary files: `tmp/` within the
+    /// place for a maildir layout, otherwise the place itself.
     #[inline]
     pub fn write_temporary_directory(&self, place: u32, to: &mut NameWriter<'_>) {
         self.write_place(place, to);

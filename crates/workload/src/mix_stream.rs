@@ -223,8 +223,8 @@ impl MixStream {
         &mut self.rings[at]
     }
 
-    /// Removes the oldest link or directory of a kind, if the pool contains at least `least` of
-    /// them.
+    /// Removes the oldest link or directory of a kind, if the pool contains at least `least`
+    /// objects of this kind.
     fn remove_from(&mut self, kind: NameKind, least: u64) -> Option<Intent> {
         let ring = self.ring(kind);
         if (ring.things.len() as u64) < least {

@@ -352,7 +352,7 @@ impl Mixer {
     }
 }
 
-/// Returns the intent that creates or delivers a file.
+/// `action` is [`Action::Create`] or [`Action::Deliver`].
 #[inline]
 pub fn creation(action: Action, file: File, think_ns: u64) -> Intent {
     Intent {

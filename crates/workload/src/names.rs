@@ -100,7 +100,6 @@ impl Names {
         }
     }
 
-    /// Appends the name of an object with this kind and number.
     #[inline]
     pub fn write(&self, kind: NameKind, number: u64, to: &mut NameWriter<'_>) {
         match self.form {

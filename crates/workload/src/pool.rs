@@ -14,7 +14,7 @@ pub struct File {
     pub place: u32,
     /// The version of the file's contents, below 2^23.
     pub version: u32,
-    /// Whether the file has the extended attribute that operations of a mix set.
+    /// Whether the file has the extended attribute that is set by operations of a mix.
     pub has_extended: bool,
 }
 

@@ -19,7 +19,6 @@ pub fn all(machine: &Machine) -> Vec<Preset> {
     presets
 }
 
-/// Returns the preset with this name, sized for a machine.
 pub fn find(name: &str, machine: &Machine) -> Option<Preset> {
     all(machine).into_iter().find(|preset| preset.name == name)
 }

@@ -3,9 +3,9 @@
 //! without the values before it.
 //!
 //! The generator is SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
-//! Generators", OOPSLA 2014), accessed by position. The key is the initial state, and value `index`
-//! is the finaliser of the state after `index + 1` steps. The key is XXH3-64 over the seed (8
-//! bytes, little-endian), the worker (4 bytes, little-endian) and the stream's name.
+//! Generators", OOPSLA 2014), accessed by position. The key is the initial state. Value `index` is
+//! the result of the finaliser for the state after `index + 1` steps. The key is XXH3-64 over the
+//! seed (8 bytes, little-endian), the worker (4 bytes, little-endian) and the stream's name.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -21,7 +21,6 @@ const INVERSES: [u64; 2] = [0x96DE_1B17_3F11_9089, 0x3196_42B2_D24D_8EC3];
 pub struct Key(u64);
 
 impl Key {
-    /// Creates the stream of random values with this name for a worker.
     pub fn new(seed: u64, name: &str, worker: u32) -> Self {
         let mut bytes = Vec::with_capacity(12 + name.len());
         bytes.extend_from_slice(&seed.to_le_bytes());

@@ -63,8 +63,8 @@ impl ClassicStream {
         Self::after_text(workload, hint, generator, text)
     }
 
-    /// Creates a stream without the text, for callers that need only the intents, which are the
-    /// same. The text takes as much memory as the largest file.
+    /// Creates a stream without the text, for callers that need only the intents. The intents equal
+    /// those of a stream with the text. The text would take as much memory as the largest file.
     ///
     /// # Errors
     /// Returns an error if the workload is invalid or its table does not fit in memory.

@@ -8,7 +8,6 @@
 
 use crate::WorkloadError;
 
-/// A file in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableEntry {
     /// The running number in the file's name, below 2^48.
@@ -220,8 +219,8 @@ impl FileTable {
             used = !*leaf.get(at)?;
         }
         let slot = at as u64 * 64 + u64::from(used.trailing_zeros());
-        // The bits after the last slot are always clear, like the bits of used slots. The found
-        // slot may therefore be beyond the last slot.
+        // The bits of used slots are clear, and so are the bits after the last slot. The found slot
+        // may therefore be beyond the last slot.
         (slot < self.slots).then_some(slot)
     }
 
@@ -242,7 +241,7 @@ impl FileTable {
 /// Returns a vector of zeros; `None` if there is not enough memory.
 fn zeroed<T: Clone + Default>(length: usize) -> Option<Vec<T>> {
     // `vec![0; n]` gets zeroed pages from the system, but aborts the program if there is not enough
-    // memory. Therefore the allocation is tried first.
+    // memory. Therefore `try_reserve_exact` first tests whether the memory is available.
     Vec::<T>::new().try_reserve_exact(length).ok()?;
     Some(vec![T::default(); length])
 }

@@ -211,12 +211,12 @@ impl Workload {
         }
     }
 
-    /// Returns the draft generator of one worker of a mix.
     pub fn mixer(&self, mix: &Mix, worker: u32) -> Mixer {
         self.mixer_with(mix, &Tables::new(mix), worker)
     }
 
-    /// Returns the draft generator of one worker of a mix. Workers share `tables`.
+    /// Returns the draft generator of one worker. Unlike [`mixer`](Self::mixer), uses existing
+    /// tables, which several workers can share.
     pub fn mixer_with(&self, mix: &Mix, tables: &Tables, worker: u32) -> Mixer {
         let own = (self.worker_seed(worker), self.worker_key(worker));
         match self.workers {

@@ -139,8 +139,8 @@ fn table(table: &Table, name: &str) -> String {
         .iter()
         .take_while(|column| column.is_words)
         .count();
-    // A table that is wider than the page can be scrolled without scrolling the page, including by
-    // keyboard.
+    // A table that is wider than the page scrolls within this element, also by keyboard
+    // (`tabindex`).
     let mut text = format!(
         "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{}\"><table>\n<thead><tr>",
         marked(name)

@@ -49,8 +49,8 @@ pub fn text(document: &Document, width: usize) -> String {
     )
 }
 
-/// Renders a document for a terminal. Only single words may be wider than the terminal. The columns
-/// of a wide table are continued below the table's first part.
+/// Renders a document for a terminal. Only single words may be wider than the terminal. If a table
+/// is too wide, its further columns follow below its first columns.
 pub fn on_terminal(document: &Document, terminal: Terminal) -> String {
     laid_out(
         document,

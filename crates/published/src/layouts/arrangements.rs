@@ -25,15 +25,15 @@ pub(super) fn tables(results: &LayoutResults, view: LayoutView) -> Vec<(String, 
     }
 }
 
-/// Returns whether the results contain a transaction rate for a system and a work, or the reason
-/// why this rate is not available.
+/// Returns whether the results have an entry for the transaction rate of a system and a work. The
+/// entry contains the rate, or the reason why it is not available.
 fn has_rate(results: &LayoutResults, work: usize, system: usize) -> bool {
     let rate = results.value(work, system, Figure::TransactionsRate, None);
     rate.is_some()
 }
 
-/// Returns tables for each configuration, with a column for each system and a row for each figure:
-/// first the study's systems, then those of the paper.
+/// Returns one or two tables for each configuration: a table of the study's systems, and a table of
+/// the paper's systems. Each table has a column for each system and a row for each figure.
 fn by_configuration(results: &LayoutResults, view: LayoutView) -> Vec<(String, Table)> {
     let mut tables = Vec::new();
     for (work, of) in results.works.iter().enumerate() {
@@ -171,9 +171,8 @@ fn are_published(results: &LayoutResults, systems: &[usize]) -> bool {
     systems.any(|system| results.systems[*system].is_published)
 }
 
-/// Returns the pairs of systems whose improvements have a column. For systems of the study, these
-/// are each system and each earlier one. For systems of the brief, these are the pairs with a
-/// printed improvement.
+/// Returns the pairs of systems whose improvements have a column. For the study, each system is
+/// paired with each earlier one. For the brief, only pairs with a printed improvement are included.
 pub(super) fn improvements(results: &LayoutResults, systems: &[usize]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     if are_published(results, systems) {

@@ -69,7 +69,8 @@ fn line(
     line.extend(ends(amount.spread));
     line.extend(ends(amount.interval));
     line.push(amount.blocks.map(Cell::count).into());
-    // A row ends with its last number, or with the reason why the number is not available.
+    // The cells `printed` and `unavailable` are added only if they are not empty, because missing
+    // cells at the end of a row are empty.
     match amount {
         Amount { why: Some(why), .. } => line.extend([Cell::Empty, Cell::ours(*why)]),
         Amount { printed, .. } => line.extend(printed.map(Cell::ours)),

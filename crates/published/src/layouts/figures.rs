@@ -39,7 +39,6 @@ pub(super) const SESSION: [(Figure, Unit, &str); 21] = [
     ),
 ];
 
-/// Returns the figures of a layout, in order.
 pub fn figures_of(layout: PaperLayout) -> Vec<Figure> {
     match layout {
         PaperLayout::Tr3022 | PaperLayout::Submissions => {

@@ -1,6 +1,6 @@
-//! Sentences about the differences between systems in a paper: which of them a study confirms or
-//! contradicts. Results that a table already contains are omitted. All sentences are computed from
-//! the numbers of the paper and of the study.
+//! Sentences about the differences between systems in a paper, and whether a study confirms or
+//! contradicts these differences. Results that a table already contains are omitted. All sentences
+//! are computed from the numbers of the paper and of the study.
 
 use super::ratios::{self, compared};
 use super::results::{LayoutResults, StudiedWork};
@@ -106,8 +106,8 @@ fn times_as_fast(results: &LayoutResults) -> Option<String> {
     ))
 }
 
-/// Returns how many times as fast as its counterpart each system is, for each work that equals the
-/// published work.
+/// Returns, for each system and each work that equals the published work, how many times as fast
+/// the system is as its counterpart.
 fn then_and_now(results: &LayoutResults, figure: Figure) -> Vec<(String, f64)> {
     let mut found = Vec::new();
     for work in 0..results.works.len() {

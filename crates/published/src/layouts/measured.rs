@@ -14,8 +14,8 @@ use crate::shape::{ConfigurationShape, differences};
 use crate::source::Figure;
 
 /// A run of a study. Figures are in the units of published tables: seconds, files, and kilobytes
-/// (of 1,024 bytes), or rates per second. With several processes, all rates are per process, and so
-/// are counts of files and bytes.
+/// (of 1,024 bytes), or rates per second. With several processes, all rates and all counts of files
+/// and bytes are per process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PaperRun {
     /// The cell, block and attempt of the run in its study.

@@ -80,8 +80,8 @@ pub(super) fn compared(results: &LayoutResults) -> Vec<Figure> {
     }
 }
 
-/// Returns a suffix that names the figure, unless it is the transaction rate, and the build of the
-/// operating system, if there are several.
+/// Returns a suffix with the figure (unless it is the transaction rate) and the build of the
+/// operating system (if there are several).
 fn in_short(figure: Figure, variant: Option<&str>) -> String {
     let figure = match figure {
         Figure::Elapsed => ", time",

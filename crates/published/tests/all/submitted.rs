@@ -262,8 +262,8 @@ fn submissions_share_a_table_with_published_columns() {
             .collect::<Vec<_>>()
     };
     assert_eq!(value("UFS"), [36.0, 115.67, 118.27]);
-    // Edition 1.0 printed 5.95 and 6.09 megabytes per second, and its megabytes have 1,000
-    // kilobytes.
+    // A megabyte in edition 1.0 is 1,000 kilobytes, so the printed 5.95 and 6.09 megabytes per
+    // second are 5,950 and 6,090 kilobytes per second.
     assert!(column("P3+DPT").is_converted && !column("PBG4/MFS").is_converted);
     assert_eq!(value("P3+DPT"), [1851.0, 5950.0, 6090.0]);
     let ufs = &groups[0].published[0];
@@ -498,7 +498,8 @@ fn a_run_is_compared_with_all_published_rows_of_its_configuration() {
     assert_eq!(soft.figures[0].printed, "139 /s");
     assert_eq!(soft.figures[0].factor, ours.transactions_per_second / 139.0);
     assert_eq!(row("NFS/F630").tables, ["paper-3", "mail-page-3"]);
-    // The configuration Medium of the VERITAS brief is the same, but has only transaction rates.
+    // The configuration Medium of the VERITAS brief has the same numbers, but only transaction
+    // rates are printed for it.
     let vxfs = row("VxFS, 32 bit");
     assert_eq!(
         (vxfs.figures.len(), vxfs.figures[0].printed.as_str()),

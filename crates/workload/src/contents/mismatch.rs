@@ -6,8 +6,8 @@ use crate::random::Key;
 
 /// The number of older versions with which contents are compared if they have no complete stamp.
 const VERSIONS_BACK: u32 = 64;
-/// The minimum number of bytes that match an explanation although they differ from the expected
-/// contents. Fewer bytes could match by chance.
+/// An explanation must match at least this number of bytes that differ from the expected contents.
+/// Fewer bytes could match by chance.
 const TELLING_BYTES: usize = 4;
 
 /// The first byte of a file that differs from the expected contents, and the likely cause.
@@ -42,8 +42,7 @@ pub enum MismatchKind {
 }
 
 impl Contents {
-    /// Compares `found` with the contents of a version of a file: with the part that begins at
-    /// `offset`.
+    /// Compares `found` with the bytes of a file's version that begin at `offset`.
     ///
     /// # Errors
     /// Returns the first byte that differs, and the likely origin of the incorrect contents.
@@ -199,8 +198,8 @@ impl Contents {
 
     /// Returns the file and the version in a stamp, or `None` if its check value is wrong. A stamp
     /// contains only the low 32 bits of its block's number; the high bits are assumed to be those
-    /// of `block`. A stamp that was copied from another block of the file still identifies the
-    /// file, but matches no version at this block.
+    /// of `block`. A stamp that was copied from another block of the file is accepted. The returned
+    /// version is that of the copied block, so the contents at `block` do not match this version.
     pub(super) fn read_stamp(&self, stamp: &[u8; STAMP_BYTES], block: u64) -> Option<(u64, u32)> {
         let word = |index: usize| {
             let mut bytes = [0; 8];

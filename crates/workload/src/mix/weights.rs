@@ -36,8 +36,8 @@ impl Weights {
         self.0.iter().map(|weight| u64::from(*weight)).sum()
     }
 
-    /// Keeps only the weights of actions that read if `reads` is true, and only those of all other
-    /// actions if it is false.
+    /// Keeps only the weights of actions that change nothing (if `reads` is true) or of all other
+    /// actions (if it is false).
     #[must_use]
     pub fn of_those_that_read(&self, reads: bool) -> Self {
         let mut some = self.clone();

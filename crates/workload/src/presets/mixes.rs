@@ -34,7 +34,8 @@ struct Row {
 }
 
 const ROWS: [Row; 6] = [
-    // The pool is small, because creating and delivering a mail syncs each file.
+    // The pool is small, because it takes long to create: with `fsync+dir`, each file and its
+    // directory are synced.
     Row {
         name: "mail",
         what: "a mail server on Maildir: deliver, read, flag (rename), list, expunge; a worker \
