@@ -81,8 +81,8 @@ struct State {
     lines: Vec<u8>,
     /// The checksum of the last logged line, with which the checksum of the next line is seeded.
     checksum: u64,
-    /// Numbers of lines from the beginning of the log that are logged in memory (`entered`), that a
-    /// worker waits for (`wanted`), and that are on disk (`durable`).
+    /// Line counts from the beginning of the log: lines logged in memory (`entered`), lines up to
+    /// the last one that a worker waits for (`wanted`), and lines on disk (`durable`).
     entered: u64,
     wanted: u64,
     durable: u64,
@@ -90,7 +90,7 @@ struct State {
     /// (`logs_ended`).
     logs: u32,
     logs_ended: u32,
-    /// Whether the run no longer uses the acknowledgement log, so that the writer thread may end.
+    /// Whether the run no longer uses the acknowledgement log. The writer thread may then end.
     is_left: bool,
     failed: Option<NotLogged>,
 }
@@ -167,8 +167,8 @@ impl Drop for AckLog {
         // While a worker hangs in a system call, dropping the log does not wait for the writer
         // thread, because the call may never return.
         if let Some(writer) = self.writer.take().filter(|_| all_ended) {
-            // The result can be ignored, because the writer thread does not panic. Lines that it
-            // could not write are missing only at the end of the log.
+            // The result can be ignored: the writer thread does not panic, and only the last lines
+            // of the log can be missing.
             let _ = writer.join();
         }
     }
@@ -268,7 +268,8 @@ impl Shared {
         }
     }
 
-    /// Logs a line if `text` is given, and waits until all lines up to this one are on disk.
+    /// Logs a line if `text` is given, and waits until all lines that are logged so far are on
+    /// disk.
     fn commit(&self, text: Option<&[u8]>) -> Result<(), NotLogged> {
         let mut state = self.lock();
         if let Some(text) = text {

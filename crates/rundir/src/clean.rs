@@ -146,11 +146,10 @@ fn told(what: &str, errno: Errno) -> String {
     format!("{what}: {}", advice::told(errno))
 }
 
-/// The result of examining one directory.
 enum Looked {
-    /// The directory contains no manifest. If it contained an incomplete one, that manifest was
-    /// removed, and the field is the result. A run makes its first file only after its manifest is
-    /// complete.
+    /// The directory contains no manifest. The field is the result for an incomplete manifest that
+    /// was found and removed. Removing it is safe, because a run makes its first file only after
+    /// its manifest is complete.
     Unmarked(Option<Cleaned>),
     /// The directory contains a run's files or a manifest, and must not be cleaned.
     Left(Cleaned),
@@ -226,8 +225,7 @@ fn look(
 }
 
 impl Abandoned {
-    /// Returns a run directory, with which this process can remove the files as the run itself
-    /// would.
+    /// Converts into a run directory, which can remove the files as the run itself would.
     pub(crate) fn into_run_directory(self) -> Result<RunDirectory, Errno> {
         let users = match self.manifest.kind {
             Kind::Location => Arc::clone(&self.directory),

@@ -19,7 +19,7 @@ pub(crate) struct Before {
     modified: Option<Stamp>,
 }
 
-/// Maximum number of files in a directory whose creation times are hashed. The creation times of
+/// Creation times are hashed for at most this number of files in a directory. The creation times of
 /// further files are omitted, because reading them would read each inode from the disk.
 const LOOKED_AT_MAX: u64 = 10_000;
 

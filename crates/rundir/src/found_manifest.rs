@@ -22,7 +22,7 @@ pub(crate) enum FoundManifest {
     /// The manifest is complete, was made by this user, and is now locked by this process: its run
     /// was killed, or kept its pool.
     Abandoned(Box<Manifest>, Box<dyn Mark>),
-    /// The run of the manifest is active. `None` if the manifest cannot be parsed.
+    /// The run of the manifest is active. The field is `None` if the manifest cannot be parsed.
     Active(Option<Box<Manifest>>),
     /// The run's process (with this ID) has ended, and another process holds the lock: it is
     /// cleaning up, or is reusing a kept pool.
@@ -207,8 +207,8 @@ fn marks_of(directory: &dyn Directory, facts: &Facts) -> u64 {
 }
 
 /// Returns the owner and mode that a manifest of this process gets in the directory. Creates and
-/// removes a test manifest to determine them. Returns `None` if the file system assigns no owners
-/// or modes of its own. Preserves the directory's times.
+/// removes a test manifest to determine them. Returns `None` if the file system uses the requested
+/// owner and mode. Preserves the directory's times.
 fn given_here(directory: &dyn Directory) -> Option<(u32, u32)> {
     if !directory.gives_its_own() {
         return None;

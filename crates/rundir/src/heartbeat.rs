@@ -22,10 +22,10 @@ use crate::worker_status::{PartlyWritten, Slot};
 
 const DIRECTORY: &str = "/dev/shm";
 const PREFIX: &str = "postmark-";
-/// Identifies a file with this layout of words.
+/// Identifies a file of signs of life with this layout.
 const MAGIC: u64 = 0x706f_7374_6d61_726b;
-/// Indices of words in the first line of the file. Each further line is the status of one operation
-/// in flight (`crate::worker_status::Slot`).
+/// The file consists of lines of words. The following constants are indices of words in the first
+/// line. Each further line is the status of one operation in flight (`crate::worker_status::Slot`).
 const WORD_MAGIC: usize = 0;
 /// Number of times that the clocks were read.
 const WORD_TICKS: usize = 1;
@@ -41,7 +41,7 @@ const WORD_DIRECTORIES: usize = 8;
 /// The highest value of the wall clock since the run began. If the clock was set back, files made
 /// before that change have later times than the clock's last value.
 const WORD_LATEST: usize = 9;
-/// Number of lines of each worker, which equals its maximum number of operations in flight.
+/// Index of the word with the number of lines of each worker (one line per operation in flight).
 const WORD_DEPTH: usize = 10;
 /// Maximum size in bytes of a file that is read as signs of life: larger than the signs of life of
 /// any run.
@@ -53,7 +53,7 @@ const TICK_LATE_NS: i64 = 1_000_000_000;
 #[derive(Clone, Debug)]
 pub struct Life {
     lines: Arc<Lines>,
-    /// Number of lines of each worker.
+    /// Number of lines of each worker, which is its maximum number of operations in flight.
     depth: usize,
     /// File name in `/dev/shm`; `None` if the signs of life are in private memory.
     name: Option<String>,
@@ -238,8 +238,8 @@ pub(crate) fn read(name: &str) -> Option<LastSigns> {
         None | Some(0) => TICK_LATE_NS,
         Some(stamp) => i64::try_from(stamp.saturating_sub(run_ns)).unwrap_or(0),
     };
-    // No other process writes to this file, but it may have been truncated. The depth is at least
-    // 1, because `chunks` panics for 0.
+    // No other process writes to this file, but it may have been truncated. A depth of 0 is
+    // replaced by 1, because `chunks` panics for 0.
     let depth = usize::try_from(first[WORD_DEPTH])
         .unwrap_or(usize::MAX)
         .max(1);

@@ -192,8 +192,8 @@ impl Manifest {
             .and_then(|()| directory.name_draft(mark, NAME, replaces))
             .and_then(|mark| directory.sync().map(|()| mark));
         written.inspect_err(|_| {
-            // No file of the run was made yet, or the earlier manifest still exists. If the draft
-            // cannot be removed now, `clean` will remove it.
+            // The failure does no harm: no file of the run was made yet, or the earlier manifest
+            // still exists. If the draft cannot be removed, `clean` removes it later.
             let _ = remove_by_name(directory, &draft);
         })
     }

@@ -109,8 +109,8 @@ pub(crate) fn began(
         }
     }
     let manifest = directory.facts_of(names::NAME.as_bytes())?;
-    // The change time may be later than the modification time, because NFS and FUSE change a file's
-    // names when it is closed.
+    // The modification time is used, because the change time may be later: NFS and FUSE also change
+    // the names of a file when it is closed.
     Ok(manifest.born.or(manifest.modified))
 }
 
@@ -201,8 +201,9 @@ impl<'a> Ownership<'a> {
         // not record directories and links in flight, so this applies to every directory and link.
         let is_under_way =
             is_partly_written || matches!(kind, NameKind::Directory | NameKind::SymbolicLink);
-        // The contents are checked before the times and attributes. A file that is certainly not of
-        // the run does not keep the manifest, whereas a file of uncertain origin does.
+        // Contents are checked first, because only they can prove that a file is not the run's.
+        // Such a file does not prevent the removal of the manifest, but a file of uncertain origin
+        // does.
         let contents = match kind {
             NameKind::Directory => Provenance::Ours,
             NameKind::SymbolicLink => self.of_link(directory, name)?,

@@ -31,7 +31,7 @@ pub(crate) struct Removal<'a> {
     progress: &'a mut dyn FnMut(u64),
     done: CleanUp,
     left_more: u64,
-    /// Whether files exist that belong to the run, or may belong to it.
+    /// Whether files remain that belong to the run, or may belong to it.
     is_incomplete: bool,
 }
 
@@ -96,7 +96,7 @@ impl<'a> Removal<'a> {
         (self.done, !self.is_incomplete)
     }
 
-    /// Removes a directory of the run after its contents.
+    /// Removes the contents of a directory of the run, and then the directory itself.
     fn inner_directory(
         &mut self,
         directory: &dyn Directory,
@@ -168,7 +168,6 @@ impl<'a> Removal<'a> {
         }
     }
 
-    /// Removes a file or a link.
     fn file(&mut self, directory: &dyn Directory, name: &[u8], path: &Path, which: WrittenName) {
         let path = path.join(OsStr::from_bytes(name));
         let Some(facts) = self.look(directory, name, &path, which) else {
@@ -239,13 +238,11 @@ impl<'a> Removal<'a> {
         self.leave(path, "another file replaced it during the check".to_owned());
     }
 
-    /// Records that a file of the run cannot be removed.
     fn fail(&mut self, path: PathBuf, what: &str, errno: Errno) {
         self.is_incomplete = true;
         self.leave(path, format!("cannot be {what}: {}", advice::told(errno)));
     }
 
-    /// Records a path that is not removed, and the reason.
     fn leave(&mut self, path: PathBuf, why: String) {
         if self.done.left.len() < LEFT_MAX {
             self.done.left.push(left(&path, why));

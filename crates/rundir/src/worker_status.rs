@@ -205,14 +205,14 @@ impl Slot {
             .then_some(seen)
     }
 
-    /// Returns the time of the last completed operation from a line of an ended run; 0 if not
-    /// available.
+    /// Returns the time of the last completed operation, read from a slot's line of an ended run; 0
+    /// if not available.
     pub fn last_stamp_ns(line: &[u64; LINE_WORDS]) -> u64 {
         line[word::STAMP]
     }
 
-    /// Returns the names that the operation in flight and the last failed operations left partly
-    /// written, from a line of an ended run.
+    /// Returns names that may be partly written, read from a slot's line of an ended run. They are
+    /// the names of the operation in flight and of the last failed operations.
     pub fn partly_written(line: &[u64; LINE_WORDS]) -> Vec<WrittenName> {
         let mut names = match doing(line[word::WHAT]) {
             Doing::Operation(action) if line[word::TICKET] % 2 == 1 => {

@@ -62,8 +62,8 @@ pub enum ComparisonOutcome {
     Estimated(Estimate),
     /// Not compared: more than 20 % of the blocks (without blocks: of the runs) are INVALID.
     TooManyInvalid,
-    /// Not compared: the shares of incomplete operations differ too much, and such comparisons are
-    /// not allowed.
+    /// Not compared: the shares of incomplete operations differ too much, and the user did not
+    /// allow such comparisons (`--unlike`).
     UnlikeShares,
     /// Not compared: the included runs of at least one configuration do not contain the metric.
     NotMeasured,

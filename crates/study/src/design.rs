@@ -136,7 +136,6 @@ impl TargetDesign {
     }
 }
 
-/// Parses a whole number within a range.
 pub(crate) fn whole(key: &str, value: &Value, range: RangeInclusive<u32>) -> Result<u32, Flaw> {
     let number = value
         .as_integer()

@@ -88,7 +88,7 @@ pub struct Judged {
     /// Standard deviation of a block's log ratio (0.03 is 3 %); `None` for fewer than two blocks.
     pub spread: Option<f64>,
     /// Number of blocks with which identical systems pass the whole gate with a probability of 95 %
-    /// at this spread, and at least `blocks_to_fail`. `None` if the spread is not known, or if
+    /// at this spread; never less than `blocks_to_fail`. `None` if the spread is not known, or if
     /// 10,000 blocks do not suffice.
     pub blocks_needed: Option<u32>,
     /// Minimum number of blocks that can fail the gate. With fewer blocks, it is too probable that

@@ -9,15 +9,15 @@ use verdict::Summary;
 use verdict::summary::{LatencySummary, MessageKindSent};
 use workload::{Action, Phase};
 
-/// A number from a run's measured transactions that is compared between systems.
+/// A number that is compared between systems. It describes the measured transactions of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Metric {
     /// `transactions`: transactions a second.
     Transactions,
-    /// `read`: bytes that operations read, a second.
+    /// `read`: bytes per second that operations read.
     Read,
-    /// `written`: bytes that operations wrote, a second.
+    /// `written`: bytes per second that operations wrote.
     Written,
     /// The name of an operation, like `create`: operations of this kind a second.
     Operations(Action),
@@ -27,8 +27,8 @@ pub enum Metric {
     /// `cpu`: processor time of this program per transaction, in user and system mode, in
     /// nanoseconds.
     Cpu,
-    /// `messages`: requests to servers for a transaction; without a server, commands to the device
-    /// of the file system.
+    /// `messages`: requests to servers per transaction. Without a server: commands per transaction
+    /// to the device of the file system.
     Messages,
 }
 
@@ -147,7 +147,7 @@ fn cpu(summary: &Summary) -> Option<f64> {
 }
 
 /// Requests to all servers for each transaction; without a server, commands to the devices that
-/// contain the file systems. `None` if the number of one kind of requests or commands is not known.
+/// contain the file systems. `None` if one of these numbers is not known.
 fn messages(summary: &Summary) -> Option<f64> {
     let evidence = summary.phase(Phase::Transactions)?.evidence.as_ref()?;
     if !evidence.messages.is_empty() {

@@ -58,7 +58,7 @@ pub(crate) fn order_p(blocks: &[Vec<f64>]) -> f64 {
 }
 
 /// Minimum number of blocks, with `runs` runs each, that can result in a p-value of at most `p`.
-/// This p-value requires that the candidate is the worst of every block.
+/// The p-value is lowest if the candidate is the worst of every block.
 pub(crate) fn blocks_to_reach(p: f64, runs: usize) -> u32 {
     let blocks = (p.recip().ln() / (runs.max(2) as f64).ln() - 1e-9).ceil();
     // The cast is safe: even a probability of 10^-300 needs fewer than 1,000 blocks.

@@ -28,7 +28,8 @@ pub struct StudyPlan {
     pub measured_s: Option<f64>,
     /// Maximum wait for a quiet machine before each run, in seconds.
     pub quiet_s: f64,
-    /// Space that the study's file systems take: directories, each with its bytes.
+    /// Space that the study's file systems need: a directory (or `memory`), and the number of bytes
+    /// in it.
     pub room: Vec<(String, u64)>,
     /// Targets that require root.
     pub root: Vec<String>,

@@ -58,7 +58,7 @@ impl Samples {
             };
             Self::of_blocks(method, pairs(side, baseline.sides(), value))
         } else {
-            // Without blocks, second runs of the baseline count like its first runs.
+            // Without blocks, the first and the second runs of the baseline are one sample.
             let mut all = baseline.side.clone();
             all.runs
                 .extend(baseline.twin.iter().flat_map(|twin| twin.runs.clone()));

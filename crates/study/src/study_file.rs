@@ -65,7 +65,7 @@ impl File {
         })
     }
 
-    /// The design without its workloads, axes and targets.
+    /// Returns the design without its workloads, axes and targets, which the caller adds.
     fn settings(&self, lines: &Lines<'_>, text: &str) -> Result<Design, DesignError> {
         let blocks = self.blocks.as_ref().map(|said| {
             let blocks = whole("blocks", &Value::Integer(*said.get_ref()), 1..=BLOCKS_MAX);

@@ -200,8 +200,8 @@ pub(crate) fn unreadable(path: &Path, answer: &io::Error) -> VerifyError {
     ))
 }
 
-/// Error for a file that does not begin like an acknowledgement log, or was written in another
-/// version of the format.
+/// Error for a file whose first line is not that of an acknowledgement log, or whose format has
+/// another version.
 pub(crate) fn foreign(path: &Path, why: &str) -> VerifyError {
     VerifyError(format!(
         "{} is not an acknowledgement log of postmark: {why} (use the file that the run had as \
@@ -210,7 +210,8 @@ pub(crate) fn foreign(path: &Path, why: &str) -> VerifyError {
     ))
 }
 
-/// Error for a damaged line that valid lines follow, which a crash cannot cause.
+/// Error for a damaged line that is followed by valid lines. A crash can damage only the last
+/// lines.
 fn damaged(path: &Path, line: u64, why: &str) -> VerifyError {
     VerifyError(format!(
         "the acknowledgement log {} is damaged in line {line}: {why} (use an undamaged copy, or \
@@ -249,7 +250,8 @@ pub(crate) fn read(
         }
         let (stated, text) = take_apart(&bytes).unzip();
         let is_good = text.is_some_and(|text| stated == Some(checksum(before, text)));
-        // The checksum of a damaged line may still be intact, so the next line is checked with it.
+        // Each checksum depends on the one before. A damaged line may still contain its correct
+        // checksum, so this checksum is used to check the next line.
         before = stated.unwrap_or(before);
         match (text.filter(|_| is_good), bad) {
             (None, _) if line == 1 => {

@@ -99,7 +99,7 @@ impl Object {
     }
 }
 
-/// An operation that has begun and is not acknowledged yet.
+/// An operation that has begun and was not acknowledged.
 #[derive(Debug)]
 struct Flight {
     entry: Entry,

@@ -38,7 +38,7 @@ fn every_combination_is_a_cell_and_the_last_dimension_varies_fastest() {
     );
     let cells = design.cells().unwrap();
     assert_eq!(cells[2].options.workers.map(|workers| workers.0), Some(12));
-    // The first target is the baseline, at the same value of every axis.
+    // The baseline of each cell has the first target, and the same value of every axis as the cell.
     assert_eq!(
         cells.iter().map(|cell| cell.baseline).collect::<Vec<_>>(),
         [0, 0, 2, 2]

@@ -6,8 +6,7 @@ use study::{Baseline, BlockAttempt, ComparedSide, Metric, Observed, UnlikeWhat};
 use testkit::Random;
 use verdict::Level;
 
-/// Returns a run in a block. All runs from this function have the same conditions, so that they are
-/// comparable.
+/// The conditions of all runs from this function are equal, so that the runs are comparable.
 pub fn run(block: Option<u32>, values: &[(Metric, f64)]) -> Observed {
     Observed {
         conditions: BTreeMap::from([

@@ -251,8 +251,9 @@ fn intervals_of_studies_with_looks_have_nominal_coverage() {
 fn smallest_shown_difference_is_shown_with_the_stated_power() {
     const STUDIES: u32 = 1_000;
     let noisy = NOISY[0];
-    // The smallest difference that ten blocks show, at the true spread of a candidate against two
-    // runs of the baseline.
+    // The smallest difference that ten blocks show. `spread` is the standard deviation for two
+    // single runs. A block compares one run with the mean of two, so the variance is 1 + 1/2
+    // instead of 1 + 1.
     let spread = noisy.spread * 0.75_f64.sqrt();
     let errors = study::statistics::Errors::of_interval(ALPHA);
     let smallest = errors.smallest_shown(spread / 10.0_f64.sqrt(), 9.0);
