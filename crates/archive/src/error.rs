@@ -177,8 +177,8 @@ impl ArchiveError {
         }
     }
 
-    /// Converts an error of the SQLite library itself, mostly for a value that has another type
-    /// than its column.
+    /// Converts an error of the SQLite library itself, which is mostly a value of another type than
+    /// that of its column.
     fn of_another(path: &Path, doing: &str, cause: &rusqlite::Error) -> Self {
         use rusqlite::Error::{
             FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,
@@ -258,8 +258,8 @@ fn call(code: i32) -> &'static str {
     }
 }
 
-/// Adds the system's error text if reading the file also fails. SQLite does not return the error
-/// number.
+/// Adds the system's error text if reading the file also fails. The file is read because SQLite
+/// does not return the error number.
 fn answer(path: &Path, what: &str) -> String {
     match read_through(path) {
         Err(error) => format!("{what}: {error}"),
@@ -309,7 +309,8 @@ mod tests {
         ] {
             let told = of(code).to_string();
             assert!(!told.contains("***") && !told.contains("UNIQUE"), "{told}");
-            // The message names the failed action, the error, and a remedy.
+            // The message has the form "action: error (remedy)", or reports that the archive is
+            // damaged or locked.
             assert!(
                 told.matches(": ").count() >= 1
                     || told.contains("damaged")

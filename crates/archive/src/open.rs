@@ -23,8 +23,8 @@ const BUSY_MAX: Duration = Duration::from_secs(20);
 const TRY_MAX: Duration = Duration::from_millis(400);
 /// Pause between two attempts to open the archive.
 const TRY_PAUSE: Duration = Duration::from_millis(20);
-/// Time limit for switching to a write-ahead log. Other processes that have opened the file prevent
-/// the switch, but those that only probe the file close it within this time.
+/// Time limit for switching to a write-ahead log. The switch is impossible while other processes
+/// have the file open. Processes that only probe the file close it within this time.
 const SWITCH_MAX: Duration = Duration::from_secs(3);
 /// Files up to this size are checked completely when they are opened, which takes some
 /// milliseconds. Damage in a larger file is reported when a damaged page is read.
@@ -94,7 +94,8 @@ impl Archive {
             return Err(ArchiveError::missing(said));
         }
         let archive = match Self::connect_in_time(&path, opening, looked) {
-            // Without a journal, no process seems to be writing, and the file contains all changes.
+            // If no journal exists, no process seems to be writing, and the file contains all
+            // changes. It is then opened read-only and without locks.
             Err(error)
                 if error.kind == ArchiveErrorKind::NotWritable
                     && !opening.make

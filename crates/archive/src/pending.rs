@@ -38,8 +38,8 @@ const MARK: &str = ".pending-";
 const END: &str = ".json";
 /// Suffix of the name of a file that is being written.
 const DRAFT_END: &str = ".part";
-/// Limits of one transaction: maximum number of records, and the size in bytes at which it ends
-/// earlier.
+/// Limits of one transaction: maximum number of records, and number of bytes after which no further
+/// record is added.
 const AT_ONCE: usize = 64;
 const BYTES_AT_ONCE: usize = 16 << 20;
 /// Maximum number of files that one command imports; the next command imports the rest.
@@ -83,7 +83,8 @@ pub fn leave_beside(
         .and_then(|()| name(&draft, &path))
         .and_then(|()| sync_directory_of(&path));
     written.map_err(|cause| {
-        // If the draft cannot be removed, its name still ensures that it is never imported.
+        // A draft that cannot be removed does no harm, because a file with such a name is never
+        // imported.
         let _ = std::fs::remove_file(&draft);
         failed("write", cause)
     })?;
@@ -95,8 +96,8 @@ pub fn leave_beside(
 /// # Errors
 /// Returns the reason if the file cannot be created.
 pub fn may_leave_beside(archive: &Path) -> Result<(), ArchiveError> {
-    // The ID contains the time. A file that a killed process with the same process ID left
-    // therefore has another name.
+    // The ID contains the time, so the file's name differs from that of a file that was left by a
+    // killed process with the same process ID.
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();

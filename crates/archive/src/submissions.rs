@@ -15,8 +15,8 @@ pub enum SubmissionOutcome {
 }
 
 impl Archive {
-    /// Adds a submission, unless the archive contains the same text. Replaces an earlier submission
-    /// of the same run, for which `is_of_same_run` returns true.
+    /// Adds a submission, unless the archive contains the same text. The submission replaces an
+    /// earlier submission of the same run, which is one for which `is_of_same_run` returns true.
     ///
     /// # Errors
     /// Returns an error if the archive cannot be written.

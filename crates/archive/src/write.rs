@@ -279,8 +279,8 @@ fn beginning(headline: &Headline) -> (u64, &str, &str) {
 }
 
 /// Adds a record. If the archive contains an unfinished record of the same run, the record of the
-/// ended run replaces it. Any other record with the same ID remains, and is not compared with the
-/// new one.
+/// ended run replaces it. If it contains any other record with the same ID, nothing is changed, and
+/// the two records are not compared.
 fn import(
     transaction: &Transaction<'_>,
     headline: &Headline,

@@ -19,7 +19,8 @@ use crate::support::{
     ImportOne, PATIENCE, directory, file, head, open, open_with, open_within, parts, run,
 };
 
-/// Checks that opening the file fails with this message, and changes no byte of the file.
+/// Asserts that opening the file fails with this message and changes neither the file nor its
+/// directory. Returns the error.
 fn is_refused(path: &Path, expected: &str) -> ArchiveError {
     let before = fs::read(path).unwrap();
     let names = |path: &Path| -> Vec<_> {
@@ -328,8 +329,8 @@ fn write_ahead_log_that_cannot_be_shared_is_replaced_by_a_rollback_journal() {
     assert_eq!(archive.list(&Filter::default()).unwrap().len(), 2);
 }
 
-/// A process can use a write-ahead log that another process uses only through memory shared with
-/// that process (file `-shm`).
+/// If another process has the write-ahead log open, the log can be used only through memory that is
+/// shared with that process (file `-shm`).
 #[test]
 fn write_ahead_log_of_another_process_is_not_used_without_shared_memory() {
     let directory = directory();
@@ -369,7 +370,6 @@ fn holds() {
     let archive = open(Path::new(&path));
     archive.check().unwrap();
     println!("\nholds it");
-    // Waits until the test kills this process.
     std::io::stdin().read_line(&mut String::new()).unwrap();
 }
 
@@ -578,7 +578,7 @@ fn read_only_archive_is_not_opened_for_writing() {
     }
 }
 
-/// Executes a test function in a process that is not root's and cannot write to the archive.
+/// Executes a test function in a process that cannot write to the archive and does not run as root.
 fn read_only(directory: &tempfile::TempDir, path: &Path, mode: u32, test: &str, with: &str) {
     let mut reads = another(path, test);
     if fs::metadata(directory.path()).unwrap().uid() == 0 {
@@ -598,8 +598,6 @@ fn read_only(directory: &tempfile::TempDir, path: &Path, mode: u32, test: &str, 
     tests.shows("1 passed");
 }
 
-/// An archive of the first version, in a directory or file that is not writable, is read without a
-/// migration.
 #[test]
 fn older_read_only_archive_is_read_without_migration() {
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kept/v1.db");
@@ -702,8 +700,8 @@ fn archives_of_every_released_version_are_readable() {
     }
 }
 
-/// Creates the archive file of the newest version in the repository. This is done only once, with
-/// `POSTMARK_WRITE_GOLDEN=1`.
+/// Asserts that the repository contains an archive file of the newest version. With the variable
+/// `POSTMARK_WRITE_GOLDEN`, a missing file is created first.
 #[test]
 fn repository_contains_an_archive_of_the_newest_version() {
     let path =

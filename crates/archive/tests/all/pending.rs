@@ -224,15 +224,14 @@ fn waiting_record_survives_a_locked_archive() {
     assert_eq!(take(&mut archive), (vec![1], vec![]));
 }
 
-/// The files of records that are imported before the archive is locked are removed, so these
-/// imports must be reported.
+/// Importing a record removes its file. So the imports of the first transaction must be reported,
+/// even if the second transaction fails because the archive is locked.
 #[test]
 fn imports_before_an_error_are_reported() {
     let directory = directory();
     let path = file(&directory);
     drop(open(&path));
-    // One transaction imports fewer than 70 records, so a second transaction is needed, and it
-    // fails.
+    // More records than one transaction imports, so that a second transaction is needed.
     for number in 1..=70 {
         leave_beside(&path, None, &run(number), &Remarks::default()).unwrap();
     }

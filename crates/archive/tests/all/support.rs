@@ -77,7 +77,7 @@ pub fn open(path: &Path) -> Archive {
     open_with(path, JournalMode::WriteAhead, true).unwrap()
 }
 
-/// An import of a single record without remarks.
+/// Adds a method that imports a single record without remarks.
 pub trait ImportOne {
     fn import(&mut self, record: &Record) -> Result<Imported, ArchiveError>;
 }

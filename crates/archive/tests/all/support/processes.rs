@@ -1,5 +1,5 @@
-//! Starts helper processes: each is this test program, which executes only the test function with
-//! the given full name. File locks belong to processes, so threads would not show their effects.
+//! Starts helper processes. Each is this test program and executes only the test function with the
+//! given full name. Threads would not suffice, because file locks belong to processes.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
