@@ -109,8 +109,8 @@ pub fn calibrate(
     Ok(Some(told))
 }
 
-/// Performs the short runs. With several ranks, this process performs only its own rank's part,
-/// because the other ranks get their run spec after the calibration.
+/// Performs the short runs. With several ranks, only this process performs them, and only one
+/// rank's part of the work: the other ranks get their run spec after the calibration.
 ///
 /// # Errors
 /// Returns an error if a short run is refused or does not complete.
@@ -180,9 +180,9 @@ impl Rates {
     }
 }
 
-/// Performs the run's work with other numbers of files in each pool and transactions of each
-/// worker, and removes the files. With `sync_phases`, the deletions are also synced, so that none
-/// of their data remains to be written when the measured run begins.
+/// Performs the run's work with another number of files in each pool and another number of
+/// transactions of each worker, and removes the files. With `sync_phases`, the deletions are also
+/// synced, so that the measured run does not begin with unwritten data of the short run.
 fn perform_short(
     spec: &RunSpec,
     (files, transactions): (u64, u64),

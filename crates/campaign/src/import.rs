@@ -13,8 +13,8 @@ use serde::de::IgnoredAny;
 use crate::error::Error;
 use crate::record_source;
 
-/// Number of records in one transaction. A batch is faster than single imports, because each
-/// transaction takes as much time as adding one record.
+/// Number of records in one transaction. Batches are faster than single imports, because a
+/// transaction itself takes about as long as adding one record.
 const AT_ONCE: usize = 64;
 /// A batch ends earlier if the texts of its records reach this number of bytes.
 const BYTES_AT_ONCE: usize = 16 << 20;

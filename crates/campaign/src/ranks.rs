@@ -162,7 +162,7 @@ impl Joined {
         self.ranks.rank() == 0
     }
 
-    /// Returns the name of a directory for the rank files of this run.
+    /// Returns a directory name that is unique to this job, for the rank files of the run.
     pub fn directory_name(&self) -> PathBuf {
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-.".contains(letter);
         let job = self

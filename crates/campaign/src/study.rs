@@ -152,8 +152,8 @@ impl<G: Ground> Going<'_, G> {
             let runs = order.len() as u32;
             for (run, position) in order.into_iter().zip(1..) {
                 // If an attempt will be repeated, its remaining runs are useless. The last attempt
-                // of a block is completed, because its valid runs still compare other pairs of
-                // configurations.
+                // of a block is completed, because its valid runs can still be compared with each
+                // other.
                 if attempt < ATTEMPTS && self.is_invalid(block, attempt) {
                     break;
                 }

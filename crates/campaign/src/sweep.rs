@@ -235,7 +235,6 @@ impl Parts {
         }
     }
 
-    /// Adds this process's part of a load level.
     fn add(&mut self, part: SweepStep, during: &SystemDuring, events: &mut dyn Events) {
         match self.is_opened {
             true => tell(part, during.clone(), events),
@@ -254,7 +253,7 @@ fn tell(step: SweepStep, during: SystemDuring, events: &mut dyn Events) {
 struct OfStep<'a> {
     events: &'a mut dyn Events,
     spec: &'a RunSpec,
-    /// The fingerprint of the first load level, after that level was performed.
+    /// The fingerprint of the first load level; `None` before that level was performed.
     fingerprint: Option<Fingerprint>,
     parts: &'a mut Parts,
 }

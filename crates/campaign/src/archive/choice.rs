@@ -19,7 +19,6 @@ const NONE: &str = "none";
 /// Environment variable that names the archive file if the option `--archive` is not given.
 const VARIABLE: &str = "POSTMARK_ARCHIVE";
 
-/// The choice of the archive for a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Chosen {
     /// Archiving is switched off.
@@ -119,7 +118,7 @@ pub fn chosen_for_run(said: Option<&Path>) -> Result<Chosen, Error> {
         return Ok(chosen);
     };
     let path = place.path.clone();
-    // Only a response matters here; the archive itself is examined when it is opened.
+    // Only a response is needed, because the archive itself is examined when it is opened.
     match runner::within(LOOK_MAX, move || drop(std::fs::metadata(path))) {
         Ok(()) => Ok(chosen),
         Err(why) if place.is_asked => Err(place.unanswered("look at", why).into()),
@@ -230,8 +229,8 @@ fn home_of(user: u32) -> Option<PathBuf> {
     Some(found.dir).filter(|home| home.is_absolute())
 }
 
-/// Reads the record of the run with this name. Uses the archive `asked`; or the user's archive if
-/// `asked` is `None` or switches archiving off.
+/// Reads the record of the run with this name from the archive `asked`. If `asked` is `None` or
+/// switches archiving off, reads from the user's default archive.
 ///
 /// # Errors
 /// Returns an error if the archive or the run does not exist or cannot be read.

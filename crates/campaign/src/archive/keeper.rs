@@ -109,8 +109,9 @@ impl Writer {
                 self.archive.finish(*number, &record)?;
                 Ok(Some(*number))
             }
-            // The run was not added at its beginning, or the addition was not confirmed. If the run
-            // is in the archive, the import completes its record.
+            // The run was not added at its beginning, or the addition was not confirmed. In the
+            // latter case, the archive may already contain the run's initial record, which the
+            // import then replaces.
             (Order::Finish(record), None) => match self
                 .archive
                 .import_all(&[(&*record, &self.remarks)])?[..]
@@ -296,8 +297,8 @@ impl Events for Keeper {
         // If an earlier order is not answered yet, this order is not sent, because it would be
         // executed during a measurement. The complete record is written at the end.
         if let Some(writer) = self.writer.as_mut().filter(|writer| writer.owed == 0) {
-            // An error is ignored here, because writing the complete record at the end reports its
-            // own result.
+            // An error is ignored, because the complete record is written at the end, with its own
+            // result.
             let _ = writer.ask(&self.path, order);
         }
     }

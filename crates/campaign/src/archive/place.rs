@@ -319,7 +319,8 @@ mod tests {
         ] {
             assert_eq!(journal(class, kind), journal_of, "{kind}");
         }
-        // The class of a mount determines which file system types count as network file systems.
+        // Determines the class from a line of the mount table. All of these file systems must get a
+        // rollback journal.
         for kind in [
             "nfs",
             "nfs4",

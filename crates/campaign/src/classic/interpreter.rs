@@ -220,8 +220,8 @@ impl<'a> Interpreter<'a> {
     }
 
     /// Writes the report to the file that the `run` command names. As in the original, the file is
-    /// opened only after the run. A location may therefore be the working directory, and the file
-    /// may have the name of a pool file.
+    /// opened only after the run has deleted its pool. The file may therefore be in a location and
+    /// have the name of a pool file.
     fn report(&mut self, figures: &ClassicFigures, argument: Option<&[u8]>) -> io::Result<()> {
         let text = classic::report(figures, self.settings.format);
         let appended = (self.streams).append(("run", argument), &self.reading, text.as_bytes())?;

@@ -10,7 +10,7 @@ use workload::quantity;
 
 use super::number::PromptNumber;
 
-/// Returns the warning for a number that is not interpreted as written; `None` if it is.
+/// Returns a warning if the original misinterprets a number; otherwise `None`.
 pub fn of_number(command: &str, argument: &[u8], number: PromptNumber) -> Option<String> {
     let argument = String::from_utf8_lossy(argument);
     let meant = quantity::bytes(&argument).ok().filter(|meant| fits(*meant));
@@ -18,7 +18,7 @@ pub fn of_number(command: &str, argument: &[u8], number: PromptNumber) -> Option
     (!number.exact).then(|| other_number(&said, number.value, meant))
 }
 
-/// Returns the warning for a weight that is not interpreted as written.
+/// Returns the warning for a weight that the original misinterprets as `understood`.
 pub fn of_weight(said: &[u8], understood: i32) -> String {
     let said = format!("the weight {}", String::from_utf8_lossy(said).trim());
     other_number(&said, understood, None)
@@ -33,7 +33,7 @@ fn other_number(said: &str, understood: i32, meant: Option<u64>) -> String {
     )
 }
 
-/// Returns the warning for file sizes that are not interpreted as written; `None` if they are.
+/// Returns a warning if the original misinterprets the file sizes; otherwise `None`.
 pub fn of_sizes(argument: &[u8], low: i32, high: i32) -> Option<String> {
     let argument = String::from_utf8_lossy(argument);
     let words: Vec<&str> = argument.split_whitespace().collect();

@@ -41,8 +41,9 @@ impl fmt::Display for Launcher {
     }
 }
 
-/// Wait of the other ranks after a refusal, until rank 0 has shown the reason. Without this wait,
-/// the launcher could end rank 0 first, because it ends all ranks as soon as one rank ends.
+/// Time for which the other ranks wait after a refusal, so that rank 0 can show the reason. Without
+/// this wait, the launcher could end rank 0 first, because it ends all ranks as soon as one rank
+/// ends.
 const FIRST_SPEAKS_WITHIN: Duration = Duration::from_secs(1);
 
 impl Launched {

@@ -11,8 +11,8 @@ pub struct AgedSpecs {
 }
 
 impl AgedSpecs {
-    /// Derives the run specs for a pool with an age: before the measured run, `age` times as many
-    /// files as it contains are created.
+    /// Derives the run specs for a pool with an age. The churning run creates `age` times as many
+    /// files as the pool contains.
     ///
     /// # Errors
     /// Returns an error if no run can churn the pool of this workload.

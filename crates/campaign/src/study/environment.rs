@@ -133,8 +133,8 @@ impl Ground for Environment<'_> {
     }
 }
 
-/// Passes the events of a measured run on: parts of the record to the archive, other events to the
-/// display.
+/// Forwards the events of a measured run: parts of the record to the archive, and other events to
+/// the display.
 struct MeasuredRun {
     display: Box<dyn Events>,
     keeper: Keeper,

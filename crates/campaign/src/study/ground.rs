@@ -24,8 +24,8 @@ pub trait Ground {
     type Error;
 
     /// Restores the target of a cell to the state in which each of its runs begins. Returns `None`
-    /// if a signal arrived. If the cell has an age and its state was not saved before, the study
-    /// then calls `churn` to create and churn a pool.
+    /// if a signal arrived. If the cell has an age and no saved state, the study calls `churn`
+    /// next, which creates and churns a pool.
     ///
     /// # Errors
     /// Returns an error if the target cannot be made.

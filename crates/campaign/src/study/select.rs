@@ -127,8 +127,8 @@ fn of_study(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<Found, 
     Ok(found)
 }
 
-/// Returns all configurations of a study and their comparisons, even if their shares of operations
-/// differ.
+/// Returns all configurations of a study and their comparisons, even if their shares of incomplete
+/// operations differ.
 ///
 /// # Errors
 /// Returns an error if the design has no configurations, or a record cannot be read.
@@ -178,15 +178,15 @@ fn with_metrics(
     found.runs.iter().map(read).collect()
 }
 
-/// The runs of a configuration that an argument names. For each run, a flag indicates whether it is
-/// an A/A control.
+/// The runs of a configuration that an argument names. The flag of a run is `true` for the second
+/// run of a baseline (A/A control).
 struct CalledSide {
     label: String,
     runs: Vec<(Observed, bool)>,
 }
 
-/// Separates the A/A control from the other runs of a configuration. If all runs are of one kind,
-/// the configuration has no A/A control.
+/// Separates the second runs of a baseline (the A/A control) from its first runs. If all runs are
+/// first runs or all are second runs, the configuration has no A/A control.
 fn halves(called: CalledSide) -> (ComparedSide, Option<ComparedSide>) {
     let CalledSide { label, runs } = called;
     let has_both =

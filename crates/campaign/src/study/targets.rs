@@ -43,7 +43,7 @@ pub trait MadeNames {
 pub type WatchMade = fn() -> Option<Box<dyn MadeNames>>;
 
 impl Targets {
-    /// Checks the requirements of a design's targets. Nothing is made yet.
+    /// Checks the requirements of a design's targets, and makes no file system.
     ///
     /// # Errors
     /// Returns an error if a requirement of a target is not met.
@@ -108,7 +108,8 @@ impl Targets {
         })
     }
 
-    /// Returns the space that each directory needs, in bytes, and the targets that need root.
+    /// Returns the space that is needed in each directory (or in `memory`), in bytes, and the
+    /// targets that need root.
     pub fn needs(&self) -> (Vec<(String, u64)>, Vec<String>) {
         let mut room: BTreeMap<String, u64> = BTreeMap::new();
         for (index, (_, needs)) in &self.wishes {
@@ -254,7 +255,7 @@ fn state(cell: usize) -> String {
 }
 
 /// Returns the fill level of a cell's file system: that of the cell, or else that of the target.
-/// `None` and 0 both mean that no filler is added after mkfs.
+/// Returns `None` if no filler is needed; a level of 0 in the cell also results in `None`.
 fn percent(cell: &StudyCell, spec: &MakeSpec) -> Option<u8> {
     match cell.fullness {
         Some(percent) => u8::try_from(percent).ok().filter(|percent| *percent > 0),

@@ -23,8 +23,8 @@ use workload::{Mix, Workload};
 /// Time without a heartbeat after which a rank counts as lost.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// The signal handling of one rank, which creates a control for each run. A number in the rank's
-/// signal ends the run.
+/// The signal handling of one rank, which creates a control for each run. A signal number stored in
+/// the second field ends the run.
 struct Rank(Ranks, Arc<AtomicUsize>);
 
 impl TakeControl for Rank {
@@ -304,7 +304,8 @@ fn signal_between_load_levels_ends_the_sweep_on_all_ranks() {
             let is_step = |completed: &record::Completed| {
                 matches!(completed.part, CompletedPart::SweepStep(_))
             };
-            // Rank 1 takes part in the first load level, rank 3 only in the second one.
+            // Rank 0 or 1 gets a signal when rank 1 has recorded the first load level. Rank 3 gets
+            // a signal when the second load level is announced to it.
             let is_then = match event {
                 Event::PhaseRecorded(completed) => rank == 1 && is_step(completed),
                 Event::Load(1, _) => rank == 3,
