@@ -35,8 +35,8 @@ pub(crate) trait Style {
     const OVERWRITE: c_int;
     /// Flags of open(2) to list a directory.
     const LIST: c_int;
-    /// Whether the operations create, append and read end with a call of 0 bytes if the size is a
-    /// multiple of the block size. The original PostMark makes this call.
+    /// Whether an operation that creates, appends to or reads a file makes a last call of 0 bytes
+    /// if the size is a multiple of the block size. The original PostMark makes this call.
     const EMPTY_REMAINDER: bool;
 }
 

@@ -1,5 +1,5 @@
-//! `simulated`: the code of `raw` or `posix` over system calls that are simulated in memory, for
-//! tests. A test can let any call fail, and each call advances a virtual clock.
+//! `simulated`: runs the code of `raw` or `posix` with system calls that are simulated in memory,
+//! for tests. A test can let any call fail, and each call advances a virtual clock.
 //!
 //! Tests can query at any time the real contents of files, the work really done, and the calls at
 //! which faults occurred. A [`Corruption`] differs from a fault: the call succeeds, but the stored

@@ -12,7 +12,7 @@ const TO_CLIENTS_TIME: u32 = 2;
 /// The values of `createmode3`, which selects how a file is created.
 const GUARDED: u32 = 1;
 const EXCLUSIVE: u32 = 2;
-/// The number of TCP in calls of the portmapper.
+/// The number that denotes TCP in calls to the portmapper.
 const IPPROTO_TCP: u32 = 6;
 
 /// How SETATTR sets the access and modification times.
@@ -113,7 +113,7 @@ pub fn set_attributes(out: &mut Vec<u8>, file: &Handle, new: &NewAttributes) {
     out.put_u32(0);
 }
 
-/// Arguments of READ of `count` bytes.
+/// Arguments of a READ of `count` bytes from `offset` on.
 #[inline]
 pub fn read(out: &mut Vec<u8>, file: &Handle, offset: u64, count: u32) {
     file.write(out);

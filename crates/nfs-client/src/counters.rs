@@ -84,14 +84,14 @@ counters! {
     written_bytes,
     /// Number of connections established.
     connections,
-    /// Number of connections established after one was lost.
+    /// Number of connections established after the previous connection was lost.
     reconnections,
     /// Number of changes of the write verifier. Each shows that the server restarted and may have
     /// lost uncommitted data.
     verifier_changes,
     /// Bytes that were written again after a change of the write verifier.
     rewritten_bytes,
-    /// Number of operations whose execution by the server is not known.
+    /// Number of operations for which it is not known whether the server executed them.
     not_known,
     /// Number of WRITEs that the server stored with a higher stability than requested, such as
     /// FILE_SYNC instead of UNSTABLE.

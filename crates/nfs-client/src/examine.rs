@@ -24,9 +24,9 @@ pub fn examine_reply(procedure: usize, record: &[u8]) -> Result<usize, &'static 
     results::examine(procedure, reader).map_err(|_| "garbled")
 }
 
-/// Decodes a stream of bytes that arrives in pieces of `piece` bytes as replies to this procedure.
-/// Returns the number of records, and the number of entries or bytes of contents in all records.
-/// For fuzzing, like [`examine_reply`].
+/// Splits a stream, which arrives in pieces of `piece` bytes, into records, and decodes each record
+/// as a reply to this procedure. Returns the number of records, and the number of entries or bytes
+/// of contents in all records. For fuzzing: this function must not panic.
 ///
 /// # Errors
 /// Returns an error if the bytes are not valid records.

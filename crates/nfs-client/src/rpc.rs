@@ -86,8 +86,8 @@ impl CallHead {
         self.write_with_tail(out, xid, procedure, 0, arguments)
     }
 
-    /// Like [`write`](Self::write), for a call that is followed by `tail_bytes` more bytes. The
-    /// caller sends these bytes without copying them to `out`.
+    /// Appends a call to `out` without its last `tail_bytes` bytes, which the caller sends without
+    /// copying them to `out`. Returns the length of the whole call including the record mark.
     #[inline]
     pub fn write_with_tail(
         &self,

@@ -58,7 +58,7 @@ pub fn mount(
 
 /// The reason why an address cannot be used.
 struct NotMounted {
-    /// Whether there was no connection, so another address may work.
+    /// Whether the server did not answer; another address of the host may then work.
     is_connection: bool,
     error: MountError,
 }

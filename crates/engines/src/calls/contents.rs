@@ -71,7 +71,8 @@ impl<S: System, T: Style> Calls<S, T> {
         })
     }
 
-    /// Writes `content` to a file that is opened with these flags.
+    /// Opens a file with these flags, writes `content`, and closes the file. Before that, the file
+    /// is synced if the durability policy requires it.
     #[inline]
     pub(super) fn write(
         &mut self,
@@ -218,7 +219,7 @@ impl<S: System, T: Style> Calls<S, T> {
         }
     }
 
-    /// Panics if direct I/O is requested with a size that is no multiple of the alignment: the
+    /// Panics if direct I/O is requested with a size that is not a multiple of the alignment: the
     /// caller violated the contract.
     #[inline]
     fn assert_alignment(&self, bytes: u64) {

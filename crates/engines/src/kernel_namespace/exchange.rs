@@ -34,7 +34,7 @@ pub(crate) fn open(path: &Path) -> Result<(OwnedFd, Access), Errno> {
         return Ok((openat(CWD, path, super::OPEN, Mode::empty())?, Access::Own));
     }
     let mut walk = Walk::begin()?;
-    // `Walk` resolves a path of any length, but other calls with a longer path would fail.
+    // `Walk` resolves a path of any length, but other system calls reject a path of this length.
     if path.as_os_str().len() >= PATH_BYTES_MAX {
         return Err(Errno::NAMETOOLONG);
     }
@@ -96,8 +96,8 @@ impl Walk {
         self.names.extend(names);
     }
 
-    /// Records who may rename entries of the current directory, unless an exchanger was already
-    /// recorded.
+    /// Records the user or group that may rename entries of the current directory, unless a user or
+    /// group was already recorded for a directory before it.
     fn look(&mut self) -> Result<(), Errno> {
         if self.exchanger.is_none() {
             let facts = fstat(&self.at)?;
@@ -111,8 +111,8 @@ impl Walk {
         Ok(())
     }
 
-    /// Resolves one name. Returns the exchanger if the name is a symbolic link that an exchanger
-    /// may replace; such a link is not followed.
+    /// Resolves one name. A symbolic link that another user or group may replace is not followed;
+    /// this user or group is returned instead.
     fn step(&mut self, name: &OsStr) -> Result<Option<Exchanger>, Errno> {
         match openat(&self.at, name, ON_THE_WAY, Mode::empty()) {
             Ok(next) => {
@@ -171,8 +171,9 @@ impl Walk {
     }
 }
 
-/// Determines with whose rights a directory is used if an exchanger may rename it or its entries.
-/// When acting as the owner, the group is nogroup, because the owner needs no rights of a group.
+/// Determines with whose rights a directory is used if another user (`exchanger`) may rename it or
+/// its entries. If the process acts as the owner, its group is nogroup, because the owner needs no
+/// rights of a group.
 fn access(exchanger: Exchanger, (owner, group, mode): (u32, u32, u32), is_listed: bool) -> Access {
     let act_as = |user, group| ActingUser { user, group };
     if owner != 0 {

@@ -3,8 +3,8 @@
 //!
 //! The client implements no locks, so only the process ID in a mark shows whether the run that
 //! created the mark is active. The protocol has no times of creation, so files are identified by
-//! their numbers and times of last change. Checking a name's identity and removing it are two
-//! calls, because the protocol cannot remove a name only if it still denotes a certain file.
+//! their numbers and times of last change. Checking which file a name denotes and removing the name
+//! are two calls, because the protocol has no call that does both.
 
 mod directory;
 mod line;

@@ -48,7 +48,7 @@ pub(super) struct State {
     pub(super) was_restarted: bool,
     /// Whether files have neither an identity nor a birth time.
     pub(super) forgets_files: bool,
-    /// Numbers of the marks that are locked.
+    /// Node numbers of the locked marks.
     pub(super) locked: BTreeSet<u64>,
 }
 
@@ -104,7 +104,6 @@ impl State {
         }
     }
 
-    /// Returns all names with their nodes.
     pub(super) fn nodes(&self) -> impl Iterator<Item = (&Vec<u8>, &Node)> {
         self.names
             .iter()

@@ -1,4 +1,4 @@
-//! The engine `nfs` with a server in this process: normal operation and failures.
+//! Tests of the engine `nfs` with a server in this process: normal operation and failures.
 
 mod faults;
 mod files;

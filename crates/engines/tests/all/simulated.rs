@@ -147,8 +147,8 @@ fn rename_without_noreplace_checks_new_name() {
     const EEXIST: i32 = 17;
     let names = ["a", "b", "c", "d"].map(file);
     let [a, b, c, d] = names.each_ref().map(FilePath::name);
-    // The fault strikes the rename, which follows the calls of a creation (open, write, close). A
-    // delivery makes these calls twice.
+    // The fault strikes the rename. Before the rename come the calls that create `a` (open, write,
+    // close), and for a delivery also the same calls for its temporary file.
     for begins in [make::rename(a, b), make::deliver(c, b, TEXT)] {
         let made = Simulated::new(Code::Posix, 1);
         done(&mut open(&made), &make::create(a, TEXT));

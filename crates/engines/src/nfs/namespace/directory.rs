@@ -24,8 +24,7 @@ pub(super) struct NfsDirectory {
     pub(super) handle: Handle,
 }
 
-/// The time limit of a listing, which fails after this time, so that a slow server cannot block the
-/// run forever.
+/// A listing fails after this time, so that a slow server cannot block the run forever.
 const LISTED_WITHIN: Duration = Duration::from_secs(60 * 60);
 
 /// A page of a listing: names with inode numbers.
@@ -80,7 +79,7 @@ impl NfsDirectory {
         let arguments = |out: &mut Vec<u8>| arguments::link(out, file, &self.handle, to);
         match self.line.change(Procedure::Link, arguments) {
             Ok(()) => return self.remove_name(Procedure::Remove, from),
-            // If the name denotes this file, the first LINK created the name.
+            // LINK was repeated. If the name denotes this file, the first LINK created the name.
             Err(CallError::NotKnown) if self.line.stands_for(&self.handle, to, file)? => {
                 return self.remove_name(Procedure::Remove, from);
             }

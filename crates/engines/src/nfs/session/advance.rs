@@ -216,7 +216,7 @@ impl NfsFlight {
         }))
     }
 
-    /// Continues with the attributes of the operation's file, of which only the size is needed.
+    /// Continues once the attributes of the operation's file are known; only the size is used.
     #[inline]
     fn has_attributes(
         &mut self,

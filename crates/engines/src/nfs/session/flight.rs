@@ -54,7 +54,7 @@ pub(super) struct NfsFlight {
     pub(super) file: Handle,
     /// The bytes to be written, or the target of a symbolic link.
     pub(super) content: Vec<u8>,
-    /// The offset of the content or the range in the file.
+    /// The offset in the file where the written content or the read range begins.
     pub(super) offset: u64,
     /// Number of bytes to read, or the file's expected or new size.
     pub(super) bytes: Option<u64>,

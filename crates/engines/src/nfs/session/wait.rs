@@ -180,7 +180,8 @@ impl NfsSession {
         }
     }
 
-    /// Schedules the repetition of a call after NFS3ERR_JUKEBOX.
+    /// Schedules the repetition of a call after NFS3ERR_JUKEBOX, or fails the operation if the
+    /// repetition would exceed the timeout.
     #[cold]
     pub(super) fn delay(&mut self, number: usize) {
         self.now = self.timer.elapsed();

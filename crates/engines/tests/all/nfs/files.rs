@@ -134,7 +134,7 @@ impl Files {
     }
 
     fn handle(number: u64) -> Out {
-        // A handle of 13 bytes, which is no multiple of four, so the encoding contains padding.
+        // The length of 13 bytes is not a multiple of four, so the encoding contains padding.
         Out::default().bytes(&[&b"test"[..], &number.to_be_bytes(), b"x"].concat())
     }
 

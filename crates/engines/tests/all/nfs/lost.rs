@@ -26,7 +26,6 @@ fn outcome(session: &mut Box<dyn Session>, operation: &Operation<'_>) -> Operati
     outcome
 }
 
-/// An idempotent call whose request or reply is lost is repeated once.
 #[test]
 fn idempotent_calls_are_repeated_once_and_counted() {
     for act in [Act::LoseRequest, Act::LoseReply, Act::CutStream] {
@@ -268,8 +267,8 @@ fn operations_in_flight_at_disconnect_succeed_or_report_unknown_outcome() {
                 }
             }
             assert_eq!(fixture.traffic().count("not_known"), not_known);
-            // The outcome is not known for calls whose replies were lost, and for calls that were
-            // answered just before the connection was lost.
+            // The outcome is not known for calls whose replies were lost. These include replies
+            // that the server sent just before the connection was lost.
             assert!((2..=4 * depth as u64).contains(&not_known), "{not_known}");
             assert!(
                 (2..=4).contains(&fixture.traffic().count("reconnections")),
@@ -403,8 +402,8 @@ fn error_for_unreachable_target_names_cause_and_hint() {
     said.shows("cannot connect to").shows("refused");
 }
 
-/// A load balancer or a tunnel without a server: each connection is accepted, and closed after the
-/// request.
+/// A load balancer or a tunnel without a server behind it accepts each connection, and closes it
+/// after the request.
 #[test]
 fn server_that_closes_connections_is_retried_until_timeout() {
     /// Generous limit of calls: delays start at 5 ms and double, so fewer than ten calls fit into

@@ -11,7 +11,6 @@ pub const KEY: &CStr = c"user.postmark";
 pub const TIMES_NS: i64 = 1_234_567_890_123_456_789;
 pub const MODE: u32 = 0o640;
 
-/// The names that the sequence uses.
 pub struct Names {
     all: Vec<FilePath>,
 }
@@ -99,7 +98,8 @@ pub fn work(names: &Names) -> Vec<(Operation<'_>, Vec<Step>)> {
     ]
 }
 
-/// Returns the `Step`s of an operation under a durability policy; `steps` include all syncs.
+/// Adapts `steps`, which include all syncs, to a durability policy: removes the calls that the
+/// policy does not need, and adds the sync after a batch of one operation.
 pub fn steps_of(steps: &[Step], operation: OperationKind, durability: Durability) -> Vec<Step> {
     use Durability::{Batch, Fdatasync, Fsync, FsyncDirectory};
     let syncs = matches!(durability, Fdatasync | Fsync | FsyncDirectory);
