@@ -165,8 +165,8 @@ pub fn terse(figures: &ClassicFigures) -> String {
     text
 }
 
-/// Formats a whole number of bytes like the original's `show` command, and like the report of
-/// edition 1.0. Numbers below a kilobyte are whole bytes; larger numbers have two decimals.
+/// Formats a whole number of bytes as the original's `show` command and the report of edition 1.0
+/// do. Numbers below a kilobyte are whole bytes; larger numbers have two decimals.
 pub fn scaled_size(bytes: i64, edition: Edition) -> String {
     let megabyte = i64::from(edition.rules().megabyte_bytes);
     if bytes / megabyte > 0 {
@@ -178,8 +178,8 @@ pub fn scaled_size(bytes: i64, edition: Edition) -> String {
     }
 }
 
-/// A sum or rate of bytes as the reports of edition 1.5 print it. Unlike in [`scaled_size`],
-/// exactly one megabyte is still `1024.00 kilobytes`. All smaller numbers except 0 are in
+/// A sum or rate of bytes as the reports of edition 1.5 print it. Unlike [`scaled_size`], it
+/// formats exactly one megabyte as `1024.00 kilobytes`. All smaller numbers except 0 are in
 /// kilobytes, and 0 has six decimals.
 pub fn scaled_sum(bytes: f32) -> String {
     let bytes = f64::from(bytes);
@@ -348,8 +348,8 @@ mod tests {
         }
     }
 
-    /// The measurement of NFS on an F630 in Table 3 of the paper. With 32-bit floats, the report
-    /// would contain 446.68 and 617.44.
+    /// The two rates of NFS on an F630 in Table 3 of the paper. If byte sums were 32-bit floats,
+    /// the report would contain 446.68 and 617.44 instead.
     #[test]
     fn report_of_version_1_0_counts_whole_bytes() {
         let figures = ClassicFigures {

@@ -233,7 +233,7 @@ pub(crate) fn fact<T, C: Into<Cell>>(fact: &Fact<T>, known: impl Fn(&T) -> C) ->
     }
 }
 
-/// Like [`fact`], but with the text `none` if the fact does not apply.
+/// Returns the cell of [`fact`], or the text in `none` if the fact does not apply.
 fn fact_or<T, C: Into<Cell>>(none: &str, fact: &Fact<T>, known: impl Fn(&T) -> C) -> Cell {
     match fact {
         Fact::NotApplicable => none.into(),

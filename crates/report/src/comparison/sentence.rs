@@ -178,7 +178,6 @@ pub fn unlike_words(unlike: &Unlike) -> String {
     )
 }
 
-/// A sentence about the A/A noise in one metric.
 pub(super) fn noise_sentence(noise: &TwinNoise, baseline: &str) -> String {
     let blocks = counted(noise.count.into(), "block");
     let spread = noise.spread.map_or("not known".to_owned(), percent);
@@ -215,8 +214,8 @@ pub(crate) fn probability(p: f64) -> String {
     }
 }
 
-/// A fraction as a percentage, rounded up. Rounding down would claim that a smaller difference is
-/// detectable than the data allows.
+/// A fraction as a percentage, rounded up. Rounded down, the percentage would be below the smallest
+/// difference that the data can show.
 fn percent_up(fraction: f64) -> String {
     let percent = fraction * 100.0;
     if percent < 1.0 {

@@ -20,7 +20,7 @@ pub const PAGE_BYTES_MAX: usize = 64 << 20;
 /// reduces its records to less than a fortieth.
 pub const RECORDS_BYTES_MAX: u64 = 2 << 30;
 /// Maximum size of records that are compressed with the best level, which would take seconds for
-/// larger records. No study with today's records is that large.
+/// larger records. No study with records in the current format is that large.
 const THOROUGH_BYTES_MAX: usize = 24 << 20;
 const BEGIN: &str = "<script type=\"application/vnd.postmark.records+gzip\" id=\"records\">";
 /// The beginning of the element if the histograms in the records are converted to short texts.

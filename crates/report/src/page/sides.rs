@@ -14,7 +14,7 @@ use crate::comparison::unlike_words;
 
 pub(super) struct SideRun<'a> {
     pub observed: &'a Observed,
-    /// The same run as the page contains it, with its record and remarks.
+    /// The same run as the page shows it, with its record and remarks.
     pub run: &'a PageRun<'a>,
     /// Position of the run among all runs in order of time, from 1.
     pub order: usize,
@@ -147,7 +147,6 @@ pub(super) fn not_alike(sides: &[&PageSide<'_>]) -> String {
     }
 }
 
-/// A metric's value as a table cell.
 pub(super) fn value(metric: Metric, value: f64) -> Cell {
     match metric.unit() {
         MetricUnit::PerSecond => Number::Rate(value).into(),
@@ -157,7 +156,6 @@ pub(super) fn value(metric: Metric, value: f64) -> Cell {
     }
 }
 
-/// A metric's value for a sentence.
 pub(super) fn in_words(metric: Metric, value: f64) -> String {
     match metric.unit() {
         MetricUnit::PerSecond => rate(Some(value)),

@@ -51,7 +51,6 @@ impl Chart {
         Self { behind, ..self }
     }
 
-    /// The finished chart, with its data.
     pub(crate) fn picture(self, data: Table) -> Picture {
         Picture {
             svg: self.svg(WIDE),
@@ -202,8 +201,8 @@ impl Chart {
         if !path.is_empty() {
             let _ = writeln!(svg, "<path class=\"line s{class}\" d=\"{path}\"/>");
         }
-        // All lines of a chart have the same style, so one line with too many points removes the
-        // points of all lines.
+        // All lines of a chart have the same style: if one line has too many points, marks are
+        // drawn on no line.
         if self
             .series
             .iter()

@@ -24,7 +24,6 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// A grid of zeros.
     pub(crate) fn new(columns: usize, rows: usize) -> Self {
         let values = vec![0.0; columns * rows];
         Self {

@@ -24,7 +24,8 @@ impl Indexed {
         let mut header = Vec::new();
         header.extend(self.width.to_be_bytes());
         header.extend((rows as u32).to_be_bytes());
-        // 8 bits, indexed; the only defined compression and filter methods; not interlaced.
+        // The bit depth is 8 and the colour type is 3 (indexed). Compression and filter have the
+        // only defined method, 0.
         header.extend([8, 3, 0, 0, 0]);
         let mut lines = Vec::with_capacity(self.pixels.len() + rows);
         for row in self.pixels.chunks_exact(width.max(1)) {

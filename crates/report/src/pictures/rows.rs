@@ -60,7 +60,6 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// The finished chart, with its data.
     pub(crate) fn picture(self, data: Table) -> Picture {
         Picture {
             svg: self.svg(WIDE),

@@ -36,7 +36,8 @@ impl Scale {
         Self::up_to(high, step(high))
     }
 
-    /// Like [`Scale::from_zero`] for bytes: round numbers in units of a power of 1,024.
+    /// A scale of bytes from 0 to a number above all values. This number is round in units of a
+    /// power of 1,024.
     pub(crate) fn of_bytes(values: impl Iterator<Item = f64>) -> Self {
         let high = highest(values);
         let unit = 1024_f64.powf(high.max(1.0).log(1024.0).floor());

@@ -164,8 +164,8 @@ fn unknown(document: &mut Document, record: &Record) {
     }
 }
 
-/// Endings of the record's columns that the tables contain. For other columns, the text gives no
-/// reason why a value is missing.
+/// Endings of the names of the record's columns that the tables show. If a value of another column
+/// is missing, the text gives no reason.
 const SHOWN: [&str; 15] = [
     "process.user_ns",
     "process.system_ns",

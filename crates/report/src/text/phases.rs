@@ -8,8 +8,8 @@ use verdict::{PhaseSummary, Rate, Summary};
 
 pub(crate) fn render(document: &mut Document, summary: &Summary) {
     if summary.phases.is_empty() {
-        // If each load level of a sweep has its own pool, only the levels contain phases, not the
-        // run.
+        // If each load level of a sweep has its own pool, the record contains phases of the levels,
+        // but none of the whole run.
         return;
     }
     operations(document, summary);

@@ -147,7 +147,6 @@ fn micros(ns: Option<u64>) -> Option<Number> {
     ns.map(|ns| Number::Microseconds(ns as f64))
 }
 
-/// A cell that is empty if there is no number.
 fn or_empty(number: Option<Number>) -> Cell {
     number.map_or(Cell::Empty, Cell::from)
 }

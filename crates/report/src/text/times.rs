@@ -11,8 +11,8 @@ use crate::latencies;
 
 pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary) {
     if record.spec.latencies && summary.phases.is_empty() {
-        // If each load level of a sweep has its own pool, only the levels contain phases. Then
-        // there are no durations for the whole run.
+        // If each load level of a sweep has its own pool, the record contains phases of the levels,
+        // but no durations for the whole run.
         return;
     }
     if record.spec.latencies {

@@ -57,8 +57,8 @@ fn pages_are_accessible_at_every_width_and_send_no_requests() {
                 wider.as_i64().unwrap() <= 0,
                 "{name} is {wider} wider than {width} pixels"
             );
-            // The findings about colours do not depend on the width, so only the run's page is
-            // checked at every width.
+            // Findings about colours do not depend on the width. Therefore dark colours are checked
+            // at one width, and only the run's page is checked at the largest width.
             let colours = match width {
                 1280 => &["dark", "light"][..],
                 390 => &["light"],

@@ -1,5 +1,5 @@
-//! Synthetic records of runs with several workers. Every latency is computed from its index, so
-//! that reports are reproducible.
+//! Synthetic records of runs with several workers, derived from the stored record of a real run
+//! (`kept`). Every latency is computed from its index, so that reports are reproducible.
 
 use std::ops::Range;
 

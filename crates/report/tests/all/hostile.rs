@@ -356,7 +356,6 @@ fn record_of_a_run_of_a_century_is_processed_in_time() {
     assert!(import(verdict::to_json(&record).as_bytes()));
 }
 
-/// The record of a run with as many locations as a run may have must be readable.
 #[test]
 fn record_with_the_maximum_number_of_locations_is_readable() {
     let mut record = kept();

@@ -1,6 +1,6 @@
 //! Processing of an untrusted record: it is read, summarized, shown and listed in every format,
-//! written, and read back. `hostile.rs` calls it with earlier fuzzing finds, seeds and mutated
-//! records, and the fuzz target `import` with its inputs.
+//! written, and read back. `hostile.rs` processes earlier fuzzing finds, seeds and mutated records;
+//! the fuzz target `import` processes its inputs.
 
 use document::sanitize;
 use record::Record;

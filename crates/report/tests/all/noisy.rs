@@ -42,8 +42,8 @@ pub fn noisy(
     let mut record = record.clone();
     // The width of slices for this duration, in seconds.
     let wide = seconds.div_ceil(1_800).next_power_of_two();
-    // For a wide slice, at most 3,000 operations are drawn. The histograms still have as many
-    // buckets as with all operations.
+    // At most 3,000 random durations are generated for each kind of operation in a slice. The
+    // histograms still have as many buckets as with a duration for each operation.
     let drawn = (per_second * wide).min(3_000);
     let phases = record.actual.phases.iter_mut();
     for phase in phases.filter(|phase| phase.phase == Phase::Transactions) {

@@ -163,7 +163,7 @@ pub fn is_well_formed(text: &str) {
             assert_eq!(open.pop(), Some(name), "{tag}");
             continue;
         }
-        // Split at quotation marks, names and values of attributes alternate.
+        // If a tag is split at its quotation marks, names and values of attributes alternate.
         let mut parts = tag.strip_suffix('/').unwrap_or(tag).split('"');
         let names = parts.clone().step_by(2);
         assert!(

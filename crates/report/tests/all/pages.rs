@@ -254,8 +254,7 @@ fn pages_of_incomplete_records_state_what_is_missing() {
             .for_each(|phase| phase.slices = Slices::default());
         record
     };
-    // `done` changes the meters of all operations: no operation was performed, all operations
-    // failed, or only one was performed.
+    // Returns a record in which `meter` changed the meters of all operations.
     let done = |meter: fn(&mut Meter)| {
         let mut record = kept();
         let phases = record.actual.phases.iter_mut();

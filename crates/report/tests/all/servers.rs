@@ -76,7 +76,6 @@ fn kind(number: u64) -> MessageKind {
     }
 }
 
-/// The text with normalized white space.
 fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -99,7 +99,6 @@ fn made(blocks: u32) -> Made {
     all
 }
 
-/// The page of a study with five blocks.
 pub fn page_of_study() -> String {
     with_page(&made(5), comparison_page)
 }

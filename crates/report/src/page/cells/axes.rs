@@ -134,7 +134,7 @@ fn panel(
     document.figure(chart.over(behind).picture(data));
 }
 
-/// The median, least and greatest value of each configuration on the lines.
+/// A table of the median, the minimum and the maximum of each configuration in `lines`.
 fn table(
     axis: &str,
     lines: &[(&str, Vec<&PageSide<'_>>)],

@@ -76,7 +76,8 @@ pub(crate) fn stretches(phases: &[&PhaseRecord], most: usize) -> Vec<Stretch> {
     put_together(phases, slices(phases).div_ceil(most).max(1), false)
 }
 
-/// Like [`stretches`], with latencies. Slices that share a histogram stay together.
+/// Merges slices as [`stretches`] does, but with their latencies. Slices that share a histogram
+/// stay together.
 pub(super) fn stretches_of_latencies(phases: &[&PhaseRecord], most: usize) -> Vec<Stretch> {
     let sharing = phases.iter().map(|phase| phase.slices.sharing());
     let sharing = sharing.max().unwrap_or(1);
