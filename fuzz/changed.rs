@@ -1,5 +1,5 @@
 //! Mutations of JSON for fuzzing. A mutation of single bytes rarely leaves the JSON of a whole
-//! record valid. Therefore every other mutation replaces a complete value by another one.
+//! record valid. Therefore half of the mutations replace a complete value by another one.
 
 use std::ops::Range;
 
@@ -44,7 +44,8 @@ const OTHERS: [&[u8]; 24] = [
     b"\"\\u001b[2J\\u202e\"",
 ];
 
-/// Replaces one value by a fixed one, or by another value of the text; `None` if there is no value.
+/// Replaces one value by one of [`OTHERS`], or by another value of the text. `None` if the text has
+/// no value.
 fn with_another(text: &[u8], seed: u32) -> Option<Vec<u8>> {
     let values = values(text);
     // Constants of a linear congruential generator (Numerical Recipes), which is sufficient for a

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use workload::random::Key;
 
-/// A sequence of random numbers that follows from a seed, so a benchmark can be repeated.
+/// A sequence of random numbers that is determined by a seed, so that a benchmark can be repeated.
 pub struct Draws {
     key: Key,
     next: u64,
@@ -22,7 +22,6 @@ impl Draws {
         }
     }
 
-    /// The next 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.next += 1;
         self.key.at(self.next)

@@ -56,7 +56,7 @@ pub fn sweeps(ours: &Path, rounds: usize, asked: &SweepOptions) -> Result<()> {
         let (mut limits, mut slos, mut knees) = (Vec::new(), Vec::new(), Vec::new());
         let mut how = "";
         for round in 0..rounds {
-            // A new file system, so that the previous sweep does not affect this one.
+            // Each sweep gets a new file system, so that the previous sweep does not affect it.
             let mounted = MountedVolume::new(kind)?;
             how = mounted.how;
             let (preset, sweep, slo) = (&asked.preset, &asked.sweep, &asked.slo);
@@ -189,12 +189,12 @@ pub fn steady(ours: &Path) -> Result<()> {
 /// Runs four workers for a long time at a fixed rate. Checks whether the memory of the program
 /// grows, whether anything is lost, and how large the record is.
 pub fn soak(ours: &Path, options: &SoakOptions) -> Result<bool> {
-    /// Limit on the memory growth from the middle of the run to the end, in bytes. In a run of an
-    /// hour, the time series has all of its slices by the middle, so it cannot explain later
-    /// growth.
+    /// Limit on the memory growth from the middle of the run to the end, in bytes. A time series
+    /// has a maximum number of slices. In a run of an hour it reaches this number by the middle, so
+    /// it cannot explain later growth.
     const GROWTH_MAX: i64 = 4_000_000;
-    /// Limit on the size of a record in bytes. The limit is meant for a run of a day, whose record
-    /// contains at least as many slices as that of a shorter run.
+    /// Limit on the size of a record in bytes. The limit is meant for a run of a day. A time series
+    /// has at most 1,800 slices (`SLICES_MAX`) for any duration of the run.
     const RECORD_MAX: usize = 50_000_000;
     let (run_for, rate) = (&options.run_for, options.rate);
     let mounted = MountedVolume::new("ext4")?;

@@ -103,15 +103,15 @@ enum Benchmark {
     /// How often studies of identical systems show a difference, and how often studies of a slowed
     /// system find it.
     Studies(studies::StudiesOptions),
-    /// How often rules of verdicts raise false alarms, and how often they find problems:
-    /// `not-steady`, `paused`, gates.
+    /// How often the verdict rules `not-steady` and `paused`, and the gates of studies, raise false
+    /// alarms, and how often they find real problems.
     Verdicts(verdicts::VerdictsOptions),
     /// Time and memory of plans.
     Plan,
-    /// An archive with very many runs: how long lists, a report and an export take.
+    /// Duration of lists, a report and an export for an archive with very many runs.
     Archive(archive::ArchiveOptions),
-    /// Runs that are killed, ended and moved away at random among a user's files, and cleaned:
-    /// whether anything of the user's is touched.
+    /// Kills, ends or moves runs at random among a user's files, calls `clean`, and checks that no
+    /// file of the user is touched.
     Safety(safety::Campaign),
     /// One run of the engine `posix` or `nfs`, in a separate process.
     #[command(hide = true)]

@@ -183,8 +183,8 @@ impl MountedVolume {
             attach(&image, false)?
         };
         let mounted = self.mount(&[&device]);
-        // While the device is mounted, this only asks the kernel to detach the device after the
-        // unmount. It is also necessary if mounting failed or a signal has arrived.
+        // While the device is mounted, `losetup --detach` only asks the kernel to detach the device
+        // after the unmount. The call is made even if mounting failed or a signal has arrived.
         Command::new("losetup")
             .args(["--detach", &device])
             .status()?;

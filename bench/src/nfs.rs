@@ -31,7 +31,8 @@ const FILE_BYTES: u64 = 4_096;
 const USER_LIMIT: f64 = 0.6;
 const CPU_LIMIT: f64 = 0.9;
 const DEEP_LIMIT: f64 = 1.0;
-/// Minimum for the lower end of the interval of our call rate over libnfs's.
+/// Minimum of our call rate divided by libnfs's. It applies to the lower end of the ratio's
+/// interval.
 const RATE_LIMIT: f64 = 0.95;
 
 #[derive(Clone, Debug, clap::Args)]

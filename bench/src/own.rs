@@ -1,4 +1,5 @@
-//! The overhead of the program: the loop on the null engine, and plans.
+//! Measures the overhead of the program: the cost of the loop that performs operations, on the null
+//! engine, and the duration and memory of plans.
 
 use crate::process::{command, output};
 use crate::result::Result;

@@ -139,7 +139,7 @@ impl Contest {
         self.rows.iter().map(sample).collect()
     }
 
-    /// One pair: our sample and the other tool's for every row.
+    /// Takes one pair of samples for every row: our sample and the other tool's.
     fn pair(&self, ground: &PeerLoad, ours_first: bool) -> Result<Vec<[PhaseSample; 2]>> {
         let ours = || ground.renew().and_then(|()| self.ours(ground));
         let commands = (self.commands)(ground);

@@ -2,7 +2,7 @@
 //!
 //! Every program runs in its own process group, which is ended if SIGINT, SIGTERM or SIGHUP
 //! arrives. No program is started afterwards. The failure of the ended program then propagates as
-//! an error. The values that hold mounts are dropped, which unmounts all file systems.
+//! an error, which drops the values that hold mounts and so unmounts all file systems.
 
 use crate::result::Result;
 use record::{Outcome, Record};

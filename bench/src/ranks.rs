@@ -13,8 +13,8 @@ use record::Record;
 use crate::mounts::touch_memory;
 use crate::noise::Noise;
 
-/// Minimum for the rate of the ranks over the rate of one process. It applies to the lower end of
-/// the ratio's interval.
+/// Minimum of the rate of the ranks divided by the rate of one process. It applies to the lower end
+/// of the ratio's interval.
 const RATE_LIMIT: f64 = 0.97;
 /// Number of workers in both variants.
 const WORKERS: u32 = 4;

@@ -8,9 +8,9 @@
 //! left except directories that contain user files.
 //!
 //! After a kill, `clean` may leave files that it names, at most one for each worker. In this case
-//! the manifest still exists and the exit status is 1. After the user files that are in the way are
-//! moved, `clean` must finish. In one round of three, a study makes scratch file systems, and the
-//! user moves or replaces their directories and puts files into them.
+//! the manifest still exists and the exit status is 1. Once the user files that are in the way have
+//! been moved, `clean` must finish. In one round of three, a study makes scratch file systems, and
+//! the user moves or replaces their directories and puts files into them.
 //!
 //! The actions follow from the seed and the round's number, and `--seed S --round N` repeats them.
 //! The exact timing of the actions varies.

@@ -106,7 +106,7 @@ struct Seen {
     open: HashSet<i64>,
     operation: Option<Action>,
     calls: Vec<FileCall>,
-    /// Calls without a file since the last call on a file.
+    /// Calls that concern no file of the benchmark, since the last call that does.
     others: Vec<FileCall>,
 }
 

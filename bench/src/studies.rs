@@ -5,8 +5,8 @@
 //! Every study runs `postmark study` with its own study file and seed, ten blocks and an A/A
 //! control. The table of the study and the decision of the gate are read as JSON. There are two
 //! kinds of slowed candidates: a FUSE file system whose server sleeps longer before each creation,
-//! and transactions with a longer think time. The resulting cost is computed from the baseline's
-//! own time per transaction.
+//! and transactions with a longer think time. The true ratio of the rates is computed from the
+//! known delay and the baseline's time per transaction.
 
 mod found;
 

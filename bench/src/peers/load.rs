@@ -92,7 +92,7 @@ impl PeerLoad {
         Ok(())
     }
 
-    /// A directory for each worker; `None` if there is only one worker.
+    /// The name of each worker's directory; a single `None` if there is only one worker.
     pub fn own_directories(&self) -> Vec<Option<String>> {
         match self.workers {
             1 => vec![None],

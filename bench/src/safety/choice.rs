@@ -15,7 +15,8 @@ pub struct Face {
     /// Commands for the prompt, after the command that sets the location; `None` for `postmark
     /// run`.
     pub commands: Option<String>,
-    /// Names of the run's files contain numbers at least up to this one.
+    /// Initial number of files in the pool. Numbered names of the run's files reach at least this
+    /// number.
     pub numbers: u64,
     /// Maximum number of files that the run writes at the same time. A kill may leave this number
     /// of incomplete files.
@@ -24,7 +25,7 @@ pub struct Face {
 
 impl Face {
     /// Whether the run is started at the classic prompt. In this case its files are next to the
-    /// user's files, and not in a directory of the run's own.
+    /// user's files, and not in a separate directory.
     pub fn is_prompt(&self) -> bool {
         self.commands.is_some()
     }

@@ -173,7 +173,8 @@ impl Ended {
     }
 }
 
-/// Runs `clean` on a path; returns its exit status and its output.
+/// Runs `clean` on a path. Returns its exit status, or `None` if it takes longer than [`PATIENCE`],
+/// and its standard output and standard error.
 pub fn clean(ours: &Path, path: &Path) -> Result<(Option<ExitStatus>, [String; 2])> {
     let mut command = Command::new(ours);
     let mut clean = Started::new(command.arg("clean").arg(path).stdin(Stdio::null()))?;

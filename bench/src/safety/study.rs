@@ -1,5 +1,5 @@
 //! A round of a study that makes scratch file systems. A directory for images contains user files
-//! with the names that the study uses, and the user changes it during the study.
+//! with the names that the study uses. The user changes this directory during the study.
 //!
 //! After the end of the study and `clean`, every user file must be unchanged, and everything that
 //! is left of the study must be named. After the user has moved the user files aside, `clean` must

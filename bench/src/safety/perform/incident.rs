@@ -85,7 +85,8 @@ impl Performance<'_> {
         Ok(())
     }
 
-    /// Creates several user files, so many that some have the same numbers as files of the run.
+    /// Creates up to 12 user files in a directory, most of them with names that the run may also
+    /// use.
     pub(super) fn several_user_files(&mut self, directory: &Path, dice: &mut Draws) -> Result<()> {
         for _ in 0..dice.between(1, 12) {
             self.user_file_named_like_the_runs(directory, dice)?;
