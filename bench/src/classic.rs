@@ -62,7 +62,7 @@ pub struct ClassicOptions {
     /// File systems: tmpfs, ext4, xfs.
     #[arg(long, value_delimiter = ',', default_value = "tmpfs,ext4,xfs")]
     pub on: Vec<String>,
-    /// Transactions of the run on 20,000 files; CPU ratios need a million.
+    /// Transactions of the run on 20,000 files. CPU ratios need a million to be precise.
     #[arg(long, default_value_t = 1_000_000)]
     pub transactions: u64,
     /// Leave out the large pool.

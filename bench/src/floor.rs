@@ -199,7 +199,6 @@ fn print(pairs: &[[Costs; 2]], operations: f64, wall_limit: f64) -> bool {
     is_fast && is_cheap
 }
 
-/// Formats a limit and whether it holds.
 pub fn verdict(holds: bool, limit: f64) -> String {
     let word = if holds { "holds: <=" } else { "EXCEEDS" };
     format!("{word} {limit}")

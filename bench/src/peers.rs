@@ -189,7 +189,6 @@ fn is_file(path: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'~')
 }
 
-/// Shows the calls of all programs for a file.
 fn show_calls() -> Result<()> {
     println!(
         "calls for a file, as strace saw them, of {TRACED_FILES} files on tmpfs with one worker; \

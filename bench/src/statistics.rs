@@ -13,7 +13,6 @@ pub struct Median {
 }
 
 impl Median {
-    /// Formats the value with its interval.
     pub fn show(&self, decimals: usize) -> String {
         let Self { value, low, high } = self;
         format!("{value:.decimals$} [{low:.decimals$}, {high:.decimals$}]")

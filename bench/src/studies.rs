@@ -350,7 +350,6 @@ impl Bench<'_> {
     }
 }
 
-/// All runs of an archive.
 fn records(path: &Path) -> Result<Vec<Record>> {
     let archive = open(path, false)?;
     let listed = archive.list(&Filter::default())?;

@@ -29,7 +29,6 @@ fn is_possible() -> bool {
     is_root() && is_met(["gcc", "strace"].iter().all(is_there), "gcc and strace")
 }
 
-/// Whether there is a mount in a directory.
 fn has_mounts(directory: &Path) -> bool {
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
     mounts.contains(directory.to_str().unwrap())

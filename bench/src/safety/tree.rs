@@ -7,7 +7,6 @@ pub fn is_file(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|facts| facts.is_file())
 }
 
-/// The last component of a path.
 pub fn name_of(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default();
     name.to_string_lossy().into_owned()

@@ -88,8 +88,8 @@ impl Files {
         Ok(Arc::clone(file))
     }
 
-    /// Returns any open descriptor of a file that no longer has a name. The kernel does not pass
-    /// the handle with every request.
+    /// Returns any open descriptor of a file that no longer has a name, for requests in which the
+    /// kernel passes no handle.
     fn nameless(&self, file: INodeNo) -> Option<Arc<File>> {
         let handles = lock(&self.handles);
         let mut open = handles.files.values();
@@ -97,8 +97,8 @@ impl Files {
         Some(Arc::clone(open))
     }
 
-    /// Returns the open file of `handle`. If the handle is missing, returns another open descriptor
-    /// of a file without a name, and `None` for a file with a name.
+    /// Returns the open file of `handle`. If the handle is missing or unknown, returns another open
+    /// descriptor if the file no longer has a name, otherwise `None`.
     fn open_one(&self, file: INodeNo, handle: Option<FileHandle>) -> Option<Arc<File>> {
         let given = handle.and_then(|handle| self.file(handle).ok());
         given.or_else(|| match self.path(file) {

@@ -134,8 +134,8 @@ impl Mounted {
         );
     }
 
-    /// Stalls the server at the next request of this kind, which it accepts. The caller waits until
-    /// the server resumes or the connection ends, and cannot be killed.
+    /// Stalls the server after it has accepted the next request of this kind. The process that made
+    /// the request waits until the server resumes or the connection ends, and cannot be killed.
     pub fn stall_at(&self, operation: RequestKind) {
         self.gate.stall_at(operation);
     }

@@ -57,7 +57,6 @@ impl Tree {
         Ok(path)
     }
 
-    /// Returns the path of a name in a directory.
     pub(crate) fn path_in(&self, directory: INodeNo, name: &OsStr) -> Result<PathBuf, Errno> {
         Ok(self.path(directory)?.join(name))
     }

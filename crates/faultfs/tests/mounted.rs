@@ -93,7 +93,7 @@ fn files_are_stored_in_the_backing_directory() {
         fs::metadata(scene.point.path()).unwrap().ino(),
         fs::metadata(scene.backing.path()).unwrap().ino()
     );
-    // An open file without a name still works.
+    // An open file can still be written after its name is removed.
     fs::remove_file(&path).unwrap();
     assert!(!scene.behind("1").exists());
     file.write_all_at(b"still", 0).unwrap();

@@ -3,10 +3,10 @@
 //!
 //! `GetFULLV3Stats` returns calls of NFS version 3 by procedure, without NULL; the server's
 //! configuration must enable it. A call is counted before its reply is sent. `GetFastOPS` is always
-//! enabled, but loses calls that several threads count at the same time. For NFS version 4 its
-//! operations are reported, because the server does not count calls of that version. For version 3
-//! it only checks `GetFULLV3Stats`: if `GetFastOPS` has counted calls, a result without calls is
-//! wrong.
+//! enabled, but loses calls that several threads count at the same time. For NFS version 4, the
+//! operations that `GetFastOPS` counts are reported, because the server does not count calls of
+//! that version. For version 3, `GetFastOPS` only serves to check `GetFULLV3Stats`: a result
+//! without calls is wrong if `GetFastOPS` has counted calls.
 
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ struct Ganesha {
 /// Connects to NFS-Ganesha if it runs and is registered on the system bus.
 pub(crate) fn find(sources: &Sources) -> Fact<Box<dyn ServerCalls>> {
     let named = std::env::var("DBUS_SYSTEM_BUS_ADDRESS").ok();
-    // In the fixture tree of a test, the environment's bus is ignored.
+    // A test that uses a fixture tree ignores `DBUS_SYSTEM_BUS_ADDRESS`.
     let named = named.filter(|_| *sources == Sources::default());
     let address = named.unwrap_or_else(|| format!("unix:path={}", sources.path(BUS).display()));
     let registered =
@@ -76,7 +76,7 @@ impl ServerCalls for Ganesha {
             of: ALL_CLIENTS.to_owned(),
         };
         let told = || -> Result<_, String> {
-            // `GetFastOPS` is asked first: a call that arrives between the two requests is then
+            // `GetFastOPS` is called first: a call that arrives between the two requests is then
             // included in the calls by procedure.
             let fast = FastCounts::of(&self.ask("GetFastOPS")?)?;
             Ok((procedures(&self.ask("GetFULLV3Stats")?)?, fast))

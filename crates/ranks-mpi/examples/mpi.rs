@@ -121,7 +121,8 @@ fn perform(ranks: &Ranks) -> Result<(), CommunicationError> {
     met
 }
 
-/// Returns the processor use of this process without barriers, and while it waits for rank 0.
+/// Returns the processor use of this process in percent: while it works without barriers, and while
+/// it waits for rank 0.
 fn rest(ranks: &Ranks, seconds: u32) -> Result<[f64; 2], CommunicationError> {
     let length = Duration::from_secs(seconds.into());
     let percent =

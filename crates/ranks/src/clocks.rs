@@ -76,7 +76,8 @@ mod tests {
             (985, 25, 150)
         );
         assert!(found.offset_ns.abs_diff(1_000) <= found.error_ns);
-        // If this rank's clock was set back between question and answer, the error is not negative.
+        // If this rank's clock is set back between question and answer, the error is 0 instead of
+        // negative.
         assert_eq!(between(100, 100, 90).error_ns, 0);
     }
 

@@ -161,8 +161,8 @@ impl Ranks {
         self.shared.rank < self.count
     }
 
-    /// Waits until the other ranks close the open run that they perform. There is no time limit, as
-    /// in [`meet`](Self::meet).
+    /// Waits until the other ranks close the open run that they perform. There is no time limit,
+    /// for the same reason as in [`meet`](Self::meet).
     ///
     /// # Errors
     /// Returns an error if a rank stopped the run or is lost.
@@ -200,8 +200,8 @@ impl Ranks {
         self.ask(Collective::Merge, Merge::new(own, merge))
     }
 
-    /// Like [`begin`](Self::begin), but waits for the result without a time limit: a rank may work
-    /// for hours, and a lost rank is detected.
+    /// Performs the same merge as [`begin`](Self::begin) and waits for the result. There is no time
+    /// limit: a rank may work for hours, and the loss of a rank is detected.
     ///
     /// # Errors
     /// Returns an error if a rank stopped the run, is lost, or performs another operation.

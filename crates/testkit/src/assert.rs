@@ -4,10 +4,6 @@ use std::fmt::Debug;
 
 /// Asserts a condition about a value; the failure message contains the value.
 pub trait Assert {
-    /// Asserts a condition about this value.
-    ///
-    /// # Panics
-    /// Panics if `holds` is `false`.
     fn assert(&self, holds: bool);
 }
 
@@ -20,28 +16,13 @@ impl<T: Debug + ?Sized> Assert for T {
 
 /// Asserts the contents of a text; the failure message contains the text.
 pub trait Shows {
-    /// Asserts that the text contains `words`.
-    ///
-    /// # Panics
-    /// Panics if `words` is missing.
     fn shows(&self, words: &str) -> &Self;
 
-    /// Asserts that the text contains several phrases, separated by `|`.
-    ///
-    /// # Panics
-    /// Panics if a phrase is missing.
+    /// Asserts that the text contains each of the phrases in `words`, which are separated by `|`.
     fn shows_all(&self, words: &str) -> &Self;
 
-    /// Asserts that the text does not contain `words`.
-    ///
-    /// # Panics
-    /// Panics if the text contains `words`.
     fn does_not_show(&self, words: &str) -> &Self;
 
-    /// Asserts that the text starts with `words`.
-    ///
-    /// # Panics
-    /// Panics if the text starts differently.
     fn begins_with(&self, words: &str) -> &Self;
 }
 

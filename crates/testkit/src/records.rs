@@ -90,7 +90,7 @@ pub fn worker(
     }
 }
 
-/// Creates the record of one kind of operation, without `Step`s.
+/// Creates the record of one kind of operation, without latencies of its calls.
 pub fn operation(role: Role, action: Action, meter: Meter) -> OperationRecord {
     OperationRecord {
         role,

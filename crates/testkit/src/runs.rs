@@ -28,7 +28,8 @@ pub fn simulate(spec: &RunSpec, engine: &Simulated) -> Record {
     run(spec, engine, engine, &mut NoEvents)
 }
 
-/// Creates a run spec for a simulated target, without overhead measurement and check of free space.
+/// Creates a run spec for a simulated target. The run neither measures its overhead nor checks the
+/// free space.
 pub fn simulated(workload: impl Into<Workload>, target: &str, place: Place) -> RunSpec {
     RunSpec {
         room_check: false,
@@ -45,7 +46,7 @@ pub fn by(workers: Workers, workload: impl Into<Workload>) -> Workload {
     }
 }
 
-/// Creates a workload whose contents can be verified.
+/// Returns the workload with these workers, and with contents that can be verified.
 pub fn verifiable(workers: Workers, workload: impl Into<Workload>) -> Workload {
     Workload {
         contents: Some(ContentSpec {
@@ -96,12 +97,10 @@ pub fn keeping(keep: bool, reuse: bool) -> Keeping {
     Keeping { keep, reuse }
 }
 
-/// Workers with a private pool each.
 pub fn private(workers: u32) -> Workers {
     Workers::Private { workers }
 }
 
-/// Workers with one shared pool.
 pub fn shared(writers: u32, readers: u32) -> Workers {
     Workers::Shared {
         writers,

@@ -275,7 +275,7 @@ pub fn is_standard_output(path: &Path) -> bool {
 
 impl OutputFile {
     /// Replaces the file's old contents completely, or leaves them unchanged. Waits at most
-    /// `limit`, because the file system of the output file may hang like that of the target.
+    /// `limit`, because the file system of the output file may hang.
     ///
     /// # Errors
     /// Returns the system's error, or an error if the limit is exceeded.

@@ -20,7 +20,6 @@ const LINE_EVERY: Duration = Duration::from_secs(5);
 /// Number of seconds that the small chart of the rate covers.
 const SECONDS_DRAWN: usize = 24;
 
-/// Draws the progress of a run.
 pub struct Display {
     bar: Option<ProgressBar>,
     quiet: bool,

@@ -63,8 +63,8 @@ impl Side {
     }
 
     /// Starts a second process if one of the paths leads to a server, waits for it, and returns its
-    /// exit status. Returns `None` if this process must do the work itself, also if no process can
-    /// be started.
+    /// exit status. Returns `None` if this process must do the work itself, for example because no
+    /// process can be started.
     pub fn instead<'a>(&self, paths: impl IntoIterator<Item = &'a Path>) -> Option<u8> {
         // Paths that are URLs need no second process: the client in this program limits how long it
         // waits for a request.
@@ -72,8 +72,8 @@ impl Side {
         self.instead_if(|table| paths.any(|path| table.leads_to_server(path)))
     }
 
-    /// Like [`Self::instead`], but for a command whose paths are not known yet. A second process is
-    /// started if any mounted file system has a server.
+    /// Same as [`Self::instead`], for a command whose paths are not known yet: starts a second
+    /// process if any mounted file system has a server.
     pub fn instead_of_session(&self) -> Option<u8> {
         self.instead_if(|table| table.mounts.iter().any(Mount::has_server))
     }
@@ -83,7 +83,7 @@ impl Side {
             return None;
         };
         // If the terminal mode TOSTOP is set, the terminal stops processes in the background that
-        // write to it. The second process is in the background, so it is not used.
+        // write to it. A second process would be in the background, so none is started.
         let stops_writers = |terminal: BorrowedFd<'_>| {
             tcgetattr(terminal).is_ok_and(|modes| modes.local_modes.contains(LocalModes::TOSTOP))
         };
@@ -134,9 +134,9 @@ fn of_parent() -> Option<File> {
         .ok()
 }
 
-/// Stops this process when the first one is stopped. The first process forwards SIGCONT, which
-/// continues it. For a run in several ranks this matters: a stopped rank must appear stalled to the
-/// other ranks. Otherwise the second process would complete the run with them, and the launcher
+/// Stops this process when the first one is stopped. To continue this process, the first one
+/// forwards SIGCONT. For a run in several ranks this matters: a stopped rank must appear stalled to
+/// the other ranks. Otherwise the second process would complete the run with them, and the launcher
 /// would wait forever for the stopped first process.
 fn stop_with(parent: Pid) {
     loop {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::together::Together;
 
-/// The interval of checks for messages without a pending operation.
+/// The interval at which the thread checks for messages while no operation is pending.
 const IDLE: Duration = Duration::from_millis(50);
 /// For this time after the last progress of an operation, the thread waits for messages without
 /// sleeping, as far as the communicator supports that.

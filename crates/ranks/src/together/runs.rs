@@ -24,8 +24,8 @@ impl Together {
         if !self.is_run() {
             return;
         }
-        // A last check whether this rank requests a stop. Without this check, other ranks might
-        // continue the run for a long time.
+        // Checks for the last time whether this rank requests a stop. Without this check, other
+        // ranks might continue the run for a long time.
         self.look();
         let rank = self.stopped.unwrap_or(self.links.communicator.rank());
         self.fail_all(&CommunicationError::Stopped { rank });

@@ -1,4 +1,4 @@
-//! Detects lost ranks and requests to stop the run, and informs all ranks.
+//! Detects that a rank is lost or requests a stop of the run, and informs all ranks.
 
 use std::time::Instant;
 

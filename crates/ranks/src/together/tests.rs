@@ -59,7 +59,8 @@ impl Communicator for Counted {
     }
 }
 
-/// The value of a simulated rank: latencies, and a line for this rank that the merge keeps.
+/// What a simulated rank contributes to the merge: latencies, and a list with one entry. Merging
+/// adds the latencies and concatenates the lists.
 type Part = (Histogram, Vec<(u32, String, u64)>);
 
 fn done_by(rank: u32) -> Part {

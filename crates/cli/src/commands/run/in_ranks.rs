@@ -40,8 +40,8 @@ pub fn together(
             true => count_ranks(&mut arguments, joined.performing(), launched),
             false => Ok(()),
         };
-        // If the number of ranks is wrong, rank 0 sends this error to the other ranks in place of
-        // the run spec.
+        // If the number of ranks is wrong, rank 0 sends the error in `counted` to the other ranks
+        // instead of the run spec.
         perform_together(joined, &arguments, counted)
     })
 }

@@ -291,9 +291,9 @@ fn complete(record: &mut Record, sizing: &Option<Sizing>, notes: &[Note]) {
     record.hints = notes.to_vec();
 }
 
-/// Archives the record. Prints its number after the report if that is on the terminal, otherwise on
-/// standard error. If the record is not archived, prints the reason on standard error. Returns
-/// whether archiving was requested and failed.
+/// Archives the record. Prints its number after the report if the report is on the terminal,
+/// otherwise on standard error. If the record is not archived, prints the reason on standard error.
+/// Returns whether archiving was requested and failed.
 fn keep(keeper: Keeper, record: &Record, is_seen: bool, quiet: bool) -> Result<bool, Problem> {
     let archive = sanitize::path(keeper.path()).into_owned();
     let (told, is_missed) = match keeper.finish(record) {

@@ -15,9 +15,11 @@ pub struct Beside {
 }
 
 impl Beside {
-    /// Creates the new file. Returns `None` if the caller must overwrite the old file instead.
-    /// Reasons are that the path now leads to another file, or that the old file has several hard
-    /// links or another owner. A further reason is that no file can be created in the directory.
+    /// Creates the new file. Returns `None` if the caller must overwrite the old file instead,
+    /// because
+    /// - the path now leads to another file,
+    /// - the old file has several hard links or another owner, or
+    /// - no file can be created in the directory.
     pub fn of(path: &Path, former: FileId) -> std::io::Result<Option<Self>> {
         // If the path is a symbolic link, the link stays and the file that it points to is
         // replaced.
