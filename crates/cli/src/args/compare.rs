@@ -20,21 +20,21 @@ pub struct CompareArguments {
     /// A study, or the baseline and the sides to compare with it.
     #[arg(required = true, value_name = "SIDE")]
     pub sides: Vec<String>,
-    /// Compare this number of the runs: transactions, read, written, an operation like create, the
-    /// latency of one like create.p99, cpu or messages. Repeat the option for more [default:
-    /// the study's, or transactions].
+    /// Compare this metric of the runs: transactions, read, written, cpu, messages, an operation
+    /// like create, or its latency like create.p99. Repeat the option for more [default: the
+    /// study's, or transactions].
     #[arg(long, value_name = "METRIC")]
     pub metric: Vec<Metric>,
-    /// Compare runs of different workloads, durability tiers, cache states or hosts, or that
-    /// skipped or failed unlike shares of their operations (by more than 1 %).
+    /// Compare runs even if they differ in workload, durability tier, cache state or host, or if
+    /// their shares of skipped or failed operations differ by more than 1 %.
     #[arg(long)]
     pub unlike: bool,
     /// Show a study in the tables of a paper instead: tr3022, veritas, sessions, submissions or
     /// completion.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["metric", "unlike"])]
     pub layout: Option<PaperLayout>,
-    /// With the layout: show the paper's own numbers beside the study's, and what of them holds
-    /// today.
+    /// With --layout: show the paper's own numbers beside the study's, and which of the paper's
+    /// findings still hold.
     #[arg(long, requires = "layout")]
     pub with_published: bool,
     /// Format of the comparison.
@@ -64,15 +64,16 @@ pub struct GateArguments {
     /// Repeat the option for more: all must hold.
     #[arg(long, required = true, value_name = "REQUIREMENT")]
     pub require: Vec<Requirement>,
-    /// Decide on the blocks after block N alone, to confirm a decision on the blocks until then.
+    /// Decide on the blocks after block N only, to confirm an earlier decision on the blocks up to
+    /// N.
     #[arg(long, value_name = "N")]
     pub confirm: Option<u32>,
     /// Pass a study that is DOUBTFUL because a baseline differs from its twin, which is the same
     /// system. Otherwise such a gate is undecided.
     #[arg(long)]
     pub allow_doubtful: bool,
-    /// Compare runs of different workloads, durability tiers, cache states or hosts, or that
-    /// skipped or failed unlike shares of their operations (by more than 1 %).
+    /// Compare runs even if they differ in workload, durability tier, cache state or host, or if
+    /// their shares of skipped or failed operations differ by more than 1 %.
     #[arg(long)]
     pub unlike: bool,
     /// Format of the decision.

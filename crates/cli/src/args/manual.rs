@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
 pub struct CompletionsArguments {
-    /// The shell that reads them.
+    /// Shell for which the completions are printed.
     #[arg(value_enum)]
     pub shell: Shell,
 }
@@ -24,10 +24,10 @@ pub enum Shell {
 
 #[derive(Debug, Args)]
 pub struct ManArguments {
-    /// Write postmark.1 and a page for each command into this directory, which is made where it is
+    /// Write postmark.1 and a page for each command into this directory, which is created if it is
     /// missing [default: print postmark.1].
     pub directory: Option<PathBuf>,
-    /// Write over pages that exist.
+    /// Overwrite existing pages.
     #[arg(long, requires = "directory")]
     pub force: bool,
 }

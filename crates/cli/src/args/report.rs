@@ -24,12 +24,12 @@ pub struct ReportArguments {
     /// Compare single runs, too: the first one is the baseline.
     #[arg(long)]
     pub compare: bool,
-    /// Compare this number of the runs, as in 'postmark compare' [default: the study's, or
+    /// Compare this metric of the runs, as in 'postmark compare' [default: the study's, or
     /// transactions]. Repeat for more.
     #[arg(long, value_name = "METRIC")]
     pub metric: Vec<Metric>,
-    /// Compare runs of different workloads, durability tiers, cache states or hosts, or that
-    /// skipped or failed unlike shares of their operations (by more than 1 %).
+    /// Compare runs even if they differ in workload, durability tier, cache state or host, or if
+    /// their shares of skipped or failed operations differ by more than 1 %.
     #[arg(long)]
     pub unlike: bool,
     /// Write the HTML file here ('-': standard output).

@@ -41,9 +41,8 @@ pub struct StudyArguments {
     /// An option of all runs, like files=2000 or for=30s. Repeat for more.
     #[arg(long, value_name = "OPTION=VALUE", conflicts_with = "file")]
     pub set: Vec<String>,
-    /// An option with several values, each a cell of its own, like workers=1,4. Also age (how many
-    /// times the pool is churned before the measurement) and fullness (of made file systems,
-    /// in percent).
+    /// An option with several values, one cell for each, like workers=1,4. Also age (how many times
+    /// the pool is churned before the measurement) and fullness (of made file systems, in percent).
     #[arg(long, value_name = "OPTION=VALUES", conflicts_with = "file")]
     pub axis: Vec<String>,
     /// Name of the study [default: its presets].
@@ -57,8 +56,9 @@ pub struct StudyArguments {
     /// As many blocks as this time allows.
     #[arg(long = "for", value_name = "TIME")]
     pub run_for: Option<Time>,
-    /// Add blocks until every interval is within this percentage of its ratio: at least 10 blocks,
-    /// and no more than --blocks [default: 100] and --for allow.
+    /// Add blocks until every confidence interval deviates from its ratio by at most this
+    /// percentage. At least 10 blocks are run; --blocks [default: 100] and --for limit their
+    /// number.
     #[arg(long, value_name = "P%")]
     pub until: Option<String>,
     /// Seed of the order of runs [default: 1].
@@ -76,7 +76,7 @@ pub struct StudyArguments {
     /// Repeat for more.
     #[arg(long, value_name = "METRIC")]
     pub metric: Vec<String>,
-    /// Compare cells that skipped or failed unlike shares of their operations (by more than 1 %).
+    /// Compare cells even if their shares of skipped or failed operations differ by more than 1 %.
     #[arg(long)]
     pub unlike: bool,
     /// Longest wait for a quiet machine before each run; 0s for none [default: 10s].
@@ -86,8 +86,8 @@ pub struct StudyArguments {
     /// completion.
     #[arg(long, value_name = "NAME")]
     pub layout: Option<PaperLayout>,
-    /// With the layout: show the paper's own numbers beside the study's, and what of them holds
-    /// today.
+    /// With --layout: show the paper's own numbers beside the study's, and which of the paper's
+    /// findings still hold.
     #[arg(long)]
     pub with_published: bool,
     /// Continue a study that did not end: its identity, its name or last [default: last].
