@@ -34,8 +34,8 @@ impl SystemDuring {
         servers.map(|servers| servers.iter().map(|server| server.fraction).sum())
     }
 
-    /// Adds the counters of the process of `other`. Both processes run on one kernel, so `self`
-    /// already contains the kernel's other counters.
+    /// Adds the process counters of `other`, which is another process on the same kernel. The
+    /// kernel's other counters are not added, because `self` already contains them.
     pub fn add_process(&mut self, other: &Self) {
         let process = &mut self.counted.process;
         *process = match (&*process, &other.counted.process) {

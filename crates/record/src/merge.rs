@@ -89,7 +89,8 @@ pub fn ends(each: impl IntoIterator<Item = Option<End>>) -> Fact<End> {
 }
 
 impl Check {
-    /// Adds two checks that ran at the same time.
+    /// Adds the counts of two checks that ran at the same time. The duration is that of the longer
+    /// check.
     #[must_use]
     pub fn beside(self, other: Self) -> Self {
         Self {
@@ -98,7 +99,7 @@ impl Check {
         }
     }
 
-    /// Adds two checks that ran one after the other.
+    /// Adds the counts and the durations of two checks that ran one after the other.
     #[must_use]
     pub fn then(self, other: Self) -> Self {
         Self {

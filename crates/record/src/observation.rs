@@ -60,9 +60,9 @@ pub struct Observation {
     /// Processor time in the kernel, in nanoseconds, of the processes that `user_ns` includes.
     pub system_ns: u64,
     /// Counters from before the start of the command until after its end. `own` covers the
-    /// processes that `user_ns` includes, on all file systems: when a parent waits for a child, the
-    /// kernel adds the child's counts. Counters of devices and of messages to servers include the
-    /// activity of all programs.
+    /// processes that `user_ns` includes, and all file systems. When a parent waits for a child,
+    /// the kernel adds the child's counts to those of the parent. Counters of devices and of
+    /// messages to servers include the activity of all programs.
     pub performing: Accounted,
     /// The sync after the command; null if no sync was performed.
     pub sync: Option<TargetSync>,

@@ -27,7 +27,7 @@ pub struct OperationRecord {
     pub steps: Vec<StepRecord>,
 }
 
-/// One kind of call within the operations of one kind.
+/// Latencies of one kind of call, within the operations of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StepRecord {
     /// Name of the call.
@@ -36,7 +36,7 @@ pub struct StepRecord {
     pub latency: Histogram,
 }
 
-/// Times that workers of one role waited for files that other workers had claimed.
+/// How long workers of one role waited for files that other workers had claimed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimWaits {
     /// Role of the waiting workers.
@@ -138,7 +138,8 @@ pub struct SlowStep {
     pub ns: u64,
 }
 
-/// A segment of a phase, with its own meters.
+/// A part of a phase, such as the warm-up or the measurement window, with its own counts and
+/// latencies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Segment {
     /// Kind of the segment.
@@ -178,7 +179,7 @@ pub struct PhaseRecord {
     /// For each worker this is the last moment at which no transaction was due; the earliest moment
     /// of all workers is stored. Null for a closed loop, or if a worker never kept up.
     pub caught_up_ns: Option<u64>,
-    /// Times that workers waited for files that other workers had claimed, or for their own
+    /// How long workers waited for files that other workers had claimed, or for their own
     /// operations in flight on the same file. Empty for private pools with one operation at a time.
     pub claim_waits: Vec<ClaimWaits>,
     /// Operations over time since the start of the phase, by role and kind of operation, including

@@ -19,8 +19,8 @@ use crate::tool::Tool;
 /// The ranks of a run, and their hosts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClusterRecord {
-    /// Number of ranks that the launcher started; for a sweep of ranks, the number of its largest
-    /// load level.
+    /// Number of ranks that the launcher started; for a sweep of ranks, the number of ranks at the
+    /// largest load level.
     pub launched: u32,
     /// Ranks whose part of the record exists, by number.
     pub ranks: Vec<RankRecord>,
@@ -128,9 +128,9 @@ pub struct ObserverRecord {
     pub clock_begin: RankClockOffset,
     /// Offset of the observer's monotonic clock from that of rank 0, measured after the run.
     pub clock_end: RankClockOffset,
-    /// Number of readings.
+    /// Number of readings, including those that were not kept.
     pub readings: u64,
-    /// Longest time between two readings that were kept, in nanoseconds.
+    /// Longest time between two consecutive readings of those that were kept, in nanoseconds.
     pub interval_ns: u64,
     /// Time from the first reading to the last, in nanoseconds.
     pub whole_ns: u64,
@@ -140,7 +140,7 @@ pub struct ObserverRecord {
     /// 99th percentile of the processors' busy share in windows of 2 s, over the time of all
     /// readings, from 0 to 1.
     pub cpu_busy_p99: Fact<f64>,
-    /// Counters in each phase. Like the phase's evidence, they include warm-ups.
+    /// Counters in each phase, including warm-ups.
     pub phases: Vec<ObserverPhase>,
 }
 

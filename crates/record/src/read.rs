@@ -48,7 +48,8 @@ const LOCATION_BYTES: u64 = 3 * size_of::<LocationRecord>() as u64;
 const PHASE_BYTES: u64 = 3 * size_of::<PhaseRecord>() as u64 + SLICES_MAX as u64 * SLICE_BYTES;
 const SLICE_BYTES: u64 = size_of::<BTreeMap<(Role, Action), SliceMeter>>() as u64;
 
-/// Maximum number of characters in an error message, because messages quote the text that was read.
+/// Maximum number of characters in an error message. Messages quote the text that was read, which
+/// can be long.
 const TOLD_MAX: usize = 300;
 
 /// Reason why a record cannot be read.

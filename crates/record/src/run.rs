@@ -72,8 +72,8 @@ pub struct Stalled {
     pub operation: String,
     /// Path of the operation.
     pub path: String,
-    /// Duration of the operation, in nanoseconds; if it did not return, the time until its last
-    /// check.
+    /// Duration of the operation, in nanoseconds. If the operation did not return, this is its age
+    /// when the run last checked it.
     pub ns: u64,
     /// Whether the operation returned later.
     pub came_back: bool,
@@ -294,7 +294,7 @@ impl Actual {
         self.phases.iter().chain(of_steps)
     }
 
-    /// Iterates over the transactions of the run, or of a sweep's load levels.
+    /// Iterates over the phase `transactions` of the run, or over those of a sweep's load levels.
     pub fn transactions(&self) -> impl Iterator<Item = &PhaseRecord> {
         self.all_phases()
             .filter(|phase| phase.phase == Phase::Transactions)

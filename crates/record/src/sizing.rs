@@ -31,7 +31,8 @@ pub struct Sizing {
     pub cache_bytes: u64,
     /// Source of `cache_bytes`, as text: the machine's memory or the control group's limit.
     pub cache_is: String,
-    /// Mean size of the first files whose sizes are drawn from the stream, in bytes.
+    /// Mean size of files, in bytes, from the sizes that the stream draws for the first files of a
+    /// pool.
     pub mean_file_bytes: f64,
     /// Chosen number of files of all pools together.
     pub files: u64,

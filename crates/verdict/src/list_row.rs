@@ -153,7 +153,6 @@ impl Headline {
             .or_else(|| self.work.map(WorkKind::name))
     }
 
-    /// The file systems, joined by `+`; `None` if there are none.
     pub fn file_system(&self) -> Option<String> {
         (!self.file_systems.is_empty()).then(|| self.file_systems.join("+"))
     }

@@ -191,7 +191,8 @@ impl Limit {
     }
 }
 
-/// Result of an SLO.
+/// Result of an SLO: the rates between which it stops being met. If no load level meets it, also
+/// the load level that is nearest to it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SloSummary {
     /// The latency that 99 % of the operations must stay below, in nanoseconds.
@@ -203,7 +204,8 @@ pub struct SloSummary {
     pub nearest: Option<(usize, u64)>,
 }
 
-/// Results of a load sweep.
+/// Results of a load sweep: its load levels, the saturation rate, the result of the SLO, and the
+/// knee.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepSummary {
     /// The load levels in the order in which they were applied.

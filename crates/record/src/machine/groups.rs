@@ -31,7 +31,6 @@ macro_rules! over_time {
         }
 
         impl $group {
-            /// Creates empty columns.
             pub(super) fn new($($fixed: $fixed_type),*) -> Self {
                 Self { $($fixed,)* $($column: $kind::default(),)* }
             }

@@ -53,8 +53,8 @@ fn hash(worker: u32) -> StreamHash {
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Returns the phase of transactions in which `workers` achieved their results. They are numbered
-/// from `first_worker`.
+/// Returns a phase of transactions with the results of `workers`, which are numbered from
+/// `first_worker`.
 fn transactions(first_worker: u32, workers: &[Did]) -> PhaseRecord {
     let role = |worker: u32| {
         if worker % 3 == 0 {
@@ -561,7 +561,8 @@ fn evidence(own: u64, calls: u64, mount: u64, writes: u64) -> serde_json::Value 
 
 #[test]
 fn each_counter_is_added_once_per_process_host_or_kernel() {
-    // Ranks 0 and 3 are on host 0, ranks 1 and 4 on host 1 with the same kernel, rank 2 on host 2.
+    // Ranks 0 and 3 are on host 0, ranks 1 and 4 on host 1, and rank 2 on host 2. Hosts 0 and 1
+    // share a kernel.
     let workers = alike(5);
     let mut all = Vec::new();
     for rank in 0..5_u32 {

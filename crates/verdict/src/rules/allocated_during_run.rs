@@ -1,9 +1,9 @@
 //! **`allocated-during-run`** (DOUBTFUL). The target is on a sparse file, which allocates space
 //! when a block is written for the first time: a second run on the same blocks is faster.
-//! *Threshold*: more than 10 % of the bytes that were written to the devices in the transactions
-//! and the sync after them. *Evidence*: the growth of the files below the target's loop devices.
-//! The kernel does not count the growth of other thin devices. *What to do*: `fallocate` the file
-//! before the run.
+//! *Threshold*: the files grow by more than 10 % of the bytes that were written to the devices in
+//! the transactions and in the sync after them. *Evidence*: the growth of the files below the
+//! target's loop devices. The kernel does not count the growth of other thin devices. *What to do*:
+//! `fallocate` the file before the run.
 
 use super::rule::*;
 use crate::summary::evidence::phase_evidence;

@@ -6,7 +6,7 @@
 use super::processors::runs;
 use super::rule::*;
 
-/// The kernel changed its clock source.
+/// The kernel changed its clock source during the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct ClockSourceChanged {

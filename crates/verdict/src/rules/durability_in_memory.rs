@@ -1,9 +1,9 @@
 //! **`durability-in-memory`** (DOUBTFUL, INVALID). Durability was requested, but the changes are in
 //! memory. *Threshold*: with a `--durability` other than `none`, any location in memory. INVALID:
-//! on tmpfs and similar file systems, where a sync has no effect. DOUBTFUL: if a file system for
-//! devices is on memory (`ram0`, an image on tmpfs): the file system does its work, and no device
-//! does. *Evidence*: the file system and the devices of each location. *What to do*: use a
-//! directory on a disk.
+//! on tmpfs and similar file systems, where a sync has no effect. DOUBTFUL: on a file system that
+//! needs a device, if its device is memory (`ram0`, an image on tmpfs). The file system then
+//! performs its syncs, but no disk stores the data. *Evidence*: the file system and the devices of
+//! each location. *What to do*: use a directory on a disk.
 
 use spec::Durability;
 use system::{Class, Device};
@@ -21,7 +21,7 @@ pub struct DurabilityInMemory {
     /// File system and devices of the location.
     pub place: String,
     /// Whether the file system needs a device, and its device is memory. If not, the file system
-    /// itself stores its data in memory, like tmpfs.
+    /// itself stores its data in memory, as tmpfs does.
     pub is_beneath: bool,
 }
 

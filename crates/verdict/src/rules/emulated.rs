@@ -1,13 +1,14 @@
 //! **`emulated`** (DOUBTFUL). The processors are emulated in software. An emulator takes about ten
-//! times as long for an instruction, but not equally long for each kind: times and rates are those
-//! of the emulator, not of a file system. Counts, contents and order are correct, and a study may
-//! examine them: therefore only DOUBTFUL. *Threshold*: any run on such a machine. *Evidence*:
-//! `/sys/class/dmi/id/sys_vendor` is `QEMU` and the processor is named TCG (`host.emulated`); not
-//! judged if that is not certain. *What to do*: use real or virtualized processors.
+//! times as long for an instruction, and this factor differs between kinds of instructions. So
+//! times and rates are those of the emulator, not of a file system. The run is only DOUBTFUL,
+//! because counts, contents and order are correct, and a study may examine them. *Threshold*: any
+//! run on such a machine. *Evidence*: `/sys/class/dmi/id/sys_vendor` is `QEMU` and the processor is
+//! named TCG (`host.emulated`); not judged if it is not certain whether the processors are
+//! emulated. *What to do*: use real or virtualized processors.
 
 use super::rule::*;
 
-/// The processors are emulated in software.
+/// The processors are emulated in software, so times and rates are those of the emulator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Emulated {}

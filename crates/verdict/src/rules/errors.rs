@@ -1,11 +1,11 @@
 //! **`errors`** (DOUBTFUL, INVALID). Operations failed. Rates exclude failed operations, and files
 //! that a failed operation damaged are not used again. So the run performed another workload than
 //! the requested one. *Threshold*: any error; INVALID: more than `--on-error` allows. *Evidence*:
-//! the failed operations, by operation, step and error number. *What to do*: remove the cause.
+//! the failed operations, by operation, call and error number. *What to do*: remove the cause.
 
 use super::rule::*;
 
-/// Operations failed.
+/// Operations failed, and rates exclude them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Errors {

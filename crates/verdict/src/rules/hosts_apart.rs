@@ -1,8 +1,8 @@
 //! **`hosts-apart`** (DOUBTFUL). The hosts were not equally fast: a worker on the slowest did less
 //! in a second than one on the fastest. If each worker does the same work, the slowest host
 //! determines when the run ends. *Threshold*: the lowest rate of a worker is more than 30 % below
-//! the highest, three times what a steady run may drift. Not judged for partial runs, nor if
-//! workers are readers and writers, whose rates differ by their work. *Evidence*:
+//! the highest, three times the drift that is allowed for a steady run. Not judged for partial
+//! runs, nor if workers are readers and writers, whose rates differ by their work. *Evidence*:
 //! `summary.ranks.hosts`. *What to do*: examine the slowest host, or exclude it.
 
 use super::rule::*;
@@ -13,7 +13,7 @@ use crate::summary::ranks;
 /// unequal clients. If each worker does the same work, the slowest host determines the total rate.
 const MAX: f64 = 0.30;
 
-/// The hosts were not equally fast.
+/// The hosts differ in their rates per worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct HostsApart {

@@ -4,10 +4,10 @@
 //! reads as reads of a device. *Threshold*: with `--cache cold`, `cold-data` or `--direct`, any
 //! such device below a location, if contents were read. INVALID: the devices below a loop device
 //! read less than 1 % of what the reads returned (as in `reads-from-memory`). Their counters
-//! include other programs' reads, so they can only show too much. *Evidence*: the devices of each
-//! location down to the last (`loop/dio` in sysfs), and their counters. Other layers that cache
-//! (bcache, a controller, a hypervisor's host) are not detected. *What to do*: `losetup
-//! --direct-io=on` on a file system that supports it, or a target on a disk.
+//! include other programs' reads, so the run itself may have read even less from these devices.
+//! *Evidence*: the devices of each location down to the last (`loop/dio` in sysfs), and their
+//! counters. Other layers that cache (bcache, a controller, a hypervisor's host) are not detected.
+//! *What to do*: `losetup --direct-io=on` on a file system that supports it, or a target on a disk.
 
 use super::memory::{READS_INVALID, asked_of_device, option};
 use super::rule::*;

@@ -1,8 +1,8 @@
 //! **`nearly-full`** (DOUBTFUL). The file system is nearly full. Allocators search longer if little
 //! space is free; FFS kept 10 % free for that reason (McKusick, Joy, Leffler, Fabry: A Fast File
 //! System for UNIX, 1984). *Threshold*: above 90 %. *Evidence*: the used share of a location's
-//! space (`fill_fraction`) plus its part of the pool's contents. Not judged in memory. *What to
-//! do*: use a smaller pool or a larger file system.
+//! space (`fill_fraction`) plus its part of the pool's contents. File systems in memory are not
+//! judged. *What to do*: use a smaller pool or a larger file system.
 
 use system::Class;
 

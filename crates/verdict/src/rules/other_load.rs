@@ -1,19 +1,19 @@
 //! **`other-load`** (DOUBTFUL). Other programs used the processors. Only DOUBTFUL, because the
 //! share does not show whether a worker had to wait. *Threshold*: more than 5 % of all processors'
-//! time in user mode. This is half of what a steady run may drift, because a comparison of two runs
-//! includes it twice. *Evidence*: the processor time in user mode, because write-back, journals and
-//! loop devices are kernel threads, which have none. Not judged for runs below 1 s (the kernel
-//! counts in ticks of 10 ms), nor with `--storage nfs` and a server on the loopback interface,
-//! which is a program. A FUSE server is a program as well: its processor time, with that of its
-//! descendants, is subtracted and reported separately
+//! time in user mode. This is half the drift that is allowed for a steady run, because a comparison
+//! of two runs includes it twice. *Evidence*: the processor time in user mode, because write-back,
+//! journals and loop devices are kernel threads, which have none. Not judged for runs below 1 s
+//! (the kernel counts in ticks of 10 ms), nor with `--storage nfs` and a server on the loopback
+//! interface, because this server is another program. A FUSE server is a program as well: its
+//! processor time, with that of its descendants, is subtracted and reported separately
 //! (`summary.verdict.seen.fuse_servers_fraction`, `during.fuse_servers`). The server is the process
 //! that holds `/dev/fuse` open for the target's connection (`/proc/PID/fdinfo`, since Linux 6.16).
-//! On earlier kernels, all processes that hold `/dev/fuse` open count as the server, so that other
-//! load among them is missed. Programs that work for a server, but were not started by it, count as
-//! other load. Not judged if no such server is visible (another user's, another PID namespace) or
-//! if it ended during the run. Of the programs that still run at the end, the three largest are
-//! named with process number and share; programs that ended before are missing. *What to do*: stop
-//! them.
+//! On earlier kernels, all processes that hold `/dev/fuse` open count as the server, so other load
+//! of these processes is not detected. Programs that work for a server, but were not started by it,
+//! count as other load. Not judged if the server is not visible, because it belongs to another user
+//! or PID namespace, or if it ended during the run. Of the programs that still run at the end, the
+//! three largest are named with process number and share; programs that ended before are missing.
+//! *What to do*: stop them.
 
 use system::BusyProgram;
 

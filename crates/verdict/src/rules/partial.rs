@@ -7,7 +7,7 @@ use record::run::Outcome;
 
 use super::rule::*;
 
-/// The run did not complete.
+/// The run did not complete, so its numbers cover only a part of the work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Partial {

@@ -2,15 +2,15 @@
 //! group's freezer), while the machine ran. In an open loop all transactions that were due
 //! meanwhile are late; in a closed loop the rate includes the pause. *Threshold*: pauses of more
 //! than 1 % of a phase's time, because the 99th percentile may then be that of pauses; INVALID:
-//! more than 10 % (as much as a steady run may drift). Phases below 1 s are not judged. *Evidence*:
-//! a thread of the program that wakes up every 20 ms. A pause is a delay of at least 30 ms, less
-//! the time that the thread waited for a processor (its run delay in `schedstat`,
-//! Documentation/scheduler/sched-stats.rst): time in which other programs use the processors is not
-//! a pause. In a test with six busy loops on two processors and a load of at least 10, there were
-//! 4,466 delays of up to 195 ms. Without the time spent waiting for a processor, none reached 5 ms.
-//! If the kernel does not count the run delay, a pause is a delay of at least 1 s. A suspended
-//! machine is not a pause, because the monotonic clock stands still. *What to do*: find out what
-//! stops the program.
+//! more than 10 % (the drift that is allowed for a steady run). Phases below 1 s are not judged.
+//! *Evidence*: a thread of the program that wakes up every 20 ms. A pause is a delay of at least 30
+//! ms, after subtracting the time that the thread waited for a processor (its run delay in
+//! `schedstat`, Documentation/scheduler/sched-stats.rst): time in which other programs use the
+//! processors is not a pause. In a test with six busy loops on two processors and a load of at
+//! least 10, there were 4,466 delays of up to 195 ms. Without the time spent waiting for a
+//! processor, none reached 5 ms. If the kernel does not count the run delay, a pause is a delay of
+//! at least 1 s. A suspended machine is not a pause, because the monotonic clock stands still.
+//! *What to do*: find out what stops the program.
 
 use super::processors::SHARES_FROM_NS;
 use super::rule::*;

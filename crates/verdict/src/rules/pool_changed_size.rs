@@ -1,12 +1,12 @@
 //! **`pool-changed-size`** (DOUBTFUL). The pool had another number of files at the end of the
 //! measurement than at its start, so the numbers are not those of one pool size. Equal weights of
 //! creations and deletions do not keep a small pool's size: n random draws change it by about the
-//! square root of n. *Threshold*: more than 20 % of the files at the start, twice what a steady run
-//! may drift. Not judged for work that only creates or only deletes, because its mix implies the
-//! change; for partial runs; and for a kept pool that is kept again, because its size is not known.
-//! *Evidence*: the creations, deliveries and deletions that were completed in the preparation, in
-//! warm-ups and in the measured time; for a sweep on one pool, over all its steps. *What to do*:
-//! use a mix that creates as often as it deletes, more files, or a shorter run.
+//! square root of n. *Threshold*: more than 20 % of the files at the start, twice the drift that is
+//! allowed for a steady run. Not judged for work that only creates or only deletes, because its mix
+//! implies the change; for partial runs; and for a kept pool that is kept again, because its size
+//! is not known. *Evidence*: the creations, deliveries and deletions that were completed in the
+//! preparation, in warm-ups and in the measured time; for a sweep on one pool, over all its steps.
+//! *What to do*: use a mix that creates as often as it deletes, more files, or a shorter run.
 
 use record::run::{Segment, SegmentKind};
 

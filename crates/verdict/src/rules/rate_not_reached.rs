@@ -1,11 +1,12 @@
 //! **`rate-not-reached`** (INVALID). An open loop did not reach its requested rate. Above the
 //! saturation rate the queue grows during the whole run, and latencies measure the length of the
 //! run (Schroeder, Wierman, Harchol-Balter: Open Versus Closed: A Cautionary Tale, NSDI 2006).
-//! *Threshold*: of R·t transactions, more are missing than the sum of 1 %, one for each worker (it
-//! may be under way) and, with Poisson arrivals, 3·√(R·t) (three standard deviations, once in 700
-//! runs); or more than that sum were issued but not completed, because they failed or were skipped.
-//! *Evidence*: the transactions completed until the first worker was done. *What to do*: use a
-//! lower `--rate` or more workers.
+//! *Threshold*: at a requested rate R, R·t transactions are due in the time t. The rule applies if
+//! more of them are missing than the sum of 1 % of them, one for each worker (it may be in flight)
+//! and, with Poisson arrivals, 3·√(R·t): three standard deviations, which chance exceeds once in
+//! 700 runs. It also applies if more than that sum were issued but not completed, because they
+//! failed or were skipped. *Evidence*: the transactions completed until the first worker was done.
+//! *What to do*: use a lower `--rate` or more workers.
 
 use spec::Pace;
 use workload::arrivals::ArrivalProcess;

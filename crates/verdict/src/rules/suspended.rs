@@ -5,7 +5,7 @@
 use super::processors::runs;
 use super::rule::*;
 
-/// The machine was suspended.
+/// The machine was suspended during the run. Durations exclude this time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Suspended {

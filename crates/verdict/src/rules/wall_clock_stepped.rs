@@ -6,7 +6,7 @@
 use super::processors::runs;
 use super::rule::*;
 
-/// The wall clock was set.
+/// The wall clock was set during the run. Durations do not depend on it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct WallClockStepped {

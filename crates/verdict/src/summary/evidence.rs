@@ -21,9 +21,9 @@ use record::server::ServerCounts;
 pub struct EvidenceSummary {
     /// Where the contents that operations read came from.
     pub reads: ReadsServed,
-    /// What served each kind of operation. Not available if a phase has several kinds of
-    /// operations. Not available for names and attributes of a local file system, because the
-    /// kernel attributes their reads to no process.
+    /// What served each kind of operation: the server if the engine calls one itself, the cache if
+    /// the target is in memory. For other targets it is available only for reads of contents, in a
+    /// phase with a single kind of operation.
     pub operations: BTreeMap<String, Fact<ServedBy>>,
     /// What the devices read during the phase: contents, names and attributes together.
     pub device_reads: DeviceReads,
@@ -95,8 +95,8 @@ pub struct FlushesServed {
     pub per_durable_operation: Option<f64>,
 }
 
-/// Derives what served a phase; `None` if the phase has no evidence. Phases of load levels are
-/// accepted, although summaries do not contain them.
+/// Derives what served a phase; `None` if the phase has no evidence. The phase may also be that of
+/// a load level, although summaries do not contain such phases.
 pub fn phase_evidence(record: &Record, phase: &PhaseRecord) -> Option<EvidenceSummary> {
     let evidence = phase.evidence.as_ref()?;
     let reads = reads::of(record, std::iter::once(phase))?;

@@ -27,7 +27,7 @@ pub enum HostFact {
     Processor,
     /// Number of processors that are online.
     Processors,
-    /// The wall clock. A difference of more than 1 s from rank 0's host counts.
+    /// The wall clock. Only a difference of more than 1 s from the clock of rank 0's host counts.
     WallClock,
 }
 

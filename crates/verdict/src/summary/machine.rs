@@ -37,11 +37,11 @@ pub struct MachineSummary {
     pub voluntary_context_switches_per_second: Option<f64>,
     /// Involuntary context switches a second: a thread of this program was taken off its processor.
     pub involuntary_context_switches_per_second: Option<f64>,
-    /// Context switches of the whole machine a second.
+    /// Context switches of the whole machine, per second.
     pub context_switches_per_second: Option<f64>,
-    /// Page faults of this program a second that needed no device.
+    /// Page faults of this program that needed no device, per second.
     pub minor_faults_per_second: Option<f64>,
-    /// Page faults of this program a second that waited for a device.
+    /// Page faults of this program that waited for a device, per second.
     pub major_faults_per_second: Option<f64>,
     /// Maximum, over all readings, of this program's resident memory, in bytes.
     pub resident_max_bytes: Option<u64>,
@@ -71,7 +71,8 @@ pub struct WorkersCpu {
 }
 
 /// Activity of one device in a phase, including work for other programs. A number is null if the
-/// kernel does not count it, a mean covers no operations, or no work was done.
+/// kernel does not count it. A mean is also null if it covers no operations, and a number for each
+/// transaction or file if none was completed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceSummary {
     /// The kernel's name of the device.
@@ -188,7 +189,6 @@ impl Of {
         (self.done_per_ns > 0.0).then(|| sum as f64 / self.ns as f64 / self.done_per_ns)
     }
 
-    /// Returns the sum of `ms` divided by the sum of `of`; `None` if the sum of `of` is 0.
     fn mean(&self, ms: &Counts, of: &Counts) -> Option<f64> {
         let (ms, of) = (ms.sum(&self.slices)?, of.sum(&self.slices)?);
         (of > 0).then(|| ms as f64 / of as f64)

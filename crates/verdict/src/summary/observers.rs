@@ -15,7 +15,7 @@ use record::run::{PhaseRecord, Record};
 pub struct ObserverSummary {
     /// Name of the observer's host.
     pub host: String,
-    /// The longest time between two readings, in nanoseconds.
+    /// The longest time between two consecutive readings, in nanoseconds.
     pub interval_ns: u64,
     /// Maximum error of the observer's clock after its alignment with the ranks' clocks, in
     /// nanoseconds.

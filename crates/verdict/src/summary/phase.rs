@@ -149,8 +149,8 @@ pub struct WorkerRate {
     pub done: Rate,
 }
 
-/// Distribution of the workers' own rates. A worker's rate is its transactions, or files in
-/// `prepare` and `delete`, a second of its own time.
+/// Distribution of the workers' own rates. A worker's rate is the number of its transactions (in
+/// `prepare` and `delete`, of its files) per second of its own time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Spread {
     /// Role of the workers in `transactions`; `worker` in other phases.

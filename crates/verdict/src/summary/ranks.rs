@@ -61,8 +61,8 @@ pub struct RankShare {
     pub host: u32,
     /// Number of the rank's workers.
     pub workers: u32,
-    /// Transactions that the rank completed (operations in `prepare`), and their number a second
-    /// from the start of its first worker to the end of its last.
+    /// Transactions that the rank completed (operations in `prepare`), and their rate from the
+    /// start of its first worker to the end of its last.
     pub done: Rate,
     /// Share of the work of all ranks, from 0 to 1; null if no work was completed.
     pub fraction: Option<f64>,
@@ -77,8 +77,8 @@ pub struct HostShare {
     pub ranks: u32,
     /// Number of workers on the host.
     pub workers: u32,
-    /// Transactions that the host completed (operations in `prepare`), and their number a second
-    /// from the start of its first worker to the end of its last.
+    /// Transactions that the host completed (operations in `prepare`), and their rate from the
+    /// start of its first worker to the end of its last.
     pub done: Rate,
     /// Share of the work of all hosts, from 0 to 1; null if no work was completed.
     pub fraction: Option<f64>,

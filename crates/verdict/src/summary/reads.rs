@@ -81,8 +81,8 @@ impl Behind {
         if kinds.iter().all(|kind| *kind == first) {
             return Fact::Known(first);
         }
-        // The kernel counts bytes fetched from a device of memory like bytes fetched from a disk,
-        // so the disk's share of the fetched bytes is not known.
+        // The kernel counts bytes fetched from a device of memory and from a disk in one number, so
+        // the disk's share of the fetched bytes is not known.
         match has_device_of_memory {
             true => Fact::Unavailable(MIXED.to_owned()),
             false => Fact::Known(Self::Several),

@@ -1,5 +1,5 @@
-//! Totals of the transactions, under short names. They are the numbers that most readers of a
-//! record need.
+//! Totals of the transactions, in fields with short names, because most readers of a record need
+//! these numbers.
 
 use std::collections::BTreeMap;
 

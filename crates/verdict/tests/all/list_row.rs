@@ -1,4 +1,5 @@
-//! Names in lists: an archive stores them, and they are parsed like the names in JSON.
+//! Tests that each name of a list (which an archive stores) is parsed to its value by the JSON
+//! names.
 
 use system::Class;
 use verdict::State;

@@ -478,8 +478,8 @@ fn overhead_is_a_share_of_the_workers_time() {
         ns_per_operation: 200.0,
     });
     let own = Summary::of(&record).overhead.unwrap();
-    // The overhead is four million operations of 0.2 µs (0.8 s) in eight seconds of both workers
-    // together.
+    // Four million operations with an overhead of 0.2 µs each take 0.8 s, which is 10 % of the
+    // eight seconds of both workers together.
     assert_eq!((own.ns_per_operation, own.fraction), (200.0, Some(0.1)));
     // In a load sweep, the overhead is a share of the workers' time at all load levels.
     let transactions = record.actual.phases.pop().unwrap();

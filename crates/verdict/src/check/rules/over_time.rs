@@ -66,8 +66,8 @@ fn series(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
 }
 
 /// Checks that each group of intervals that share their latencies has as many latencies as
-/// operations. For each role and kind of operation, the first interval of the group that contains
-/// it stores the latencies of the whole group.
+/// operations. For each role and kind of operation, the first interval with such operations stores
+/// the latencies of the whole group.
 fn shared(phase: &PhaseRecord, at: &mut At<'_>) {
     let slices: Vec<_> = phase.slices.iter().collect();
     for (number, group) in slices.chunks(phase.slices.sharing().max(1)).enumerate() {

@@ -262,7 +262,8 @@ impl Scope<'_> {
         format!("{}.phases[{index}]", self.place)
     }
 
-    /// The kernel's counters over time, for each phase in which they were read.
+    /// Iterates over the kernel's counters over time: one value for each phase in which they were
+    /// read.
     pub(super) fn machines(&self) -> impl Iterator<Item = &MachineOverTime> {
         self.phases
             .iter()

@@ -38,7 +38,8 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
     counts(record, found);
 }
 
-/// Whether the fingerprint is that of the first load level. This is so in a sweep of ranks.
+/// Whether the record is that of a sweep of ranks, whose fingerprint is that of the first load
+/// level.
 fn is_of_its_first_step(record: &Record) -> bool {
     let first = record.actual.sweep_steps.first();
     first.is_some_and(|step| matches!(step.load, record::run::Load::Ranks(_)))
@@ -58,7 +59,6 @@ fn hash(record: &Record, found: &mut Findings) {
     }
 }
 
-/// Reason why a rule about a stream is not checked.
 const TOO_LONG: &str = "the stream is too long to be followed";
 
 /// Work of a phase: either the performed work, or the work that the stream contains.

@@ -9,7 +9,7 @@ use system::Fact;
 use super::columns::{sum, with_ticks};
 use super::scope::{At, Findings, Rule, Scope};
 
-/// Maximum number of threads that are read individually.
+/// Maximum number of workers for which the names of threads are checked.
 const WORKERS_MAX: u32 = 16;
 
 fn known(counts: &[Option<u64>]) -> u64 {

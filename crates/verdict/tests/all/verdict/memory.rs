@@ -271,8 +271,8 @@ fn durability_in_memory_is_reported() {
         (durability.as_str(), place.as_str(), is_beneath),
         ("fsync", "tmpfs (memory), 0 % full", false)
     );
-    // An image file in memory, and a RAM disk: the file system writes to the device, but the device
-    // does not survive a power failure.
+    // The device is an image file in memory or a RAM disk. The file system writes to this device,
+    // but the data is lost at a power failure.
     let beneath: [fn(&mut Record); 2] = [on_an_image_in_memory, |record| {
         let device = known(&mut target(record).device);
         device.loop_backing = Fact::NotApplicable;

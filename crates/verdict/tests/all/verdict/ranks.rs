@@ -274,7 +274,8 @@ fn other_load_at_the_first_level_of_a_sweep_of_ranks_is_reported() {
                 known(&mut host.during.counted.process).user_ns = 15 * SECOND;
             }
             known(&mut record.during.counted.process).user_ns = first_ns;
-            // For a sweep of ranks, the record contains the hosts of the last load level.
+            // In a sweep of ranks, the hosts above are those of the last load level (4 ranks), and
+            // `record.during` belongs to the first level (2 ranks).
             record.spec.drive.sweep = is_of_ranks.then(|| Sweep {
                 climb: Climb::Ranks(vec![2, 4]),
                 arrivals: ArrivalProcess::Poisson,
