@@ -128,8 +128,8 @@ fn drawn(number: u64) -> (RunSpec, Simulated) {
         ]),
         cache: Cache::AsIs,
         drive: Drive {
-            // The warm-up must be longer than a thread may wait for a processor while other tests
-            // run.
+            // Other tests run at the same time, so a thread may wait for a processor. The warm-up
+            // must be longer than such a wait.
             warm_up: if draws.below(10) < 3 {
                 ms(20 + draws.below(30))
             } else {

@@ -43,7 +43,6 @@ const MAY_IMPORT: &str = "
     testkit | engine engines record runner workload
 ";
 
-/// The only crates with unsafe code.
 const MAY_BE_UNSAFE: [&str; 2] = ["engines", "system"];
 
 fn root() -> PathBuf {
@@ -121,8 +120,8 @@ fn only_the_archive_imports_sqlite() {
 fn unsafe_code_is_only_in_allowed_crates() {
     let mut seen = 0;
     for file in rust_files(&root().join("crates")) {
-        // Only the path below `crates` is examined, because the workspace may be in a directory
-        // with any name.
+        // Only the part of the path below `crates` is examined, because the workspace itself may be
+        // in a directory named `tests`.
         let inside = file.strip_prefix(root().join("crates")).unwrap();
         let crate_name = inside.iter().next().unwrap().to_string_lossy().into_owned();
         let is_test = inside.iter().any(|part| part == "tests");

@@ -97,7 +97,6 @@ impl Home {
         writer
     }
 
-    /// Waits until the archive contains the run.
     fn until_its_row_is_there(&self, running: &mut Running) {
         running.until("that it is archived", |_| !self.entries().is_empty());
     }

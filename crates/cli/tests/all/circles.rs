@@ -1,6 +1,6 @@
 //! The files of a crate must not form a dependency cycle. A file depends on another file if it uses
 //! an item of that file, or re-exports the item (`pub use`). A re-exported item belongs to the file
-//! that defines it. Declaring a child module alone is no dependency.
+//! that defines it. The declaration of a child module (`mod child;`) is no dependency.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -28,8 +28,8 @@ pub fn command(bytes: &[u8]) {
         let mut interpreter = Interpreter::new(settings, &mut engine, streams, false);
         let file = Some(Path::new("/dev/null"));
         let ended = interpreter.session(file, &mut Plain::new(&lines[..]));
-        // A session may fail only if its input is longer than 1 MiB, because a line may be too
-        // long.
+        // A line may have at most 1 MiB, so a session may fail only if its input is longer than
+        // that.
         assert!(ended.is_ok_and(|code| code <= 1) || lines.len() > 1 << 20);
         let errors = String::from_utf8(errors).expect("what is complained of is a text");
         assert!(
@@ -48,7 +48,7 @@ fn without_file(line: &[u8]) -> &[u8] {
     command.map_or(line, |command| &line[..command.len()])
 }
 
-/// Performs no run, and returns extreme figures.
+/// A runner for the prompt that performs no run, but returns extreme figures.
 struct NoRuns;
 
 impl ClassicRunner for NoRuns {

@@ -57,7 +57,7 @@ impl Archived {
         Archive::open(&opening).unwrap()
     }
 
-    /// A copy of the run whose rate is multiplied by a factor.
+    /// A copy of the run, with its rate multiplied by `factor`.
     fn copy(&mut self, factor: f64) -> Record {
         let mut record = self.run.clone();
         self.runs += 1;
@@ -73,8 +73,8 @@ impl Archived {
         record
     }
 
-    /// A copy of the run whose rate is multiplied by a factor. `share` of its operations are marked
-    /// as failed.
+    /// A copy of the run, with its rate multiplied by `factor`. The fraction `share` of its
+    /// operations is marked as failed.
     fn failing(&mut self, factor: f64, share: f64) -> Record {
         let mut record = self.copy(factor);
         for phase in &mut record.actual.phases {
@@ -208,8 +208,8 @@ fn gate_passes_fails_or_is_undecided() {
         ended.code(code);
         let json: Value = serde_json::from_str(&ended.output).unwrap();
         assert_eq!(json["decision"], word);
-        // For `--confirm 5`, blocks 6 to 10 suffice for a decision. For `--confirm 8`, only two
-        // blocks are left, which do not suffice.
+        // With `--confirm 5`, only blocks 6 to 10 are compared, which suffice for a decision. With
+        // `--confirm 8`, only two blocks are compared, which do not suffice.
         let confirm = |after| archived.shows(&format!("{GATE} --confirm {after}"));
         confirm(5).code(code);
         confirm(8).code(5);

@@ -33,8 +33,8 @@ const LIMITS: Limits = Limits {
     talk: true,
     working_directory: true,
 };
-/// Limits if `POSTMARK_DIFFERENTIAL` is not set: a quarter of the work, because both programs read
-/// and write files byte by byte.
+/// Limits if `POSTMARK_DIFFERENTIAL` is not set, for about a quarter of the work of [`LIMITS`].
+/// Both programs may read and write files byte by byte, which takes long.
 const LITTLE: Limits = Limits {
     files: 150,
     transactions: 500,

@@ -252,7 +252,7 @@ fn cache_states_on_ext4_are_distinguished() {
             format_args!("{found} of the sample was in the cache, not {share}"),
         );
         // If a phase has only one kind of operation, the evidence states the shares of cache,
-        // device and server for it.
+        // device and server for this operation.
         let served = &evidence(ran).unwrap().operations["read"];
         let shares = served.known().unwrap();
         ran.assert(
@@ -317,7 +317,7 @@ fn durability_level_is_derived_from_device_flushes() {
         work,
         &expect(FlushAcknowledged, None),
     );
-    // The policy `fsync` is tested on xfs and btrfs, too.
+    // The policy `fsync` is also tested on xfs and btrfs.
     for kind in [FileSystem::Xfs, FileSystem::Btrfs] {
         if kind.is_available() {
             let disk = Disk::new(kind);
@@ -531,8 +531,8 @@ fn growing_images_and_nearly_full_disks_are_reported() {
     );
 }
 
-/// In a container that hides parts of /proc and /sys, counters are not available, neither for root
-/// nor for another user.
+/// In a container that hides parts of /proc and /sys, counters are available neither to root nor to
+/// another user.
 #[test]
 fn counters_in_hidden_kernel_files_are_not_available() {
     if !is_root() || !is_on_a_disk() || !is_met(Path::new("/usr/bin/setpriv").exists(), "setpriv") {

@@ -1,4 +1,4 @@
-//! Processes a file from an untrusted source like the commands that read such files: separates its
+//! Processes a file from an untrusted source as the commands that read such files do: separates its
 //! documents, prints records in every format, compares records with published results, converts
 //! records to command-line options as `--like` does, and builds tables of submissions. `hostile.rs`
 //! calls this with stored inputs, and the fuzz target `import` with new ones.

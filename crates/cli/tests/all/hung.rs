@@ -301,8 +301,8 @@ fn signal_ends_a_run_on_a_stopped_server() {
     std::thread::sleep(Duration::from_millis(500));
     running.send(Signal::TERM);
     running.ends_within(PROMISED).code(1);
-    // The record may name the request of a worker, or that of the check whether the target still
-    // exists.
+    // The record may name a stalled operation of a worker, or the stalled check whether the target
+    // still exists.
     tells_of_a_hung_target(&hung.record(), "");
 }
 

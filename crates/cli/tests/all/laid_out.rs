@@ -1,5 +1,5 @@
-//! Performs the small study files of the project as root. Their results are printed in the form of
-//! tables in published papers.
+//! Performs the small studies in the directory `studies`, which need root. Their results are
+//! printed as tables in the form of published papers.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -8,7 +8,6 @@ use std::process::Command;
 
 use crate::original;
 
-/// Runs the program and returns its standard output.
 fn output(arguments: &[&str], directory: &Path) -> String {
     let output = Command::new(original::ours())
         .args(arguments)

@@ -144,7 +144,8 @@ fn options_survive_configuration_files() {
             at.path(),
         );
     }
-    // The next runs are limited by time, so they have no option `--transactions`.
+    // The load levels of a sweep are limited by time, also by default. So these commands have no
+    // option `--transactions`.
     for words in [
         "plan --files 40 --mix read=1 --sweep 10.5,20,300 --arrivals constant --for 20s --slo \
          p99<2500us",
@@ -253,8 +254,8 @@ fn every_kind_of_operation_is_verified_and_leaves_no_files() {
             .collect();
         let record = run(&format!("--mix {} {rest} {shape}", mix(&some)), at.path());
         for action in &some {
-            // `get-xattr` is skipped until an extended attribute was set, so it may not occur at
-            // all.
+            // `get-xattr` is skipped until an extended attribute was set. So a run may contain
+            // none.
             if *action != "get-xattr" {
                 assert!(done(&record, action) > 0, "no {action} with {shape}");
             }

@@ -21,14 +21,14 @@ pub fn oracle() -> Option<&'static Path> {
     tool("/usr/bin/postmark", "apt-get install postmark")
 }
 
-/// `strace`. `None` if it is not installed, with a message that the test is skipped. Panics like
-/// [`oracle`].
+/// `strace`. `None` if it is not installed, with a message that the test is skipped. Panics under
+/// the same condition as [`oracle`].
 pub fn strace() -> Option<&'static Path> {
     tool("/usr/bin/strace", "apt-get install strace")
 }
 
 /// A program that a test needs. `None` if it is not installed, with a message that the test is
-/// skipped. Panics like [`oracle`].
+/// skipped. Panics under the same condition as [`oracle`].
 pub fn tool(path: &'static str, remedy: &str) -> Option<&'static Path> {
     let path = Path::new(path);
     if path.exists() {

@@ -77,7 +77,8 @@ fn existing_page_stays_and_page_without_records_is_refused() {
     assert!(place.answer("show other.html").contains("transactions/s"));
 }
 
-/// Runs a command with files limited to 4 KiB, as on a full file system. Returns its exit status.
+/// Runs a command with a file size limit of 4 KiB, above which each write fails, as on a full file
+/// system. Returns the exit status.
 fn ended_on_full(words: &str, at: &Path) -> Option<i32> {
     let command = format!(
         "trap '' XFSZ; ulimit -f 8; exec {} {words}",

@@ -1,5 +1,6 @@
-//! The interactive prompt on a real terminal (that of `script`): editing, completion, history,
-//! Ctrl-C and Ctrl-D. Shell commands with `!` and a run that Ctrl-C interrupts are tested as well.
+//! The interactive prompt on a real terminal, which the program `script` creates: editing,
+//! completion, history, Ctrl-C and Ctrl-D. Shell commands with `!` and a run that Ctrl-C interrupts
+//! are tested as well.
 
 use std::io::{Read as _, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -19,7 +20,7 @@ struct Terminal {
     child: Child,
     keys: ChildStdin,
     screen: Arc<Mutex<String>>,
-    /// End of the output in `screen` that the test has already waited for.
+    /// Offset in `screen` up to which the test has already waited for output.
     seen: usize,
     directory: tempfile::TempDir,
 }

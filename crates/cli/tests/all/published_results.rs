@@ -114,8 +114,8 @@ fn submissions_in_files_are_shown_as_a_table() {
     );
     text.shows("S1 [Jo Doe]: A box with ext4")
         .does_not_show("S2");
-    // A file may contain several submissions, like an export of several runs. The last submission
-    // corrects the first.
+    // A file may contain several submissions, as an export of several runs does. The last
+    // submission corrects the first.
     let of = |by: &str, system: &str| {
         Submission::of(&Record::from_json(RUN).unwrap(), by, system)
             .unwrap()

@@ -64,8 +64,8 @@ impl Job {
         self.test_dir.directory("target")
     }
 
-    /// Mounts a file system with a server. No test uses it, but because of it each rank starts a
-    /// second process.
+    /// Mounts a file system with a server. No test uses the file system, but while it is mounted,
+    /// each rank starts a second process.
     fn served(&self) -> Option<faultfs::Mounted> {
         let possible = faultfs::is_possible();
         if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
@@ -80,7 +80,6 @@ impl Job {
         self.test_dir.path().join("parts")
     }
 
-    /// `postmark run` on `ranks` ranks.
     fn run(&self, ranks: u32, options: &str) -> Command {
         let mut command = self.launch(ranks);
         self.asked(&mut command, self.target().as_os_str(), options);
@@ -100,8 +99,8 @@ impl Job {
                 "--bind-to",
                 "none",
             ]);
-            // The launcher of a killed job leaves files. Here they are in the test directory, which
-            // is removed after the test.
+            // The launcher of a killed job leaves files. These options put them into the test
+            // directory, which is removed after the test.
             for directory in ["orte_tmpdir_base", "btl_vader_backing_directory"] {
                 command.args(["--mca", directory]).arg(self.test_dir.path());
             }

@@ -20,7 +20,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// `postmark run` with a target and options without blanks.
+    /// `postmark run` with a target and options, whose values contain no blanks.
     pub fn new(at: &Path, options: &str) -> Self {
         let fixed = ["run", "--format", "json", "--target"].map(OsString::from);
         Self {
@@ -75,7 +75,7 @@ impl Run {
     }
 }
 
-/// Runs another command of the program, like `postmark clean`.
+/// Runs another command of the program, for example `clean`.
 pub fn postmark(place: &Path, words: &[&OsStr]) -> Ended {
     let mut command = Running::command(program());
     command.args(words);

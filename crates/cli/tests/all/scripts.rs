@@ -159,8 +159,8 @@ fn lkp_script_finds_the_terse_report() {
     assert!(output.ends_with("\npm>"));
 }
 
-/// mmtests searches the output for five figures. It distinguishes the lines of `Mixed with
-/// transactions` and of `alone` by their order.
+/// mmtests searches the output for these figures. `Mixed with transactions` occurs in two lines,
+/// one for creations and one for deletions, which mmtests distinguishes only by their order.
 #[test]
 fn mmtests_script_finds_the_figures_in_order() {
     let output = session("set transactions 500\nrun\nquit\n");

@@ -44,7 +44,8 @@ impl Lab {
         Self { test_dir, archive }
     }
 
-    /// Like `new`. `None` if the test does not run as root: only root can mount file systems.
+    /// Creates a [`Lab`] for a test that mounts file systems. `None` if the test does not run as
+    /// root.
     fn rooted() -> Option<Self> {
         is_root().then(Self::new)
     }
@@ -141,9 +142,9 @@ impl Lab {
             .collect()
     }
 
-    /// Asserts that the last attempt of every block is complete, and that no run was performed
-    /// twice. An earlier attempt must have ended with an INVALID run, which a busy machine can
-    /// cause. The last permitted attempt may also be INVALID.
+    /// Asserts that every block was performed, and that no run was performed twice. An attempt of a
+    /// block may end early only at an INVALID run, which a busy machine can cause. Then another
+    /// attempt must follow, unless it was the last permitted one.
     fn is_complete(&self, blocks: u32, runs: u32) {
         let complete = self.complete();
         let studies: BTreeSet<&str> = complete

@@ -1,4 +1,4 @@
-//! Width and colors of reports, on a terminal (that of `script`) and on a pipe.
+//! Width and colors of reports, on a terminal (created by the program `script`) and on a pipe.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -63,8 +63,8 @@ fn plain(text: &str) -> String {
 
 fn is_narrow(text: &str) {
     for line in plain(text).lines() {
-        // A long path is not broken, so its line may be wider than the terminal, with the label in
-        // the same line.
+        // A long path is not wrapped. With the label before it (up to 12 columns), its line may be
+        // wider than the terminal.
         let is_word = line
             .split(' ')
             .any(|word| word.chars().count() > COLUMNS - 12);

@@ -110,7 +110,8 @@ fn replaced_terms_are_not_used() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// A part of a file that is read at once: a comment, or a paragraph.
+/// A part of a file in which phrases are searched, even across line breaks: a comment, or a
+/// paragraph.
 struct Passage {
     path: String,
     text: String,
@@ -175,7 +176,8 @@ fn everything_that_is_read() -> Vec<Passage> {
     found
 }
 
-/// Each use of a phrase is in a list that is reviewed with the change that adds it.
+/// The file `words/reviewed.txt` lists every use of a phrase. A change that adds a use must also
+/// change this list, so that reviewers see it.
 #[test]
 fn uses_of_known_phrases_are_reviewed() {
     let phrases = PHRASES

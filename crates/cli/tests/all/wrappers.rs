@@ -105,7 +105,7 @@ fn location_weight_that_is_not_a_number_is_ignored() {
     );
 }
 
-/// Error messages quote the input unchanged, with its blanks.
+/// Even repeated blanks in the input are quoted unchanged.
 #[test]
 fn error_message_quotes_the_input_unchanged() {
     let directory = original::directory();
@@ -132,7 +132,6 @@ fn files_that_load_each_other_fail() {
     }
 }
 
-/// If a user removes the location during a run, the error message reports that.
 #[test]
 fn removed_location_is_reported() {
     for interface in INTERFACES {
@@ -164,7 +163,7 @@ fn run_starts_after_files_of_a_killed_run_were_removed_by_hand() {
         let work = Work::long(&location, Phase::Prepare).in_subdirectories(subdirectories);
         let mut running = interface.begin(&work, &test_dir, Phase::Prepare);
         running.stop();
-        // Like `rm -r *`, removes all names that do not start with a dot, except the name `but`.
+        // Removes all names that do not start with a dot, as `rm -r *` does, except the name `but`.
         let remove = |but: Option<&str>| {
             for name in names(&location).unwrap() {
                 let path = location.join(&name);

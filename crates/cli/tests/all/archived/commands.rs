@@ -271,7 +271,6 @@ fn import_reports_invalid_files_and_imports_the_others() {
     home.end(piped).code(0).shows("there already");
 }
 
-/// `import` reads at most as many bytes as a record may have.
 #[test]
 fn import_stops_at_the_size_limit_of_a_record() {
     let home = Home::new();

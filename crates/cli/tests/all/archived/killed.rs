@@ -11,8 +11,9 @@ use verdict::{ListedRun, State, Summary};
 use super::{Home, open};
 use crate::support::{Ended, Running};
 
-/// A run of several phases with two workers. Time and number of transactions are limited: without
-/// the second limit, computing the largest possible pool would take a second.
+/// A run of several phases with two workers. Both the time and the number of transactions are
+/// limited: without a limit of their number, the program would need a second to compute the largest
+/// possible pool.
 const RUN: &str = "run --no-overhead --storage posix --workers 2 --files 400 --mix \
                    create=1,delete=1,read=2 --for 120ms --transactions 1000000";
 /// A load sweep with two load levels, each of which takes at least ten seconds.
@@ -40,8 +41,9 @@ fn completed_phases_survive_a_kill() {
     for case in 0..kills() {
         let after = whole.mul_f64(spread(case) * 1.05);
         let before = home.entries().len();
-        // Every second run is killed only after it is in the archive. On a busy machine, most of
-        // the run time passes before the run is in the archive.
+        // In every second case, the time before the signal starts only when the run is in the
+        // archive. On a busy machine, most of the run time passes before that, and most signals
+        // would be too early.
         let running = Running::start(home.command(RUN), home.test_dir.path());
         let ended = kill_after(running, after, |_| {
             case % 2 == 0 || home.entries().len() > before
@@ -138,7 +140,6 @@ struct Seen {
 
 impl Seen {
     fn take(&mut self, entry: &ListedRun, record: &Record, ended: &Ended) {
-        // This run had ended before the signal.
         if entry.headline.state == State::Complete {
             self.complete += 1;
             return;

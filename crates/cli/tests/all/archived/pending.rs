@@ -12,7 +12,8 @@ use verdict::State;
 use super::{Home, LITTLE, text};
 use crate::support::{Running, Volume, is_met, is_root};
 
-/// The files with records that wait beside an archive until it can be opened.
+/// The record files beside an archive. A later command that can open the archive adds their records
+/// to it.
 fn waiting(archive: &Path) -> Vec<PathBuf> {
     let names = archive::waiting(archive);
     names.into_iter().map(|waiting| waiting.path).collect()

@@ -60,8 +60,8 @@ fn under_sudo_the_archive_belongs_to_the_invoking_user() {
             path.display()
         );
     }
-    // If the user is unknown, there is no home directory, and the data directory of another user is
-    // not used.
+    // No user has the ID in SUDO_UID, so the archive has no default path. The data directory of
+    // another user is not used.
     for data in [None, Some(&data)] {
         let mut command = home.command(LITTLE);
         command

@@ -88,7 +88,8 @@ impl Verified {
         excused
     }
 
-    /// Asserts that no files other than these are lost, and returns the number of lost files.
+    /// Asserts that no files other than those in `names` are lost, and returns the number of
+    /// losses.
     fn nothing_is_lost_but(&self, names: &[String]) -> usize {
         let excused = self.excused(names).len();
         if excused == 0 {

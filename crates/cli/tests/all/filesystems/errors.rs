@@ -111,7 +111,8 @@ fn run_survives_allowed_errors_in_a_shared_pool() {
     survives("--writers 2 --readers 2");
 }
 
-/// Performs a run on a nearly full file system. At most `percent` of its operations may fail.
+/// Performs a run on a nearly full file system, with `--on-error`: the run ends early if more than
+/// `percent` % of its operations fail.
 fn share(percent: u64) -> Option<(Mounted, Ran)> {
     let mounted = tiny()?;
     let ran = Run::new(&mounted.at, WORK)

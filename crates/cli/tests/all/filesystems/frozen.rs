@@ -17,8 +17,9 @@ const STALL_TIMEOUT: Duration = Duration::from_secs(1);
 /// Additional time for polling intervals, barriers, and delays on a busy machine.
 const SLACK: Duration = Duration::from_secs(5);
 
-/// Waits until `look` returns a value. Returns this value and the time until then. `running` is not
-/// awaited, because the program cannot end while the file system is frozen.
+/// Waits until `look` returns a value, for at most `most`. Returns the value and how long that
+/// took. Does not check whether the program has ended, because it cannot end while the file system
+/// is frozen.
 fn wait<T>(
     running: &Running,
     what: &str,

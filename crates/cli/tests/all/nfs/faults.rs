@@ -316,7 +316,7 @@ fn errors_of_the_server_are_reported() {
     }
 }
 
-/// The connection is lost, and for a while the server refuses new ones.
+/// After the connection is lost, the server refuses new connections for a while.
 #[test]
 fn refused_connection_is_retried_until_accepted() {
     let Some(test_dir) = TestDir::new() else {
@@ -341,7 +341,6 @@ fn refused_connection_is_retried_until_accepted() {
     ran.assert(waited >= 800_000_000, format_args!("it took {waited} ns"));
 }
 
-/// The connection is lost, and the server refuses all further ones.
 #[test]
 fn permanently_refused_connections_end_the_run() {
     let Some(test_dir) = TestDir::new() else {

@@ -117,12 +117,13 @@ impl Ganesha {
         &self.test_dir
     }
 
-    /// A path in the exported file system, as the test process sees it: `export/a`, `squashed/a`.
+    /// The path at which the test process sees `path` of the exported file system. `path` is, for
+    /// example, `export/a` or `squashed/a`.
     pub fn served(&self, path: &str) -> PathBuf {
         self.seen("served").join(path)
     }
 
-    /// A path in the small exported file system, as the test process sees it.
+    /// The path at which the test process sees `path` of the small exported file system.
     pub fn small(&self, path: &str) -> PathBuf {
         self.seen("small").join(path)
     }
@@ -133,7 +134,7 @@ impl Ganesha {
         root.join(below.strip_prefix("/").unwrap())
     }
 
-    /// The number of a process in the network namespace of the server.
+    /// Process ID of the shell, which is in the network namespace of the server.
     pub fn process(&self) -> u32 {
         self.shell.id()
     }

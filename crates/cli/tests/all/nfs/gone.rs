@@ -30,8 +30,8 @@ fn begun(ganesha: &Ganesha, timeout_s: u32, options: &str) -> Running {
     running
 }
 
-/// Kills the server during a run, and restarts it half a second later. Returns the run, which must
-/// continue.
+/// Kills the server during a run, and restarts it half a second later. Asserts that the run
+/// completes after a reconnection, and returns it.
 fn comes_back(epoch: u32, options: &str) -> Option<Ran> {
     let mut ganesha = Ganesha::start()?;
     let running = begun(&ganesha, 10, &format!("{WRITES} {options}"));

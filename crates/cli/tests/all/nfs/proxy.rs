@@ -47,7 +47,8 @@ pub enum Fault {
     ResetAfter,
     /// The connection is reset before the server receives the call.
     ResetBefore,
-    /// Like `ResetBefore`; further connections are refused until [`Proxy::accept`].
+    /// The connection is reset before the server receives the call, and further connections are
+    /// refused until [`Proxy::accept`].
     Gone,
     /// The write verifier in the reply of a COMMIT or a WRITE is changed.
     OtherVerifier,

@@ -29,7 +29,6 @@ const PROGRAM: u32 = 100_003;
 pub struct Message(pub Vec<u8>);
 
 impl Message {
-    /// Reads the next message from a connection.
     pub fn read(connection: &mut impl Read) -> Result<Self> {
         nfs_client::read_record(connection).map(Self)
     }

@@ -100,7 +100,6 @@ fn export_may_require_a_privileged_port() {
     is_whole(&ran);
 }
 
-/// Options that NFS does not support are refused before the first call to the server.
 #[test]
 fn unsupported_options_are_refused_without_a_call() {
     let Some(ganesha) = Ganesha::start() else {

@@ -83,7 +83,7 @@ fn told(file: &str, words: &[&str]) -> String {
     tool("tshark", &[&["-r", file, "-d", &port], words].concat())
 }
 
-/// Number of calls of each procedure, also if a segment contains several calls.
+/// Number of calls of each procedure. If a TCP segment contains several calls, all are counted.
 fn calls(file: &str) -> BTreeMap<String, u64> {
     let filter = format!("tcp.dstport == {NFS_PORT} && rpc.program == 100003");
     let told = told(

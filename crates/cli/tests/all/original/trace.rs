@@ -18,8 +18,8 @@ pub struct Call {
     pub result: String,
 }
 
-/// Runs a program under strace. Returns the system calls of all its threads that concern the pool,
-/// in the order of time.
+/// Runs a program under strace. Returns, in order of time, the system calls of all its threads that
+/// concern files and directories of the pool.
 pub fn calls(
     strace: &Path,
     program: &Path,

@@ -1,7 +1,8 @@
 //! A transparent proxy between one simulated host and the others, in the network namespace of the
 //! bridge. It delays messages between ranks, differently in each direction. `hosts.sh` redirects
-//! the packets of the hosts to the proxy, which accepts connections to all their addresses. It
-//! connects to the destination from the address of the client.
+//! the packets of the hosts to the proxy, which accepts connections to all their addresses. For
+//! each connection, the proxy opens another one to the original destination, with the address of
+//! the client as the source.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read as _, Result, Write as _};

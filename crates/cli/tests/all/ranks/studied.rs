@@ -13,7 +13,6 @@ fn archive(job: &Job) -> PathBuf {
     job.test_dir.path().join("runs.db")
 }
 
-/// `postmark study` on `ranks` ranks.
 fn study(job: &Job, ranks: u32, words: &str) -> Command {
     let mut command = job.launch(ranks);
     command.arg("study").args(words.split_whitespace());
@@ -69,8 +68,8 @@ fn all_ranks_perform_the_runs_of_a_study() {
     seen.sort_unstable();
     assert_eq!(seen, [(1, Some(1), 2), (2, Some(2), 4)]);
     assert!(crate::support::names(&job.target()).unwrap().is_empty());
-    // A study that needs more ranks than there are processes is refused, with and without a
-    // launcher.
+    // A study that needs more ranks than there are processes is refused, both under a launcher and
+    // in a single process.
     let more = format!("{SHORT} --axis ranks=1,3 --target {target}");
     perform(&job, 2, &more)
         .code(2)

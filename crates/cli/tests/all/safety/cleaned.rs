@@ -327,14 +327,14 @@ fn clean_changes_nothing_without_a_killed_run() {
     let location = test_dir.directory("location");
     create_user_files(&location);
     create_user_files_with_our_names(&location);
-    // Directories with a file, whose names resemble that of a run directory. A file and a link with
-    // such names are created below.
+    // Directories with names similar to that of a run directory, each with a file. A file and a
+    // link with such names are created below.
     for name in ["postmark-", "postmark-mine", "postmark-1-2-3"] {
         std::fs::create_dir(location.join(name)).unwrap();
         write(&location.join(name).join("1"), "mine\n", 0o600);
     }
-    // Empty directories, and files whose names resemble that of a manifest or of an unfinished
-    // manifest.
+    // Empty directories with names similar to that of a run directory, and files with names similar
+    // to that of a manifest or of an unfinished manifest.
     for name in [
         "postmark-notes",
         "postmark-2026-01-01",

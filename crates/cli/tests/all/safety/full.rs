@@ -62,7 +62,8 @@ fn lack_of_blocks_for_new_files_ends_the_run() {
     stops(&location, &test_dir, &work, "create");
 }
 
-/// Like [`stops`], in a location that already contains files of the user.
+/// Asserts that runs of every interface end with an error of `operation`. The location already
+/// contains files of the user, which must stay unchanged.
 fn stops_again(location: &Path, test_dir: &TestDir, work: &Work, operation: &str) {
     let before = Snapshot::of(location);
     for interface in INTERFACES {
@@ -201,8 +202,8 @@ fn run_reports_a_file_above_the_size_limit_as_a_write_error() {
         ended.ends("1 | File too large | ulimit -f | PARTIAL");
         before.assert_kept(&location, &ended);
     }
-    // If the report is written to a file, the reason of the failure is printed to standard error,
-    // too.
+    // If the report is written to a file, the reason of the failure is also printed to standard
+    // error.
     let report = test_dir.directory("reports").join("report.txt");
     let mut command = in_shell(
         "ulimit -f 16 && exec \"$0\" \"$@\"",

@@ -36,8 +36,8 @@ fn interrupted(interface: Interface, phase: Phase, signal: Signal) {
     }
 }
 
-/// Interrupts a run of each interface in a phase. The signal alternates, so that all phases
-/// together use both signals.
+/// Interrupts a run of each interface in a phase. The signal depends on interface and phase, so
+/// that each interface gets both signals in the tests of all phases.
 fn interrupted_in(phase: Phase) {
     let at = PHASES.iter().position(|known| *known == phase).unwrap();
     for (index, interface) in INTERFACES.into_iter().enumerate() {
@@ -185,8 +185,8 @@ fn second_signal_ends_the_program_immediately() {
     }
 }
 
-/// Whether the tests were started with this signal ignored, which child processes inherit. Shells
-/// start background jobs with SIGINT ignored.
+/// Whether the tests were started with this signal ignored: shells start background jobs with
+/// SIGINT ignored. Child processes then ignore the signal as well.
 fn is_ignored(signal: Signal) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let mask = status

@@ -9,8 +9,8 @@ use crate::support::interface::{clean, own_directories};
 use crate::support::test_dir::{create_user_files, set_age, write};
 use crate::support::{FileSystem, Interface, Phase, Snapshot, TestDir, Volume, Work};
 
-/// Interface, phase and number of subdirectories: all phases, with and without a run directory and
-/// subdirectories.
+/// Interface, phase and number of subdirectories. The cases cover all phases, with and without a
+/// run directory, and with and without subdirectories.
 const CASES: [(Interface, Phase, u32); 6] = [
     (Prompt(Stdio), Phase::Prepare, 1),
     (Prompt(Raw), Phase::Transactions, 10),

@@ -13,8 +13,9 @@ use crate::support::test_dir::{
 };
 use crate::support::{INTERFACES, Phase, Snapshot, TestDir, Work};
 
-/// Asserts that a run of every interface leaves the location unchanged. Only the prompt creates
-/// files in the location itself, so it refuses the run and names the conflicting entries.
+/// Asserts that no interface changes existing entries of the location. The prompt, which creates
+/// its files in the location itself, refuses the run and names the entries in `named`. `postmark
+/// run` performs the run in a new directory.
 fn is_refused_and_named(subdirectories: u32, named: &[&str], in_the_way: impl Fn(&Path)) {
     for interface in INTERFACES {
         let test_dir = TestDir::new();

@@ -229,7 +229,7 @@ fn files_of_a_killed_run_with_root_rights_are_removed() {
     }
 }
 
-/// Root that lacks the capability to act as another user, as in some containers.
+/// In some containers, root lacks the capability to act as another user.
 #[test]
 fn root_that_cannot_act_as_the_user_is_refused() {
     let Some(test_dir) = TestDir::rooted() else {

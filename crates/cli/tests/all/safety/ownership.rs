@@ -155,8 +155,8 @@ fn certain() -> [(&'static str, &'static str); 3] {
     ]
 }
 
-/// Foreign files that could be files of the run if its heartbeat is missing, each with the printed
-/// reason.
+/// Foreign files that `clean` cannot distinguish from files of the run, if they were created during
+/// the run or if its heartbeat is missing. Each has the printed reason.
 const UNCLEAR: [(&str, &str); 2] = [
     (
         "50003",
@@ -222,8 +222,8 @@ fn files_created_during_the_run_stay() {
     }
 }
 
-/// An interrupted run checks its files like `clean` before it removes them. If it cannot identify a
-/// file, the manifest stays.
+/// Before an interrupted run removes its files, it checks them in the same way as `clean`. If it
+/// cannot identify a file, the manifest stays.
 #[test]
 fn interrupted_run_removes_only_its_own_files() {
     for interface in [Prompt(Stdio), Prompt(Raw)] {
@@ -448,7 +448,7 @@ fn kept_pool_of_another_owner_stays() {
 }
 
 /// Another user writes a false manifest into a directory that all users may write to. `clean` must
-/// not follow it.
+/// remove nothing because of it.
 #[test]
 fn manifest_of_another_user_is_not_trusted() {
     if !is_root() {
@@ -493,7 +493,6 @@ fn manifest_of_another_user_is_not_trusted() {
     before.assert_kept(&shared, &refused);
 }
 
-/// Replaces a number in a manifest.
 fn with_number(manifest: &str, key: &str, value: u64) -> String {
     let key = format!("\"{key}\": ");
     let (before, rest) = manifest.split_once(&key).unwrap();

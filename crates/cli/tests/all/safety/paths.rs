@@ -124,8 +124,8 @@ fn run_in_a_path_of_4000_bytes_is_complete() {
 fn run_in_a_path_that_is_too_long_is_refused() {
     let refused = |interface: Interface| if interface.is_prompt() { 1 } else { 2 };
     let test_dir = TestDir::new();
-    // System calls accept paths of at most 4,095 bytes. The path of the directory uses all or all
-    // but one of them, so no file name fits.
+    // System calls accept paths of at most 4,095 bytes. The path of the directory already has 4,094
+    // or 4,095 bytes, so no file name fits.
     for bytes in [4_094, 4_095] {
         let location = deep(&test_dir, bytes);
         set_age(&location, 1_000);

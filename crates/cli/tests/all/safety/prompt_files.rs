@@ -1,6 +1,7 @@
 //! This program must not have the bugs of the original PostMark in reading configuration files.
-//! These bugs concern lines of more than 255 characters, a last line without a newline, and a shell
-//! with `!`. Fewer than ten transactions and a location with conflicting names are tested as well.
+//! These bugs concern lines of more than 255 characters, a last line without a newline, and shell
+//! commands after `!`. Fewer than ten transactions and a location with conflicting names are tested
+//! as well.
 
 use std::io::Write as _;
 use std::path::Path;

@@ -145,7 +145,6 @@ fn clean_removes_files_even_if_its_output_cannot_be_written() {
     before.assert_kept(&location, &ended);
 }
 
-/// If an output file cannot be opened, the run is refused before it starts.
 #[test]
 fn run_with_an_unwritable_output_file_is_refused() {
     let test_dir = TestDir::new();

@@ -33,7 +33,7 @@ fn goes_away(
     )
 }
 
-/// Like `goes_away`, for a run that `begin` starts.
+/// Does the same as `goes_away`, but `begin` starts the run.
 fn goes_away_from(
     begin: impl Fn(&Work, &TestDir) -> Running,
     phase: Phase,

@@ -55,7 +55,6 @@ pub struct Work {
 }
 
 impl Work {
-    /// A run of a few files.
     pub fn small(location: &Path) -> Self {
         Self {
             files: 30,
@@ -83,7 +82,7 @@ impl Work {
         }
     }
 
-    /// A run on a disk whose `phase` is long enough to be interrupted. It has fewer files than
+    /// A run whose `phase` is long enough on a disk to be interrupted. It has fewer files than
     /// [`Self::long`], because every operation takes longer on a disk.
     pub fn long_on_disk(location: &Path, phase: Phase) -> Self {
         let (files, transactions) = match phase {
@@ -192,7 +191,6 @@ impl Interface {
         matches!(self, Self::Prompt(_))
     }
 
-    /// The command that starts the run.
     pub fn command(self, work: &Work, test_dir: &TestDir) -> Command {
         self.command_of(program(), work, test_dir)
     }

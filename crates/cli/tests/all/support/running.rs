@@ -110,7 +110,6 @@ impl Running {
         command
     }
 
-    /// The process number of the program.
     pub fn process(&self) -> u32 {
         self.child.id()
     }
@@ -258,7 +257,6 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // If the test ends first, the program is killed.
         if let Ok(None) = self.child.try_wait() {
             let _ = self.child.kill();
             let _ = self.child.wait();

@@ -60,7 +60,7 @@ impl Snapshot {
         self.assert_equal(&Self::look(directory), directory, said);
     }
 
-    /// Like [`assert_kept`](Self::assert_kept), except for the times of directories.
+    /// Asserts that the tree is unchanged, except for the times of directories.
     pub fn assert_kept_but_for_directories(&self, directory: &Path, said: &dyn Display) {
         let now = Self::look(directory).but_for_directories();
         self.clone()

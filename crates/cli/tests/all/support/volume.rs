@@ -219,8 +219,8 @@ impl Volume {
     }
 
     pub fn unmount(&mut self) {
-        // A process that has just ended may keep the file system busy for a moment, after a
-        // shutdown of the file system.
+        // After a shutdown of the file system, a process that has just ended may keep it busy for a
+        // moment.
         let is_unmounted = || {
             let status = Command::new("umount")
                 .arg(&self.point)

@@ -1,5 +1,5 @@
-//! Verdicts of runs that should read from a device but read from memory or the page cache. Also the
-//! reverse: runs that should read from the page cache.
+//! Verdicts of runs that should read from a device but read from memory or the page cache. Also
+//! verdicts of runs that should read from the page cache but read from a device.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
