@@ -217,7 +217,9 @@ impl Group {
             };
             let path = format!("{level}/{file}");
             self.limit(sources, &path).and_then(|text| {
-                // Version 2: `200000 100000`, quota and period in microseconds, or `max 100000`.
+                // In version 2, the file contains the quota and the period in microseconds, such as
+                // `200000 100000`, or `max 100000` without a quota. In version 1, it contains the
+                // quota only, which is -1 for no quota.
                 let (quota, period) = text.split_once(' ').unwrap_or((&text, "100000"));
                 if quota == "max" || quota == "-1" {
                     return Fact::NotApplicable;

@@ -79,7 +79,6 @@ impl Clocks {
         }
     }
 
-    /// Returns the changes since an earlier snapshot.
     pub fn since(&self, earlier: &Clocks) -> ClocksDifference {
         let uncertainty_ns = self.uncertainty_ns.saturating_add(earlier.uncertainty_ns);
         let moved = |later: i64, earlier: i64| i128::from(later) - i128::from(earlier);

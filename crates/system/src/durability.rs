@@ -1,4 +1,4 @@
-//! Settings that decide whether written data survives a crash, besides the calls that request it:
+//! Settings that decide, in addition to sync calls, whether written data survives a crash. They are
 //! mount options, device caches, and the component that completes a flush.
 //!
 //! The module only reads these settings. It does not derive a durability level from them.
@@ -278,7 +278,7 @@ impl<'mount> Options<'mount> {
     }
 
     fn barriers(&self) -> Fact<bool> {
-        /// File systems that flush unless an option disables it.
+        /// File systems that flush the device's cache unless a mount option switches this off.
         const FLUSHING: [&str; 8] = [
             "ext3", "ext4", "xfs", "btrfs", "f2fs", "nilfs2", "gfs2", "reiserfs",
         ];

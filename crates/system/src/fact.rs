@@ -151,7 +151,7 @@ impl<T> Watched<T> {
         }
     }
 
-    /// Returns a known value. If the value is unavailable, its reason is added to `unseen`.
+    /// Returns the value if it is known. If it is unavailable, adds the reason to `unseen`.
     pub(crate) fn known<'fact, U>(&mut self, fact: &'fact Fact<U>) -> Option<&'fact U> {
         if let Fact::Unavailable(why) = fact {
             self.unseen(why);

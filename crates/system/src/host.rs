@@ -47,9 +47,7 @@ pub struct LoadAverage {
 /// The resource that limits the page cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheBound {
-    /// The machine's memory.
     Memory,
-    /// The control group's limit on memory.
     ControlGroup,
 }
 

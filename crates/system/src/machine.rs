@@ -1,5 +1,5 @@
-//! All counters of a machine, regardless of the program that causes the work: for a server with
-//! other clients, or any machine that does not run the workload.
+//! All counters of a machine, which include the work of all programs. They are meant for a server
+//! with other clients, or for any machine that does not run the workload.
 //!
 //! The counters cover the time of all processors, all block devices except partitions, and all
 //! interfaces except loopback. They also cover the calls to the kernel's NFS server and to
@@ -28,7 +28,6 @@ pub const MACHINE_PARTS_MAX: usize = 64;
 const BLOCK: &str = "/sys/class/block";
 const NETWORK: &str = "/sys/class/net";
 
-/// A block device whose counters are read.
 #[derive(Clone, Debug)]
 struct MachineDevice {
     name: String,
@@ -199,8 +198,8 @@ impl MachineReading {
         }
     }
 
-    /// Returns the growth since an earlier reading, without the devices that completed no
-    /// operation.
+    /// Returns the growth since an earlier reading. Devices that completed no operation are
+    /// omitted, except as [`MachineCounted::devices`] describes.
     pub fn since(&self, earlier: &Self) -> MachineCounted {
         let device =
             |before: &MachineDeviceReading, later: &MachineDeviceReading| MachineDeviceReading {
@@ -432,7 +431,8 @@ mod tests {
             Fact::Known(2_250_000_000)
         );
         assert_eq!(first.stored().known().unwrap().reads, Fact::Known(5));
-        // The first part of the time has a quarter of the calls of each version of NFS.
+        // The first quarter of the time has a quarter of the 100 calls of version 3 and of the 205
+        // calls of version 4: 25 + 51.
         assert_eq!(
             (first.requests(), rest.requests()),
             (Fact::Known(76), Fact::Known(229))

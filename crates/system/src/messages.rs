@@ -94,7 +94,8 @@ impl WatchedCounter {
         }
     }
 
-    /// Returns an unavailable reading: a program's own counter has no kernel file.
+    /// Returns an unavailable reading for a counter of NFS-Ganesha or of the built-in NFS client,
+    /// which no kernel file contains.
     fn of_program(&self) -> MessagesReading {
         self.reading(Fact::Unavailable("a program counts that itself".to_owned()))
     }

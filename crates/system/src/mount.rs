@@ -151,7 +151,8 @@ impl MountTable {
         // The kernel follows at most 40 symbolic links (path_resolution(7)); a path with more links
         // does not resolve.
         let mut links_left = 40;
-        // Returns the names of a path in reverse order, so that `pop` returns the first one.
+        // Returns the names of a path in reverse order, so that `pop` returns the first name of the
+        // path.
         let names = |path: &Path| -> Vec<PathBuf> {
             let components = path
                 .components()

@@ -82,8 +82,8 @@ fn servers(sources: &Sources, mount: &Fact<Mount>, device: &Fact<Device>) -> Vec
     }
     let disks = device.known().map(Device::physical).unwrap_or_default();
     let of_disk = |disk: &Device| match &disk.loop_backing {
-        // The file of the loop device is not on a local device, but on a server's file system or in
-        // memory.
+        // `Device::physical` returns a loop device only if no device below its file is known. The
+        // file may then be on a server's file system or in memory.
         Fact::Known(backing) => servers(
             sources,
             &backing.mount,

@@ -85,8 +85,8 @@ impl Lines {
 
 fn map(file: &File, count: usize) -> io::Result<Backing> {
     let bytes = count * size_of::<Line>();
-    // Allocates all pages now: if a page could not be allocated at its first write, a signal would
-    // kill the process.
+    // Allocates all pages in advance, because a signal would kill the process if a page could not
+    // be allocated at its first write.
     rustix::fs::fallocate(file, FallocateFlags::empty(), 0, bytes as u64)?;
     // SAFETY: a new mapping at an address that the kernel chooses does not overlap memory in use.
     let first = unsafe {

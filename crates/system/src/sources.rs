@@ -113,7 +113,8 @@ impl Sources {
         })
     }
 
-    /// Reads the active choice from a file that exists only with a feature ([`bracketed`]).
+    /// Reads the active choice ([`bracketed`]) from a file that exists only with a feature. If the
+    /// text contains no choice, `lacks` becomes a part of the reason.
     pub(crate) fn choice(&self, absolute: &str, anchor: &str, lacks: &str) -> Fact<String> {
         self.feature(absolute, anchor).and_then(|text| {
             let choice = bracketed(&text).map(str::to_owned);

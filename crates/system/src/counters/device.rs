@@ -20,8 +20,8 @@ enum Kind {
     State,
 }
 
-/// Defines all counters: each has its column of `stat`, its kind, and its name in the message that
-/// the counter went backwards.
+/// Defines all counters. Each row contains the counter's name, its column of `stat`, its kind, and
+/// its description for the message about a counter that went backwards.
 macro_rules! counters {
     ($($(#[$doc:meta])* $counter:ident: $column:literal, $kind:expr, $what:literal;)*) => {
         /// Counters of one device, since it appeared or between two snapshots.
@@ -228,9 +228,9 @@ impl DeviceCounters {
     }
 }
 
-/// Returns the growth of a 32-bit time that wrapped. Time wraps at 2^32 ms: after 49 days with one
-/// operation in flight, after half a day with a hundred. `None` if the time did not wrap. If it
-/// fell by less than half the range, it went backwards and did not wrap.
+/// Returns the growth of a 32-bit time that wrapped, or `None` if it did not wrap. A time that fell
+/// by less than half of the range went backwards; a larger fall is a wrap. Times wrap at 2^32 ms:
+/// after 49 days with one operation in flight, or half a day with a hundred.
 fn wrapped_ms(later: &Fact<u64>, earlier: &Fact<u64>) -> Option<u64> {
     let later = u32::try_from(*later.known()?).ok()?;
     let earlier = u32::try_from(*earlier.known()?).ok()?;

@@ -26,7 +26,6 @@ pub enum DeviceRole {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FlushCount {
-    /// The kernel counts the flushes of the device.
     Counted,
     /// The device is a partition: flushes are counted for its disk only.
     OfTheDisk,

@@ -59,9 +59,9 @@ fn vda() -> Fact<WatchedDevices> {
     })
 }
 
-/// Returns two snapshots of a fixture tree: with the files `EARLY`, and after the files `LATE` were
-/// written. The values of getrusage(2) are those of this process, because this call cannot be
-/// redirected.
+/// Returns two snapshots of a fixture tree: the first with the files `EARLY`, the second after the
+/// files `LATE` were written. Values of getrusage(2) are those of the test process, because this
+/// call cannot be redirected to the tree.
 fn snapshots() -> [Counters; 2] {
     let tree = Tree::new(&EARLY);
     let before = Counters::read(&tree.sources, &vda());
@@ -335,7 +335,8 @@ fn missing_counter_is_replaced_by_that_of_the_earlier_snapshot() {
         difference.threads.known().unwrap().each,
         direct.threads.known().unwrap().each
     );
-    // Known counters are kept, and states of the earlier snapshot are not used.
+    // Known counters are not replaced. States, such as dirty memory, are not taken from the earlier
+    // snapshot.
     assert_eq!(after.clone().or_earlier(&before), after);
     assert_eq!(base.system.dirty_bytes, nothing.system.dirty_bytes);
     assert_eq!(base.resident_bytes, nothing.resident_bytes);

@@ -59,7 +59,7 @@ fn disks() -> Tree {
 #[test]
 fn ext4_defaults_are_read_from_its_list_of_options() {
     let tree = disks();
-    // The list of options on Linux 6.1 for a mount without options.
+    // Linux 6.1 lists these options for an ext4 file system that was mounted without options.
     tree.file(
         "/proc/fs/ext4/sda1/options",
         "rw\ndelalloc\nbarrier\ndata=ordered\ncommit=5\n",
@@ -102,7 +102,7 @@ fn missing_ext4_files_are_unavailable() {
             .contains("/proc/fs/ext4/sda1/options")
     );
     assert!(facts.journal_device.why().unwrap().contains("journal_task"));
-    // An ext4 file system without a journal.
+    // An ext4 file system without a journal has no option `data`.
     tree.file("/proc/fs/ext4/sda1/options", "rw\nbarrier\n");
     tree.file("/sys/fs/ext4/sda1/journal_task", "<none>\n");
     let facts = self::facts(&tree, "8:1", "ext4", "rw");

@@ -140,14 +140,14 @@ pub(super) fn serves(sources: &Sources) -> bool {
     count.is_some_and(|count| count > 0)
 }
 
-/// Whether this machine exports the target, or a directory above it on any file system
-/// (exports(5)).
+/// Whether this machine exports the target or a directory above it (exports(5)). The directory
+/// above may be on another file system.
 pub(super) fn exports(sources: &Sources, target: &Target) -> bool {
     let Some(path) = target.canonical_path.known() else {
         return false;
     };
-    // The first file is the table of all exports, which this process may not see. The second file
-    // is the kernel's list of exports that clients have used.
+    // The first file is the table of all exports, but this process may be unable to read it. The
+    // second file is the kernel's list of exports that clients have used.
     ["/var/lib/nfs/etab", "/proc/fs/nfsd/exports"]
         .iter()
         .any(|list| {

@@ -118,8 +118,8 @@ impl MessageKind {
         }
     }
 
-    /// Returns a kind with the number `requests`. All other values of `self` and `other` are
-    /// combined by `each`, which also receives a description of the value.
+    /// Returns a copy of `self` with `requests` requests. All other values of `self` and `other`
+    /// are combined by `each`, which also receives a description of the value.
     fn with(
         &self,
         other: &MessageKind,
@@ -140,7 +140,6 @@ impl MessageKind {
     }
 }
 
-/// A count with a name.
 pub(super) trait Named: Clone {
     fn name(&self) -> &str;
     fn count(&self) -> u64;
@@ -148,7 +147,7 @@ pub(super) trait Named: Clone {
     fn and(&self, other: &Self) -> Self;
     /// Returns the growth since an earlier reading, whose count must not be larger.
     fn since(&self, earlier: &Self) -> Self;
-    /// Returns a copy with this count, in which all other values are not applicable.
+    /// Returns a copy with the count `count`, in which all other values are not applicable.
     fn only(&self, count: u64) -> Self;
 
     fn occurred(&self) -> bool {

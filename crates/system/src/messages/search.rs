@@ -83,8 +83,8 @@ impl<'sources> CounterSearch<'sources> {
                 continue;
             }
             if let Fact::Known(backing) = &disk.loop_backing {
-                // The file of the loop device is not on a local device, but on a server's file
-                // system or in memory.
+                // `Device::physical` returns a loop device only if no device below its file is
+                // known. The file may then be on a server's file system or in memory.
                 self.add_mount(
                     &backing.mount,
                     &backing.device.clone().map(|device| *device),

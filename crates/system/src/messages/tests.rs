@@ -47,8 +47,8 @@ fn disk(name: &str) -> WatchedCounter {
     counter(MessageCounter::IscsiSession, "iscsi", name)
 }
 
-/// Returns each copied file together with a counter that the file contains, once for every such
-/// counter.
+/// Returns one pair for each counter in the copied files: the counter, and the text of the file
+/// that contains it.
 fn all() -> Vec<(WatchedCounter, &'static str)> {
     let mut all: Vec<_> = ["/A", "/B", "/C", "/D"]
         .map(|at| (nfs(at), NFS_TELEGRAF))

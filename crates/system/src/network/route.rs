@@ -14,7 +14,6 @@ const UP: u32 = 0x1;
 /// Flag of a route that rejects packets (`RTF_REJECT`).
 const REJECT: u32 = 0x200;
 
-/// A line of a routing table.
 struct Route<'line> {
     interface: &'line str,
     destination: u128,

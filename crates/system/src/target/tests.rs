@@ -1,5 +1,6 @@
-//! Targets whose table of mounts and devices is a fixture, and targets on this machine. Mount ids
-//! of fixtures are larger than the ids that a kernel assigns, so that they match no real mount.
+//! Tests of targets whose table of mounts and devices are fixtures, and of targets on this machine.
+//! Mount ids of fixtures are larger than the ids that a kernel assigns, so that they match no real
+//! mount.
 
 use super::*;
 use crate::DeviceKind;
