@@ -179,7 +179,7 @@ impl MadeDirectory {
         }
     }
 
-    /// Whether another file system is mounted on an entry of the directory.
+    /// Whether another file system is mounted on the entry whose metadata is `inner`.
     pub(crate) fn is_covered(&self, inner: &Facts) -> bool {
         let own = self.facts().ok().and_then(|own| own.mount);
         inner

@@ -19,9 +19,7 @@ pub struct MakeError {
 /// Causes of an error that callers handle in different ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cause {
-    /// A signal ended the operation.
     Signal,
-    /// A file system has no free space for the operation.
     NoRoom,
     Other,
 }

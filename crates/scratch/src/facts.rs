@@ -28,7 +28,6 @@ pub struct MadeFacts {
     pub mkfs_commands: Vec<String>,
     /// Command lines of the most recent mounts, in order.
     pub mount_commands: Vec<String>,
-    /// Programs that made or mounted the file system.
     pub tools: Vec<ToolFacts>,
     /// The kernel driver that mounted the file system: on most kernels, this is `ext4` also for
     /// ext2 and ext3.

@@ -36,7 +36,7 @@ pub(crate) fn fill(root: &Path, percent: u8, stop: &MakeStop) -> Result<Fact<f64
         let path = directory.join(number.to_string());
         match blocks::fill(&path, missing.min(largest), stop) {
             Ok(()) => {}
-            // Space that counts as available may not be allocatable in one piece, or not at all, so
+            // The file system may be unable to allocate all space that it reports as available, so
             // a smaller file is tried.
             Err(error) if error.is_no_room() => {
                 std::fs::remove_file(&path)

@@ -41,7 +41,7 @@ pub(crate) struct OverImage {
 /// device before this process has opened it.
 const ATTEMPTS: u32 = 10;
 
-/// Sets up a loop device over an image.
+/// Sets up a loop device over an image that the manifest records, and keeps the device open.
 pub(crate) fn attach(
     owned: &Owned,
     image: &str,
@@ -122,8 +122,8 @@ pub(crate) fn over(owned: &Owned, image: &str) -> Result<Vec<OverImage>, MakeErr
         let Some(shown_image) = backing_path(&name) else {
             continue;
         };
-        // Opens only devices that may be over this image, because an open device cannot be detached
-        // by its user.
+        // Opens only devices that may be over this image, because the user of another device cannot
+        // detach it while it is open.
         let is_other =
             std::fs::metadata(&shown_image).is_ok_and(|there| (there.dev(), there.ino()) != wanted);
         let device = format!("/dev/{}", name.to_string_lossy());

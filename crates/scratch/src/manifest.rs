@@ -68,8 +68,8 @@ pub(crate) enum Entry {
 }
 
 pub(crate) const FORMAT: &str = "postmark-made-2";
-/// The recorded files and directories, by name. The identity is `None` if the file may have been
-/// announced but not made.
+/// The recorded files and directories, by name. The identity is `None` if the manifest announces
+/// the file but does not record that it was made.
 pub(crate) type Account = BTreeMap<String, Option<Identity>>;
 
 pub(crate) fn add(account: &mut Account, entry: Entry) {

@@ -21,7 +21,6 @@ use crate::tool;
 /// it busy for a moment.
 const BUSY_LIMIT: Duration = Duration::from_secs(2);
 
-/// A mount to be made.
 pub(crate) struct MountPlan<'a> {
     pub(crate) kind: &'a str,
     pub(crate) options: &'a [String],
@@ -30,9 +29,9 @@ pub(crate) struct MountPlan<'a> {
     pub(crate) at: &'a str,
 }
 
-/// Mounts a file system, and returns the command line. Paths are relative to mount's working
-/// directory and are not resolved to absolute paths. If another directory has taken the path of the
-/// working directory, nothing is mounted there.
+/// Mounts a file system, and returns the command line. mount(8) gets the mount point relative to
+/// its working directory, and does not resolve it to an absolute path. So if another directory has
+/// taken the path of the working directory, nothing is mounted there.
 pub(crate) fn mount(plan: &MountPlan, owned: &Owned, stop: &MakeStop) -> Result<String, MakeError> {
     owned.check_directory(plan.at)?;
     let mut words: Vec<OsString> = vec!["-t".into(), plan.kind.into()];
@@ -118,8 +117,8 @@ pub(crate) fn own(owned: &Owned, name: &str) -> Result<Mount, MakeError> {
 
 /// Unmounts all mounts that this program made on the subdirectory `name`, and returns their number.
 ///
-/// For nilfs2, this runs umount(8), because the cleaner, a process that works on the mounted file
-/// system, is ended only by the helper program of umount(8).
+/// A nilfs2 is unmounted by umount(8), because only the helper program of umount(8) ends the
+/// cleaner, a process that works on the mounted file system.
 pub(crate) fn unmount(owned: &Owned, name: &str) -> Result<usize, MakeError> {
     let at = owned.directory.at(name);
     let began = Instant::now();

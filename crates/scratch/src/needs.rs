@@ -17,7 +17,6 @@ use crate::tool;
 pub struct RoomNeed {
     /// The directory, with symbolic links resolved.
     pub directory: PathBuf,
-    /// Bytes that the scratch file system needs in the directory.
     pub bytes: u64,
     /// Bytes available in the directory. Directories on the same file system share these bytes.
     pub available_bytes: u64,

@@ -147,7 +147,8 @@ impl Owned {
     pub(crate) fn device_and_inode(&self, name: &str) -> Option<(u64, u64)> {
         let identity = self.manifest.account.get(name).copied().flatten()?;
         let there = self.directory.facts_in(name).ok().flatten();
-        // On an overlay, files and directories have different device numbers.
+        // The device number of the file itself is preferred, because on an overlay it differs from
+        // that of the directory.
         let device = match there.filter(|there| self.is_ours(name, there)) {
             Some(there) => there.device,
             None => self.directory.facts().ok()?.device,

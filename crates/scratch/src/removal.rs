@@ -1,7 +1,7 @@
 //! Removes everything that a manifest records: mounts, loop devices, images, and the manifest last.
-//! The same code runs at the end of a study and in `clean` after a killed study. It uses open
-//! directories and recorded identities. Files that are not recorded are kept and reported, and the
-//! manifest is then kept as well.
+//! The same code runs at the end of a study and in `clean` after a killed study. Files are removed
+//! through open directories, and only if their identity is the recorded one. Files that are not
+//! recorded are kept and reported, and the manifest is then kept as well.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -52,7 +52,7 @@ pub(crate) fn find(name: &str) -> Option<PathBuf> {
 pub(crate) struct Around<'a> {
     /// The locked manifest, which becomes the program's standard input. The program then holds the
     /// lock until it ends, even if this process is killed earlier. The file is positioned at its
-    /// end.
+    /// end, so the program reads no input.
     pub(crate) lock: &'a File,
     /// The working directory of the program, to which relative names in its arguments refer.
     pub(crate) directory: &'a Path,
@@ -186,7 +186,7 @@ fn ended(
 fn reader(mut stream: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
     std::thread::spawn(move || {
         let mut kept = Vec::new();
-        // If reading fails, only this part of the error message is missing.
+        // If reading fails, the text that was read until then is returned.
         drop(
             stream
                 .by_ref()

@@ -327,7 +327,6 @@ mod tests {
         let spec = resolved(&options).unwrap();
         assert_eq!((spec.engine.name(), spec.depth), ("nfs", 8));
         assert!(!spec.sync_phases, "no kernel writes anything back");
-        // The options of the spec resolve to the same spec.
         assert_eq!(resolved(&spec.to_options()).unwrap(), spec);
         let text = serde_json::to_string(&spec).unwrap();
         assert!(text.contains("\"depth\":8"), "{text}");

@@ -61,7 +61,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Resolves file sizes and applies them to a mix. Errors contain the name `option`.
+    /// Resolves sizes, and applies `set` with these sizes to a mix. Errors name `option`.
     pub fn set_sizes(
         &mut self,
         option: &str,

@@ -15,7 +15,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Clone, Copy)]
 pub struct EngineName(&'static EngineFacts);
 
-/// All engines, in the order of the registry.
 static ALL: [EngineName; ROWS.len()] = {
     let mut all = [EngineName::STDIO; ROWS.len()];
     let mut index = 0;
@@ -26,7 +25,6 @@ static ALL: [EngineName; ROWS.len()] = {
     all
 };
 
-/// The names of all engines, in the order of the registry.
 static NAMES: [&str; ROWS.len()] = {
     let mut names = [""; ROWS.len()];
     let mut index = 0;

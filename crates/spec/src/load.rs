@@ -85,13 +85,13 @@ pub enum Stop {
     /// The transactions end after the workload's number of transactions.
     #[default]
     Transactions,
-    /// The transactions end after this time in nanoseconds, which starts after the warm-up, or
-    /// earlier at the workload's number of transactions.
+    /// The transactions end after this time in nanoseconds, counted from the end of the warm-up.
+    /// They end earlier if the workload's number of transactions is reached.
     #[serde(rename = "after_ns", with = "ns")]
     #[schemars(with = "u64")]
     After(Duration),
-    /// The transactions end when a steady state or the maximum number of rounds is reached, or
-    /// earlier at the workload's number of transactions.
+    /// The transactions end when a steady state or the maximum number of rounds is reached. They
+    /// end earlier if the workload's number of transactions is reached.
     Steady(SteadyAsked),
 }
 

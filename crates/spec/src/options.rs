@@ -60,7 +60,8 @@ macro_rules! declare {
                 #[serde(skip_serializing_if = "Option::is_none")]
                 pub $name: Option<$of>,
             )*)*
-            /// In files: `[[target]]` tables with `path` and `weight`.
+            /// In a configuration file, each target is a table `[[target]]` with `path` and
+            /// `weight`.
             #[arg(skip)]
             #[serde(default, skip_serializing_if = "Vec::is_empty")]
             pub target: Vec<TargetOption>,

@@ -21,7 +21,6 @@ pub enum SizesOption {
     /// One size, or two sizes separated by `..`. Classic workloads exclude the upper bound, unless
     /// both bounds are equal; mixes include it.
     Range {
-        /// The first size.
         low: u64,
         /// The second size. If only one size is given, it equals the first size.
         high: u64,

@@ -207,7 +207,7 @@ fn percent(share: f64) -> String {
     shortest.unwrap_or_else(|| percent.to_string()) + "%"
 }
 
-/// SLO: 99 % of the operations must be faster than this, in nanoseconds.
+/// The SLO: 99 % of the operations must be faster than this time, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SloOption(pub u64);
 

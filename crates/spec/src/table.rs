@@ -42,7 +42,7 @@ macro_rules! option_table {
     /// Measure the transactions for this time, like 2m [default: 10s, if nothing else ends them].
     ///
     /// With --transactions, the run ends at whichever limit comes first. --transactions, --steady,
-    /// the presets of papers and the original's formats end a run, too.
+    /// the presets of papers, and --format classic or terse also end a run.
     #[arg(long = "for", value_name = "TIME")]
     #[serde(rename = "for")]
     run_for: Time =>
@@ -199,8 +199,8 @@ macro_rules! option_table {
     /// started].
     #[arg(value_name = "N")]
     ranks: Count => |s| above(s.ranks, 1), |_, _| ();
-    /// After preparation, each rank works on the files that the rank N further has created, so that
-    /// the cache of its own host cannot serve them [default: each on its own].
+    /// After preparation, each rank works on the files of the rank N places further, so that the
+    /// cache of its own host cannot serve them [default: each on its own files].
     #[arg(value_name = "N")]
     neighbour: Count =>
         |s| above(s.neighbour, 0), workers::set_neighbour,

@@ -49,7 +49,7 @@ fn maker() {
     }
 }
 
-/// Starts the helper process, and waits until it reports a stage.
+/// Starts the helper process `maker`, waits until it reports the stage, and returns it.
 pub fn started(spec: &MakeSpec, stage: &str) -> Child {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["killed::maker", "--exact", "--nocapture"])

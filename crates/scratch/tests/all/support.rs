@@ -29,7 +29,6 @@ const COMMON: [FileSystemKind; 7] = [
     FileSystemKind::Overlay,
 ];
 
-/// Whether the file system can be made on this machine.
 pub fn can_make(spec: &MakeSpec) -> bool {
     match spec.check() {
         Ok(_) => true,
@@ -117,9 +116,9 @@ pub fn unmount(at: &Path) {
     }
 }
 
-/// Finds scratch file systems after all processes have released them. Programs that a killed maker
-/// started may take a moment to end. The programs of other tests inherit the open files of this
-/// process while they are being started.
+/// Returns the scratch file systems in a directory after waiting, for at most 20 s, until none is
+/// in use. Programs that a killed maker started may take a moment to end. Programs that other tests
+/// start inherit the open files of this process for a moment.
 pub fn free_in(directory: &Path) -> Vec<FoundMade> {
     let began = Instant::now();
     loop {
