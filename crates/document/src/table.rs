@@ -48,8 +48,8 @@ impl fmt::Display for Number {
 }
 
 impl Number {
-    /// Returns how many decimals `Display` prints. The result is 0 for zero, and for numbers that
-    /// [`in_one_unit`](Self::in_one_unit) excludes.
+    /// Returns how many decimals `Display` prints. The result is 0 for zero, and for numbers for
+    /// which [`in_one_unit`](Self::in_one_unit) returns `None`.
     fn digits(&self) -> usize {
         let is_zero = self.in_one_unit().is_none_or(|value| value == 0.0);
         let shown = self.to_string();
@@ -57,8 +57,9 @@ impl Number {
         digits.filter(|_| !is_zero).unwrap_or(0)
     }
 
-    /// Returns the value in the unit in which it is printed, for numbers that get equal decimals
-    /// within a column. `None` for numbers whose unit varies, or whose number of decimals is fixed.
+    /// Returns the value in the unit in which it is printed, if numbers of this kind have equal
+    /// decimals within a column. `None` for numbers whose unit varies, or whose number of decimals
+    /// is fixed.
     fn in_one_unit(&self) -> Option<f64> {
         match self {
             Self::Rate(per_second) => Some(*per_second),
@@ -68,8 +69,8 @@ impl Number {
         }
     }
 
-    /// Formats the number with `digits` decimals, unless [`in_one_unit`](Self::in_one_unit)
-    /// excludes it.
+    /// Formats the number with `digits` decimals, unless [`in_one_unit`](Self::in_one_unit) returns
+    /// `None`.
     fn with_digits(&self, digits: usize) -> String {
         let Some(value) = self.in_one_unit() else {
             return self.to_string();

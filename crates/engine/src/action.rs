@@ -207,7 +207,7 @@ impl Action {
         matches!(self.performs(), Some(kind) if !kind.changes())
     }
 
-    /// Whether the action lists a directory.
+    /// Whether the action lists a directory, with or without the attributes of its entries.
     #[inline]
     pub const fn lists(self) -> bool {
         matches!(self.performs(), Some(Kind::List | Kind::ListWithStat))

@@ -16,19 +16,20 @@ pub enum Durability {
     /// No syncs: the kernel decides when data is written to the device.
     #[default]
     None,
-    /// fdatasync(2) of a changed file before it is closed.
+    /// Each changed file is synced by fdatasync(2) before it is closed.
     Fdatasync,
-    /// fsync(2) of a changed file before it is closed.
+    /// Each changed file is synced by fsync(2) before it is closed.
     Fsync,
-    /// As [`Fsync`](Self::Fsync), and fsync(2) of each directory whose entries changed.
+    /// In addition to [`Fsync`](Self::Fsync), each directory whose entries changed is synced by
+    /// fsync(2).
     FsyncDirectory,
     /// Files are opened with `O_DSYNC`: each write call waits until its data is on the device.
     ODsync,
     /// Files are opened with `O_SYNC`: each write call waits until data and attributes are on the
     /// device.
     OSync,
-    /// syncfs(2) of a location's file system after this number of changing operations in the
-    /// location; at least 1.
+    /// A location's file system is synced by syncfs(2) after this number of changing operations in
+    /// the location; at least 1.
     Batch(u32),
 }
 

@@ -7,7 +7,7 @@ use crate::failure::Errno;
 /// Numbers of pages of a file; `None` means not available.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CachedPages {
-    /// Pages that the file consists of.
+    /// All pages of the file.
     pub pages: u64,
     /// Pages in the page cache.
     pub cached: u64,

@@ -24,7 +24,7 @@ impl<'a> NameWriter<'a> {
         Self(to)
     }
 
-    /// Appends a byte.
+    /// Appends a single byte, such as the slash between two components.
     ///
     /// # Panics
     /// Panics if the byte is 0.
@@ -34,7 +34,7 @@ impl<'a> NameWriter<'a> {
         self.0.push(byte);
     }
 
-    /// Appends bytes.
+    /// Appends several bytes, such as a component of a path.
     ///
     /// # Panics
     /// Panics if a byte is 0.

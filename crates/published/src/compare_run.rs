@@ -68,7 +68,7 @@ pub struct Beside {
     pub ours: Option<Rates>,
     /// All published rows of the same configuration.
     pub rows: Vec<BesideRow>,
-    /// The reason if `rows` is empty.
+    /// The reason why `rows` is empty; `None` if it is not empty.
     pub none: Option<String>,
     /// Sentences that explain what can be compared and what cannot.
     pub comparable: Vec<String>,

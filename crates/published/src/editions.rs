@@ -58,7 +58,7 @@ impl Plans {
 pub enum WhichEdition {
     /// This edition: the only one that fits, or the one that the source names.
     By(Edition),
-    /// Both editions are within the precision of the printed digits.
+    /// Both editions fit within the precision of the printed digits.
     Either,
     /// Neither edition fits.
     Neither {
@@ -105,7 +105,7 @@ pub struct Finding {
     pub configuration: String,
     /// Data read divided by data written, as printed.
     pub printed_ratio: f64,
-    /// The interval of the ratio, from the precision of the printed digits.
+    /// The interval of ratios that the printed digits allow.
     pub ratio: Interval,
     /// The planned bytes and their ratio, for both editions.
     pub planned: Vec<Planned>,

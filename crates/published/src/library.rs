@@ -53,7 +53,8 @@ impl Row<'_> {
         Some((cell.0.known()?, *unit))
     }
 
-    /// Returns the interval of a figure in its unit, from the precision of its digits.
+    /// Returns the interval of values that the printed digits of a figure allow, in the figure's
+    /// unit.
     pub fn interval(&self, figure: Figure) -> Option<Interval> {
         self.figure(figure)
             .map(|(number, unit)| Interval::of(number, unit))

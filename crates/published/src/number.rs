@@ -94,7 +94,7 @@ impl PrintedNumber {
         self.is_in_steps(10.24) && !self.is_in_steps(10.0)
     }
 
-    /// Returns half a unit of the last digit.
+    /// Returns half a unit of the last printed digit.
     pub fn half_unit(&self) -> f64 {
         0.5 / 10_f64.powi(self.decimals as i32)
     }

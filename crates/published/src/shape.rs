@@ -83,7 +83,7 @@ impl ConfigurationShape {
         words
     }
 
-    /// Returns the shape as in the heads of published tables, such as `20000/100000/100 dir`.
+    /// Returns the shape as in the headers of published tables, such as `20000/100000/100 dir`.
     pub fn label(&self) -> String {
         let mut label = match self.transactions {
             Workload::ENDLESS.. => format!("{}/ended by time", self.files),

@@ -1,4 +1,4 @@
-//! Arranges submissions in one table for each configuration, like the mail administrator's page. A
+//! Arranges submissions in one table for each configuration, as on the mail administrator's page. A
 //! table has a column for each system, with the contributor in brackets, beside the published
 //! columns of the same configuration.
 //!

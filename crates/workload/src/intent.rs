@@ -122,7 +122,7 @@ pub struct PoolState {
 }
 
 impl PoolState {
-    /// Includes an object of the pool in the state.
+    /// Updates the state for an object that the pool contains.
     pub fn add(&mut self, kept: &Kept) {
         if kept.kind == NameKind::File {
             let (least, most) = self.sizes.unwrap_or((u64::MAX, 0));

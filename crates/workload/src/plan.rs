@@ -57,7 +57,6 @@ pub struct Plan {
     /// The number of bytes written, in the edition's arithmetic.
     pub classic_bytes_written: f64,
     pub fingerprint: Fingerprint,
-    /// The hash of the complete stream.
     pub stream_hash: StreamHash,
 }
 

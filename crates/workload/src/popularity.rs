@@ -190,9 +190,9 @@ impl PopularityRanks {
 }
 
 /// Returns the position of `index` in the pseudorandom order of `n` files for `epoch`. A Feistel
-/// network of four rounds permutes numbers of as many bits as `n` needs, rounded up to an even
-/// number. The network is applied until the result is below `n` (cycle walking: Black and Rogaway,
-/// CT-RSA 2002), less than four times on average.
+/// network of four rounds permutes all numbers with `b` bits, where `b` is the number of bits of
+/// `n` - 1, rounded up to an even number. The network is applied until the result is below `n`
+/// (cycle walking: Black and Rogaway, CT-RSA 2002), less than four times on average.
 fn shuffled(index: u64, n: u64, epoch: u64) -> u64 {
     let half = (64 - (n - 1).leading_zeros()).div_ceil(2).max(1);
     let mask = (1_u64 << half) - 1;
@@ -220,10 +220,11 @@ const KEPT: usize = 256;
 #[derive(Clone, Debug)]
 struct Zipf {
     exponent: f64,
-    /// [`Self::integral`] of 1.5, minus the weight of the first rank.
+    /// The lower end of the range from which samples are drawn: [`Self::integral`] of 1.5, minus
+    /// the weight of the first rank.
     first: f64,
-    /// A sample is accepted without a further test if its distance to the rounded number is at most
-    /// this value.
+    /// A sample is accepted without a further test if the rounded number exceeds the sample by at
+    /// most this value.
     safe: f64,
     /// A cache for recently used pool sizes. Each entry contains a pool size, and the integral up
     /// to its last rank.

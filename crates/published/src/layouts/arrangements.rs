@@ -239,8 +239,9 @@ fn session(results: &LayoutResults, view: LayoutView, work: usize) -> Table {
             }
             for (system, base) in factors(systems, base) {
                 row.push(factor(results, (work, system, figure), base));
-                // A factor has no minimum and maximum, so its cell must be empty. Sessions contain
-                // no improvements, so this figure results in an empty cell.
+                // A factor has no minimum and maximum, so its cell in the row of minima and maxima
+                // must be empty. The figure `Improvement` makes it empty, because sessions contain
+                // no improvements.
                 places.push((work, system, Figure::Improvement));
             }
         }
@@ -259,7 +260,7 @@ fn factors(systems: &[usize], base: Option<usize>) -> Vec<(usize, usize)> {
     others.map(|system| (*system, base)).collect()
 }
 
-/// Returns how many times as fast as the system `base` a system is: the ratio of rates, or the
+/// Returns how many times as fast a system is as the system `base`: the ratio of rates, or the
 /// inverse ratio of times.
 fn factor(results: &LayoutResults, (work, system, figure): Place, base: usize) -> Cell {
     let is_time = match unit_of(figure) {

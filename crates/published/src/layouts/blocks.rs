@@ -88,8 +88,9 @@ impl BlockValues {
         })
     }
 
-    /// Returns the ratio of the values of `self` to the values of `other`, from all blocks that
-    /// contain both. For each block, the ratio is that of the last attempt that contains both.
+    /// Returns the ratio of the values of `self` to the values of `other`, from all blocks with
+    /// both values. If a block has several attempts, its ratio is that of the last attempt with
+    /// both values.
     pub(super) fn over(&self, other: &Self, alpha: f64) -> Option<PairedRatio> {
         let mut logs = Vec::new();
         for (block, attempts) in &self.0 {

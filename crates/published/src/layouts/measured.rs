@@ -154,7 +154,7 @@ fn protocol(record: &Record, summary: &Summary) -> Option<String> {
     if let Some(sent) = evidence.and_then(|evidence| evidence.messages.first()) {
         return Some(match sent.counter {
             // The name distinguishes this engine, which has no cache, from the kernel's client,
-            // which has one.
+            // which has a cache.
             MessageCounter::NfsEngine => format!("{} in user space", sent.protocol),
             _ => sent.protocol.clone(),
         });

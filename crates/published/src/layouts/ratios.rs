@@ -20,7 +20,7 @@ struct Difference {
     of: String,
     /// The ratio in the paper.
     there: f64,
-    /// The interval of the ratio, from the precision of the printed digits.
+    /// The interval of ratios that the printed digits allow.
     there_open: Interval,
     /// Work and system of the numerator, in the study.
     over: (usize, usize),
@@ -106,7 +106,7 @@ fn between_systems(results: &LayoutResults, figure: Figure) -> Vec<Difference> {
         for (at, one) in all.iter().enumerate() {
             for other in all[..at].iter().filter(|other| other.1 != one.1) {
                 // If the paper prints the improvement of one of the two systems over the other, the
-                // ratio compares them in the same order.
+                // ratio compares the systems in the same order.
                 let is_printed =
                     |value: &StudiedValue| (value.system, value.over) == (other.1, Some(one.1));
                 let (one, other) = match results.values.iter().any(is_printed) {

@@ -207,7 +207,7 @@ impl LayoutResults {
         }
     }
 
-    /// Returns a printed value and its interval from the precision of its digits.
+    /// Returns a printed value, and the interval of values that its printed digits allow.
     pub fn printed(&self, work: usize, system: usize, figure: Figure) -> Option<(f64, Interval)> {
         match self.value(work, system, figure, None)? {
             ShownValue::Printed {

@@ -1,4 +1,5 @@
-//! Compares results of synthetic studies in the layouts of papers with stored texts.
+//! Renders the results of synthetic studies in the layouts of papers, and compares them with stored
+//! texts.
 
 use std::collections::BTreeMap;
 

@@ -18,7 +18,6 @@ pub struct Mismatch {
     pub offset: u64,
     pub expected: u8,
     pub found: u8,
-    /// The likely origin of the incorrect contents.
     pub kind: MismatchKind,
 }
 

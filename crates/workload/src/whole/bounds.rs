@@ -126,7 +126,7 @@ impl Workload {
     pub fn numbers_max(&self) -> u64 {
         let work = match self.workers {
             Workers::Private { .. } => self.transactions(),
-            // Each worker numbers its files in steps of the number of workers of the pool.
+            // The numbers of a worker's new files differ by the number of workers of the pool.
             Workers::Shared { .. } => self
                 .transactions()
                 .saturating_add(1)

@@ -1,4 +1,4 @@
-//! Published sessions and tables, which must be reproduced exactly from the streams.
+//! Checks that the streams reproduce published sessions and tables exactly.
 
 use workload::presets::{self, Machine};
 use workload::{Action, Classic, Edition, End, Phase, Plan, Planner, Workload};
