@@ -33,9 +33,9 @@ use crate::middle::Middle;
 
 /// The sensitivity that the paper recommends for a complete curve.
 pub const SENSITIVITY: f64 = 1.0;
-/// The smallest ratio of the greatest to the least latency. A single queue with random arrivals
-/// (M/M/1) doubles its latency at half of its load, so a smaller ratio means that the system was
-/// not loaded.
+/// The smallest ratio of the greatest to the least latency with which a curve can have a knee. A
+/// single queue with random arrivals (M/M/1) doubles its latency at half of its load, so a smaller
+/// ratio means that the system was not loaded.
 pub const RISE_MIN: f64 = 2.0;
 pub const POINTS_MIN: usize = 4;
 
@@ -173,7 +173,7 @@ mod tests {
             );
         }
         // A typical sweep: 5 to 95 % in steps of 5. The distance below the chord is 0.6222 at 75 %,
-        // 0.6250 at 80 % and 0.5921 at 85 %.
+        // 0.6250 at 80 % and 0.5921 at 85 %, so the knee is at 80 %.
         let sweep: Vec<(f64, f64)> = (1..20)
             .map(|sweep_step| f64::from(sweep_step) * 0.05)
             .map(|load| (load, 1.0 / (1.0 - load)))
@@ -285,8 +285,9 @@ mod tests {
     #[test]
     fn a_higher_sensitivity_finds_fewer_knees() {
         let bent = [(0.0, 1.0), (1.0, 1.7), (2.0, 2.4), (3.0, 4.0)];
-        // The distance below the chord is 2/3 - 1.4/3 = 0.2 at rate 2, and falls to 0 at rate 0. A
-        // knee requires a fall by more than 1/6 at a sensitivity of 0.5, and by 1/3 at 1.
+        // The scaled distance below the chord is 2/3 - 1.4/3 = 0.2 at rate 2, and 0 at both ends. A
+        // knee requires that it falls by more than the sensitivity times 1/3, the mean distance of
+        // the scaled rates. This is 1/6 at a sensitivity of 0.5, and 1/3 at 1.
         assert_eq!(knee(&bent, 0.5).map(|knee| knee.rate), Some(2.0));
         assert_eq!(knee(&bent, 1.0), None);
     }

@@ -5,7 +5,6 @@
 pub(crate) struct Line {
     mean_x: f64,
     mean_y: f64,
-    /// The rise per unit of x.
     pub slope: f64,
     /// The sum of the squared deviations of x from its mean.
     pub squares_x: f64,

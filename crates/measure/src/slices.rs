@@ -247,9 +247,9 @@ pub(crate) struct WrittenSlices<T> {
     /// The width of a slice in nanoseconds: 1, 2, 4, 8, ... seconds.
     #[schemars(extend("multipleOf" = SLICE_NS))]
     width_ns: u64,
-    /// If slices share their latencies, the total width of the sharing slices in nanoseconds, which
-    /// is that of 2, 4, 8, ... consecutive slices. The latencies are in the first of these slices
-    /// that has the key. Absent or null if slices do not share latencies.
+    /// The total width in nanoseconds of the 2, 4, 8, ... consecutive slices that share one set of
+    /// latencies. The first of these slices that has a meter for a key contains all latencies of
+    /// this key. Absent or null if slices do not share latencies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("multipleOf" = SLICE_NS))]
     latency_width_ns: Option<u64>,

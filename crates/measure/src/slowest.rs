@@ -82,7 +82,6 @@ impl<T> Slowest<T> {
     }
 }
 
-/// Serialises a list, the slowest first.
 impl<T: Serialize> Serialize for Slowest<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.sorted().serialize(serializer)

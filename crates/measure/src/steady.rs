@@ -76,8 +76,8 @@ mod tests {
         ];
         let steady = rounds(&settling, WINDOW_ROUNDS).unwrap();
         assert!(steady.is_steady);
-        // The window from 118 on is not steady: its excursion is 19 / 104.4 = 18 %, but its line
-        // falls by 15 %.
+        // The window from 118 on is not steady. Its excursion of 19 / 104.4 = 18 % is within the
+        // limit, but its line falls by 15 %, which is too much.
         assert_eq!(steady.begins, 5);
         close(steady.average, 101.0);
     }

@@ -30,7 +30,6 @@ pub(crate) struct Acknowledged {
     /// For a shared pool, a sample of its entries, which a worker of another rank checks. `None`
     /// for a private pool, and before the transactions.
     pub sample: Option<Vec<Kept>>,
-    /// Files and names whose state is unknown because operations failed.
     pub spoiled: SpoiledThings,
 }
 

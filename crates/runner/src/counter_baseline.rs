@@ -50,8 +50,8 @@ impl Since {
         }
     }
 
-    /// Returns what [`Self::during`] returns. Adds the programs that used the most processor time,
-    /// and the processor time of the targets' FUSE servers.
+    /// Returns the result of [`Self::during`], with two additions: the programs that used the most
+    /// processor time, and the processor time of the targets' FUSE servers.
     pub(crate) fn during_with_programs(&self) -> SystemDuring {
         let during = self.during();
         let times = during.counted.system.times.as_ref();

@@ -79,9 +79,10 @@ pub enum Event {
     /// All preflight checks passed and the first stage is about to start. Contains the initial
     /// record, without results. Sent only if [`Events::takes_records`] is true.
     RecordOpened(Box<Record>),
-    /// A part of the run completed and its file systems are synced. Sent while all workers wait,
-    /// outside of every phase. The last such event reports the deletion. It is sent after
-    /// [`Stage::FreeSpace`]. Runs that do not sync send no event for phases.
+    /// A part of the run completed. Sent outside of every phase, while no worker performs
+    /// operations. If the run syncs, the event follows the sync of the part. The event for the
+    /// deletion is the last one, and follows [`Stage::FreeSpace`]. Runs that do not sync send this
+    /// event only for load levels of a sweep.
     PhaseRecorded(Box<Completed>),
     /// The record of all ranks, merged from the parts that are complete. Rank 0 of several ranks
     /// sends it at the start of the run, and after each part that all ranks completed. Sent only if

@@ -69,7 +69,6 @@ impl Failed {
         }
     }
 
-    /// A failure because contents differ from the expected contents.
     pub(crate) fn content(operation: &'static str, path: String, mismatch: &Mismatch) -> Self {
         let kind = match mismatch.kind {
             MismatchKind::Old { version } => format!("old contents (version {version})"),
@@ -210,8 +209,8 @@ impl Failures {
         self.spoiled.lock().clone()
     }
 
-    /// Switches to the files and names with unknown state of another pool, and returns the previous
-    /// ones.
+    /// Changes to another pool, whose files and names with unknown state are in `spoiled`. Returns
+    /// the `spoiled` of the previous pool.
     pub(crate) fn turn_to(&mut self, spoiled: Arc<Spoiled>) -> Arc<Spoiled> {
         std::mem::replace(&mut self.spoiled, spoiled)
     }
@@ -246,14 +245,14 @@ impl Failures {
         }
     }
 
-    /// Marks the names of an intent whose operation was skipped as uncertain: the pool may list a
-    /// name that does not exist on the target.
+    /// Called for an intent whose operation was skipped. Marks its names as uncertain, because the
+    /// pool may list a name that does not exist on the target.
     pub(crate) fn skipped(&mut self, intent: &Intent) {
         self.spoil(intent, Step::Open);
     }
 
-    /// Marks the files and names that a failed operation would have changed as unknown. Returns the
-    /// names whose files may be partly written.
+    /// Called after a failed operation. From then on, the state of the files and names that it
+    /// would have changed counts as unknown. Returns the names whose files may be partly written.
     pub(crate) fn spoil(&mut self, intent: &Intent, step: Step) -> Vec<WrittenName> {
         if intent.action.reads() {
             return Vec::new();

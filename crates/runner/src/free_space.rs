@@ -21,7 +21,7 @@ const NAME_BYTES: u64 = 32;
 /// Assumed block size in bytes if the file system reports none. 4 KiB is the most common size.
 const BLOCK_BYTES: u64 = 4096;
 
-/// Bytes of an inode that reduce the free space reported for contents.
+/// Bytes by which a new inode reduces the free space that the file system reports for contents.
 fn inode_bytes(file_system: Option<&str>) -> u64 {
     match file_system {
         // Inodes have their own space, which mkfs reserves or the file system counts separately.
@@ -40,7 +40,6 @@ fn inode_bytes(file_system: Option<&str>) -> u64 {
 #[derive(Clone, Debug)]
 pub(crate) struct Ground {
     path: String,
-    /// Identity of the location's file system. Locations with the same identity are summed.
     on: On,
     file_system: Fact<String>,
     block_bytes: u64,
@@ -265,9 +264,9 @@ fn is_cut(workload: &Workload) -> bool {
     Followed::of(workload).is_some_and(|followed| followed.transactions < workload.transactions())
 }
 
-/// Number of temporary files in addition to the files of the pool, and their least total size in
-/// bytes. A worker that replaces a file first writes the new contents to a temporary file in the
-/// same directory.
+/// Returns the number of temporary files that may exist in addition to the files of the pool, and
+/// the minimum of their total size in bytes. A worker that replaces a file first writes the new
+/// contents to a temporary file in the same directory.
 fn temporary(workload: &Workload, block: u64) -> (u64, u64) {
     let replaces = |mix: &&workload::Mix| mix.weights.get(Action::Replace) > 0;
     workload.mix().filter(replaces).map_or((0, 0), |mix| {

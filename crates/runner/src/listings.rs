@@ -7,7 +7,6 @@ use workload::{Action, Intent};
 use crate::entries::{Entries, Seen};
 use crate::path_builder::Naming;
 
-/// The expected result of a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expected {
     Exactly(Listing),

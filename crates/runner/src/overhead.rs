@@ -1,5 +1,5 @@
-//! Measures the overhead of the program itself: the same stream and loop as in the run, on the
-//! `null` engine, which performs no operations.
+//! Measures the overhead of the program itself. The measurement uses the same stream and the same
+//! loop as the run, but the `null` engine, which performs no operations.
 //!
 //! The overhead is measured after the run, so that the measurement neither warms caches for the run
 //! nor changes its results. The measurement has no pacing, think time, log, verification, check or

@@ -20,12 +20,12 @@ const TIMES_NS: i64 = 1_000_000_000_000_000_000;
 /// The scheme of a workload's file names and directories.
 #[derive(Clone, Debug)]
 pub(crate) enum Naming {
-    /// `17` or `s3/17`, as in the original PostMark.
+    /// Paths such as `17` or `s3/17`, as in the original PostMark.
     Classic {
         /// Number of subdirectories of a location; 1 means that files are in the location itself.
         subdirectories: u32,
     },
-    /// The layout and names of a mix.
+    /// Paths in the directories of `layout`, with the names of a mix.
     Mix { layout: Layout, names: Names },
 }
 
@@ -68,8 +68,9 @@ impl Naming {
         }
     }
 
-    /// Writes the path of the directory that contains the files of a pool directory, with a
-    /// trailing slash. Writes nothing if the files are in the location itself.
+    /// Writes the path of the directory for names of `kind`, with a trailing slash. This is a pool
+    /// directory or, in a maildir layout, its subdirectory `new` or `tmp`. Writes nothing if the
+    /// files are in the location itself.
     // For most workloads this function is a single branch. Without the attribute the compiler may
     // emit a call.
     #[inline(always)]
@@ -156,7 +157,8 @@ impl Namer {
         place.write(&mut self.first, kind, number)
     }
 
-    /// Builds the path of the directory that contains the files of a pool directory.
+    /// Builds the path of the directory that contains files. This is a pool directory or, in a
+    /// maildir layout, its subdirectory `new`.
     pub(crate) fn directory(&mut self, place: u32) -> Name<'_> {
         let place = self.naming.at(place, self.places);
         self.first[place.location].with_directory(|to| {
@@ -234,7 +236,8 @@ fn extended<'a>(intent: &Intent, name: Name<'a>, value: &'a mut [u8; 16]) -> Ope
     }
 }
 
-/// Creates or reads a symbolic link, whose target is a file in the same directory.
+/// Builds the operation that creates or reads a symbolic link. Its target is a file in the same
+/// directory.
 #[inline]
 fn symbolic_link<'a>(
     intent: &Intent,

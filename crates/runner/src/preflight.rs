@@ -143,7 +143,7 @@ pub fn judge_room(request: &RunSpec, engine: &dyn Engine) -> Result<(), Refused>
     room(request, &grounds).map(drop)
 }
 
-/// Returns a waiter for checks outside of a run, which sends no events.
+/// Returns a waiter that sends no events, for checks outside of a run.
 fn unwatched<'e>(request: &RunSpec, nobody: &'e mut NoEvents) -> Waiter<'e> {
     Waiter::new(Control::default(), request.stall_timeout, nobody)
 }

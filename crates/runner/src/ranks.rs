@@ -1,6 +1,6 @@
 //! Coordinates the processes of one run. They refuse the run together, agree on its directories and
 //! on one clock, meet at barriers, and remove its files when all are done. With a single process,
-//! these methods return at once.
+//! the methods of this module return at once.
 
 use ::ranks::{CommunicationError, Ranks};
 use record::ranks::ClusterRecord;
@@ -34,7 +34,7 @@ pub(crate) struct Processes(pub(crate) Option<Ranks>);
 
 impl Processes {
     /// Selects the ranks that perform a run. If the run uses fewer ranks than were launched, the
-    /// other ranks wait. A sweep over numbers of ranks has such load levels.
+    /// other ranks wait. For example, a sweep over numbers of ranks performs such runs.
     pub(crate) fn of(request: &RunSpec, ranks: Option<Ranks>) -> Result<Self, Refused> {
         refuse_more(request, ranks.as_ref())?;
         Ok(Self(ranks.map(|all| {

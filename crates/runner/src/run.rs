@@ -282,7 +282,6 @@ impl<'e> Run<'e> {
         }
     }
 
-    /// Sends an event to the run's sink.
     pub fn tell(&mut self, event: Event) {
         if let Some(going) = self.going() {
             going.supervisor.tell(event);
@@ -305,9 +304,9 @@ impl<'e> Run<'e> {
         }
     }
 
-    /// Deletes the pool, or keeps it for a later run, removes the run's files and returns the
-    /// record. The record contains all transactions as phases, in the order of their loads. With
-    /// several ranks, each returns the merged record.
+    /// Deletes the pool or keeps it for a later run, then removes the run's files and returns the
+    /// record. The record has one phase of transactions for each applied load, in the order of the
+    /// loads. With several ranks, each returns the merged record.
     pub fn finish(self) -> Record {
         self.finish_parts().record
     }

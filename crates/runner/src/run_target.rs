@@ -16,7 +16,6 @@ use system::{Fact, WatchedDevices};
 use crate::error::Refused;
 use crate::processes::PlaceOfAll;
 
-/// The directories that a run has claimed.
 pub(crate) struct Taken {
     pub owned: Arc<RunDirectories>,
     /// The directory of each location.

@@ -201,13 +201,12 @@ fn leave(
 }
 
 /// Does not close files on a hanging target, because closing them could block this thread forever.
-/// The exit of this process may still block on these files. A parent process that waits for this
-/// process can nevertheless exit.
+/// The exit of this process may still block on these files. If the target has a server, the process
+/// that the user started is another one, and does not wait for this exit.
 pub(crate) fn leave_open<T>(of_target: T) {
     std::mem::forget(of_target);
 }
 
-/// The reason for leaving files that other ranks may still use.
 const WITH_OTHERS: &str = "a rank is lost or did not return from a call, and may still be \
                            working, so the run left its files ('postmark clean' removes them \
                            later)";

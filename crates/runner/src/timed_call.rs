@@ -35,9 +35,9 @@ pub fn within<A: Send + 'static>(
     wait(act, drop, &mut |waited| waited < limit, &AtomicU64::new(0))
 }
 
-/// Calls `act` in its own thread. Waits while `goes_on` returns true for the time since the last
-/// change of `progress`. If `act` returns after the wait ended, its thread passes the result to
-/// `late`.
+/// Calls `act` in its own thread and waits for its result. During the wait, `goes_on` is called
+/// with the time since the last change of `progress`, and ends the wait by returning false. If
+/// `act` returns later, its thread passes the result to `late`.
 fn wait<A: Send + 'static>(
     act: impl FnOnce() -> A + Send + 'static,
     late: impl FnOnce(A) + Send + 'static,

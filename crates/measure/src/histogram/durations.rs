@@ -27,7 +27,6 @@ pub trait Buckets: Clone + Default {
 
     fn merge(&mut self, other: &Self);
 
-    /// Returns the buckets in the form for JSON.
     fn write(&self) -> Self::Written;
 
     /// Reads the buckets from the form for JSON. All must be within `range`.
@@ -66,7 +65,6 @@ impl<B> Durations<B> {
         }
     }
 
-    /// Adds the totals of another histogram, but not its buckets.
     pub(super) fn merge_totals<C>(&mut self, other: &Durations<C>) {
         self.overflow += other.overflow;
         self.sum_ns += other.sum_ns;
@@ -147,7 +145,8 @@ impl<B: Buckets> Durations<B> {
     }
 }
 
-/// Merges two ascending sequences of buckets.
+/// Merges two ascending sequences of buckets (index and count). Counts of the same bucket are
+/// added.
 pub(super) fn merged(
     one: impl Iterator<Item = (usize, u64)>,
     two: impl Iterator<Item = (usize, u64)>,

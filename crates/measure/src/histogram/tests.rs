@@ -78,8 +78,6 @@ proptest! {
         prop_assert_eq!(read(&histogram), histogram);
     }
 
-    /// Histograms that were parsed from JSON must behave like recorded histograms when they are
-    /// merged, queried, and record further durations.
     #[test]
     fn parsed_histograms_behave_as_recorded_ones(
         a in durations(), b in durations(), more in any::<u64>(), percent in 0.0_f64..=100.0,
@@ -106,7 +104,6 @@ proptest! {
     }
 }
 
-/// Serialises a histogram to JSON and reads it back.
 fn read(histogram: &Histogram) -> Histogram {
     let json = serde_json::to_string(histogram).unwrap();
     serde_json::from_str(&json).unwrap()

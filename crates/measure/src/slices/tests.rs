@@ -186,9 +186,9 @@ fn invalid_series_are_refused() {
     }
 }
 
-/// Returns a second of a busy file system for one kind of operation: 5,000 operations. Most are
-/// near the kind's median (lognormal, sigma 0.5); three in a hundred wait for the device (5 ms,
-/// sigma 0.8).
+/// Returns the meter of 5,000 operations of one kind, as in one second of a busy file system. Most
+/// latencies are lognormal around the median of the kind (sigma 0.5). Three in a hundred include a
+/// wait for the device, and are lognormal around 5 ms (sigma 0.8).
 fn second(noise: &mut Noise, key: u8) -> SliceMeter {
     const OPERATIONS: u64 = 5_000;
     let mut latency = Histogram::default();

@@ -104,8 +104,8 @@ impl NotJudged {
 ///   correlated. Their variance about the line is used for the line's test (Student's t), and their
 ///   variance within rounds for the excursion's test (Tukey's studentized range).
 /// - From the durations of the operations, by renewal theory (`counting_error`). This estimate
-///   includes effects that last longer than a slice, and is needed because few slices can look too
-///   even by chance.
+///   includes effects that last longer than a slice. It is needed because the variance of few slices
+///   can be too small by chance.
 ///
 /// `durations` contains the operations in the window. If it is empty, only the slices are used.
 ///
@@ -277,8 +277,9 @@ mod tests {
         let error = counting_error(&of(exponential));
         assert!((error - 0.01).abs() < 0.000_5, "{error}");
         close(counting_error(&of([1_000; 50])), 0.0);
-        // Half of the operations take three times as long as the others, so their coefficient of
-        // variation is 1/2. The error of 100 operations is a tenth of it.
+        // Half of the operations take 1 ns and the others 3 ns, so the coefficient of variation is
+        // 1/2. The error of 100 operations is a tenth of that, because 10 is the square root of
+        // 100.
         close(
             counting_error(&of((0..100).map(|number| 1 + number % 2 * 2))),
             0.05,

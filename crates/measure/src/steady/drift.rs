@@ -52,7 +52,7 @@ pub struct Drift {
 /// does not allow a conclusion.
 ///
 /// Slices are not independent: a slow second often follows another. Neighbours are therefore
-/// averaged to [`BATCHES`] batch means, whose correlation is smaller the longer the batches are
+/// averaged to [`BATCHES`] batch means, whose correlation decreases with the length of the batches
 /// (Conway: Some Tactical Problems in Digital Simulation, Management Science 10(1), 1963). A line
 /// is fitted to the batch means, with residuals `e`. The remaining correlation is treated as that
 /// of a first-order autoregression, as by Santer and others (Statistical Significance of Trends and

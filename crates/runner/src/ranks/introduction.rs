@@ -10,7 +10,6 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::Refused;
 
-/// Host name of this machine.
 pub(super) fn host() -> String {
     rustix::system::uname()
         .nodename()

@@ -17,7 +17,8 @@ use crate::control::Control;
 use crate::entries::Seen;
 use crate::listings::Expected;
 
-/// The part of the pool that an operation in flight uses exclusively.
+/// The part of the pool that an operation in flight uses. It is released, published or removed when
+/// the operation completes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Held {
     Nothing,

@@ -93,8 +93,8 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Sends the results of the last load to the event sink. `as_part` converts its phase to a part
-    /// of the record.
+    /// Sends the results of the last load to the event sink. `as_part` converts the phase of the
+    /// load to a part of the record.
     pub(crate) fn tell_load(&mut self, as_part: impl Fn(PhaseRecord) -> CompletedPart) {
         if let (Some(_), Some(load)) = (&self.watch.since, self.watched.loads.last()) {
             let part = as_part(load.clone());

@@ -60,8 +60,8 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Opens the files of the sample through the run's directories, in another thread than the
-    /// supervisor's, because opening a file may never return.
+    /// Opens the files of the sample through the run's directories, in a separate thread, because
+    /// opening a file may never return.
     fn hold_sample(&mut self) -> Fact<HeldFiles> {
         let sample = self.evidence.whole_sample();
         let mut names = Vec::new();
@@ -101,8 +101,8 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Closes the files of the sample in another thread than the supervisor's, because closing a
-    /// file may never return.
+    /// Closes the files of the sample in a separate thread, because closing a file may never
+    /// return.
     pub(super) fn close_sample(&mut self) {
         if let Some(Fact::Known(held)) = self.evidence.held.take() {
             self.wait_for("close a sample of the pool", move || held.close());

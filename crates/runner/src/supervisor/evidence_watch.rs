@@ -15,8 +15,8 @@ use crate::servers::WatchedServers;
 /// Maximum number of files in a sample.
 pub(super) const SAMPLE_MAX: usize = 100;
 
-/// The open files of a sample. Dropping this value closes the files in another thread than the
-/// supervisor's, because closing a file may never return.
+/// The open files of a sample. Dropping this value closes the files in a separate thread, because
+/// closing a file may never return.
 pub(super) struct HeldFiles(Vec<Box<dyn Held>>);
 
 impl HeldFiles {
@@ -142,7 +142,6 @@ impl EvidenceWatch {
     }
 }
 
-/// Reads the page-cache residency of open files.
 pub(super) fn look(held: &HeldFiles) -> Fact<ResidencySample> {
     let mut sum = ResidencySample {
         files: held.0.len() as u64,

@@ -2,8 +2,8 @@
 //! phase, and when all workers have ended the phase.
 //!
 //! Workers never wait for a reading, because they do not wait for the supervising thread during a
-//! phase. If that thread is delayed, a reading is late. The interval that it ends is then longer
-//! than a second, and is recorded with its actual times.
+//! phase. If that thread is delayed, a reading is late. The interval before that reading is then
+//! longer than a second, and is recorded with its actual times.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -13,8 +13,8 @@ use record::{MachineOverTime, MachineSlice};
 use system::{Counters, Fact, Sources, WatchedDevices};
 
 /// Maximum number of intervals that are stored until the events of their seconds are sent. One
-/// interval is added each second. If no operation completes for a longer time, the oldest intervals
-/// are only in the record.
+/// interval is added each second. If no operation completes for more than this number of seconds,
+/// no events are sent for the oldest intervals, which are then only in the record.
 const UNTOLD_MAX: usize = 60;
 
 pub(super) struct MachineWatch {

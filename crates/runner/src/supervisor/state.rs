@@ -60,8 +60,9 @@ pub(crate) struct Supervisor<'e> {
     /// Whether all workers wait at the barrier before transactions. There they wait for a load or
     /// for the end of the run.
     pub(super) awaits_load: bool,
-    /// Number of workers that have ended the current stage, the sums of their done and completed
-    /// items, and the reason why the stage ended.
+    /// Number of workers that have ended the current stage, and the reason why the stage ended. In
+    /// between, two sums over these workers: all items done, and the completed ones without
+    /// failures.
     pub(super) ended: (u32, (u64, u64), End),
     /// The phase that all workers have ended and that has not been synced.
     pub(super) unsynced: Option<Phase>,
@@ -136,7 +137,7 @@ impl<'e> Supervisor<'e> {
         self.awaits_load && !self.ran_dry && !self.is_stopping()
     }
 
-    /// Whether file systems sync between phases.
+    /// Whether the run syncs file systems between phases.
     pub(crate) fn syncs(&self) -> bool {
         self.watch.sync
     }

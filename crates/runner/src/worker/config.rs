@@ -49,7 +49,6 @@ pub(crate) struct OtherPools {
 
 /// The inputs for changing to the pool of another worker.
 pub(crate) struct OtherPool {
-    /// Number of the other worker.
     pub worker: u32,
     pub pool: PoolAt,
     /// Opens a session in the pool's directories.
@@ -120,7 +119,7 @@ pub(crate) struct WorkerConfig {
     /// Position in the stream of the reused pool; `None` for a new pool.
     pub reuse: Option<Position>,
     pub keep: bool,
-    /// Number of the first segment of the transactions after a warm-up.
+    /// Number of the transactions' first segment that is not warm-up.
     pub first_round: u32,
     /// For each phase, the actions whose operations may occur.
     pub actions: [Vec<Action>; Phase::ALL.len()],

@@ -34,8 +34,8 @@ pub(super) struct Issued {
     pub(super) logged: Option<Entered>,
 }
 
-/// The file and the names that an intent uses, creates or removes. For an operation on a link, they
-/// include the target of the link.
+/// The file and the names that an intent uses, creates or removes. For an operation on a link, the
+/// names include the target of the link.
 #[derive(Clone, Copy)]
 struct Reach {
     file: u64,

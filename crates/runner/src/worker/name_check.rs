@@ -34,8 +34,8 @@ enum Sought {
     Removed((u32, NameKind, u64)),
 }
 
-/// A name whose state differed from the expected one, and that is checked again because the cause
-/// may be late visibility.
+/// A name whose state differed from the expected one. It is checked again, because operations of
+/// other workers may become visible late.
 #[derive(Debug)]
 struct LateName {
     sought: Sought,

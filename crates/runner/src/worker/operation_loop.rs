@@ -1,7 +1,7 @@
 //! The only loop that performs operations. It takes intents from a source, performs them on a
 //! session, takes timestamps and counts results.
 //!
-//! Nothing else happens between the two timestamps of an operation.
+//! Between the two timestamps of an operation, the loop only submits the operation to the session.
 
 use engine::{Bytes, Cause, Failure, OperationKind, OperationOutcome, Submitted, Ticket};
 use rundir::NotLogged;
@@ -135,9 +135,8 @@ impl Worker {
             self.config.hasher.take(intent);
         }
         if intent.think_ns > 0 {
-            // The result is ignored: an intent is performed once it is drawn, even if the
-            // transactions have ended. The stream already includes the effect of the intent in its
-            // pool.
+            // The result is ignored: a drawn intent is performed even if the transactions have
+            // ended, because the pool of the stream already includes its effect.
             self.think(intent.think_ns, begins_transaction, done)?;
         }
         Ok(true)

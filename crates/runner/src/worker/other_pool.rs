@@ -48,9 +48,9 @@ impl Worker {
         self.taken(looked, began_ns)
     }
 
-    /// Checks the operations that another worker acknowledged in its transactions. Every existing
-    /// name and its contents are checked, and the last removed names. In a shared pool only a
-    /// sample of the names is checked.
+    /// Checks the operations that another worker acknowledged in its transactions. The check covers
+    /// every existing name with its contents, and the names that were removed last. In a shared
+    /// pool, it covers only a sample of the names.
     pub(super) fn check_across(&mut self, other: OtherPool) -> Result<(), Left> {
         let began_ns = self.tools.clock.now_ns();
         let sample = (!self.tools.source.is_pure()).then(|| self.sample_of_all());

@@ -28,8 +28,8 @@ impl Worker {
         let mut sample = Vec::new();
         let mut seen = 0;
         pool(&mut |kept| {
-            // A file is added to the sample when the sample is proportionally smaller than the part
-            // of the share already visited.
+            // The fraction of the sample that is already taken follows the fraction of the share
+            // that is already visited. This spreads the sample evenly.
             if (sample.len() as u64) < wanted && seen * wanted >= sample.len() as u64 * files {
                 sample.push((kept.place, kept.number));
             }

@@ -8,8 +8,8 @@ use super::state::{Left, Worker};
 /// Number of consecutive skips after which the worker first checks whether any operation is
 /// possible on the pool. The number doubles with each check.
 const ASKED_AFTER: u64 = 1_000;
-/// Pause in nanoseconds after each later consecutive skip in a shared pool. During the pause, other
-/// workers may change the pool, so that operations become possible.
+/// Pause in nanoseconds after a skip in a shared pool, from [`ASKED_AFTER`] consecutive skips on.
+/// During the pause, other workers may change the pool, so that operations become possible.
 const PAUSE_NS: u64 = 1_000_000;
 
 impl Worker {

@@ -14,8 +14,8 @@ use crate::listings::Expected;
 
 /// Maximum number of names in a message about missing or unexpected names.
 const NAMED_MAX: usize = 5;
-/// Maximum number of entries in a directory for which a message names the differences, because
-/// finding them takes memory.
+/// Maximum number of entries in a directory for which a message names the differences. Finding them
+/// in larger directories would take too much memory.
 const EXPLAINED_MAX: u64 = 1_000_000;
 
 impl Worker {
@@ -42,7 +42,6 @@ impl Worker {
         Ok(())
     }
 
-    /// Compares the result of a listing with the expected result.
     pub(super) fn verify_listing(
         &mut self,
         ticket: Ticket,

@@ -49,7 +49,7 @@ pub(super) fn seen_after(ns: u64, first: Failed) -> Stale {
     }
 }
 
-/// Merges the statistics of a name that became visible late into `all`.
+/// Adds to `all` the statistics of a name that became visible late.
 pub(super) fn add_stale(all: &mut Option<Stale>, one: Stale) {
     *all = Some(match all.take() {
         Some(all) => all.and(one),

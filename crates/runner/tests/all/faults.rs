@@ -1,6 +1,6 @@
 //! Tests every kind of fault at every call of a small run on the simulated engine. In each case,
-//! counts must be correct, the run must not panic, and every latency must equal the number of calls
-//! times their cost.
+//! counts must be correct, the run must not panic, and every latency must equal the number of the
+//! operation's calls times the cost of a call.
 //!
 //! Three sources must be consistent: the record, the counts of the simulated engine itself, and the
 //! workload's stream up to the position of the run.
@@ -452,8 +452,6 @@ fn endless_interruptions_fail_the_run() {
     }
 }
 
-/// In a run with several locations, an error must contain the path in the location whose operation
-/// failed.
 #[test]
 fn errors_name_the_location_that_failed() {
     let workload = Classic {

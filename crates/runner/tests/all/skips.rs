@@ -204,8 +204,8 @@ fn classic(bias_read: i64, bias_create: i64) -> Workload {
 #[test]
 fn transaction_counts_if_one_operation_of_its_pair_was_performed() {
     for depth in [1, 8] {
-        // The transactions only append, and files soon reach their maximum size. The second
-        // operation of each transaction creates or deletes a file.
+        // The first operation of each transaction is an append, and files soon reach their maximum
+        // size. The second operation creates or deletes a file.
         let record = run(&request(classic(0, 5), Stop::Transactions), depth);
         let phase = transactions(&record);
         let (completed, failed) = phase.tried();

@@ -116,7 +116,6 @@ fn partial_records_together_equal_the_final_record() {
     assert_eq!(record.spec.preset.as_deref(), Some("none"));
 }
 
-/// Sending partial records takes time, which must not be included in the time of a phase or sync.
 #[test]
 fn time_for_sending_partial_records_is_outside_of_phases() {
     let place = tempfile::tempdir().unwrap();
