@@ -36,9 +36,9 @@ pub use groups::{DeviceOverTime, ProcessOverTime, SystemOverTime, ThreadOverTime
 /// Growth of the kernel's counters between two readings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MachineSlice {
-    /// Number of the slice: the second of the phase, from 0, that ended with the later reading. For
-    /// the last slice it is the second in which the phase ended. After a late reading, numbers are
-    /// skipped, and the slice is longer than a second.
+    /// Number of the slice: the second of the phase, counted from 0, at whose end the later reading
+    /// was made. For the last slice it is the second in which the phase ended. After a late
+    /// reading, numbers are skipped, and the slice is longer than a second.
     pub index: u64,
     /// Moment of the earlier reading, in nanoseconds since the origin.
     pub began_ns: u64,
@@ -78,8 +78,8 @@ pub struct MachineOverTime {
     pub unknown: Vec<Unknown>,
 }
 
-/// Reason why numbers are missing, and the columns concerned. Each column has only its first
-/// reason.
+/// Reason why numbers are missing, and the columns concerned. For each column, only the first
+/// reason is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Unknown {

@@ -6,7 +6,7 @@ use system::{Accounted, Fact, Host, Target};
 
 use crate::run::Tool;
 
-/// Version of the schema of observations, which is independent of that of records.
+/// Version of the schema of observations. The schema of records has a separate version.
 pub const OBSERVATION_VERSION: u32 = 1;
 
 /// How an observed command ended: by its exit or by a signal.

@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 /// of this repetition is the overhead of the program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Overhead {
-    /// Number of workers in the repetition: that of the run, but at most one per available
+    /// Number of workers in the repetition: as many as in the run, but at most one per available
     /// processor.
     pub workers: u32,
-    /// Number of files in each pool of the repetition: that of the run, up to a limit.
+    /// Number of files in each pool of the repetition: as many as in the run, up to a limit.
     pub files: u64,
-    /// Number of transactions in the repetition: that of the run, up to a limit.
+    /// Number of transactions in the repetition: as many as in the run, up to a limit.
     pub transactions: u64,
     /// Number of operations in the repeated transactions.
     pub operations: u64,

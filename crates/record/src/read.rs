@@ -34,8 +34,8 @@ pub const STRING_BYTES_MAX: usize = 4 << 20;
 /// record of a day-long run with 64 workers needs a quarter of this limit.
 pub const MEMORY_BYTES_MAX: u64 = 1 << 30;
 
-/// Estimated memory of a value, in bytes: that of the largest kind of value, a short string in a
-/// growing list.
+/// Estimated memory of a value, in bytes. The largest kind of value is a short string in a growing
+/// list.
 const VALUE_BYTES: u64 = 80;
 /// Estimated memory of a value in a list of buckets, in bytes. A pair of numbers counts as three
 /// values: the list and the two numbers.

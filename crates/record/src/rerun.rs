@@ -5,8 +5,9 @@ use spec::{Options, Place, RunSpec};
 use workload::contents::ContentKind;
 use workload::{Classic, ContentSpec, Mix, Work, Workload};
 
-/// Returns the options that resolve to a run spec, without its targets, acknowledgement log and
-/// reused pool. `postmark run --like` reads these options from a record.
+/// Returns the options that resolve to the run spec `spec`, except for its targets, its
+/// acknowledgement log and its reused pool. `postmark run --like` reads these options from a
+/// record.
 pub fn options_again(spec: &RunSpec) -> Options {
     Options {
         target: Vec::new(),

@@ -59,8 +59,8 @@ pub struct QuietTime {
     pub is_quiet: bool,
     /// Bytes on the whole machine that were dirty or under write-back at the end of the wait.
     pub unwritten_bytes: Fact<u64>,
-    /// Share of all processors' time that was used at the end of the wait (in the last half second,
-    /// or less for a shorter wait), from 0 to 1.
+    /// Share of all processors' time that was used in the last observation of the wait (at most
+    /// half a second long), from 0 to 1.
     pub busy: Fact<f64>,
 }
 

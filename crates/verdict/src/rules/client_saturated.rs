@@ -13,11 +13,12 @@ use super::rule::*;
 use super::servers::targets_a_server;
 use crate::summary::{evidence, phase, ranks};
 
-/// Mean processor time of a worker above which the client is the limit of a run on a server.
+/// Maximum mean processor time of a worker, as a share of one processor. Above this share, the
+/// client is the limit of a run on a server.
 const WORKERS_MAX: f64 = 0.90;
 
-/// Share of an interface's speed above which the interface is the limit of a run on a server.
-/// Headers, acknowledgements and gaps take the rest of the speed.
+/// Maximum used share of an interface's speed. Above this share, the interface is the limit of a
+/// run on a server. Headers, acknowledgements and gaps take the rest of the speed.
 const INTERFACE_MAX: f64 = 0.80;
 
 /// The target is on a server, and the client's processors or its interface were saturated.

@@ -16,7 +16,8 @@ use super::seen::Measured;
 const MIN_NS: u64 = 10_000_000_000;
 
 /// Measured time below which a run is INVALID, in nanoseconds. Workers are woken about ten
-/// microseconds after one another, so start and end take a tenth of a phase of 1 ms.
+/// microseconds after one another, so the start and the end of a phase with several workers take
+/// about a tenth of 1 ms.
 const INVALID_NS: u64 = 1_000_000;
 
 /// Number of operations below which a run is INVALID: the 99th percentile (nearest rank) of fewer

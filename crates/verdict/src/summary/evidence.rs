@@ -40,8 +40,8 @@ pub struct EvidenceSummary {
     /// Share of the pool that was in the page cache, estimated from a sample of its files; null for
     /// phases without such a sample.
     pub residency: Option<Residency>,
-    /// Counts of the engine's own client besides its calls, such as reconnections; absent if the
-    /// engine calls no server itself.
+    /// Counts of events that the engine's own client recorded, such as reconnections, but not of
+    /// its calls; absent if the engine calls no server itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerCounts>,
 }

@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Maximum distance of a moment from the origin, and maximum duration: 2^62 ns, 146 years.
 const MOMENT_MAX_NS: u64 = 1 << 62;
 
-/// Maximum number of ranks: a hundred times that of the largest run for which the program is
-/// designed.
+/// Maximum number of ranks. The program is designed for at most a hundredth of this number.
 pub(super) const RANKS_MAX: usize = 1_000_000;
 
 /// Error of a check: the invalid field, and the reason.
@@ -105,8 +104,8 @@ pub(in crate::read) fn order(field: &'static str, began_ns: u64, ended_ns: u64) 
     moment(field, ended_ns)
 }
 
-/// Sums that reports compute later. They are computed here to detect overflow; the key of each sum
-/// is its description.
+/// Sums that reports compute later. Checks compute the same sums to detect overflow. The key of
+/// each sum is its description.
 #[derive(Default)]
 pub(in crate::read) struct Totals(BTreeMap<&'static str, u64>);
 

@@ -53,7 +53,7 @@ fn meter(meter: &Meter, at: &mut At<'_>) {
     }
 }
 
-/// Checks that the calls of operations fit into their service times, because the calls of an
+/// Checks that the calls of operations fit into the operations' service times. The calls of an
 /// operation follow one another between its issue and its completion.
 fn steps(operation: &OperationRecord, at: &mut At<'_>) {
     if operation.steps.is_empty() {

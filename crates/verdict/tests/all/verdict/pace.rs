@@ -148,8 +148,8 @@ fn a_rate_that_changes_beyond_the_limits_is_doubtful() {
 
 #[test]
 fn variation_that_service_times_explain_is_steady() {
-    // A constant rate of 20 operations a second with exponential durations may by chance produce
-    // these counts in 10 s, although their trend line rises by almost a half.
+    // A constant rate of 20 operations a second with exponential durations may produce these counts
+    // in 10 s by chance. Their trend line nevertheless rises by almost a half.
     let rates = [16, 17, 18, 18, 20, 20, 22, 21, 24, 24];
     let (level, found) = steadiness(&rates);
     assert_eq!(level, Level::Doubtful, "the counts alone: {found:?}");
