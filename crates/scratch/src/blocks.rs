@@ -4,9 +4,9 @@
 //! run would cost more: the file system below would record in its journal that the block was
 //! written.
 //!
-//! A state is restored by writing those blocks of the saved copy that differ into the existing
-//! image. Sharing blocks with the copy (reflinks) would be faster, but then each first write of a
-//! run would allocate blocks in the file system below.
+//! To restore a state, those blocks of the saved copy that differ from the existing image are
+//! written to the image. Sharing blocks with the copy (reflinks) would be faster, but then each
+//! first write of a run would allocate blocks in the file system below.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -28,8 +28,8 @@ pub(crate) struct Image {
     pub(crate) path: PathBuf,
 }
 
-/// Allocates all blocks of an empty file, and then writes zeros to them. The allocation is first,
-/// so that a lack of free space is detected at once.
+/// Allocates all blocks of an empty file, and then writes zeros to these blocks. The allocation
+/// precedes the writing, so that a lack of free space is detected at once.
 pub(crate) fn allocate(image: &Image, bytes: u64, stop: &MakeStop) -> Result<(), MakeError> {
     let Image { file, path } = image;
     // Without the flag NOCOW, a copy-on-write file system would allocate new blocks for each write.

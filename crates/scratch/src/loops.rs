@@ -68,8 +68,8 @@ pub(crate) fn attach(
             });
         }
         if backing.is_some() && backing == std::fs::symlink_metadata(&path).ok().map(of) {
-            // Another file took the image's name in between. This function set up the device over
-            // that file, so it also detaches the device.
+            // Another file took the image's name before losetup opened the image. This function set
+            // up the device over that file, so it also detaches the device.
             clear_at_last_close(&device, owned.around(None))?;
             return Err(MakeError::exchanged(&path));
         }

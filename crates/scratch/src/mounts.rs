@@ -148,8 +148,7 @@ pub(crate) fn unmount(owned: &Owned, name: &str) -> Result<usize, MakeError> {
     }
 }
 
-/// Returns the other mount points of a scratch file system, at which another program has mounted
-/// it.
+/// Returns all mount points at which another program has also mounted the scratch file system.
 pub(crate) fn elsewhere(owned: &Owned, devices: &[OverImage]) -> Result<Vec<PathBuf>, MakeError> {
     let source = owned.source();
     let is_it = |mount: &Mount| match mount.file_system_type.as_str() {

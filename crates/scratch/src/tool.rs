@@ -211,8 +211,8 @@ fn text(output: JoinHandle<Vec<u8>>) -> String {
     String::from_utf8_lossy(&output.join().unwrap_or_default()).into_owned()
 }
 
-/// Ends a program and its process group with one signal after the other. A program that survives
-/// all signals is abandoned.
+/// Sends the signals to a program's process group, one after another, until the program ends. A
+/// program that survives all signals is abandoned.
 fn end(child: &mut Child, signals: &[(Signal, Duration)]) {
     for (signal, patience) in signals {
         // The child was not reaped yet, so no other process can have its process ID.

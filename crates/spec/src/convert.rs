@@ -79,7 +79,7 @@ fn set<T, R: Done>(
     row(draft, value).done()
 }
 
-/// Result of a function that sets an option; `()` for a function that accepts all values.
+/// Result type of a function that sets an option; it is `()` if the function accepts all values.
 trait Done {
     fn done(self) -> Result<(), ConfigError>;
 }

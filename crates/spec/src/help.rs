@@ -1,6 +1,6 @@
-//! Additions to the command line that are not in the option table: options without a value, and the
-//! defaults in help texts. The defaults are taken from two run specs to which no option was
-//! applied: a classic workload and a mix.
+//! Additions to the command line that the option table does not define: boolean options are allowed
+//! without a value, and help texts contain the defaults. The defaults are taken from two run specs
+//! to which no option was applied: a classic workload and a mix.
 
 use std::any::TypeId;
 use std::collections::BTreeMap;

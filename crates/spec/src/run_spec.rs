@@ -185,7 +185,7 @@ impl RunSpec {
         }
     }
 
-    /// Returns the worker that prepared the pool which this worker uses after the preparation.
+    /// Returns the worker that prepared the pool which `worker` uses after the preparation.
     pub fn neighbour_of(&self, worker: u32) -> u32 {
         let all = self.workload.workers.count().max(1);
         (worker + self.neighbour * (all / self.ranks.max(1))) % all

@@ -45,7 +45,7 @@ pub struct Clocks {
 }
 
 impl Clocks {
-    /// Reads the clocks. The only file that is read contains the name of the clock source.
+    /// Reads the clocks by system calls, and the name of the clock source from a file.
     pub fn read(sources: &Sources) -> Clocks {
         let mut best = Clocks::reading();
         for _ in 1..READINGS {

@@ -55,8 +55,8 @@ impl Counters {
         let status = sources.text(STATUS);
         let process = ProcessTimes::beside(sources, &status);
         Counters {
-            // The threads are read right after the time of the whole process, because the time of
-            // the threads is subtracted from that time.
+            // The threads are read right after the whole process, because their time is subtracted
+            // from that of the process.
             threads: Threads::read(sources, &process, &status),
             resident_bytes: sources.kibibytes(STATUS, &status, "VmRSS"),
             process,

@@ -130,7 +130,7 @@ pub(crate) fn each_since<T>(
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watched<T> {
     pub list: Vec<T>,
-    /// For each part of a target that could not be located, the reason. Empty if the list is
+    /// The reason for each part of a target that could not be located. Empty if the list is
     /// complete.
     pub unseen: Vec<String>,
 }

@@ -56,8 +56,8 @@ pub fn servers<'mount>(
     }
 }
 
-/// Whether this process may not read the file descriptors of the mount's server, which belongs to
-/// another user.
+/// Whether this process has no permission to read the file descriptors of the mount's server,
+/// because the server belongs to another user.
 fn is_hidden(mount: &Mount) -> bool {
     let own = rustix::process::geteuid();
     !own.is_root() && mount.super_option("user_id") != Some(&own.as_raw().to_string())

@@ -120,8 +120,8 @@ impl WatchedMachine {
         }
     }
 
-    /// Reads the calls to all NFS servers that count calls. Unavailable with the reasons if no
-    /// server counts them.
+    /// Reads the calls to the kernel's NFS server and to NFS-Ganesha, as far as these servers count
+    /// calls. If neither does, the result is unavailable with the reasons.
     fn calls(&self, sources: &Sources) -> Fact<Vec<MessagesReading>> {
         let kernel = self.kernel_calls.as_ref().map(|calls| calls.read(sources));
         match (kernel, &self.ganesha_calls) {

@@ -130,8 +130,8 @@ impl MountTable {
     }
 
     /// Returns the mount that contains an existing path. The mount is identified by the path's
-    /// mount id, if the kernel reports this id (Linux 5.8). Otherwise the mount with the longest
-    /// mount point is used, if possible among mounts of the path's device.
+    /// mount id, if the kernel reports this id (Linux 5.8). Otherwise it is the mount with the
+    /// longest mount point that contains the path. Mounts of the path's device are preferred.
     pub fn mount_of(&self, path: &Path) -> Fact<Mount> {
         let (mount_id, device) = match place_of(path) {
             Ok(place) => place,

@@ -1,5 +1,5 @@
-//! Programs that used the processors between two moments, excluding this process and its
-//! descendants; and processor time of the targets' servers.
+//! Finds the programs that used processor time between two moments, except this process and its
+//! descendants. Also determines the processor time of the targets' servers.
 //!
 //! For each moment, all files `/proc/PID/stat` are read (proc_pid_stat(5)), whose times are in
 //! ticks. Processes that end before the second moment are missed, and so are processes that `/proc`

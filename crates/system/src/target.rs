@@ -1,5 +1,5 @@
-//! The mount, class of file system and free space of a directory, and its device down to the
-//! physical one.
+//! The mount, class of file system, free space and devices of a directory. The devices are the
+//! block device that contains the file system, and all devices below it.
 //!
 //! The module creates nothing on the target, and does not judge whether the directory is suitable.
 

@@ -19,8 +19,8 @@ use crate::sources::small_files::SmallFiles;
 
 const TASK: &str = "/proc/self/task";
 
-/// Maximum number of listed threads: the first ones of the kernel's list, which is ordered by the
-/// start of the threads.
+/// Maximum number of listed threads. The first threads of the kernel's list are listed; the list is
+/// ordered by the start of the threads.
 pub const THREADS_MAX: usize = 128;
 
 /// Processor time by thread, since the threads started or between two snapshots.
@@ -226,8 +226,8 @@ impl ThreadFiles<'_> {
     }
 }
 
-/// Parses `schedstat`. Returns `None` if the text is invalid, or if its numbers are 0: the kernel
-/// does not count, or the thread never ran.
+/// Parses `schedstat`. Returns `None` if the text is invalid. Also returns `None` if its numbers
+/// are 0, because the kernel then does not count, or the thread has never run.
 pub(crate) fn schedstat(text: &[u8]) -> Option<Schedstat> {
     let times = Schedstat::from_read(text).ok()?;
     (times.pcount != 0 || times.sum_exec_runtime != 0).then_some(times)

@@ -42,7 +42,8 @@ pub(super) fn protocol(mount: &Mount) -> String {
     format!("smb{}", mount.super_option("vers").unwrap_or_default())
 }
 
-/// Returns the share `//server/share` of a mount's source, which may name a directory in the share.
+/// Returns the share `//server/share` of a mount's source. The source may also name a directory in
+/// the share.
 pub(super) fn share(source: &str) -> String {
     let plain = source.replace('\\', "/");
     let mut names = plain.trim_start_matches('/').split('/');

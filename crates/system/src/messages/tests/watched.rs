@@ -60,7 +60,7 @@ fn counters_of_nfs_and_smb_mounts_are_watched_once() {
     assert_eq!(list(&found), expected);
     assert!(found.known().unwrap().unseen.is_empty());
     // Each counter is read from its file. If the file is missing, the counter is unavailable, and
-    // the reason contains the file.
+    // the reason names the file.
     tree.file("/proc/self/mountstats", NFS_TELEGRAF);
     let readings = found.known().unwrap().read(&tree.sources);
     assert_eq!(readings[0].requests(), Fact::Known(19));
