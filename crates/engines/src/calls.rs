@@ -25,18 +25,15 @@ mod policy;
 
 /// The differences between engines that make system calls.
 pub(crate) trait Style {
-    /// Flags of open(2) to create a file.
+    /// Flags of open(2) to create a file. The next four constants are the flags for other
+    /// operations.
     const CREATE: c_int;
-    /// Flags of open(2) to append to a file.
     const APPEND: c_int;
-    /// Flags of open(2) to read a file.
     const READ: c_int;
-    /// Flags of open(2) to overwrite existing contents.
     const OVERWRITE: c_int;
-    /// Flags of open(2) to list a directory.
     const LIST: c_int;
-    /// Whether an operation that creates, appends to or reads a file makes a last call of 0 bytes
-    /// if the size is a multiple of the block size. The original PostMark makes this call.
+    /// Whether creating, appending and reading end with a call of 0 bytes if the number of bytes is
+    /// a multiple of the block size. The original PostMark makes this call.
     const EMPTY_REMAINDER: bool;
 }
 

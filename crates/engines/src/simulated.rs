@@ -39,7 +39,7 @@ static FACTS_OF_RAW: EngineFacts = EngineFacts {
     ..FACTS
 };
 
-/// The engine whose code runs over the simulated calls.
+/// The engine whose code makes the simulated calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
     Raw,

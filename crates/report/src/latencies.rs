@@ -23,7 +23,6 @@ pub(crate) fn ns(times: &LatencySummary, column: &str) -> Option<f64> {
     ns.map(|ns| ns as f64)
 }
 
-/// The cells of some columns, formatted by `number`.
 pub(crate) fn cells<const N: usize>(
     times: &LatencySummary,
     columns: [&str; N],

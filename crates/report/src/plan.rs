@@ -136,7 +136,7 @@ fn transactions(document: &mut Document, record: &PlanRecord) {
     ));
 }
 
-/// Adds the bytes that are read and written, and the peak of the pool.
+/// Adds the bytes that are read and written, and the largest size of the pool (peak).
 fn data(document: &mut Document, record: &PlanRecord) {
     let plan = &record.plan;
     document.below(format!(

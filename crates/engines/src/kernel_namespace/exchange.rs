@@ -96,8 +96,8 @@ impl Walk {
         self.names.extend(names);
     }
 
-    /// Records the user or group that may rename entries of the current directory, unless a user or
-    /// group was already recorded for a directory before it.
+    /// Records the user or group that may rename entries of the current directory, unless this was
+    /// already recorded for a previous directory.
     fn look(&mut self) -> Result<(), Errno> {
         if self.exchanger.is_none() {
             let facts = fstat(&self.at)?;

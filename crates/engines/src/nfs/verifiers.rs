@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 /// All write verifiers that sessions received from a server.
 #[derive(Debug, Default)]
 pub(crate) struct Verifiers {
-    /// The current verifier.
+    /// The newest verifier that a reply contained.
     now: AtomicU64,
     all: Mutex<Vec<u64>>,
 }
@@ -28,8 +28,8 @@ impl Verifiers {
         /// Verifiers are not recorded beyond this number.
         const VERIFIERS_MAX: usize = 1024;
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        // A reply sent before a restart may be processed after replies sent after the restart, so a
-        // known verifier is not counted as a change.
+        // A known verifier is not counted as a change, because replies from before and after a
+        // restart may be processed in any order.
         if !all.contains(&number) {
             counters.verifier_changes.add(u64::from(!all.is_empty()));
             if all.len() < VERIFIERS_MAX {

@@ -208,7 +208,7 @@ fn symbolic_link_below_location_is_rejected() {
     for_each_engine!(refuses_a_link_below());
 }
 
-/// If the run stops while a file is written or read, the operation ends after a block.
+/// If the run stops while a file is written or read, the operation ends after the current block.
 fn is_left_between_blocks(engine: &impl Engine) {
     let place = tempfile::tempdir().unwrap();
     let asked = Arc::new(AtomicU64::new(0));

@@ -164,7 +164,6 @@ fn reports_wrong_results(session: &mut Box<dyn Session>, names: &Names) {
     }
 }
 
-/// Checks the final files with functions of the standard library.
 fn check_final_files(directory: &Path) {
     assert_eq!(std::fs::read(directory.join("d/5")).unwrap(), &TEXT[..7]);
     assert_eq!(std::fs::read(directory.join("d/6")).unwrap(), &TEXT[..8]);

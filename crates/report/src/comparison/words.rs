@@ -12,7 +12,6 @@ pub(super) fn reasons(counts: &VerdictCounts) -> String {
     words.join(", ")
 }
 
-/// The result of a comparison in a few words.
 pub(crate) fn result(row: &Comparison) -> &'static str {
     match &row.outcome {
         ComparisonOutcome::Estimated(Estimate { interval: None, .. }) => "no interval",

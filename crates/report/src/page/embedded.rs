@@ -32,13 +32,10 @@ const END: &str = "</script>";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PageError {
-    /// The page does not contain the element for records.
     #[error("the HTML file holds no records (use a file that 'postmark report' wrote)")]
     None,
-    /// The records are incomplete or modified.
     #[error("the records in the HTML file are truncated or damaged (use another copy of the file)")]
     Damaged,
-    /// The page exceeds the maximum size.
     #[error("the HTML file has more than {} MiB (name fewer runs)", PAGE_BYTES_MAX >> 20)]
     TooLong,
 }

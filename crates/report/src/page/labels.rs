@@ -5,7 +5,6 @@ use document::units::{latency, rate, throughput};
 use crate::pictures::chart::Axis;
 use crate::pictures::scale::Scale;
 
-/// A number in millions, with at most two decimals.
 pub(crate) fn millions(value: f64) -> String {
     format!("{}M", document::units::trimmed(value / 1e6, 2))
 }

@@ -50,7 +50,6 @@ pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary
     response(document, &operations, &which);
 }
 
-/// The measured operations of the transactions.
 pub(crate) fn operations(record: &Record) -> impl Iterator<Item = &OperationRecord> {
     measured(record.actual.transactions())
 }

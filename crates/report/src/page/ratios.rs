@@ -141,7 +141,6 @@ fn caption(tables: &[Comparisons], all: usize, has_band: bool) -> String {
     caption
 }
 
-/// Adds a sentence for each comparison of the plot.
 pub(super) fn sentences(document: &mut Document, tables: &[Comparisons]) {
     for table in tables {
         add_sentences(document, table);

@@ -52,7 +52,6 @@ pub(super) fn in_short(record: &Record, summary: &Summary) -> String {
     words.join("; ")
 }
 
-/// Adds all evidence of what served the operations.
 pub(super) fn render(all: &mut Document, record: &Record, summary: &Summary) {
     all.title("Served by");
     let before = all.blocks().len();

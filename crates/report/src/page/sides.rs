@@ -85,7 +85,6 @@ pub(super) fn all<'a>(
 }
 
 impl PageSide<'_> {
-    /// The name of the configuration, as a link to its runs.
     pub(super) fn linked(&self) -> Cell {
         Cell::Linked(self.name.clone(), self.anchor.clone())
     }

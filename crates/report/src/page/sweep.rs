@@ -35,7 +35,6 @@ pub(super) fn which(step: &SweepStepSummary) -> String {
     }
 }
 
-/// Adds the charts and tables of a sweep, if the run was a sweep.
 pub(super) fn render(document: &mut Document, summary: &Summary) {
     let Some(sweep) = &summary.sweep else {
         return;

@@ -61,7 +61,6 @@ impl Chart {
         }
     }
 
-    /// One `<svg>` element of this width.
     fn svg(&self, width: f64) -> String {
         let mut names = String::new();
         let top = self.names(&mut names, width);

@@ -40,7 +40,6 @@ impl Grid {
         }
     }
 
-    /// The values above 0.
     pub(crate) fn values(&self) -> impl Iterator<Item = f64> + Clone {
         self.values.iter().copied().filter(|value| *value > 0.0)
     }

@@ -33,7 +33,6 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// A row that is only a heading for the rows below.
     pub(crate) fn heading(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),

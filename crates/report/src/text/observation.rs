@@ -49,7 +49,7 @@ pub fn observation(observation: &Observation) -> Document {
     account
 }
 
-/// Adds the target, end, time and bytes of the command.
+/// Adds the target of the command, how the command ended, its time and its bytes.
 fn command(document: &mut Document, observation: &Observation) {
     let target = &observation.target;
     let on = format!("{}: {}", target.path, target.one_line());

@@ -27,7 +27,7 @@ pub(crate) fn notes(document: &mut Document, record: &Record) {
     }
 }
 
-/// Adds a line about the end of the run, unless it is complete.
+/// Adds a warning about the end of the run, unless the run is complete.
 pub(crate) fn outcome(document: &mut Document, record: &Record) {
     match &record.actual.outcome {
         Outcome::Complete => {}

@@ -25,7 +25,7 @@ fn kept() -> Record {
     Record::from_json(RUN).unwrap()
 }
 
-/// Adds the number of operations in each second, and the slowest operations.
+/// Adds the number of operations in each second, and the slowest operations, to the transactions.
 fn over_time(mut record: Record) -> Record {
     let transactions = record.actual.phases.iter_mut();
     for phase in transactions.filter(|phase| phase.phase == Phase::Transactions) {

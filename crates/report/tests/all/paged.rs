@@ -147,8 +147,8 @@ pub fn without_script(page: &str) -> String {
     [before, after].concat()
 }
 
-/// Checks that every element is closed in order, that attributes are names with quoted values
-/// (except for a few of HTML), and that `&` begins a character reference.
+/// Checks that every element is closed in order, and that `&` begins a character reference.
+/// Attributes, except for a few of HTML, must be names with quoted values.
 pub fn is_well_formed(text: &str) {
     const VOID: [&str; 2] = ["meta", "!DOCTYPE"];
     let mut open: Vec<&str> = Vec::new();

@@ -9,8 +9,8 @@ use super::flight::{NfsFlight, Stage};
 
 /// The permissions of new files; a server does not apply the process's umask.
 pub(crate) const FILE_MODE: u32 = 0o644;
-/// If a WRITE has at least this number of bytes of data, a vectored send is cheaper than copying
-/// the data to the buffer of requests.
+/// Minimum number of data bytes of a WRITE for which a vectored send is cheaper than copying the
+/// data to the buffer of requests.
 const LONG_PART_BYTES: usize = 8 << 10;
 
 impl NfsFlight {

@@ -109,7 +109,6 @@ fn directories_are_created_listed_and_opened() {
     assert_eq!(directory.facts().unwrap().modified, Some((7, 8)));
     let facts = inner.facts_of(b"d3").unwrap();
     assert_eq!(inner.remove(b"d3", &facts), Ok(true));
-    // A directory that is not empty is not removed.
     let facts = directory.facts_of(b"inner").unwrap();
     assert_eq!(directory.remove(b"inner", &facts), Err(Errno::NOTEMPTY));
     let servers = namespace.servers(Durability::None);

@@ -12,7 +12,6 @@ use crate::page::labels::throughput_axis;
 use crate::pictures::chart::{Axis, Chart, SERIES_MAX, Series};
 use crate::pictures::scale::Scale;
 
-/// Adds charts of processors and devices over time.
 pub(in crate::page) fn render(document: &mut Document, record: &Record) {
     document.title("The machine over time");
     let phases = phases(record);

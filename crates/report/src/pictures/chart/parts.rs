@@ -24,7 +24,6 @@ pub(crate) struct Axis {
     /// The quantity, with its unit.
     pub name: String,
     pub scale: Scale,
-    /// Formats a value for this axis.
     pub label: fn(f64) -> String,
 }
 
@@ -80,7 +79,6 @@ pub(crate) enum Behind {
     Unseen(Series),
 }
 
-/// A `<text>` element at a position.
 pub(crate) fn label(class: &str, (x, y): (f64, f64), text: &str) -> String {
     let text = html(text);
     format!("<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{text}</text>")
