@@ -1,6 +1,6 @@
 //! Makes calls with the rights of another user. A user who may rename entries of a directory can
-//! redirect root's calls there to any file that root may access. With the rights of the directory's
-//! owner, such a redirection reaches no file that the owner cannot reach.
+//! redirect root's calls there to any file that root may access. If the calls are made with the
+//! rights of the directory's owner, a redirection reaches only files that the owner may access.
 //!
 //! Linux keeps these rights per thread, and the system calls change only the calling thread, unlike
 //! the C library's functions of the same names. The thread's real and effective user IDs do not

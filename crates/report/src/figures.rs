@@ -1,6 +1,6 @@
-//! Figures for a paper: the charts of a page as SVG, with data and caption. Each chart has one file
-//! for one column of the paper and one for two columns. Fonts are generic. Lines and marks differ
-//! in more than colour.
+//! Figures for a paper: the charts of a page as SVG, with data and caption. For each chart, one
+//! file has the width of a column of the paper, and another file has the width of two columns.
+//! Fonts are generic. Lines and marks differ in more than colour.
 
 use document::{Block, Document, Picture, WIDTH, csv, text};
 use record::Record;

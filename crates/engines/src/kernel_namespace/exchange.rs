@@ -1,6 +1,6 @@
 //! Determines with whose rights a directory is used. A user who may rename a directory can replace
-//! it with a directory of links to files that this process may access. If this process runs as
-//! root, these are all files.
+//! it with a directory of links to files that this process may access. A process of root may access
+//! all files.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;

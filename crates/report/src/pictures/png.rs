@@ -24,8 +24,8 @@ impl Indexed {
         let mut header = Vec::new();
         header.extend(self.width.to_be_bytes());
         header.extend((rows as u32).to_be_bytes());
-        // The bit depth is 8, and the colour type is 3 (indexed). The methods of compression,
-        // filter and interlace are 0, so the image is not interlaced.
+        // Bit depth 8, colour type 3 (indexed), and method 0 of compression, filter and interlace.
+        // Method 0 of interlace means that the image is not interlaced.
         header.extend([8, 3, 0, 0, 0]);
         let mut lines = Vec::with_capacity(self.pixels.len() + rows);
         for row in self.pixels.chunks_exact(width.max(1)) {

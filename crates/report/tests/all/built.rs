@@ -153,7 +153,8 @@ pub fn evidence(fetched_bytes: Fact<u64>, written_bytes: u64) -> PhaseEvidence {
     }
 }
 
-/// The spec of a run of another workload, with the kept run's command line and targets.
+/// The spec of a run of another workload, with the command line and the targets of the stored run
+/// (`kept`).
 fn asked(kept: &Record, workload: Workload) -> RunSpec {
     RunSpec {
         command_line: kept.spec.command_line.clone(),
@@ -509,8 +510,8 @@ fn failures(record: &mut Record) {
     actual.outcome = Outcome::Complete;
 }
 
-/// The plan of a workload on the targets of the kept run. The space is known only for the kept
-/// run's workload.
+/// The plan of a workload on the targets of the stored run (`kept`). The space is known only for
+/// the workload of that run.
 pub fn plan(kept: &Record, workload: Workload) -> PlanRecord {
     let targets = kept
         .locations

@@ -174,7 +174,7 @@ fn valid_verdict_lists_the_checks_that_passed() {
     assert_eq!(
         lines,
         [
-            // The kept record contains only a few latencies, so even a large drift may be chance
+            // The stored record contains only a few latencies, so even a large drift may be chance
             // (`noise ±25.7 %`).
             "Verdict     VALID: 60.000 s measured, too noisy to show small changes (drift -0.6 %, \
              noise ±25.7 %),",

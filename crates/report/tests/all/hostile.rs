@@ -244,7 +244,8 @@ fn record_with_hostile_strings_is_shown_harmlessly() {
     }
 }
 
-/// Returns the error for the kept record after the value at the JSON pointer `place` was replaced.
+/// Returns the error for the stored record after the value at the JSON pointer `place` was
+/// replaced.
 fn refused(place: &str, other: Value) -> String {
     let mut document: Value = serde_json::from_str(RUN).unwrap();
     *document.pointer_mut(place).unwrap() = other;

@@ -29,8 +29,8 @@ fn durations(noise: &mut Random, kind: usize, count: u64) -> Histogram {
     latency
 }
 
-/// The record with transactions of this many seconds, in which each kind of operation is performed
-/// `per_second` times per second.
+/// Returns the record with transactions that take `seconds` seconds. Each of the `kinds` of
+/// operations is performed `per_second` times per second.
 pub fn noisy(
     record: &Record,
     seed: u64,

@@ -7,8 +7,8 @@ use record::{
 use serde_json::json;
 use testkit::{Shows, kept};
 
-/// The kept run with `count` ranks of one worker, two on each host. Each rank is faster than the
-/// previous one by a tenth of the rate of rank 0.
+/// The stored record of a real run (`kept`), changed to `count` ranks of one worker each, with two
+/// ranks on each host. Each rank is faster than the previous one by a tenth of the rate of rank 0.
 fn of_ranks(count: u32) -> Record {
     let mut record = kept();
     let host = |number: u32| {

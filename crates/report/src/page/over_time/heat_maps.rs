@@ -242,8 +242,8 @@ mod tests {
         let shares = |ns: u64| rows(ns, levels);
         let all: f64 = shares(300_000).iter().map(|(_, share)| share).sum();
         assert!((all - 1.0).abs() < 1e-9, "{all}");
-        // There are 8 buckets for a power of two and 60 rows for a power of ten, so no row is left
-        // out.
+        // A bucket is wider than a row (8 buckets for a power of two, 60 rows for a power of ten),
+        // so the buckets cover every row.
         let mut seen: Vec<usize> = (0..=26)
             .flat_map(|bucket| shares((1e5 * 2_f64.powf(f64::from(bucket) / 8.0)) as u64))
             .map(|(row, _)| row)

@@ -32,8 +32,9 @@ pub(crate) fn strip(record: &Record, summary: &Summary) -> Document {
     if summary.verdict.reasons.is_empty() {
         let mut rules = Document::default();
         text::reasons::render(&mut rules, summary);
-        // A valid verdict has no reasons. `render` writes it as the key `Verdict` and a text with
-        // the passed checks. Only the text is added, because the strip already contains the key.
+        // A valid verdict has no reasons. `render` writes such a verdict as the key `Verdict` and a
+        // text with the passed checks. Only the text is added, because the strip already contains
+        // the key.
         let said = rules.blocks().iter().filter_map(|block| match block {
             Block::Painted(inside, _) => Some(&**inside),
             _ => None,
