@@ -253,8 +253,8 @@ pub(crate) struct WrittenSlices<T> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("multipleOf" = SLICE_NS))]
     latency_width_ns: Option<u64>,
-    /// The slices that are not empty, in ascending order. The number of a slice counts slices of
-    /// the width `width_ns`, from 0.
+    /// The slices that are not empty, in ascending order. The slice with the index n starts n times
+    /// `width_ns` after the start of the series.
     #[schemars(extend("maxItems" = SLICES_MAX))]
     slices: Vec<T>,
 }

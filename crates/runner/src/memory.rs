@@ -22,7 +22,7 @@ const SHARED_FILE_BYTES: u64 = 36;
 /// (`workload/src/table.rs`).
 const ENTRY_BYTES: u64 = 15;
 const SLOTS_A_BYTE: u64 = 8;
-/// Bytes of a latency histogram (`measure`): 34 powers of two with 128 buckets each.
+/// Bytes of a latency histogram (`measure`): 34 powers of two with 128 buckets of 8 bytes each.
 const HISTOGRAM_BYTES: u64 = 34 * 128 * 8;
 /// Size of the random data from which a worker generates contents (`workload/src/contents.rs`).
 const CONTENTS_BASE_BYTES: u64 = 260 << 10;

@@ -123,7 +123,7 @@ pub fn unpacked(text: &str) -> Option<Vec<(usize, u64)>> {
 #[derive(Default)]
 pub(super) struct Packer {
     pub(super) packed: Vec<u8>,
-    /// The index after that of the last encoded bucket; `None` before the first bucket.
+    /// One more than the index of the last encoded bucket; `None` before the first bucket.
     next: Option<usize>,
     sum: u64,
 }

@@ -12,7 +12,7 @@ use system::{Accounted, Sources, WatchedAccount};
 use crate::events::Stage;
 use crate::servers::WatchedServers;
 
-/// Maximum number of files in a sample.
+/// Maximum number of files whose page-cache residency is sampled.
 pub(super) const SAMPLE_MAX: usize = 100;
 
 /// The open files of a sample. Dropping this value closes the files in a separate thread, because

@@ -124,8 +124,8 @@ impl<'e> Supervisor<'e> {
         self.sync(phase);
     }
 
-    /// If workers change to other pools in `stage`, uses the names of these pools in messages from
-    /// now on.
+    /// Called when `stage` starts. If workers change to other pools in this stage, later messages
+    /// contain the names of these pools.
     fn turn(&mut self, stage: Stage) {
         let Watch {
             pools,

@@ -60,9 +60,8 @@ pub(crate) struct Supervisor<'e> {
     /// Whether all workers wait at the barrier before transactions. There they wait for a load or
     /// for the end of the run.
     pub(super) awaits_load: bool,
-    /// Number of workers that have ended the current stage, and the reason why the stage ended. In
-    /// between, two sums over these workers: all items done, and the completed ones without
-    /// failures.
+    /// Number of workers that have ended the current stage; the sums of their items that are done
+    /// (including failed ones) and of those that completed; the reason why the stage ended.
     pub(super) ended: (u32, (u64, u64), End),
     /// The phase that all workers have ended and that has not been synced.
     pub(super) unsynced: Option<Phase>,

@@ -15,7 +15,7 @@ use crate::pauses::PauseWatch;
 use crate::processes::{AtBarrier, Round};
 use crate::timed_call::TELL_EVERY;
 
-/// Polling interval while the rates of other ranks for a round have not arrived.
+/// Polling interval after the end of a round, until the rates of the other ranks have arrived.
 const ROUND_TOLD: Duration = Duration::from_millis(1);
 /// Delay after which a completed second is sent. Within this delay, workers deliver their results
 /// of that second.

@@ -442,7 +442,8 @@ fn signal_at_any_barrier_ends_all_ranks_and_removes_files() {
         |event: &Event| matches!(event, Event::PhaseEnded(Stage::Check, ..)),
         |event: &Event| matches!(event, Event::PhaseStarted(Stage::CheckAcross, _)),
         |event: &Event| matches!(event, Event::PhaseEnded(Stage::CheckAcross, ..)),
-        // At this event, the other ranks wait at the barrier before removing the directories.
+        // At this event, the other ranks wait at the barrier before the stage that removes the
+        // directories.
         |event: &Event| matches!(event, Event::PhaseEnded(Stage::Phase(Phase::Delete), ..)),
     ];
     for (place, is_then) in is_then.iter().enumerate() {
