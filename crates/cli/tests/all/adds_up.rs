@@ -304,7 +304,8 @@ fn adds_up(record: &Record) {
             .map(|operation| operation.failed)
             .sum();
         assert_eq!(transactions.failed, failed);
-        // For truncations, the number of bytes is the new file size, which is not transferred.
+        // The byte count of truncations is the new size of the file. These bytes are not
+        // transferred.
         let moves = |(name, _): &(&String, _)| name.as_str() != Action::Truncate.name();
         let moving = summary.operations.iter().filter(moves);
         let moved: u64 = moving.map(|(_, operation)| operation.bytes.count).sum();

@@ -1,9 +1,9 @@
 //! Tests the archive with the real program: its content after a run, after a killed run, and with
-//! two writers. The modules `commands` and `pending` test the archive commands, and archives that
-//! cannot be used for a run.
+//! two writers. The module `commands` tests the archive commands. The module `pending` tests runs
+//! whose archive cannot be used.
 //!
-//! `POSTMARK_KILLS` sets how many times a run is killed (default 20). A release uses a higher
-//! number.
+//! `POSTMARK_KILLS` sets how many times a run is killed (default 20). The tests before a release
+//! use a higher number.
 
 mod commands;
 mod killed;

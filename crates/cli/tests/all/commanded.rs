@@ -1,6 +1,6 @@
-//! Performs commands of the classic prompt from an untrusted source, as from a pipe, in both
-//! versions of PostMark. No file is opened and no run is performed. `hostile.rs` calls this with
-//! stored inputs, and the fuzz target `config_classic` with new ones.
+//! Performs commands of the classic prompt from an untrusted source, as if they came from a pipe,
+//! in the versions 1.0 and 1.5 of PostMark. No file is opened and no run is performed. `hostile.rs`
+//! calls this with stored inputs, and the fuzz target `config_classic` with new ones.
 
 use std::io::Write;
 use std::path::Path;

@@ -1,5 +1,5 @@
 //! `postmark compare` and `postmark gate` with the real program. The archives contain copies of one
-//! real run, whose rates are set by the test.
+//! real run, with rates that the test sets.
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -62,7 +62,8 @@ fn sessions() -> (u64, Limits) {
     })
 }
 
-/// The results of a program in its own directory.
+/// What a program printed, the report file that it wrote, and the files that remained in its
+/// directory.
 #[derive(Debug, PartialEq, Eq)]
 struct Done {
     said: Said,

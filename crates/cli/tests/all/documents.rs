@@ -132,7 +132,7 @@ pub fn perform(document: &str, commands: &[String]) {
             .env("POSTMARK_ARCHIVE", test_dir.path().join("archive.db"))
             .output()
             .unwrap();
-        // Short runs are INVALID, for which `check` exits with 1 and `gate` with 2.
+        // Short runs are INVALID. For an INVALID run, `check` exits with 1 and `gate` with 2.
         let judges =
             |name: &str, code| command.starts_with(name) && output.status.code() == Some(code);
         let says_invalid = judges("postmark check", 1) || judges("postmark gate", 2);

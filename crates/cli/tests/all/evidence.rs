@@ -1,4 +1,4 @@
-//! Runs on real file systems and with known states of the page cache. For each, the record must
+//! Runs on real file systems and with known states of the page cache. The record of each run must
 //! contain certain evidence: durability level, cache hits, flushes and rules. Each test prints the
 //! evidence as a table.
 

@@ -38,7 +38,7 @@ fn pages(directory: &Path) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The options in the help of a command, which are at the start of lines.
+/// The options at the start of lines in the help of a command.
 fn options(help: &str) -> Vec<&str> {
     let lines = help.lines().map(str::trim_start);
     let starts = lines.filter_map(|line| {

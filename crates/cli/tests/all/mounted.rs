@@ -50,8 +50,9 @@ pub fn btrfs() -> Option<Mounted> {
 
 /// Size of an image in MiB. Images are sparse, so this is only the maximum of the space used.
 const IMAGE_MIB: u64 = 2_048;
-/// Images are stored in memory if at least this much is free, else on a disk. The results of the
-/// tests are the same, but the tests are slower on a disk that other programs use.
+/// Images are stored in /dev/shm if at least this many bytes are free there, otherwise on a disk.
+/// The results of the tests are the same, but the tests are slower on a disk that other programs
+/// use.
 const MEMORY_MIN_BYTES: u64 = 8 << 30;
 
 fn test_dir() -> TestDir {

@@ -1,4 +1,4 @@
-//! `postmark observe`: what it reports about other commands.
+//! Tests what `postmark observe` reports about the command that it runs.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,7 +10,7 @@ use testkit::Assert;
 use crate::support::interface::program;
 use crate::support::{Ended, FileSystem, Running, TestDir, Volume};
 
-/// The command `postmark observe` with a target, which runs the command `observed`.
+/// A command that runs `observed` under `postmark observe`.
 fn command(test_dir: &TestDir, target: &Path, options: &[&str], observed: &[&str]) -> Command {
     let mut command = Running::command(program());
     command

@@ -81,9 +81,9 @@ fn phoronix(program: &Path, directory: &Path) -> String {
     log
 }
 
-/// The script of the Phoronix Test Suite finds the rate in the output of this program as in that of
-/// the original PostMark. If root runs it in a directory of another user, the log also contains a
-/// warning.
+/// The script of the Phoronix Test Suite finds the rate in the output of this program, as it does
+/// in the output of the original PostMark. If root runs it in a directory of another user, the log
+/// also contains a warning.
 #[test]
 fn phoronix_script_finds_the_rate() {
     let mut programs = vec![(original::ours(), false)];

@@ -1,5 +1,5 @@
-//! Tests studies with the real program: studies that are killed, interrupted, refused, or performed
-//! in parallel, full disks, mounts that disappear, and results.
+//! Tests studies with the real program: studies that are killed, interrupted or refused, and two
+//! studies at the same time. Also tests full disks, mounts that disappear, and results.
 //!
 //! Studies are killed at random times. The seed is printed. With `POSTMARK_SEED` set to this
 //! number, the times are the same.

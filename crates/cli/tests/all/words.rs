@@ -1,5 +1,5 @@
-//! Terms that were replaced: none of them may occur in the sources, the documents or the README.
-//! Only whole words count, in upper or lower case: `rung` is in `RUNG_MIN` and not in `wrung`.
+//! None of the replaced terms may occur in the sources, the documents or the README. Only whole
+//! words count, in upper or lower case: `rung` is in `RUNG_MIN` and not in `wrung`.
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ const REFUSED: [(&str, &str); 24] = [
     ("with code 3", "exit status 3"),
 ];
 
-/// Files in which a term has another meaning, by the end of their path.
+/// Files in which a term has another meaning. The end of its path identifies each file.
 const EXCEPTIONS: [(&str, &str); 2] = [
     // A directory listing that does not advance.
     ("engines/src/simulated/system.rs", "stuck"),

@@ -3,10 +3,11 @@
 //! `verify-log` must find losses. It must also report damaged files. `POSTMARK_CRASHES` sets the
 //! number of crashes for each policy.
 //!
-//! Two kinds of crashes alternate: the program is stopped before the shutdown and then killed, as
-//! by a power failure; or it ends by itself because all calls fail after the shutdown.
+//! Two kinds of crashes alternate. In the first kind, the program is stopped before the shutdown
+//! and then killed, as by a power failure. In the second kind, it continues after the shutdown, and
+//! ends because all its calls fail.
 //!
-//! In the second kind, a race in xfs can lose the last acknowledged operation of each worker. The
+//! In this second kind, a race in xfs can lose the last acknowledged operation of each worker. The
 //! fsync of a directory checks whether the directory is pinned in the log (`xfs_dir_fsync`). A
 //! shutdown unpins the directory, so an fsync at that moment wrongly reports success. The fsync of
 //! a file first checks for a shutdown.
@@ -71,8 +72,8 @@ impl Verified {
         self
     }
 
-    /// The losses of files with these names. They are no errors, because an fsync during the
-    /// shutdown may have wrongly reported success.
+    /// The losses of files in `names`. These losses are no errors: an fsync during the shutdown may
+    /// have wrongly reported success.
     fn excused(&self, names: &[String]) -> Vec<&Value> {
         let is_excused = |loss: &&Value| {
             let path = Path::new(loss["path"].as_str().unwrap());

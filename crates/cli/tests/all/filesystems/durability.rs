@@ -1,5 +1,5 @@
-//! For each durability policy: an operation for which the policy requires a sync makes exactly one
-//! call of this sync.
+//! Under each durability policy, an operation that must sync makes exactly one call of the required
+//! kind.
 
 use record::{Action, Phase};
 use verdict::OperationSummary;

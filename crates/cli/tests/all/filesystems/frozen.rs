@@ -11,8 +11,8 @@ use crate::runs::{Ran, Run};
 use crate::support::interface::{clean, has_ended};
 use crate::support::{Running, names};
 
-/// After this time a worker is reported as stalled. After five times as long, the run ends without
-/// it.
+/// After this time a worker is reported as stalled. After five times this duration, the run ends
+/// without that worker.
 const STALL_TIMEOUT: Duration = Duration::from_secs(1);
 /// Additional time for polling intervals, barriers, and delays on a busy machine.
 const SLACK: Duration = Duration::from_secs(5);

@@ -158,7 +158,7 @@ impl Ganesha {
         self.command(program())
     }
 
-    /// The URL of an exported path at a port, which is that of the server or of a proxy.
+    /// The URL of an exported path. `port` is the port of the server or of a proxy.
     pub fn url_at(&self, port: u16, path: &str) -> String {
         format!("nfs://127.0.0.1:{port}/{path}?mountport={MOUNT_PORT}")
     }

@@ -55,8 +55,8 @@ pub struct Limits {
     pub working_directory: bool,
 }
 
-/// Lines that print an error message or `Eh?` and change nothing, or whose effect surprises. After
-/// such a line, both programs must have the same settings.
+/// Lines that print an error message or `Eh?` and change nothing, and lines with a surprising
+/// effect. After such a line, both programs must have the same settings.
 const ODDITIES: &str = "\
     | |xrun|Eh?|show |set|set bias|HELP|? x|exit x|set Size 5| set seed 5|set size|\
     set size 0 5000|set size -5 5|set size abc def|set size 2147483648|set number|set number 0|\

@@ -1,4 +1,4 @@
-//! Uses strace to trace the system calls of a program that concern the files and directories of its
+//! Uses strace to record those system calls of a program that concern files and directories of its
 //! pool.
 //!
 //! Only names that a run creates are compared: numbers, and `s` followed by a number. Values that
@@ -113,8 +113,8 @@ fn takes_path(name: &str) -> bool {
     !["read", "write", "pread64", "pwrite64"].contains(&name)
 }
 
-/// The path in an argument like `3</path>` or `AT_FDCWD</path>`. strace appends `(deleted)` to the
-/// path of a removed file.
+/// The path in an argument such as `3</path>` or `AT_FDCWD</path>`. strace appends `(deleted)` to
+/// the path of a removed file.
 fn descriptor(argument: &str) -> Option<PathBuf> {
     let (number, path) = argument.split_once('<')?;
     let is_descriptor = number == "AT_FDCWD" || number.bytes().all(|byte| byte.is_ascii_digit());

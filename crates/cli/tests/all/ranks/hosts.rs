@@ -17,8 +17,8 @@ use super::{Job, MARK};
 use crate::nfs::ganesha::is_program;
 use crate::support::{Ended, Running, is_met, is_root};
 
-/// By how much the monotonic clock of each host is ahead of that of the previous host, in
-/// nanoseconds, as set by `hosts.sh`.
+/// Nanoseconds by which the monotonic clock of each host is ahead of the clock of the previous
+/// host. `hosts.sh` sets the clocks.
 pub(super) const AHEAD_NS: i64 = 1_000_000_000_000;
 
 /// Simulated hosts, and a job whose ranks a launcher starts on these hosts.

@@ -1,5 +1,5 @@
-//! The program as a launcher starts it, before it joins the other ranks. The tests set the
-//! environment variables of a launcher themselves, so they need no launcher.
+//! Starts the program as a launcher does, and tests its behavior before it joins the other ranks.
+//! The tests set the environment variables of a launcher themselves, so they need no launcher.
 
 use std::path::Path;
 use std::process::Command;

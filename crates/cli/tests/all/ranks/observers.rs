@@ -43,8 +43,8 @@ fn observer_counts_its_host_while_four_ranks_work() {
             let is_off_ns = (clock.offset_ns + 4 * AHEAD_NS).unsigned_abs();
             assert!(is_off_ns <= clock.error_ns, "{is_off_ns} ns off, {clock:?}");
         }
-        // The times of the phases are on the clock of rank 0, those of the readings on the clock of
-        // the observer. They match only if the offset is right.
+        // The clock of rank 0 gives the times of the phases, and the clock of the observer gives
+        // the times of the readings. The times match only if the offset is right.
         let transactions = observer
             .phases
             .iter()

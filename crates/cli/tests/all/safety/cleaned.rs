@@ -146,8 +146,8 @@ fn links_directories_and_special_files_stay() {
     }
 }
 
-/// A file of the run may consist of a single zero byte. Longer files of zeros stay, but a file of
-/// one zero byte must be removed with the others.
+/// The run keeps a file of many zeros, because it cannot be identified. But a file of the run may
+/// consist of a single zero byte, so a file of one zero byte must be removed.
 #[test]
 fn files_of_one_byte_are_removed() {
     let test_dir = TestDir::in_memory();

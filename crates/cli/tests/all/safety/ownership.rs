@@ -112,7 +112,7 @@ fn signs_of_life(process: u32) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The start of the contents that the run writes to its files. They are read from a run with the
+/// Returns the start of the contents that the run writes to its files, as read from a run with the
 /// same seed in another directory.
 fn contents_of_the_run(test_dir: &TestDir) -> Vec<u8> {
     let location = test_dir.directory("another");

@@ -72,8 +72,8 @@ fn full_image_directory_stops_a_study_that_later_continues() {
     let Some(lab) = Lab::rooted() else { return };
     let images = lab.path("images");
     let volume = Volume::in_memory(&images, "size=80m");
-    // The study stores copies of aged pools in the directory of the image. They do not fit after
-    // `fill`.
+    // The study stores copies of aged pools in the directory of the image. After `fill`, there is
+    // no space for these copies.
     let words = format!(
         "study {LITTLE} --blocks 2 --no-twin --axis age=1,2,3 --target {}",
         lab.made("ext4", "32MiB")

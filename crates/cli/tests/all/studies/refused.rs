@@ -172,7 +172,7 @@ fn refused_study_leaves_the_archive_unchanged() {
     assert!(before == fs::read(&lab.archive).unwrap());
 }
 
-/// The study runs in a mount namespace that hides mkfs, so that other tests still find the program.
+/// The study runs in a mount namespace that hides mkfs, so that other tests still find mkfs.
 #[test]
 fn missing_mkfs_is_reported_before_anything_is_created() {
     let Some(lab) = Lab::rooted() else { return };

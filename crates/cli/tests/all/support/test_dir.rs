@@ -75,7 +75,7 @@ pub fn write(path: &Path, content: &str, mode: u32) {
     set_age(path, 100_000);
 }
 
-/// Creates files of a user whose names resemble those of a run, but differ from them.
+/// Creates files of a user. Their names are similar to those of a run, but no run uses these names.
 pub fn create_user_files(directory: &Path) {
     for (name, mode) in [
         ("notes.txt", 0o600),

@@ -208,7 +208,7 @@ fn large_overhead_on_a_fast_target_is_a_reason() {
         );
     }
     // With the engine `null`, the whole time would be overhead. So the overhead is not measured,
-    // and is no reason.
+    // and cannot be a reason of the verdict.
     let null = Run::new(&location, WORK).and("--storage null").perform();
     let verdict = Verdict::of(&null.record);
     assert_eq!(null.record.actual.overhead, Fact::NotApplicable);
