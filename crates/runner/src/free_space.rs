@@ -199,8 +199,9 @@ impl Volumes {
 
     /// Computes the totals of all operations of the workload, and the space that they need.
     ///
-    /// If the stream has too many operations to be followed one by one, only its first part is
-    /// followed, and the totals are extrapolated from that part.
+    /// If the workload is too large, only a part of it is computed operation by operation. The
+    /// files beyond this part are extrapolated from it. The totals do not include the transactions
+    /// beyond this part.
     pub(crate) fn plan(&self, workload: &Workload) -> Result<(Plan, Room), WorkloadError> {
         let followed = Followed::of(workload);
         let part = followed.map_or_else(|| workload.clone(), |followed| followed.part(workload));
@@ -221,8 +222,8 @@ impl Volumes {
         Ok((plan, room))
     }
 
-    /// Computes the needed space. The operations are followed one by one only if an upper bound,
-    /// which is quick to compute, exceeds the free space.
+    /// Computes the needed space. If an upper bound, which is quick to compute, does not exceed the
+    /// free space, returns this bound. Otherwise the space is computed operation by operation.
     pub(crate) fn check(&self, workload: &Workload) -> Result<Room, WorkloadError> {
         let files = workload.files_max();
         let size = workload.content_bytes_max();
@@ -247,7 +248,7 @@ impl Volumes {
                 volumes,
             });
         }
-        // If the pool keeps growing beyond the part that can be followed, only the upper bound is
+        // If the pool keeps growing beyond the part that a plan computes, only the upper bound is
         // known. A pool that does not grow has nearly reached its peak within that part.
         if is_cut(workload) && workload.grows() {
             return Ok(Room {
@@ -259,7 +260,7 @@ impl Volumes {
     }
 }
 
-/// Whether the workload has more transactions than can be followed.
+/// Whether the workload has more transactions than a plan computes.
 fn is_cut(workload: &Workload) -> bool {
     Followed::of(workload).is_some_and(|followed| followed.transactions < workload.transactions())
 }

@@ -22,7 +22,7 @@ use crate::pauses::PauseWatch;
 use crate::servers::WatchedServers;
 use crate::worker::Answer;
 
-/// Builds the names of files in a worker's pool, for messages.
+/// Builds the names of files in a worker's pool, for messages and for samples of the pool.
 pub(crate) struct PoolOfWorker {
     pub namer: Namer,
     /// Name of the worker's directory in each location; `None` for a shared pool or a single
