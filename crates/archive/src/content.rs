@@ -31,7 +31,7 @@ pub(crate) fn record(text: &str, parts: &[String]) -> Result<Record, ReadError> 
     for part in parts {
         record.add(Completed::from_json(part)?);
     }
-    // The extended record is validated like a record from another source.
+    // The extended record must pass the same validation as a record from another source.
     Record::from_json(&self::text(&record))
 }
 

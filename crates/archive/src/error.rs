@@ -177,8 +177,8 @@ impl ArchiveError {
         }
     }
 
-    /// Converts an error of the SQLite library itself, which is mostly a value of another type than
-    /// that of its column.
+    /// Converts an error that the SQLite library itself detects. In most cases, a value has another
+    /// type than its column.
     fn of_another(path: &Path, doing: &str, cause: &rusqlite::Error) -> Self {
         use rusqlite::Error::{
             FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,
@@ -337,7 +337,8 @@ mod tests {
                 "{error}"
             );
         }
-        // `/proc/self/mem` can be opened but not read, like a file on a failing device.
+        // `/proc/self/mem` can be opened but not read. The same is true of a file on a failing
+        // device.
         let unread = Path::new("/proc/self/mem");
         for told_by_check in [
             "*** in database main ***\nTree 5 page 7: btreeInitPage() returns error code 11",

@@ -15,8 +15,8 @@ use crate::error::{ArchiveError, ArchiveErrorKind};
 use crate::probe::{Look, has_journal, look};
 use crate::schema;
 
-/// Time limit for waiting for another process's transaction after opening. If the time limit for
-/// opening is longer, it also applies after opening.
+/// Time limit, after opening, for waiting for another process's transaction. If the caller's time
+/// limit for opening is longer, it is used instead.
 const BUSY_MAX: Duration = Duration::from_secs(20);
 /// Time limit of one attempt to open a file without shared memory. Locks are released between two
 /// attempts, so that two processes that create an archive at the same time do not block each other.

@@ -83,8 +83,8 @@ impl Archive {
         }
         let query = format!("SELECT {} FROM run WHERE {sql}", self.columns()?);
         let mut entries = self.entries(&query, &values)?;
-        // The database returns the rows in nearly this order. Sorting them here is therefore faster
-        // than in the query.
+        // The database returns the rows in nearly this order, so sorting them after the query is
+        // faster than sorting them in the query.
         entries.sort_by_key(|entry| (entry.headline.begun_unix_ns, entry.number));
         Ok(entries)
     }

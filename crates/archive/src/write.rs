@@ -226,7 +226,7 @@ impl Archive {
         };
         let answer = changed().map_err(|cause| self.failed(doing, cause))?;
         // Writing to a file that was removed while it was open succeeds, so the path is checked
-        // here.
+        // after the transaction.
         if open::file(&self.path).ok() == Some(self.file) {
             Ok(answer)
         } else {

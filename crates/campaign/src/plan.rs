@@ -24,8 +24,8 @@ const DRAWS_MAX: u64 = 1 << 33;
 /// seconds.
 const FIRST_MAX: u64 = 100_000_000;
 
-/// Refuses a run spec for the reasons for which the run itself would be refused, with one
-/// exception: only the run checks root's rights in the targets.
+/// Refuses a run spec for all reasons for which the run itself would be refused, except for root's
+/// rights in the targets, which only the run checks.
 ///
 /// # Errors
 /// Returns the refusal.

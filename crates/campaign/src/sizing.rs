@@ -12,8 +12,8 @@ use workload::Workload;
 
 /// Maximum size of a working set, as a multiple of the page cache.
 const FACTOR_MAX: f64 = 1_000.0;
-/// Number of files of the operation stream whose sizes are averaged to determine the mean file
-/// size.
+/// Maximum number of files of the operation stream whose sizes are drawn. Further files are assumed
+/// to have the mean size of the drawn files.
 const FOLLOWED_MAX: u64 = 1 << 20;
 
 /// Chooses the number of files in each pool for a working set.

@@ -209,8 +209,8 @@ fn escaped(path: &Path) -> String {
 }
 
 fn given_up(path: &Path, error: &io::Error) -> AckLogRefused {
-    // The file was created just now. If it cannot be removed, the next run refuses to start and
-    // reports the file.
+    // This run has created the file. If the file cannot be removed, the next run refuses to start
+    // and reports it.
     let _ = fs::remove_file(path);
     cannot("begin", path, error)
 }

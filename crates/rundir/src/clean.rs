@@ -129,8 +129,9 @@ pub fn clean(namespace: &Arc<dyn Namespace>, path: &Path) -> Result<Vec<Cleaned>
     Ok(cleaned)
 }
 
-/// Removes the files of several runs, the last run first. Each removal restores the directory times
-/// from before its run, so the times from before the first run remain at the end.
+/// Removes the files of several runs, beginning with the last run. Each removal restores the
+/// directory times from before its run. In the end, the directory therefore has the times from
+/// before the first run.
 fn remove_all(mut abandoned: Vec<Abandoned>) -> impl Iterator<Item = Cleaned> {
     abandoned.sort_by_key(|one| Reverse(one.manifest.began_unix_ns));
     abandoned.into_iter().map(|one| {

@@ -12,8 +12,8 @@ use crate::names;
 pub(crate) struct Before {
     /// Number of names, without manifests and drafts.
     names: u64,
-    /// Sum of the XXH3 hashes of each name, each hashed with the inode and creation time of its
-    /// file. Equal files under equal names result in the same sum in any order.
+    /// Sum of one XXH3 hash for each name. A hash covers the name, and the inode and creation time
+    /// of its file. The sum does not depend on the order in which the names are listed.
     names_sum: u64,
     accessed: Option<Stamp>,
     modified: Option<Stamp>,

@@ -124,9 +124,9 @@ fn lock_mark(
         }
         let lock = mark.lock()?;
         tries_left -= 1;
-        // If another manifest replaced this one before it was locked, the next try opens the new
-        // one. The number of tries is limited because some file systems keep changing inode
-        // numbers.
+        // Another process may replace the manifest before it is locked; the next try then opens the
+        // new manifest. The number of tries is limited because some file systems keep changing
+        // inode numbers.
         if tries_left == 0 || mark.is_named()? {
             return Ok(Ok(Some((mark, lock))));
         }

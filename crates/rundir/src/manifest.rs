@@ -29,8 +29,8 @@ pub(crate) const BYTES_MAX: u64 = 8 << 20;
 /// Maximum total length of the paths in `others`. It is limited because the manifest of each
 /// location lists all other locations.
 const OTHERS_BYTES_MAX: usize = 16 << 10;
-/// Requested mode of a new manifest. Its actual mode is this one without the bits of the process's
-/// umask, or a mode that the file system assigns.
+/// Mode that is requested for a new manifest. The actual mode lacks the bits of the process's
+/// umask, or is assigned by the file system.
 const DRAFT_MODE: u32 = 0o666;
 /// Permission bits that let the group or other users write a manifest.
 pub(crate) const WRITABLE_BY_OTHERS: u32 = 0o022;
@@ -344,8 +344,7 @@ const REMOVED_OPEN: [&[u8]; 2] = [b".nfs", b".fuse_hidden"];
 /// Maximum wait until the temporary name of a closed file disappears.
 const TO_BE_GONE: Duration = Duration::from_secs(1);
 
-/// Waits until the temporary names of removed files that were closed just now disappear from the
-/// directory.
+/// Waits until the temporary names of removed and closed files disappear from the directory.
 pub(crate) fn wait_for_closed(directory: &dyn Directory) {
     let is_removed = |name: &[u8]| REMOVED_OPEN.iter().any(|begins| name.starts_with(begins));
     let is_there = || has_any(directory, is_removed).unwrap_or(false);

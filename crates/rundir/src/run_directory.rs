@@ -208,7 +208,8 @@ impl RunDirectories {
         self.each().map(|landmark| landmark.identity).collect()
     }
 
-    /// Returns the open directories, for checks that their paths still lead to them.
+    /// Returns the open directories, to check whether their paths still lead to the same
+    /// directories.
     pub fn landmarks(&self) -> Landmarks {
         Landmarks::new(self.each().cloned().collect())
     }
@@ -218,7 +219,8 @@ impl RunDirectories {
     pub fn leave(&self, evidence: &Evidence, progress: &mut dyn FnMut(u64)) -> CleanUp {
         let mut done = CleanUp::default();
         // The last directory is removed first. If two run directories are in the same parent
-        // directory, the times that the parent had before the first one are thus restored last.
+        // directory, the removal of the first one restores the parent's times last. These are the
+        // times from before the run.
         for run_directory in self.all.iter().rev() {
             let before = done.files;
             let part = run_directory.leave(evidence, &mut |files| {
@@ -281,8 +283,8 @@ impl RunDirectories {
             .collect()
     }
 
-    /// Returns the first rank of each directory that this process has prepared. Other ranks
-    /// identify the directory by it.
+    /// Returns, for each directory that this process has prepared, the first rank as recorded in
+    /// the manifest. Other ranks identify the directory by this entry.
     pub fn owners(&self) -> Vec<FirstRank> {
         let all = self.all.iter();
         all.map(|run_directory| run_directory.manifest.first_rank())

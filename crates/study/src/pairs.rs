@@ -17,7 +17,6 @@ pub(crate) trait Value: Fn(&Observed) -> Option<f64> {}
 
 impl<F: Fn(&Observed) -> Option<f64>> Value for F {}
 
-/// The logarithm of a metric.
 pub(crate) fn logarithm(metric: Metric) -> impl Value {
     move |run: &Observed| run.values.get(&metric).map(|value| value.ln())
 }

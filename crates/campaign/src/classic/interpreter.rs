@@ -173,8 +173,8 @@ impl<'a> Interpreter<'a> {
     }
 
     fn show(&mut self, argument: Option<&[u8]>) -> io::Result<()> {
-        // If the working directory was removed, the original prints an empty path, so this program
-        // does, too.
+        // If the working directory was removed, the original prints an empty path. This program
+        // does the same.
         let working_directory = std::env::current_dir().unwrap_or_default();
         let mut text = Vec::new();
         show::configuration(&mut text, &self.settings, &working_directory)?;

@@ -90,7 +90,7 @@ fn meant_sizes(argument: &str, words: &[&str]) -> Option<(u64, u64)> {
     let (low, high) = match words {
         [low, high] => (quantity::bytes(low).ok()?, quantity::bytes(high).ok()?),
         [_] => {
-            // A comma between two numbers is interpreted as a range here, not as digit grouping.
+            // A comma between two numbers separates the two sizes; it is not digit grouping.
             let range = argument.trim().replacen(',', "..", 1);
             quantity::byte_range(&range).ok()?
         }

@@ -70,7 +70,7 @@ pub fn join(directories: &[PathBuf], user: User) -> Result<JoinedParts, Error> {
             why: ended_early(&mut early, ranks),
         };
     }
-    // The joined record is validated like a record from another source.
+    // The joined record must pass the same validation as a record from another source.
     let record = Record::from_json(&verdict::to_json(&record));
     let record = record.map_err(|error| {
         Error::refused(format_args!("the parts contradict one another: {error}"))

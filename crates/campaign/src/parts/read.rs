@@ -182,7 +182,7 @@ fn read(path: &Path) -> Result<ReadPart, String> {
             .map_err(|why| format!("line {}: {}", place + 2, sanitize::sanitize(&why)))?;
     }
     if let (Some(record), true) = (&part.record, part.count > 0) {
-        // The extended record is validated like a record from another source.
+        // The extended record must pass the same validation as a record from another source.
         part.record =
             Some(Record::from_json(&verdict::to_json(record)).map_err(|error| error.to_string())?);
     }

@@ -98,8 +98,8 @@ impl Launched {
         self.rank == 0
     }
 
-    /// Returns the error for all ranks. Rank 0 shows it; the other ranks wait until rank 0 has
-    /// shown it.
+    /// Returns the error for all ranks. Only rank 0 shows the error. The other ranks first wait, so
+    /// that rank 0 can show it before they end.
     pub fn refuse(&self, why: Error) -> Error {
         match self.is_first() {
             true => why,

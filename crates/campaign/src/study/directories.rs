@@ -39,8 +39,8 @@ impl std::fmt::Display for MountedOn {
 pub struct Directories(BTreeMap<String, MountedOn>);
 
 impl Directories {
-    /// Determines the file system of each directory: the one in `earlier`, which earlier runs of
-    /// the study recorded, or else the present one.
+    /// Determines the file system of each directory: the one that earlier runs of the study
+    /// recorded (`earlier`), or else the present one.
     pub fn new<'a>(
         directories: impl Iterator<Item = &'a str>,
         mut earlier: BTreeMap<String, MountedOn>,

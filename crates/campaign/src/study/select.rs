@@ -28,8 +28,8 @@ pub struct Found {
 }
 
 /// Resolves arguments: the name of a study; or a baseline, and the configurations to compare with
-/// it. If `metrics` is empty, the metrics of the study are used, or the transaction rate without a
-/// study.
+/// it. If `metrics` is empty, the metrics of the study are used, or the transaction rate if the
+/// arguments name no study.
 ///
 /// # Errors
 /// Returns an error if an argument names nothing. Also returns an error if configurations are not

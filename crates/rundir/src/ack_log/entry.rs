@@ -250,8 +250,8 @@ pub(crate) fn read(
         }
         let (stated, text) = take_apart(&bytes).unzip();
         let is_good = text.is_some_and(|text| stated == Some(checksum(before, text)));
-        // Each checksum depends on the one before. A damaged line may still contain its correct
-        // checksum, so this checksum is used to check the next line.
+        // The checksum of each line depends on the checksum before it. A damaged line may still
+        // contain its correct checksum, so that one is used to check the next line.
         before = stated.unwrap_or(before);
         match (text.filter(|_| is_good), bad) {
             (None, _) if line == 1 => {

@@ -6,7 +6,8 @@ use study::{Baseline, BlockAttempt, ComparedSide, Metric, Observed, UnlikeWhat};
 use testkit::Random;
 use verdict::Level;
 
-/// The conditions of all runs from this function are equal, so that the runs are comparable.
+/// Returns an observed run. The conditions of all runs from this function are equal, so that the
+/// runs are comparable.
 pub fn run(block: Option<u32>, values: &[(Metric, f64)]) -> Observed {
     Observed {
         conditions: BTreeMap::from([
@@ -155,7 +156,6 @@ impl Machine {
     }
 }
 
-/// A study without runs.
 pub fn empty(noisy: Noisy) -> (Baseline, ComparedSide) {
     let side = |label: &str| ComparedSide {
         label: label.to_owned(),
