@@ -1,5 +1,5 @@
-//! The mark that identifies a process: boot ID, process ID and start time. By the mark, other
-//! processes check whether the process is alive.
+//! The mark that identifies a process: boot ID, process ID and start time. Other processes use the
+//! mark to check whether the process is alive.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Opens and creates archives.
+//! Opens and creates archives: sets the journal mode, checks small files, and migrates older
+//! versions.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::ErrorKind;
@@ -35,7 +36,7 @@ const CHECKED_BYTES_MAX: u64 = 4 << 20;
 pub enum JournalMode {
     /// A write-ahead log: readers and a writer do not wait for each other. It requires memory
     /// shared by all processes, so it is safe on one machine only. A file that has a rollback
-    /// journal keeps it.
+    /// journal keeps this journal.
     WriteAhead,
     /// A rollback journal, for network file systems. A file with a write-ahead log is converted, or
     /// not opened if it cannot be converted.

@@ -132,8 +132,8 @@ impl Archive {
         }
     }
 
-    /// Returns the columns of a [`ListedRun`]. An archive of an older version lacks a column if it
-    /// is read-only and cannot be migrated.
+    /// Returns the columns of a [`ListedRun`]. A read-only archive of an older version lacks a
+    /// column, because it cannot be migrated.
     fn columns(&self) -> Result<String, ArchiveError> {
         let version = schema::version(&self.db).map_err(|cause| self.failed("read", cause))?;
         Ok(match version < schema::WITH_WORK {

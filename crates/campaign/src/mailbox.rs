@@ -24,8 +24,8 @@ impl<Order: Send + 'static, Answer: Send + 'static> Mailbox<Order, Answer> {
                     return;
                 }
             }
-            // `follow` is dropped before the channel of answers closes. A receiver that sees the
-            // channel closed can then rely on the release of the resources of `follow`.
+            // `follow` is dropped before the channel of answers closes. When a receiver sees the
+            // channel closed, the resources of `follow` are therefore released.
             drop(follow);
         };
         thread::Builder::new().name(name.to_owned()).spawn(work)?;

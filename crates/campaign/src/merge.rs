@@ -31,8 +31,8 @@ fn without_hashes(mut cluster: ClusterRecord) -> ClusterRecord {
 
 /// Adds the record of another load level to the record of the sweep.
 pub(crate) fn merge(mut all: Record, mut one: Record) -> Record {
-    // A sweep over ranks records the ranks of its largest load level, which is the last one. They
-    // replace the ranks of earlier load levels, all of which were complete.
+    // A sweep over ranks records the ranks of its largest load level, which is the last one. These
+    // ranks replace the ranks of earlier load levels, all of which were complete.
     let count = |record: &Record| {
         record
             .cluster

@@ -12,7 +12,7 @@ use crate::Error;
 use crate::calibration::refuse_memory;
 use crate::run_spec::Specified;
 
-/// Number of transactions of each worker that a plan includes if the run has no limit of
+/// Number of transactions of each worker that a plan simulates for a run without a limit of
 /// transactions.
 const PLANNED: u64 = 1_000_000;
 

@@ -210,8 +210,8 @@ impl Joined {
         }
     }
 
-    /// Checks that all ranks succeeded. Otherwise returns the problem of the first failed rank on
-    /// all ranks.
+    /// Checks that all ranks succeeded. Otherwise, all ranks return the problem of the first failed
+    /// rank.
     ///
     /// # Errors
     /// Returns the problem, or an error if a rank is lost.

@@ -13,8 +13,8 @@ use crate::names::{self, DRAFT_PREFIX, NAME, draft_process, running_number};
 /// The first bytes of every manifest, by which an incomplete manifest is recognized.
 const TEXT_BEGINS: &[u8] = b"{\n  \"postmark_manifest\": ";
 
-/// Minimum age of an incomplete manifest that counts as abandoned. A run may still be writing a
-/// younger one.
+/// Minimum age of an incomplete manifest that counts as abandoned. A younger manifest may still be
+/// written by its run.
 const CLAIM_LIVES: Duration = Duration::from_secs(2);
 /// A manifest in a directory, and the state of its run.
 #[derive(Debug)]
@@ -77,8 +77,8 @@ impl Manifest {
         Ok(Some(FoundManifest::Abandoned(manifest, mark)))
     }
 
-    /// Decides about an incomplete manifest. If it is young, its run may be about to begin. If it
-    /// is old, its run was killed before it made a file.
+    /// Determines the state of the run whose manifest is incomplete. If the manifest is young, the
+    /// run may be about to begin. If it is old, the run was killed before it made a file.
     fn unfinished(directory: &dyn Directory, mark: Box<dyn Mark>) -> Result<FoundManifest, Errno> {
         let changed = mark.facts()?.changed;
         // The clock is read after the file's change time. The manifest's age is therefore not

@@ -59,7 +59,7 @@ pub struct Life {
     name: Option<String>,
 }
 
-/// The last state of an ended run, as its signs of life recorded the state.
+/// The last state of an ended run, as recorded in its signs of life.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LastSigns {
     /// By how much the wall clock was set back during the run, in nanoseconds.

@@ -48,8 +48,8 @@ impl EndStamps {
     pub(crate) fn new(last_ns: i64) -> Self {
         /// The resolution of the kernel's clock for file times is finer than this.
         const STAMPED_WITHIN_NS: i64 = 20_000_000;
-        /// Maximum time between the run's reading of the clock and the kernel's reading of it for
-        /// the file's times.
+        /// Maximum time from the run's reading of the clock until the kernel reads the clock for
+        /// the times of a file.
         const READ_WITHIN_NS: i64 = 1_000_000;
         /// A call that was in flight when the run ended may have created its file up to this long
         /// after the last sign of life.

@@ -104,8 +104,8 @@ fn mismatch(manifest: &Manifest, workload: &Workload) -> Option<(String, String)
     (*found != wanted).then(|| differing(found, &wanted))
 }
 
-/// Returns the words of each text that the other one lacks. The texts are canonical, with blanks
-/// between words.
+/// Returns, for each of the two texts, the words that the other text lacks. In canonical texts,
+/// blanks separate the words.
 fn differing(found: &str, wanted: &str) -> (String, String) {
     let without = |text: &str, other: &str| {
         let others: Vec<&str> = other.split(' ').collect();

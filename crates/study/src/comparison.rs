@@ -178,8 +178,8 @@ impl Comparisons {
             .iter()
             .flat_map(|side| metrics.iter().map(move |metric| row(side, *metric)))
             .collect();
-        // The A/A control does not share the error of the rows, because it is no row: it tests
-        // whether the rows can be trusted.
+        // The A/A control does not share the error of the rows, because it has another purpose: it
+        // tests whether the rows can be trusted.
         let of_twin = ALPHA / metrics.len().max(1) as f64;
         let noise: Vec<TwinNoise> = metrics
             .iter()

@@ -118,7 +118,6 @@ pub struct Gate {
     pub comparisons: Vec<Comparisons>,
 }
 
-/// Rules for the decision of a gate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GateRules {
     /// Only blocks with a number above this one are used; `None` for all blocks.
@@ -213,7 +212,7 @@ fn has_counted(side: &ComparedSide, after: Option<u32>) -> Result<(), GateError>
     }
 }
 
-/// The error of a metric in which a candidate cannot be compared with the baseline.
+/// The error if a candidate and the baseline cannot be compared in a metric.
 fn missing(why: Missing, metric: Metric, side: &ComparedSide, baseline: &Baseline) -> GateError {
     let (side, baseline) = (&side.label, &baseline.side.label);
     GateError(match why {

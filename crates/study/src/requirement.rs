@@ -11,8 +11,8 @@ use crate::statistics::{EstimatedDeviation, Mean};
 /// Maximum probability that a requirement passes although the true ratio violates it.
 pub const PASS_ALPHA: f64 = 0.05;
 
-/// Probability that identical systems miss a bound of a gate that has as many blocks as the gate
-/// requests. An A/A control is doubtful by chance with a probability of
+/// Probability that identical systems miss a bound of a gate, if the gate has the number of blocks
+/// that it requests. An A/A control is doubtful by chance with a probability of
 /// [`crate::comparison::DOUBT_ALPHA`]. The sum of both is 5 %, so identical systems pass with a
 /// probability of 95 %.
 const MISS: f64 = 0.04;

@@ -7,7 +7,7 @@ use verdict::Level;
 
 use crate::observed::Observed;
 
-/// Numbers of runs by level of their verdict, and by rule that their verdict names.
+/// Numbers of runs: by the level of their verdict, and by each rule that a verdict names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerdictCounts {
     pub valid: u32,

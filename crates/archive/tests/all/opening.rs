@@ -646,7 +646,8 @@ fn reads_only() {
     let (path, journal) = (Path::new(&path), journal(&with));
     let error = open_with(path, journal, true).unwrap_err();
     assert!(error.kind == ArchiveErrorKind::NotWritable, "{error}");
-    // Also reads a file with a write-ahead log in a directory in which no log can be created.
+    // With the journal mode `Rollback`, a file with a write-ahead log is also readable, although no
+    // log can be created in the directory.
     let archive = open_with(path, JournalMode::Rollback, false).unwrap();
     assert_eq!(archive.record(1).unwrap(), run(1));
     drop(archive);

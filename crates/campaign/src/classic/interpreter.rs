@@ -39,7 +39,6 @@ pub enum RunEnd {
     Leave(u8),
 }
 
-/// Performs runs for the prompt.
 pub trait ClassicRunner {
     /// Performs the workload of these settings, and writes the original's progress lines to
     /// `output`. Writes no report, except for the partial results of an incomplete run.

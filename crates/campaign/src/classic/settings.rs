@@ -55,8 +55,8 @@ pub struct PromptSettings {
     pub format: Format,
 }
 
-/// The result of a `set` command: a warning, if there is one; or the original's error message if
-/// the value is rejected.
+/// The result of a `set` command: an optional warning, or the original's error message if the value
+/// is rejected.
 pub type Effect = Result<Option<String>, String>;
 
 impl PromptSettings {

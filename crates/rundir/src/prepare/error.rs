@@ -39,7 +39,8 @@ impl PrepareError {
         }
     }
 
-    /// Whether files or directories made before the failure remain on the target, or may remain.
+    /// Whether files or directories of the run remain on the target after the failure, or may
+    /// remain.
     pub fn remains(&self) -> bool {
         !self.remaining.is_empty()
     }

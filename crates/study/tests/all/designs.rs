@@ -98,7 +98,7 @@ fn without_a_second_target_the_first_axis_is_compared() {
     );
 }
 
-/// Study files, the line that the error reports, and the beginning of its message.
+/// Invalid study files, each with the line that the error reports and the beginning of the message.
 const FLAWS: &str = r#"
     blok = 3\n | 1 | unknown field `blok`
     blocks = 0\n | 1 | blocks = 0: expected a whole number from 1 to 10000
@@ -210,7 +210,8 @@ fn seed_determines_the_order_of_runs_and_all_orders_occur() {
     assert_eq!(order(&alone, 1, 1).len(), 2);
 }
 
-/// Pieces of study files, so that random texts are parsed beyond their first character.
+/// Pieces of study files, of which random texts are composed. A text of random characters is usually
+/// rejected at its first character.
 const PIECES: [&str; 24] = [
     "targets = [\"/a\"]\n",
     "targets = [\"make:ext4?size=1\", { name = \"x\", at = \"/b\" }]\n",
