@@ -1,9 +1,9 @@
 //! **`cache-not-dropped`** (DOUBTFUL, INVALID). The caches were dropped, but files of the pool were
-//! still in memory. Memory serves these files, whatever was requested. *Threshold*: with `--cache
-//! cold` or `cold-data`, more than 10 % of the sampled pages (the drift that is allowed for a
-//! steady run); INVALID: more than 50 %. *Evidence*: the pages of the [residency](#evidence) sample
-//! that were in the page cache when the transactions began. *What to do*: use a file system that
-//! drops its cache; make sure that no other program uses the pool.
+//! still in memory. Memory serves reads of these files, although a cold cache was requested.
+//! *Threshold*: with `--cache cold` or `cold-data`, more than 10 % of the sampled pages (the drift
+//! that is allowed for a steady run); INVALID: more than 50 %. *Evidence*: the pages of the
+//! [residency](#evidence) sample that were in the page cache when the transactions began. *What to
+//! do*: use a file system that drops its cache; make sure that no other program uses the pool.
 
 use spec::Cache;
 

@@ -1,9 +1,9 @@
-//! **`client-saturated`** (DOUBTFUL). The target is on a server of a network, and this machine is
-//! the limit: a faster server would not change the result. *Threshold*: the workers used more than
-//! 90 % of a processor each, on average, or the interface that leads to the server used more than
-//! 80 % of its speed in one direction. *Evidence*: the processor time of the workers; the bytes and
-//! the speed of the interface. If there are several hosts, each is judged by its own counters, and
-//! the most saturated one is named. *What to do*: use more workers or more client machines.
+//! **`client-saturated`** (DOUBTFUL). The target is on a network server, and this machine is the
+//! limit: a faster server would not change the result. *Threshold*: the workers used more than 90 %
+//! of a processor each, on average, or the interface that leads to the server used more than 80 %
+//! of its speed in one direction. *Evidence*: the processor time of the workers; the bytes and the
+//! speed of the interface. If there are several hosts, each is judged by its own counters, and the
+//! most saturated one is named. *What to do*: use more workers or more client machines.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
-//! **`clock-source-changed`** (INVALID). The kernel changed its clock source. It abandons a clock
-//! that its watchdog finds to be wrong (kernel/time/clocksource.c), and a reading of the new clock
-//! may take longer or shorter. *Threshold*: any change. *Evidence*: `current_clocksource` at the
-//! start and at the end. *What to do*: boot with a stable clock.
+//! **`clock-source-changed`** (INVALID). The kernel changed its clock source. The kernel abandons a
+//! clock that its watchdog finds to be wrong (kernel/time/clocksource.c), and a reading of the new
+//! clock may take longer or shorter. *Threshold*: any change. *Evidence*: `current_clocksource` at
+//! the start and at the end. *What to do*: boot with a stable clock.
 
 use super::processors::runs;
 use super::rule::*;

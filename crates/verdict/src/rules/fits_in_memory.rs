@@ -1,10 +1,10 @@
-//! **`fits-in-memory`** (DOUBTFUL). A cold cache was requested, but the pool fits in it. Repeated
-//! reads come from memory: the rate is between those of a cold and a warm cache, and depends on the
-//! length of the run. *Threshold*: with `--cache cold` or `cold-data`, the pool's contents are no
-//! larger than memory (or the control group's limit), and less than 90 % of the bytes read came
-//! from the device, or that share is not known. *Evidence*: the contents of the pool, the memory,
-//! and the bytes that the device served. *What to do*: use a larger pool, or use each file only
-//! once.
+//! **`fits-in-memory`** (DOUBTFUL). A cold cache was requested, but the pool fits in memory.
+//! Repeated reads then come from memory: the rate is between those of a cold and a warm cache, and
+//! depends on the length of the run. *Threshold*: with `--cache cold` or `cold-data`, the pool's
+//! contents are no larger than memory (or the control group's limit), and less than 90 % of the
+//! bytes read came from the device, or that share is not known. *Evidence*: the contents of the
+//! pool, the memory, and the bytes that the device served. *What to do*: use a larger pool, or use
+//! each file only once.
 
 use super::memory::{pool_bytes, says_cold};
 use super::rule::*;

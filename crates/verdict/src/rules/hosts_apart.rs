@@ -1,9 +1,10 @@
-//! **`hosts-apart`** (DOUBTFUL). The hosts were not equally fast: a worker on the slowest did less
-//! in a second than one on the fastest. If each worker does the same work, the slowest host
-//! determines when the run ends. *Threshold*: the lowest rate of a worker is more than 30 % below
-//! the highest, three times the drift that is allowed for a steady run. Not judged for partial
-//! runs, nor if workers are readers and writers, whose rates differ by their work. *Evidence*:
-//! `summary.ranks.hosts`. *What to do*: examine the slowest host, or exclude it.
+//! **`hosts-apart`** (DOUBTFUL). The hosts were not equally fast: a worker on the slowest host had
+//! a lower rate than one on the fastest host. If each worker does the same work, the slowest host
+//! determines when the run ends. *Threshold*: the lowest rate per worker of a host is more than 30
+//! % below the highest. This is three times the drift that is allowed for a steady run. Not judged
+//! for partial runs, nor if workers are readers and writers, whose rates differ because their work
+//! differs. *Evidence*: `summary.ranks.hosts`. *What to do*: examine the slowest host, or exclude
+//! it.
 
 use super::rule::*;
 use crate::summary::ranks;
@@ -31,7 +32,7 @@ impl Rule for HostsApart {
         "Look at the slowest host (processor, network, other load), or leave it out of the run.";
 
     /// Ignores partial runs, whose hosts ended at different moments, and readers and writers, whose
-    /// rates differ by their work.
+    /// rates differ because their work differs.
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         if record.actual.is_partial() || !ranks::judged(record).is_some_and(ranks::is_comparable) {
             return None;

@@ -1,6 +1,6 @@
-//! **`memory-beneath`** (DOUBTFUL, INVALID). The device was to serve the reads, but memory is below
-//! the file system's device: the device itself is memory (`ram0`, an image on tmpfs), or a loop
-//! device reads its file through the page cache (it has no direct I/O). The kernel counts such
+//! **`memory-beneath`** (DOUBTFUL, INVALID). The run requested reads from the device, but memory is
+//! below the file system's device: the device itself is memory (`ram0`, an image on tmpfs), or a
+//! loop device reads its file through the page cache (it has no direct I/O). The kernel counts such
 //! reads as reads of a device. *Threshold*: with `--cache cold`, `cold-data` or `--direct`, any
 //! such device below a location, if contents were read. INVALID: the devices below a loop device
 //! read less than 1 % of what the reads returned (as in `reads-from-memory`). Their counters

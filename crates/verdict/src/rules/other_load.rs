@@ -1,11 +1,11 @@
 //! **`other-load`** (DOUBTFUL). Other programs used the processors. Only DOUBTFUL, because the
 //! share does not show whether a worker had to wait. *Threshold*: more than 5 % of all processors'
 //! time in user mode. This is half the drift that is allowed for a steady run, because a comparison
-//! of two runs includes it twice. *Evidence*: the processor time in user mode, because write-back,
-//! journals and loop devices are kernel threads, which have none. Not judged for runs below 1 s
-//! (the kernel counts in ticks of 10 ms), nor with `--storage nfs` and a server on the loopback
-//! interface, because this server is another program. A FUSE server is a program as well: its
-//! processor time, with that of its descendants, is subtracted and reported separately
+//! of two runs includes it twice. *Evidence*: the processor time in user mode. Write-back, journals
+//! and loop devices work for the run, but are kernel threads without time in user mode. Not judged
+//! for runs below 1 s (the kernel counts in ticks of 10 ms), nor with `--storage nfs` and a server
+//! on the loopback interface, because this server is another program. A FUSE server is a program as
+//! well: its processor time, with that of its descendants, is subtracted and reported separately
 //! (`summary.verdict.seen.fuse_servers_fraction`, `during.fuse_servers`). The server is the process
 //! that holds `/dev/fuse` open for the target's connection (`/proc/PID/fdinfo`, since Linux 6.16).
 //! On earlier kernels, all processes that hold `/dev/fuse` open count as the server, so other load
@@ -13,7 +13,7 @@
 //! count as other load. Not judged if the server is not visible, because it belongs to another user
 //! or PID namespace, or if it ended during the run. Of the programs that still run at the end, the
 //! three largest are named with process number and share; programs that ended before are missing.
-//! *What to do*: stop them.
+//! *What to do*: stop the other programs.
 
 use system::BusyProgram;
 

@@ -1,11 +1,11 @@
 //! **`overhead`** (DOUBTFUL, INVALID). The program itself used much of the workers' time. Without
 //! its overhead, the rate of a closed loop would be higher by that share. *Threshold*: above 10 %
 //! (the drift that is allowed for a steady run); INVALID: above 50 %, because most of the measured
-//! time is then the program's. *Evidence*: the program's overhead for an operation × operations of
-//! the transactions / the workers' time. The overhead is that of the same stream on `null`, because
-//! the processor time of the process includes the C library, page faults and the file system
-//! itself. Not judged with `--storage null`. *What to do*: compare latencies, which do not include
-//! the overhead.
+//! time is then overhead. *Evidence*: the overhead of one operation, multiplied by the operations
+//! of the transactions and divided by the workers' time. The overhead is measured with the same
+//! stream on `null`. The processor time of the process is not used, because it includes the C
+//! library, page faults and the file system itself. Not judged with `--storage null`. *What to do*:
+//! compare latencies, which do not include the overhead.
 
 use super::rule::*;
 

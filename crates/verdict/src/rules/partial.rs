@@ -1,7 +1,7 @@
 //! **`partial`** (INVALID). The run did not complete: a signal ended it, it failed, or its target
-//! disappeared. The numbers cover the part that was done. Its length, steadiness and rate are not
-//! judged. *Threshold*: any such end. *Evidence*: `actual.outcome`. *What to do*: repeat the run,
-//! after removing the cause.
+//! disappeared. The numbers cover the part that was performed. The length, the steadiness and the
+//! rate of such a run are not judged. *Threshold*: any such end. *Evidence*: `actual.outcome`.
+//! *What to do*: repeat the run, after removing the cause.
 
 use record::run::Outcome;
 

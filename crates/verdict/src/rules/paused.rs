@@ -9,8 +9,8 @@
 //! processors is not a pause. In a test with six busy loops on two processors and a load of at
 //! least 10, there were 4,466 delays of up to 195 ms. Without the time spent waiting for a
 //! processor, none reached 5 ms. If the kernel does not count the run delay, a pause is a delay of
-//! at least 1 s. A suspended machine is not a pause, because the monotonic clock stands still.
-//! *What to do*: find out what stops the program.
+//! at least 1 s. A suspension of the machine is not a pause, because the monotonic clock stops
+//! during it. *What to do*: find out what stops the program.
 
 use super::processors::SHARES_FROM_NS;
 use super::rule::*;

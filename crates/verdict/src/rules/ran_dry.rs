@@ -1,8 +1,8 @@
 //! **`ran-dry`** (INVALID). The transactions ended early, because no file was left (or none that
 //! the edition's generator can reach), or because a worker could perform none of its operations.
-//! Until then they worked on another pool than the prepared one. The original PostMark prints no
-//! report in this case. *Threshold*: any such end. *Evidence*: `actual.end`. *What to do*: use more
-//! files, fewer transactions, or a balanced mix.
+//! Until then, the transactions worked on a pool that differed from the prepared one. The original
+//! PostMark prints no report in this case. *Threshold*: any such end. *Evidence*: `actual.end`.
+//! *What to do*: use more files, fewer transactions, or a balanced mix.
 
 use workload::End;
 

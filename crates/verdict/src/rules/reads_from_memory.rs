@@ -1,13 +1,13 @@
-//! **`reads-from-memory`** (DOUBTFUL, INVALID). The device was to serve the reads, but the page
-//! cache served some of them. A run with `as-is` requests no cache state: its report shows the
+//! **`reads-from-memory`** (DOUBTFUL, INVALID). The run requested reads from the device, but the
+//! page cache served some of them. A run with `as-is` requests no cache state: its report shows the
 //! share that the device served. *Threshold*: with `--cache cold` or `cold-data`, less than 90 % of
-//! the bytes read came from the device (*little*, as in "served by the device"), because 10 % is
-//! the drift that is allowed for a steady run; with `--direct`, less than 99 %, because all reads
-//! bypass the cache except for data that a file system stores with its metadata. INVALID: less than
-//! 1 %, about the share of metadata (the reads of contents never reached the device). *Evidence*:
-//! fetched bytes of the [evidence](#evidence), on devices of this machine and in memory; for other
-//! targets the kernel need not count them. *What to do*: use a larger pool; check whether the file
-//! system honours the option.
+//! the bytes read came from the device (*little*, as in "served by the device"), because the other
+//! 10 % equal the drift that is allowed for a steady run; with `--direct`, less than 99 %, because
+//! all reads bypass the cache except for data that a file system stores with its metadata. INVALID:
+//! less than 1 %, about the share of metadata (the reads of contents never reached the device).
+//! *Evidence*: fetched bytes of the [evidence](#evidence), on devices of this machine and in
+//! memory; for other targets the kernel need not count them. *What to do*: use a larger pool; check
+//! whether the file system honours the option.
 
 use system::Class;
 

@@ -1,12 +1,12 @@
-//! **`skipped`** (DOUBTFUL, INVALID). Operations were not performed: because an earlier error had
+//! **`skipped`** (DOUBTFUL, INVALID). Operations were not performed, because an earlier error had
 //! damaged their file, or because the pool did not allow them (an append to a file of maximum size,
-//! a read from an empty pool). Rates exclude them, and the remaining operations are another mix on
-//! another pool. *Threshold*: more than 1 % of the measured operations (an achieved rate may be
-//! below the requested one by this share); INVALID: more than 10 % (the drift that is allowed for a
-//! steady run). *Evidence*: counts of skipped operations by reason, and of completed ones. A sweep
-//! is not judged by this rule as a whole; each of its steps is. *What to do*: remove the cause of
-//! the errors; use more files, a larger `--size-max`, or a mix that also truncates, replaces or
-//! deletes files.
+//! a read from an empty pool). Rates exclude them, and the remaining operations differ from the
+//! requested mix and work on a different pool. *Threshold*: more than 1 % of the measured
+//! operations (an achieved rate may be below the requested one by this share); INVALID: more than
+//! 10 % (the drift that is allowed for a steady run). *Evidence*: counts of skipped operations by
+//! reason, and of completed ones. A sweep is not judged: a step with more than 1 % of failed and
+//! skipped operations is not sustained. *What to do*: remove the cause of the errors; use more
+//! files, a larger `--size-max`, or a mix that also truncates, replaces or deletes files.
 
 use super::rule::*;
 use super::steadiness::is_sweep;

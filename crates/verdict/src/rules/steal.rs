@@ -1,6 +1,6 @@
-//! **`steal`** (DOUBTFUL, INVALID). The hypervisor gave processor time of this machine to others.
-//! Time counts as steal only if a task was ready to run, so the run lost this time. *Threshold*:
-//! more than 1 % of all processors' time (an achieved rate may be below the requested one by this
+//! **`steal`** (DOUBTFUL, INVALID). The hypervisor withheld processor time from this machine. Time
+//! counts as steal only if a task was ready to run, so the run lost this time. *Threshold*: more
+//! than 1 % of all processors' time (an achieved rate may be below the requested one by this
 //! share); INVALID: more than 10 % (the drift that is allowed for a steady run). *Evidence*: steal
 //! in `/proc/stat`. Not judged for runs below 1 s. *What to do*: use a machine that is not shared.
 

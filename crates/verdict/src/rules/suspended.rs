@@ -1,6 +1,7 @@
 //! **`suspended`** (INVALID). The machine was suspended. Durations do not include that time, but
 //! devices were switched off, and their caches are empty. *Threshold*: any such time. *Evidence*:
-//! `CLOCK_BOOTTIME` gained on `CLOCK_MONOTONIC`. *What to do*: keep the machine awake.
+//! the time by which `CLOCK_BOOTTIME` gained on `CLOCK_MONOTONIC`. *What to do*: keep the machine
+//! awake.
 
 use super::processors::runs;
 use super::rule::*;

@@ -4,9 +4,9 @@
 //! each. A step of a sweep also takes at least 10 s. *Threshold*: less than 10 s (a hundredth less
 //! is allowed). INVALID: less than 1 ms, because phases begin and end within tens of microseconds;
 //! fewer than 100 operations, because their 99th percentile (nearest rank) is the maximum; or no
-//! measured part (all was warm-up, or all the time was think time). *Evidence*: the time and the
-//! operations of the measured segment; with `--transactions 0`, of the preparation. *What to do*:
-//! use `--for` or more `--transactions`.
+//! measured part (the run consisted only of its warm-up or of think time). *Evidence*: the time and
+//! the operations of the measured segment; with `--transactions 0`, of the preparation. *What to
+//! do*: use `--for` or more `--transactions`.
 
 use super::rule::*;
 use super::seen::Measured;

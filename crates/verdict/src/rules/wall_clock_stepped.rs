@@ -1,6 +1,6 @@
-//! **`wall-clock-stepped`** (DOUBTFUL). The wall clock was set. No duration depends on it; the
-//! record's date does, and so do the seconds of the classic formats. *Threshold*: the precision of
-//! the readings. *Evidence*: `CLOCK_REALTIME` against `CLOCK_BOOTTIME`. *What to do*: set the clock
+//! **`wall-clock-stepped`** (DOUBTFUL). The wall clock was set. Durations do not depend on it, but
+//! the record's date and the seconds of the classic formats do. *Threshold*: the precision of the
+//! readings. *Evidence*: `CLOCK_REALTIME` against `CLOCK_BOOTTIME`. *What to do*: set the clock
 //! before a run.
 
 use super::processors::runs;

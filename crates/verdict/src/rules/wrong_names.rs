@@ -1,7 +1,8 @@
 //! **`wrong-names`** (INVALID). The check after the transactions found a name or directory that
-//! differs from what the operations left. Operations that reported success and did nothing count as
-//! done; failed operations do not. *Threshold*: one name. *Evidence*: `actual.check`. *What to do*:
-//! find out which other program changes the directory, or what the file system loses.
+//! differs from the state that the operations should have left. An operation that reported success
+//! counts as performed, even if it did nothing. A failed operation does not. *Threshold*: one name.
+//! *Evidence*: `actual.check`. *What to do*: find out which other program changes the directory, or
+//! what the file system loses.
 
 use record::run::Check;
 
