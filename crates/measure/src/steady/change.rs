@@ -104,8 +104,8 @@ impl NotJudged {
 ///   correlated. Their variance about the line is used for the line's test (Student's t), and their
 ///   variance within rounds for the excursion's test (Tukey's studentized range).
 /// - From the durations of the operations, by renewal theory (`counting_error`). This estimate
-///   includes effects that last longer than a slice. It is needed because the variance of few slices
-///   can be too small by chance.
+///   includes effects that last longer than a slice. It is needed because the variance of few
+///   slices can be too small by chance.
 ///
 /// `durations` contains the operations in the window. If it is empty, only the slices are used.
 ///
