@@ -2,8 +2,8 @@
 //! counts
 //! - how often identical systems fail under many kinds of noise and disturbance,
 //! - how often a system with a true loss fails, and
-//! - how often identical systems pass with exactly the number of blocks that a gate over a few
-//!   first blocks requests.
+//! - how often identical systems pass with exactly the number of blocks that a first gate over a
+//!   few blocks requests.
 //!
 //! A simulated run is only a number: the result of the run. Results are drawn in order of time,
 //! with noise, drift and periodic disturbances. The order of the systems in a block is drawn as in

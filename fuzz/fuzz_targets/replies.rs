@@ -13,7 +13,7 @@ fuzz_target!(|bytes: &[u8]| {
     let procedure = usize::from(*procedure);
     if let Ok((records, contents)) = examine_stream(procedure, stream, usize::from(*piece)) {
         // The result cannot contain more than the input. Each record has a mark of 4 bytes, and
-        // each byte or entry takes at least one byte.
+        // each byte or entry of the contents takes at least one byte of the stream.
         assert!(4 * records + contents <= stream.len());
     }
     if let Ok(contents) = examine_reply(procedure, stream) {

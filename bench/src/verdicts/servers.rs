@@ -25,8 +25,8 @@ const WARM_UP: f64 = 200.0;
 #[derive(Clone, Copy, Debug)]
 enum Law {
     Exponential,
-    /// 2 % of the operations take 100 times as long: 0.5 and 50 ms at 671 operations per second and
-    /// worker.
+    /// 2 % of the operations take 100 times as long as the others, for example 50 ms instead of 0.5
+    /// ms at 671 operations per second and worker.
     Bimodal,
     /// A log-normal distribution with sigma 1.5.
     Lognormal,

@@ -124,7 +124,6 @@ impl Envelope {
     }
 }
 
-/// Encodes a value as the body of a message.
 pub(crate) fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, CommunicationError> {
     serde_json::to_vec(value).map_err(|error| CommunicationError::Refused {
         doing: Cow::Borrowed("write a message"),

@@ -232,8 +232,9 @@ impl HandedOn {
 }
 
 /// Whether the terminal has sent the signal to the command as well: it sends SIGINT (Ctrl-C) and
-/// SIGQUIT to the whole foreground process group. SIGINT or SIGQUIT from another process cannot be
-/// distinguished from that, and is not forwarded in the foreground.
+/// SIGQUIT to the whole foreground process group. In the foreground, SIGINT and SIGQUIT are
+/// therefore not forwarded, even if another process sent them, because the sender cannot be
+/// distinguished.
 fn comes_from_terminal(signal: i32) -> bool {
     let is_in_foreground = || {
         let terminal = File::open("/dev/tty").ok()?;

@@ -35,8 +35,8 @@ pub struct OutputFile {
     path: PathBuf,
     /// `None` after [`Self::write`] or [`Self::begin`].
     file: Option<File>,
-    /// Whether the output is appended to and never emptied: it is standard output, or a file
-    /// descriptor that this process inherited (`/dev/fd/3`).
+    /// True for standard output and for a file descriptor that this process inherited
+    /// (`/dev/fd/3`): the output is appended, and the file is never emptied.
     is_kept: bool,
     /// Identity of the file if this command created it: only such a file may be removed.
     made: Option<FileId>,

@@ -44,8 +44,9 @@ pub fn study(
 /// Performs the runs that rank 0 sends, until it sends `None`.
 fn follow(ranks: &Ranks) -> u8 {
     let mut signals = Signals::among(Some(ranks.clone()));
-    // Signals are handled from here on: a signal between two runs must not end this process. Rank 0
-    // may be creating a scratch file system that it must remove first.
+    // Signals are handled from here on: a signal between two runs must not end this process,
+    // because the launcher would then also end rank 0. Rank 0 may be creating a scratch file system
+    // that it must remove first.
     let _ = signals.take();
     loop {
         let next: Result<Option<RunSpec>, _> = ranks.broadcast(None);
