@@ -5,8 +5,8 @@
 //! worker's start to the last worker's end. User CPU covers the same time. For fio, the times are
 //! `runtime` (in milliseconds) and `usr_cpu` of its jobs. For fs_mark, `borders.c` measures two
 //! times of each process: from its first creation to its first deletion, and from its first
-//! deletion to its end. The first time is the basis of fs_mark's `Files/sec`. As in fs_mark itself,
-//! rates are added up over the processes of fs_mark.
+//! deletion until the process ends. The first time is the basis of fs_mark's `Files/sec`. As in
+//! fs_mark itself, rates are added up over the processes of fs_mark.
 
 use crate::result::Result;
 use std::process::Command;
