@@ -191,7 +191,7 @@ pub fn steady(ours: &Path) -> Result<()> {
 pub fn soak(ours: &Path, options: &SoakOptions) -> Result<bool> {
     /// Limit on the memory growth from the middle of the run to the end, in bytes. A time series
     /// has a maximum number of slices. In a run of an hour it reaches this number by the middle, so
-    /// it cannot explain later growth.
+    /// the series cannot explain later growth.
     const GROWTH_MAX: i64 = 4_000_000;
     /// Limit on the size of a record in bytes. The limit is meant for a run of a day. A time series
     /// has at most 1,800 slices (`SLICES_MAX`) for any duration of the run.

@@ -27,7 +27,7 @@ pub struct LargeOptions {
     /// Files of the pool.
     #[arg(long, default_value_t = 10_000_000)]
     pub files: u64,
-    /// Transactions.
+    /// Transactions of a run; the run that reuses the pool performs a tenth of them.
     #[arg(long, default_value_t = 1_000_000)]
     pub transactions: u64,
     /// Runs to perform.

@@ -35,7 +35,7 @@ pub struct PeersOptions {
     /// File systems: tmpfs, ext4, xfs.
     #[arg(long, value_delimiter = ',', default_value = "tmpfs,ext4,xfs")]
     pub on: Vec<String>,
-    /// Workers.
+    /// Numbers of workers to compare.
     #[arg(long, value_delimiter = ',', default_value = "1,2")]
     pub workers: Vec<u32>,
     /// Files of each worker.

@@ -9,7 +9,7 @@ use workload::Action;
 
 use crate::process::output;
 
-/// A call of a thread between its first and its last operation on a file.
+/// A system call that a thread made between its first and its last operation on a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileCall {
     /// The operation to which the call belongs. For a call that does not concern a file, the

@@ -49,12 +49,11 @@ const SLOWED_REQUIREMENT: &str = "transactions >= 0.97";
 /// Transactions of each run. The number is fixed, because planning a run by time would take longer
 /// than these runs.
 const TRANSACTIONS: u32 = 5_000;
-/// Transactions of each run on FUSE, where each takes about ten times as long.
+/// Transactions of each run on FUSE, where a transaction takes about ten times as long.
 const TRANSACTIONS_DELAYED: u32 = 1_500;
-/// Transactions of each run with think times.
 const TRANSACTIONS_THINKING: u32 = 300;
-/// Think times of the baseline and of the slowed candidate, in microseconds. The baseline has one
-/// as well, so that both include the overhead of a timer.
+/// Think times of the baseline and of the slowed candidate, in microseconds. The baseline also has
+/// a think time, so that both include the overhead of a timer.
 const THINK_US: [u32; 2] = [1_000, 1_100];
 /// Sleep of the server before each creation for the baseline and for the slowed candidate, in
 /// microseconds. The baseline's server sleeps as well, so that both include the cost of waking up
@@ -81,7 +80,7 @@ pub struct StudiesOptions {
     /// creation.
     #[arg(long, default_value_t = 10)]
     pub delayed: u64,
-    /// Number of studies against a longer think time.
+    /// Number of studies that compare a think time with a longer one.
     #[arg(long, default_value_t = 10)]
     pub thinking: u64,
     /// Blocks of each study.

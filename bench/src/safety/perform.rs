@@ -125,7 +125,8 @@ impl Performance<'_> {
         Ok(())
     }
 
-    /// Directories with a run's manifest: a location, or directories in it.
+    /// Returns the directories that contain a run's manifest: the location itself, or directories
+    /// in it.
     fn run_directories(&self, location: &Path) -> Vec<PathBuf> {
         let inner = entries(location).into_iter().filter(|path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// The difference that is added to a time of this rank's clock to get the time of rank 0's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockOffset {
-    /// The time of the measurement by this rank's clock, in nanoseconds.
+    /// The time of the measurement, read from this rank's clock, in nanoseconds.
     pub at_ns: i64,
     /// Time of rank 0's clock minus time of this rank's clock, in nanoseconds.
     pub offset_ns: i64,

@@ -84,7 +84,6 @@ pub(crate) struct Envelope {
 }
 
 impl Head {
-    /// Returns a message with this head and body.
     pub(crate) fn with(self, body: &[u8]) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEAD_BYTES + body.len());
         bytes.push(self.sort as u8);

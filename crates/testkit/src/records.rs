@@ -6,7 +6,7 @@ use record::{
 };
 use workload::Skipped;
 
-/// The record of a run that the report's tests use, as JSON.
+/// The record that the tests of the crate `report` use, as JSON.
 pub const KEPT: &str = include_str!("../../report/tests/golden/run.json");
 
 pub fn kept() -> Record {

@@ -90,8 +90,8 @@ impl Performance<'_> {
         }
     }
 
-    /// Whether the run or `clean` has named a path that it leaves. If the directory was renamed
-    /// afterwards, the former name counts.
+    /// Whether the output of the run or of `clean` names this path, or mentions further files
+    /// without naming them. If the directory was renamed afterwards, its former name also counts.
     fn has_named(&self, path: &Path) -> bool {
         let path = path.strip_prefix(&self.round_dir).unwrap_or(path);
         let path = path.to_string_lossy();

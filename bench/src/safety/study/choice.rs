@@ -13,7 +13,6 @@ pub(super) enum Change {
     Nothing,
     /// Moves the directory away, and creates another one of the same name with user files.
     Exchange,
-    /// Moves the directory away.
     Move,
     /// Puts user files into the directory.
     UserFiles,
