@@ -15,8 +15,8 @@ const CAPTURE: &str = include_str!("../../crates/system/tests/captures/mountstat
 
 const MOUNTS: usize = 200;
 
-/// Limit on the duration of a reading. If counters were read every second, this would be 0.1 % of
-/// the time.
+/// Limit on the duration of a reading. If counters were read every second, readings of this
+/// duration would take 0.1 % of the time.
 const LIMIT_MS: f64 = 1.0;
 
 const READINGS: usize = 1_000;

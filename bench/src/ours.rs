@@ -118,8 +118,8 @@ impl Events for Times {
     fn event(&mut self, event: Event) {
         let (times, phase) = match event {
             Event::PhaseStarted(Stage::Phase(phase), _) => (&mut self.before, phase),
-            // If the last worker ends a phase after another worker has completed all operations,
-            // the phase is reported as aborted.
+            // A phase that ends early because of an error or an interruption is reported as
+            // aborted.
             Event::PhaseEnded(Stage::Phase(phase), ..)
             | Event::PhaseAborted(Stage::Phase(phase), _) => (&mut self.after, phase),
             _ => return,

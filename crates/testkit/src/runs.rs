@@ -92,7 +92,6 @@ pub fn until(stop: Stop) -> Drive {
     }
 }
 
-/// Whether the pool is kept after the run, and whether a kept pool is reused.
 pub fn keeping(keep: bool, reuse: bool) -> Keeping {
     Keeping { keep, reuse }
 }

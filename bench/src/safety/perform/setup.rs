@@ -61,7 +61,7 @@ impl Performance<'_> {
         Ok(())
     }
 
-    /// A name that resembles one that our program uses, but that no run of the campaign uses.
+    /// A name that resembles a file name of our program, but that no run of the campaign uses.
     pub(super) fn near_name(&self, dice: &mut Draws) -> String {
         let number = dice.between(1, self.round.face.numbers);
         match dice.below(10) {

@@ -45,7 +45,7 @@ enum State {
     Broken,
 }
 
-/// A line: one second of a phase.
+/// A line of the output, for one second of a phase.
 #[derive(Serialize)]
 struct Line<'a> {
     /// Time at which the line was created, in milliseconds since the Unix epoch.
