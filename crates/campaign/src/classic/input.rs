@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read as _, Write};
 
 /// The prompt, which is written before each line.
 pub const PROMPT: &str = "pm>";
-/// Maximum length of a line, in bytes: far above the maximum length of a path, which is 4,096 bytes.
+/// Maximum length of a line, in bytes: far above that of a path, which is 4,096 bytes.
 pub(super) const LINE_MAX_BYTES: u64 = 1 << 20;
 
 /// A source of lines that shows a prompt.

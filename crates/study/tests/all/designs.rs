@@ -210,8 +210,8 @@ fn seed_determines_the_order_of_runs_and_all_orders_occur() {
     assert_eq!(order(&alone, 1, 1).len(), 2);
 }
 
-/// Pieces of study files, of which random texts are composed. A text of random characters is usually
-/// rejected at its first character.
+/// Pieces of study files, of which random texts are composed. A text of random characters is
+/// usually rejected at its first character.
 const PIECES: [&str; 24] = [
     "targets = [\"/a\"]\n",
     "targets = [\"make:ext4?size=1\", { name = \"x\", at = \"/b\" }]\n",
