@@ -7,8 +7,7 @@ use system::{Fact, Host};
 use crate::evidence::PhaseEvidence;
 
 /// Identity of a host. The boot identifier alone is not enough, because all containers of one
-/// machine have the same. The name alone is not enough, because two machines may have the same
-/// name.
+/// machine share it. The name alone is not enough, because two machines may have the same name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct HostId {
     /// Network name of the host (`nodename` of uname(2)).

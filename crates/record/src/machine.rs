@@ -176,7 +176,7 @@ impl MachineOverTime {
         }
     }
 
-    /// Returns the number of slices.
+    /// Returns the number of slices, which decreases if slices are merged.
     pub fn len(&self) -> usize {
         self.index.len()
     }

@@ -117,7 +117,7 @@ pub struct MissingRank {
     pub why: String,
 }
 
-/// Counters of an observer.
+/// Counters of an observer: a rank that performs no work and reads the counters of its machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ObserverRecord {
     /// Number of the observer among the ranks that the launcher started.

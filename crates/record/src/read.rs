@@ -431,8 +431,8 @@ mod tests {
             latency: latency.take_sparse(),
             ..SliceMeter::default()
         };
-        // A sweep has at most one closed loop before the load levels, the load levels, and two
-        // bisections: for the limit and for the SLO. Each of these steps has a warm-up and a
+        // A sweep consists of at most one closed loop, the requested load levels, and two
+        // bisections (for the limit and for the SLO). Each of these steps has a warm-up and a
         // measured segment.
         let sweep_steps = (1 + SWEEP_STEPS_MAX + 2 * BISECTIONS_MAX) as u64;
         let operations = 2 * sweep_steps * 2 * Action::COUNT as u64;

@@ -49,8 +49,7 @@ impl Rule for ClientSaturated {
             .into_iter()
             .filter(|client| client.workers.is_some() || client.interface.is_some())
             .collect();
-        // The first host is named: the one with the highest use of its processors or of its
-        // interface.
+        // The reason names the host with the highest use of its processors or of its interface.
         saturated.sort_by(|one, other| other.most().total_cmp(&one.most()));
         let others = saturated.len().saturating_sub(1) as u64;
         let first = saturated.into_iter().next()?;

@@ -37,8 +37,8 @@ impl Rule for RateNotReached {
     const LEVEL: Level = Level::Invalid;
     const ADVICE: &str = "Use a lower --rate, or more workers.";
 
-    /// Examines the time until the first worker finished. After that, no worker performs the
-    /// transactions of the finished one.
+    /// Examines the time until the first worker finished. Later arrivals of the finished worker are
+    /// not performed by any worker.
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let Pace::Open {
             per_second,

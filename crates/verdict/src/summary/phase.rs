@@ -36,7 +36,7 @@ impl Until {
     }
 }
 
-/// The numbers of one phase.
+/// Rates, latencies, waits and evidence of one phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseSummary {
     /// `prepare`, `transactions` or `delete`.

@@ -79,8 +79,8 @@ fn kept_records_are_written_unchanged() {
         if version == SCHEMA_VERSION {
             let written = verdict::to_json(&Record::from_json(text).unwrap());
             let record = |text: &str| text.split_once("\"record\":").unwrap().1.to_owned();
-            // If the number of transactions does not end a run, the first program versions recorded
-            // 2^40 instead of `null`.
+            // For runs that end by another condition than the number of transactions, the first
+            // program versions recorded 2^40 instead of `null`.
             let text =
                 record(text).replace("\"transactions\":1099511627776,", "\"transactions\":null,");
             assert!(record(&written) == text, "{name}");
