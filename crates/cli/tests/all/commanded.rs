@@ -9,7 +9,7 @@ use campaign::classic::{ClassicRunner, Interpreter, Plain, PromptSettings, RunEn
 use document::sanitize;
 use record::{Classic, ClassicFigures, Edition, End};
 
-/// Commands that open a file, whose name follows the command.
+/// Commands that open a file. The name of the file follows the command.
 const OF_FILES: [&[u8]; 3] = [b"run", b"show", b"load"];
 
 /// # Panics

@@ -317,7 +317,6 @@ fn durability_level_is_derived_from_device_flushes() {
         work,
         &expect(FlushAcknowledged, None),
     );
-    // The policy `fsync` is also tested on xfs and btrfs.
     for kind in [FileSystem::Xfs, FileSystem::Btrfs] {
         if kind.is_available() {
             let disk = Disk::new(kind);

@@ -439,7 +439,7 @@ fn is_free(field: &str) -> bool {
 
 /// Changes one random value of a record, but none of the [`FREE`] fields. Returns the field path
 /// and the changed record, or `None` if the new value equals the old one. `others` contains all
-/// texts of each field.
+/// texts that occur in each field.
 fn forge(
     draws: &mut Random,
     record: &Value,

@@ -99,7 +99,6 @@ fn each_command_has_a_manual_page_with_all_its_options() {
     for name in ["postmark", "postmark-run", "postmark-show"] {
         assert!(pages[name].contains("\n.SH EXAMPLES\n"), "{name}");
     }
-    // Every option has a description.
     for (name, page) in &pages {
         assert!(
             !page.contains("fR\n\n.TP"),

@@ -100,7 +100,6 @@ impl Traffic {
         Self::of_output(&ran.ended.output)
     }
 
-    /// Reads the counts from the JSON output of a run.
     pub fn of_output(output: &str) -> Self {
         let record: Value = serde_json::from_str(output).unwrap();
         Self(record["record"]["actual"]["traffic"].clone())

@@ -158,7 +158,6 @@ pub fn answer(words: &[&str], at: &Path) -> String {
     String::from_utf8(said.output).unwrap()
 }
 
-/// Runs the program, and returns its output and exit status.
 pub fn ended(words: &[&str], at: &Path) -> Said {
     let words: Vec<&OsStr> = words.iter().map(OsStr::new).collect();
     say(ours(), &words, at, b"", &[])

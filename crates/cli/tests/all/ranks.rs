@@ -86,7 +86,8 @@ impl Job {
         command
     }
 
-    /// The program on `ranks` ranks, without arguments.
+    /// A command that launches the program on `ranks` ranks. The caller adds the arguments of the
+    /// program.
     fn launch(&self, ranks: u32) -> Command {
         let hydra = std::env::var_os("POSTMARK_HYDRA");
         let mut command =

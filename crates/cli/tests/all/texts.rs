@@ -15,7 +15,6 @@ use verdict::Reason;
 
 use crate::circles::{files_of, is_for_tests, sources};
 
-/// The directory that contains the stored texts.
 pub fn kept() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/texts")
 }
@@ -249,7 +248,8 @@ fn messages_equal_the_stored_text() {
     assert_kept(&kept().join("messages.txt"), &text);
 }
 
-/// Reasons of verdicts: at least one of each kind, and one for each form of its sentence.
+/// Reasons of verdicts: at least one of each kind. If the sentence of a kind has several forms,
+/// there is a reason for each form.
 fn reasons() -> Vec<Value> {
     const S: u64 = 1_000_000_000;
     let slope = |interval: Value| {

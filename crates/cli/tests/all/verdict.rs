@@ -1,7 +1,7 @@
-//! Verdicts of runs with every reason that a test can cause. Tests use the real program on real
-//! file systems, or the runner on the simulated engine and a virtual clock. Other reasons are
-//! tested on records (`verdict/tests/all/verdict`): suspensions, clock steps, changed clock
-//! sources, CPU steal, steady states and sweeps.
+//! Causes each reason of a verdict that a test can cause, and checks the verdict. The tests use the
+//! real program on real file systems, or the runner on the simulated engine and a virtual clock.
+//! Other reasons are tested on records (`verdict/tests/all/verdict`): suspensions, clock steps,
+//! changed clock sources, CPU steal, steady states and sweeps.
 //!
 //! Tests that mount file systems or drop caches need root. Without root, these tests print that
 //! they are skipped, unless all tests must run (`CI` is set, or `POSTMARK_TEST_ALL=1`).

@@ -33,9 +33,9 @@ const REFUSED: [(&str, &str); 24] = [
 
 /// Files in which a term has another meaning. The end of its path identifies each file.
 const EXCEPTIONS: [(&str, &str); 2] = [
-    // A directory listing that does not advance.
+    // `stuck` is a directory listing that does not advance.
     ("engines/src/simulated/system.rs", "stuck"),
-    // Rates that become steady.
+    // `settling` rates become steady.
     ("measure/src/steady.rs", "settling"),
 ];
 
@@ -44,7 +44,7 @@ const PHRASES: &str = include_str!("words/phrases.txt");
 /// Maximum number of such phrases in comments.
 const COMMENTS_MAX: usize = 60;
 
-/// Numbers of the lines that contain a word, from 1.
+/// Numbers (from 1) of the lines that contain a word.
 fn lines_with(text: &str, word: &str) -> Vec<usize> {
     let is_whole = |line: &str, at: usize| {
         let before = line[..at].chars().next_back();

@@ -296,7 +296,6 @@ fn report_must_not_replace_the_archive() {
     ));
 }
 
-/// `--like` reads the record from the archive that the same command names.
 #[test]
 fn repeated_record_is_read_from_the_named_archive() {
     let home = Home::new();

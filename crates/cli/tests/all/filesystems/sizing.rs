@@ -215,7 +215,7 @@ impl Limited {
         is_met(limited, "a control group with a limit on memory").then_some(group)
     }
 
-    /// Lets a command run in this control group.
+    /// Returns a command that runs `command` in this control group.
     fn command(&self, command: &Command) -> Command {
         let script = format!(
             "echo $$ > {}/cgroup.procs && exec \"$0\" \"$@\"",

@@ -207,7 +207,6 @@ fn files_of_a_killed_run_are_removed_by_root_and_by_the_user() {
     }
 }
 
-/// Files created with root's rights are removed with root's rights.
 #[test]
 fn files_of_a_killed_run_with_root_rights_are_removed() {
     if !is_root() {

@@ -536,7 +536,7 @@ fn manifest_from_another_directory_is_not_trusted() {
     clean(&visited.location).code(0);
 }
 
-/// A run in 400 locations with long paths. In an earlier version, its manifests exceeded the size
+/// In an earlier version, the manifests of a run in 400 locations with long paths exceeded the size
 /// limit for reading. `clean` then took them for unfinished manifests and removed them, so the
 /// files of the run remained.
 #[test]
@@ -703,9 +703,8 @@ fn let_write(directory: &Path, user: u32) {
     rustix::fs::setxattr(directory, name, &list, rustix::fs::XattrFlags::empty()).unwrap();
 }
 
-/// During a run of the prompt, the user replaces a file in the same location by renaming. The run
-/// may set the directory's modification time back at its end, but not to a time before the user's
-/// change.
+/// During a run, the user replaces a file in the same location by renaming. At its end, the run may
+/// reset the modification time of the directory, but not to a time before the user's change.
 #[test]
 fn directory_changed_by_the_user_keeps_its_time() {
     // In a directory of more than 10,000 entries, the run compares only the number of entries
@@ -906,7 +905,7 @@ fn only_one_run_creates_the_manifest_even_without_exclusive_rename() {
     }
 }
 
-/// A file whose contents equal those of a file of the run only in part is foreign.
+/// A file is foreign if only a part of its contents equals that of a file of the run.
 #[test]
 fn contents_are_compared_completely() {
     let test_dir = TestDir::in_memory();

@@ -220,7 +220,8 @@ fn directory_without_permission_is_refused() {
     let program = program_for_all(&test_dir);
     let location = test_dir.directory("location");
     create_user_files(&location);
-    // Other users can read, write, only enter, or not even enter the directory.
+    // With these modes, other users can read the directory, write to it, only enter it, or not even
+    // enter it.
     for mode in [0o755, 0o733, 0o711, 0o700] {
         set_mode(&location, mode);
         let before = Snapshot::of(&location);

@@ -24,7 +24,7 @@ fn full() -> Stdio {
     Stdio::from(File::options().write(true).open("/dev/full").unwrap())
 }
 
-/// The command, started by a shell with redirections.
+/// A shell command that starts `command` with redirections of its streams.
 fn redirected(command: &Command, redirections: &str) -> Command {
     in_shell(&format!("exec \"$0\" \"$@\" {redirections}"), command)
 }

@@ -165,7 +165,6 @@ fn no_subdirectories_are_created_in_the_uncovered_directory() {
     beneath.assert_kept(&location, &ended);
 }
 
-/// During the run, another directory is mounted over the location.
 #[test]
 fn directory_mounted_over_the_location_is_unchanged() {
     if !is_root() {

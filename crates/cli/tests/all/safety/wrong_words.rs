@@ -54,7 +54,6 @@ impl Place {
         }
     }
 
-    /// Writes the file `config.toml`.
     pub fn configure(&self, text: &str) {
         write(&self.test_dir.path().join("config.toml"), text, 0o644);
     }

@@ -199,8 +199,8 @@ fn on_terminal(lab: &Lab, words: &str) -> String {
     text
 }
 
-/// The width of a line as a terminal displays it: without control sequences (ECMA-48), and only
-/// after the last carriage return.
+/// The width of a line as a terminal displays it: without control sequences (ECMA-48), and without
+/// the text before the last carriage return.
 fn columns(line: &str) -> usize {
     let mut shown = 0;
     let mut characters = line.trim_end_matches('\r').chars();

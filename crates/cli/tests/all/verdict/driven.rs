@@ -18,7 +18,7 @@ use workload::{Mix, Workload};
 use super::has;
 
 const MS: u64 = 1_000_000;
-/// Number of operations before the transactions phase.
+/// Number of files, which is also the number of operations before the transactions phase.
 const FILES: u64 = 10;
 
 fn request(transactions: u64) -> RunSpec {
