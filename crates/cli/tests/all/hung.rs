@@ -209,7 +209,7 @@ struct Case {
 
 const READS: &str = "--files 50 --transactions 100000000 --mix read=1";
 
-/// Cases in which a signal arrives while the server hangs.
+/// Cases in which a signal ends a run on a hung server.
 const CASES: [Case; 6] = [
     Case {
         words: READS,

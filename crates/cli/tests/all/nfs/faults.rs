@@ -170,8 +170,7 @@ fn call_is_repeated_after_jukebox_status() {
     }
 }
 
-/// After a connection is lost, calls that are safe to repeat are sent again and counted as
-/// repeated.
+/// After a connection is lost, calls without a reply are sent again and counted as repeated.
 #[test]
 fn lost_connections_are_reestablished() {
     let Some(test_dir) = TestDir::new() else {

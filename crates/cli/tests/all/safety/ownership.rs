@@ -412,7 +412,7 @@ fn kept_pool(location: &Path) -> PathBuf {
 }
 
 /// If the files of a kept pool were given to another user, root does not remove the pool or its
-/// manifest. The new owner can clean the pool.
+/// manifest. After the files are given back to root, root can clean the pool.
 #[test]
 fn kept_pool_of_another_owner_stays() {
     let Some(test_dir) = TestDir::rooted() else {
@@ -460,7 +460,8 @@ fn manifest_of_another_user_is_not_trusted() {
     clean(&visited.location).code(0);
     let shared = visited.test_dir.directory("shared");
     set_mode(&shared, 0o1777);
-    // An old file of root. As the worst case, it starts with the contents of a file of the run.
+    // A file of root with a name of the run. As the worst case, it has the contents of a file of
+    // the run.
     std::fs::write(shared.join("17"), &contents).unwrap();
     let inode = shared.metadata().unwrap().ino();
     let manifest = with_number(&manifest, "directory_inode", inode);
@@ -500,8 +501,8 @@ fn with_number(manifest: &str, key: &str, value: u64) -> String {
     format!("{before}{key}{value},{behind}")
 }
 
-/// Manifests that belong to the current user but were created in another directory, or that other
-/// users may have written.
+/// `clean` does not trust a manifest of the current user that was created for another directory, or
+/// that other users may have written.
 #[test]
 fn manifest_from_another_directory_is_not_trusted() {
     let visited = visited(Prompt(Raw), |_| ());
@@ -630,9 +631,9 @@ fn links_in_an_exchanged_run_directory_are_not_followed() {
     }
 }
 
-/// If a user or group can exchange the target directory, a run of root uses the rights of this user
-/// or group. With --allow-unsafe-target, the run keeps the rights of root. If users of an access
-/// control list can exchange the directory, the run is refused.
+/// If a user or group other than root can exchange the target directory, a run of root does not use
+/// the rights of root. With --allow-unsafe-target, the run keeps the rights of root. If users of an
+/// access control list can exchange the directory, the run is refused.
 #[test]
 fn root_rights_are_not_used_in_directories_that_others_can_exchange() {
     if !is_root() {
