@@ -1,5 +1,3 @@
-//! Reads records from JSON.
-
 use crate::partial_record::Completed;
 use crate::read::{self, ReadError};
 use crate::run::Record;

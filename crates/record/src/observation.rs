@@ -15,12 +15,12 @@ pub const OBSERVATION_VERSION: u32 = 1;
 pub enum CommandEnd {
     /// The command exited.
     Exited {
-        /// Exit status.
+        /// Exit status of the command, from 0 to 255.
         status: i32,
     },
     /// A signal ended the command.
     Killed {
-        /// Number of the signal.
+        /// Number of the signal, as in signal(7).
         signal: i32,
     },
 }

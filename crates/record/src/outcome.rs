@@ -11,7 +11,7 @@ pub enum Outcome {
     Complete,
     /// A signal ended the run; the record is partial.
     Interrupted {
-        /// Number of the signal.
+        /// Number of the signal, as in signal(7).
         signal: i32,
     },
     /// A target directory was unmounted, moved or replaced during the run; the record is partial.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::run::{PhaseRecord, Record, SweepStep, SystemDuring};
 
-/// A completed part of a run.
+/// A completed part of a run: a phase, or a load level of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CompletedPart {

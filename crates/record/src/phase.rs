@@ -30,7 +30,7 @@ pub struct OperationRecord {
 /// Latencies of one kind of call, within the operations of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StepRecord {
-    /// Name of the call.
+    /// Name of the call, such as `open` or `write`.
     pub step: String,
     /// Latencies of the calls.
     pub latency: Histogram,
@@ -48,7 +48,7 @@ pub struct ClaimWaits {
 /// Results of one worker in a phase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkerPhase {
-    /// The worker's number, from 0.
+    /// Number of the worker among those of all ranks, from 0.
     pub worker: u32,
     /// Role of the worker, for example writer or reader of a shared pool.
     pub role: Role,
@@ -70,7 +70,7 @@ pub struct WorkerPhase {
 /// operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FirstDone {
-    /// Number of the worker.
+    /// Number of the worker among those of all ranks, from 0.
     pub worker: u32,
     /// When this worker finished, in nanoseconds since the origin.
     pub at_ns: u64,
@@ -119,11 +119,11 @@ pub struct SlowestRecord {
 pub struct SlowOperation {
     /// Latency, in nanoseconds.
     pub ns: u64,
-    /// Number of the worker.
+    /// Number of the worker among those of all ranks, from 0.
     pub worker: u32,
     /// When the operation was issued, in nanoseconds since the origin.
     pub issued_ns: u64,
-    /// Path of the operation.
+    /// Path of the file or directory that the operation used.
     pub path: String,
     /// The longest call of the operation; null if calls were not timed.
     pub step: Option<SlowStep>,
@@ -132,7 +132,7 @@ pub struct SlowOperation {
 /// A call of one of the slowest operations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SlowStep {
-    /// Name of the call.
+    /// Name of the call, such as `open` or `write`.
     pub step: String,
     /// Duration of the call, in nanoseconds.
     pub ns: u64,
@@ -142,7 +142,7 @@ pub struct SlowStep {
 /// latencies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Segment {
-    /// Kind of the segment.
+    /// Whether the phase's results include the segment, and the reason if they exclude it.
     pub kind: SegmentKind,
     /// When the segment began, in nanoseconds since the origin.
     pub began_ns: u64,

@@ -35,7 +35,7 @@ pub struct PlanRecord {
 }
 
 impl PlanRecord {
-    /// Returns the plan as JSON.
+    /// Returns the plan as JSON of several lines.
     pub fn to_json(&self) -> String {
         document::json(self)
     }

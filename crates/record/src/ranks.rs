@@ -36,7 +36,7 @@ pub struct ClusterRecord {
     pub observers: Vec<ObserverRecord>,
 }
 
-/// A rank of a run.
+/// A rank of a run: its workers, its clocks, and how it ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RankRecord {
     /// Number of the rank, from 0.
@@ -111,7 +111,7 @@ impl HostRecord {
 /// A rank whose part of the record is missing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MissingRank {
-    /// Number of the rank.
+    /// Number of the rank, from 0.
     pub rank: u32,
     /// Reason why the rank's part is missing: the part does not exist, or it cannot be read.
     pub why: String,
@@ -122,7 +122,7 @@ pub struct MissingRank {
 pub struct ObserverRecord {
     /// Number of the observer among the ranks that the launcher started.
     pub rank: u32,
-    /// Machine of the observer.
+    /// Facts about the observer's machine.
     pub host: Host,
     /// Offset of the observer's monotonic clock from that of rank 0, measured before the run.
     pub clock_begin: RankClockOffset,

@@ -70,7 +70,7 @@ pub struct Stalled {
     pub worker: Option<u32>,
     /// The operation, or an action of the run itself.
     pub operation: String,
-    /// Path of the operation.
+    /// Path of the file or directory that the operation used.
     pub path: String,
     /// Duration of the operation, in nanoseconds. If the operation did not return, this is its age
     /// when the run last checked it.

@@ -46,7 +46,7 @@ pub struct SweepStepSummary {
     pub service_p99_ns: Option<u64>,
     /// Operations that completed without an error.
     pub operations: u64,
-    /// Operations that failed.
+    /// Operations that failed. Rates exclude them.
     pub failed: u64,
     /// Skipped operations, by reason.
     pub skipped: Skipped,
@@ -69,7 +69,7 @@ pub struct SweepStepOperation {
     pub action: Action,
     /// Operations that completed without an error.
     pub operations: u64,
-    /// Operations that failed.
+    /// Operations that failed. Rates exclude them.
     pub failed: u64,
     /// Median latency, in nanoseconds.
     pub p50_ns: Option<u64>,

@@ -94,7 +94,7 @@ over_time! {
     ThreadOverTime of ThreadTimes {
         /// Thread identifier in the kernel.
         tid: u32,
-        /// Name of the thread.
+        /// Name of the thread, such as `worker 0`.
         name: Fact<String>,
     }
     /// Processor time, in nanoseconds. The time between the last reading and the thread's end is

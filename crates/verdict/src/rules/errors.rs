@@ -9,7 +9,7 @@ use super::rule::*;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Errors {
-    /// Number of errors.
+    /// Number of errors in the whole run.
     pub errors: u64,
     /// Operations that were tried, in all phases.
     pub operations: u64,

@@ -12,9 +12,9 @@ use super::steadiness::{Steadiness, judged};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct SteadyStateNotReached {
-    /// The steady-state rule.
+    /// The steady-state rule that the run requested.
     pub rule: SteadyRule,
-    /// Number of rounds.
+    /// Number of rounds that were performed.
     pub rounds: u64,
     /// Result for the last window; null if no window could be judged.
     pub last: Option<Steadiness>,

@@ -28,7 +28,7 @@ const OPERATIONS_MIN: u64 = 100;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct TooShort {
-    /// The measured phase.
+    /// The measured phase: `transactions`, or `prepare` if no transactions were requested.
     pub phase: Phase,
     /// Measured time, in nanoseconds.
     pub measured_ns: u64,

@@ -12,7 +12,7 @@ use super::rule::*;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct WrongNames {
-    /// Number of wrong names.
+    /// Number of names and directories that were wrong.
     pub wrong: u64,
     /// Number of checked names.
     pub names: u64,

@@ -63,7 +63,7 @@ pub struct ServedBy {
 pub struct DeviceReads {
     /// Number of read requests that the devices completed.
     pub reads: Fact<u64>,
-    /// Number of bytes read.
+    /// Number of bytes that the devices read.
     pub bytes: Fact<u64>,
     /// Reads for each transaction, or for each file in `prepare` and `delete`; null if the reads
     /// are not known, or no work was completed.

@@ -61,7 +61,7 @@ impl MessagesSent {
 pub struct MessageKindSent {
     /// Name of the procedure or command.
     pub kind: String,
-    /// Requests sent.
+    /// Requests of this kind, without retransmissions.
     pub requests: u64,
     /// Requests for each transaction, or for each file in `prepare` and `delete`; null if no work
     /// was completed.

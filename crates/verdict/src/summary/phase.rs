@@ -112,7 +112,7 @@ pub struct OperationSummary {
     pub operations: Rate,
     /// Bytes that the operations read or wrote, and their rate over the phase.
     pub bytes: Rate,
-    /// Operations that failed.
+    /// Operations that failed. Rates exclude them.
     pub failed: u64,
     /// Operations that found their file removed by a worker of another process.
     pub missed: u64,
@@ -130,7 +130,7 @@ pub struct OperationSummary {
 /// One kind of call within operations of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepSummary {
-    /// Name of the call.
+    /// Name of the call, such as `open` or `write`.
     pub step: String,
     /// Number of timed calls.
     pub count: u64,
@@ -141,7 +141,7 @@ pub struct StepSummary {
 /// Rate of one worker over its own time: transactions, or files in `prepare` and `delete`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkerRate {
-    /// Number of the worker, from 0.
+    /// Number of the worker among those of all ranks, from 0.
     pub worker: u32,
     /// Role of the worker in `transactions`; `worker` in other phases.
     pub role: Role,
@@ -174,7 +174,7 @@ pub struct Spread {
 pub struct ClaimWaitSummary {
     /// Role of the workers that waited.
     pub role: Role,
-    /// Number of waits.
+    /// Number of times that a worker had to wait.
     pub count: u64,
     /// Durations of the waits.
     pub wait_ns: LatencySummary,

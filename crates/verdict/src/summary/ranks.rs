@@ -55,7 +55,7 @@ pub struct RanksSummary {
 /// Contribution of one rank.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RankShare {
-    /// Number of the rank.
+    /// Number of the rank, from 0.
     pub rank: u32,
     /// Index of the rank's host in `hosts`, from 0.
     pub host: u32,
@@ -114,7 +114,7 @@ pub struct SharesSpread {
 /// The rank with the lowest rate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SlowestRank {
-    /// Number of the rank.
+    /// Number of the rank, from 0.
     pub rank: u32,
     /// Name of the rank's host.
     pub host: String,

@@ -23,7 +23,7 @@ pub struct TransactionsSummary {
     pub read_bytes: Rate,
     /// Bytes that operations wrote.
     pub written_bytes: Rate,
-    /// Operations that failed.
+    /// Operations that failed. Rates exclude them.
     pub failed: u64,
     /// Skipped operations, by reason.
     pub skipped: Skipped,
@@ -41,7 +41,7 @@ pub struct OperationTotal {
     pub rate: Rate,
     /// Bytes that the operations read or wrote, and their rate.
     pub bytes: Rate,
-    /// Operations that failed.
+    /// Operations that failed. Rates exclude them.
     pub failed: u64,
     /// Latencies. In an open loop these are response times, measured from the due time.
     pub latency_ns: LatencySummary,
