@@ -250,8 +250,8 @@ fn pool_exceeds_a_memory_limit_and_reads_reach_the_device() {
     if !is_root() {
         return;
     }
-    // The pool is on the disk, not in an image: the page cache of a loop device might be counted
-    // for the control group.
+    // The pool is on the disk and not in an image, because the page cache of a loop device might be
+    // counted for the control group.
     let test_dir = TestDir::new();
     let at = test_dir.directory("location");
     let class = Target::read(&Sources::default(), &at).class;

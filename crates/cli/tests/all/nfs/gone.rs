@@ -103,7 +103,7 @@ fn uncommitted_data_is_rewritten_to_a_new_server() {
     );
 }
 
-/// The server is killed and not restarted.
+/// The server is restarted only after the run has ended.
 #[test]
 fn killed_server_ends_the_run() {
     let Some(mut ganesha) = Ganesha::start() else {

@@ -302,7 +302,8 @@ fn hanging_output_does_not_delay_a_refusal() {
         let mounted = Passthrough::mount(&backing, &point, Options::default()).unwrap();
         mounted.stall_at(RequestKind::Flush);
         let mut command = postmark(LITTLE);
-        // The acknowledgement log is invalid. It is checked only when all output files are open.
+        // The file of the acknowledgement log already exists, so the run is refused. This is
+        // checked only when all output files are open.
         command
             .args([
                 "--mix",
