@@ -122,8 +122,8 @@ impl SweepStepSummary {
         let achieved_per_second =
             (ns > 0 && transactions > 0).then(|| transactions as f64 * 1e9 / ns as f64);
         let open = phase.filter(|_| matches!(sweep_step.load, Load::Rate(_)));
-        // If all workers caught up with their arrivals, all requested transactions were performed,
-        // so the load was sustained.
+        // If all workers caught up with their arrivals near the end, the target kept up with the
+        // offered load.
         let is_bounded = open.is_none_or(PhaseRecord::queue_is_bounded);
         Self {
             load: sweep_step.load,

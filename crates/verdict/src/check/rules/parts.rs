@@ -146,8 +146,8 @@ pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: 
     workers(scope, phase, &mut at.below(".workers"));
 }
 
-/// Checks the parts of a phase's evidence. Records of earlier versions have no evidence in some
-/// phases, so evidence is required only if at least two phases have it.
+/// Checks the parts of a phase's evidence. Records of earlier versions have evidence in the
+/// transactions only. So evidence is required only if at least two phases have it.
 fn evidence(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let spec = scope.spec;
     let phases = scope.phases.iter();
