@@ -3,9 +3,9 @@
 //! flushed. They also cover NFS and iSCSI, whose counts are compared with those of an independent
 //! observer.
 //!
-//! Booting takes long, so each test boots once. Before a release, `POSTMARK_LAB=all` tests all file
-//! systems and repeats each power cut 20 times. The tests are skipped unless all tests must run and
-//! a virtual machine can be started.
+//! Booting takes long, so all scripts run in one guest. Before a release, `POSTMARK_LAB=all` tests
+//! all file systems, repeats each power cut 20 times, and boots a guest for each script. The test is
+//! skipped unless all tests must run and a virtual machine can be started.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -24,84 +24,119 @@ mod protocols;
 mod studies;
 mod two_clients;
 
-/// The results of a script in a virtual machine.
-struct Booted {
+/// A script of `tests/all/lab`, which runs in a guest.
+struct Script {
+    /// Name of the script, without `.sh`.
+    name: &'static str,
+    /// Sizes of the disks that the script uses.
+    disks: Vec<&'static str>,
+    /// Arguments after the first one, which is the program under test.
+    arguments: Vec<String>,
+    /// Checks the results of the script.
+    check: fn(&Results),
+}
+
+#[test]
+fn what_this_kernel_lacks_works_in_a_guest() {
+    let mut scripts = vec![
+        protocols::script(),
+        studies::script(),
+        power_cut::script(),
+        flakey::script(),
+    ];
+    if is_all() {
+        scripts.push(nfs::script());
+    }
+    let guests = if is_all() { 1 } else { scripts.len() };
+    for scripts in scripts.chunks(guests) {
+        let Some(guest) = Guest::run(scripts) else {
+            return;
+        };
+        for script in scripts {
+            (script.check)(&Results {
+                guest: &guest,
+                script: script.name,
+            });
+        }
+    }
+}
+
+/// A guest that has run its scripts and ended.
+struct Guest {
     test_dir: TestDir,
-    /// Output of the script and of the lab, for failure messages.
+    /// Output of the scripts and of the lab, for failure messages.
     said: String,
 }
 
-impl Booted {
-    /// Runs a script of `tests/all/lab` in a guest, with the program under test as its first
-    /// argument. Returns `None` if the lab cannot be used.
+impl Guest {
+    /// Boots a guest and runs scripts in it. Returns `None` if the lab cannot be used.
     ///
     /// # Panics
-    /// Panics if the script fails.
-    fn run(script: &str, disks: &[&str], arguments: &[String]) -> Option<Self> {
+    /// Panics if a script fails.
+    fn run(scripts: &[Script]) -> Option<Self> {
         let lab = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/lab");
         if let Err(need) = is_ready(&lab) {
-            let name = std::thread::current().name().unwrap_or_default().to_owned();
-            tell(&format!("skipped: {name}: a guest of the lab needs {need}"));
+            tell(&format!("skipped: a guest of the lab needs {need}"));
             return None;
         }
         // The disks of the guest are files in memory, so its flushes cost nothing. Their contents
         // need not survive the test.
         let test_dir = TestDir::in_memory();
-        let shared = test_dir.directory("shared");
-        // A guest gets a low priority, because other tests have time limits.
-        let mut command = Command::new("nice");
+        let mut command = Command::new(lab);
         command
-            .args(["-n", "10"])
-            .arg(lab)
             .env("TMPDIR", test_dir.path())
             .arg("run")
             .arg("--shared")
-            .arg(&shared);
-        // The guest has one processor: with a second one, emulation uses more processor time and is
-        // not faster.
-        command.args([
-            "--cpus",
-            "1",
-            "--timeout",
-            if is_all() { "3600" } else { "600" },
-        ]);
-        for disk in disks {
+            .arg(test_dir.directory("shared"))
+            // With a second processor, emulation uses more processor time and is not faster.
+            .args(["--cpus", "1", "--timeout"])
+            .arg(if is_all() { "3600" } else { "1200" });
+        for disk in scripts.iter().flat_map(|script| &script.disks) {
             command.args(["--disk", disk]);
         }
-        let script = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("tests/all/lab")
-            .join(script);
         command
             .args(["--", "bash"])
-            .arg(script)
-            .arg(program())
-            .args(arguments);
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/lab/scripts.sh"))
+            .arg(program());
+        for script in scripts {
+            let counts =
+                [script.disks.len(), script.arguments.len()].map(|count| count.to_string());
+            command
+                .arg(script.name)
+                .args(counts)
+                .args(&script.arguments);
+        }
         let output = command.output().unwrap();
         let streams =
             [&output.stdout, &output.stderr].map(|stream| String::from_utf8_lossy(stream));
-        let booted = Self {
-            test_dir,
-            said: streams.concat(),
-        };
-        let left = names(booted.test_dir.path()).unwrap();
-        booted.assert(
+        let said = streams.concat();
+        let left = names(test_dir.path()).unwrap();
+        assert!(
             left == ["shared"],
-            &format!("the lab has left something: {left:?}"),
+            "the lab has left something: {left:?}\n{said}"
         );
-        booted.assert(
-            output.status.success(),
-            &format!("{command:?} ended with {}", output.status),
-        );
-        Some(booted)
+        let status = output.status;
+        assert!(status.success(), "{command:?} ended with {status}\n{said}");
+        Some(Self { test_dir, said })
     }
+}
 
+/// The results of a script.
+struct Results<'guest> {
+    guest: &'guest Guest,
+    /// Name of the script.
+    script: &'static str,
+}
+
+impl Results<'_> {
     fn path(&self, name: &str) -> PathBuf {
-        self.test_dir.path().join("shared").join(name)
+        let shared = self.guest.test_dir.path().join("shared");
+        shared.join(self.script).join(name)
     }
 
     fn text(&self, name: &str) -> String {
         let text = std::fs::read_to_string(self.path(name));
-        text.unwrap_or_else(|error| panic!("{name}: {error}\n{}", self.said))
+        text.unwrap_or_else(|error| panic!("{name}: {error}\n{}", self.guest.said))
     }
 
     fn json(&self, name: &str) -> Value {
@@ -111,7 +146,8 @@ impl Booted {
     }
 
     fn assert(&self, is_so: bool, what: &str) {
-        assert!(is_so, "{what}\n{}", self.said);
+        let script = self.script;
+        assert!(is_so, "{script}: {what}\n{}", self.guest.said);
     }
 }
 

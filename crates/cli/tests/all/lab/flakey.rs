@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::Booted;
+use super::{Results, Script};
 
 /// The value of `--on-error` for each run. With 100 %, the run continues until the file system
 /// cannot be synced.
@@ -13,17 +13,21 @@ const EIO: u64 = 5;
 /// The error number of a write to an ext4 that has become read-only because of errors.
 const EROFS: u64 = 30;
 
-#[test]
-fn failing_writes_are_reported_and_not_counted() {
-    let arguments = RUNS.map(str::to_owned);
-    let Some(booted) = Booted::run("flakey.sh", &["64M"; 2], &arguments) else {
-        return;
-    };
+pub(super) fn script() -> Script {
+    Script {
+        name: "flakey",
+        disks: vec!["64M"; 2],
+        arguments: RUNS.map(str::to_owned).to_vec(),
+        check: failing_writes_are_reported_and_not_counted,
+    }
+}
+
+fn failing_writes_are_reported_and_not_counted(results: &Results) {
     for allowed in RUNS {
-        let text = |what: &str| booted.text(&format!("{allowed}.{what}"));
+        let text = |what: &str| results.text(&format!("{allowed}.{what}"));
         let messages = text("messages");
         let check = |is_so, what: &str| {
-            booted.assert(is_so, &format!("--on-error {allowed}: {what}\n{messages}"))
+            results.assert(is_so, &format!("--on-error {allowed}: {what}\n{messages}"))
         };
         let ended = text("status");
         check(ended.trim() == "1", &format!("exit status {ended}"));
@@ -47,7 +51,7 @@ fn failing_writes_are_reported_and_not_counted() {
                 last - failing
             ),
         );
-        let record = booted.json(&format!("{allowed}.json"));
+        let record = results.json(&format!("{allowed}.json"));
         let (done, failed) = counted(&record);
         check(
             done == last,

@@ -10,7 +10,7 @@ program=$1
 shift
 read -ra disks <<<"$LAB_DISKS"
 work=/mnt/work
-mkdir "$work" /mnt/flaky
+mkdir -p "$work" /mnt/flaky
 files=50
 
 acknowledged() { grep -c '^[0-9a-f]* A ' "$work/ack-log"; }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Booted, counts, is_all, tell};
+use super::{Results, Script, counts, tell};
 use crate::nfs::records::Procedure;
 
 /// Names of the runs in the script: at depth 1, at depth 8, and with COMMIT.
@@ -31,22 +31,24 @@ fn counted(record: &Value) -> BTreeMap<String, u64> {
     named.filter(|(_, count)| *count > 0).collect()
 }
 
-#[test]
-fn recorded_calls_equal_those_counted_by_the_kernel_server() {
-    if !is_all() {
-        return tell("skipped: the storage nfs on the kernel's server: it needs POSTMARK_LAB=all");
+pub(super) fn script() -> Script {
+    Script {
+        name: "nfs",
+        disks: vec!["512M"],
+        arguments: vec!["20000".to_owned()],
+        check: recorded_calls_equal_those_counted_by_the_kernel_server,
     }
-    let Some(booted) = Booted::run("nfs.sh", &["512M"], &["20000".to_owned()]) else {
-        return;
-    };
+}
+
+fn recorded_calls_equal_those_counted_by_the_kernel_server(results: &Results) {
     for run in RUNS {
-        let record = booted.json(&format!("{run}.json"));
-        let check = |is_so, what: &str| booted.assert(is_so, &format!("{run}: {what}"));
+        let record = results.json(&format!("{run}.json"));
+        let check = |is_so, what: &str| results.assert(is_so, &format!("{run}: {what}"));
         check(
             record["record"]["actual"]["outcome"] == "complete",
             "the run is not complete",
         );
-        let (ours, theirs) = (counted(&record), booted.text(&format!("{run}.server")));
+        let (ours, theirs) = (counted(&record), results.text(&format!("{run}.server")));
         let theirs = served(&theirs);
         tell(&format!("{run}: the program counts {ours:?}"));
         let equal = ours.len() == theirs.len()

@@ -18,7 +18,7 @@ read -ra disks <<<"$LAB_DISKS"
 log=${disks[0]} disks=("${disks[@]:1}")
 # The acknowledgement log is in memory, so the simulated power cut does not affect it.
 work=/mnt/work
-mkdir "$work" /mnt/logged /mnt/recovered
+mkdir -p "$work" /mnt/logged /mnt/recovered
 modprobe loop
 files=50
 

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use super::{Booted, is_all, tell};
+use super::{Results, Script, is_all, tell};
 
 /// The runs, as file system and durability policy; `nobarrier` means that the file system sends no
 /// flushes. xfs has no such mount option, and its log does not fit on a smaller disk.
@@ -24,9 +24,13 @@ const ALL: [&str; 11] = [
 /// The runs that the test performs without `POSTMARK_LAB=all`.
 const SOME: [&str; 3] = ["ext4:fsync+dir", "ext4:none", "ext4:fsync+dir:nobarrier"];
 
-#[test]
-fn acknowledged_operations_survive_power_cuts() {
-    let (runs, moments): (&[&str], usize) = if is_all() { (&ALL, 20) } else { (&SOME, 2) };
+/// The runs, and the number of power cuts in each.
+fn runs() -> (&'static [&'static str], usize) {
+    if is_all() { (&ALL, 20) } else { (&SOME, 2) }
+}
+
+pub(super) fn script() -> Script {
+    let (runs, moments) = runs();
     // The first disk stores the log of all writes of the runs.
     let mut disks = vec!["8G"];
     disks.extend(runs.iter().map(|run| {
@@ -38,40 +42,47 @@ fn acknowledged_operations_survive_power_cuts() {
     }));
     let mut arguments = vec![moments.to_string()];
     arguments.extend(runs.iter().map(|&run| run.to_owned()));
-    let Some(booted) = Booted::run("power-cut.sh", &disks, &arguments) else {
-        return;
-    };
+    Script {
+        name: "power-cut",
+        disks,
+        arguments,
+        check: acknowledged_operations_survive_power_cuts,
+    }
+}
+
+fn acknowledged_operations_survive_power_cuts(results: &Results) {
+    let (runs, moments) = runs();
     for run in runs {
         let is_promised = run.ends_with(":fsync+dir");
         let mut losses = Vec::new();
         for phase in 1..=moments {
-            let verified = booted.json(&format!("{run}/{phase}.json"));
+            let verified = results.json(&format!("{run}/{phase}.json"));
             let what = format!("{run}, moment {phase}: {verified}");
-            booted.assert(number(&verified, "checked") > 0, &what);
-            booted.assert(
+            results.assert(number(&verified, "checked") > 0, &what);
+            results.assert(
                 verified["ended"] == false && verified["contents_checked"] == true,
                 &what,
             );
             let lost = lost(&verified);
-            booted.assert(!is_promised || lost == 0, &what);
+            results.assert(!is_promised || lost == 0, &what);
             losses.push(format!("{lost} of {}", number(&verified, "checked")));
         }
         tell(&format!("{run}: lost: {}", losses.join(", ")));
         let is_lost = losses.iter().any(|lost| !lost.starts_with("0 "));
-        booted.assert(
+        results.assert(
             is_promised || is_lost,
             &format!("{run}: no loss was found at any moment"),
         );
         if is_promised {
-            damage_is_named(&booted, run);
+            damage_is_named(results, run);
         }
     }
 }
 
 /// Asserts that `verify-log` reports exactly the three files that the script has damaged after the
 /// last power cut.
-fn damage_is_named(booted: &Booted, run: &str) {
-    let verified = booted.json(&format!("{run}/damaged.json"));
+fn damage_is_named(results: &Results, run: &str) {
+    let verified = results.json(&format!("{run}/damaged.json"));
     let mut found: Vec<String> = verified["lost"]
         .as_array()
         .unwrap()
@@ -84,11 +95,11 @@ fn damage_is_named(booted: &Booted, run: &str) {
         })
         .collect();
     found.sort();
-    let damage = booted.text(&format!("{run}/damage"));
+    let damage = results.text(&format!("{run}/damage"));
     let mut damage: Vec<&str> = damage.lines().collect();
     damage.sort_unstable();
     let what = format!("{run}: after {damage:?} verify-log names {found:?}");
-    booted.assert(found == damage && lost(&verified) == 3, &what);
+    results.assert(found == damage && lost(&verified) == 3, &what);
 }
 
 fn lost(verified: &Value) -> u64 {

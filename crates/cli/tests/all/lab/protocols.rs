@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{Booted, counts, is_all, shown, tell, two_clients};
+use super::{Results, Script, counts, is_all, shown, tell, two_clients};
 use crate::ranks;
 
 /// What the record of a run on one file system must contain.
@@ -63,20 +63,33 @@ const EXPECTED: [Expected; 5] = [
     },
 ];
 
-#[test]
-fn file_systems_and_protocols_are_recorded_correctly() {
-    // The program built with MPI, by a path that also exists in the guest.
-    let ranks = ranks::program().map(|program| program.to_string_lossy().into_owned());
+/// The program built with MPI, by a path that also exists in the guest.
+fn program_for_ranks() -> Option<String> {
+    ranks::program().map(|program| program.to_string_lossy().into_owned())
+}
+
+pub(super) fn script() -> Script {
     let fresh = if is_all() { "fresh" } else { "" };
     let asked = transactions_asked().to_string();
-    let mut arguments = vec![asked, ranks.clone().unwrap_or_default(), fresh.to_owned()];
+    let mut arguments = vec![
+        asked,
+        program_for_ranks().unwrap_or_default(),
+        fresh.to_owned(),
+    ];
     arguments.extend(EXPECTED.map(|expected| expected.name.to_owned()));
-    let Some(booted) = Booted::run("protocols.sh", &["512M"; 5], &arguments) else {
-        return;
-    };
+    Script {
+        name: "protocols",
+        disks: vec!["512M"; 5],
+        arguments,
+        check: file_systems_and_protocols_are_recorded_correctly,
+    }
+}
+
+fn file_systems_and_protocols_are_recorded_correctly(results: &Results) {
     for expected in &EXPECTED {
-        let record = booted.json(&format!("{}.json", expected.name));
-        let check = |is_so, what: &str| booted.assert(is_so, &format!("{}: {what}", expected.name));
+        let record = results.json(&format!("{}.json", expected.name));
+        let check =
+            |is_so, what: &str| results.assert(is_so, &format!("{}: {what}", expected.name));
         let target = &record["record"]["locations"][0]["target"]["known"];
         check(target["class"]["known"] == expected.class, "another class");
         let mount = &target["mount"]["known"];
@@ -113,11 +126,11 @@ fn file_systems_and_protocols_are_recorded_correctly() {
             transactions(&record) == transactions_asked(),
             "not all transactions were done",
         );
-        messages(&booted, expected);
-        evidence(&booted, expected, &record);
+        messages(results, expected);
+        evidence(results, expected, &record);
     }
-    if ranks.is_some() {
-        two_clients::what_is_seen_late_is_named(&booted);
+    if program_for_ranks().is_some() {
+        two_clients::what_is_seen_late_is_named(results);
     }
 }
 
@@ -127,8 +140,8 @@ fn transactions_asked() -> u64 {
 }
 
 /// Compares the message counts of the client with those of the server.
-fn messages(booted: &Booted, expected: &Expected) {
-    let text = |end: &str| booted.text(&format!("{}.{end}", expected.name));
+fn messages(results: &Results, expected: &Expected) {
+    let text = |end: &str| results.text(&format!("{}.{end}", expected.name));
     let (client, server) = (text("client"), text("server"));
     let (client, server) = (counts(&client), counts(&server));
     let Some((least, most)) = expected.messages else {
@@ -147,7 +160,7 @@ fn messages(booted: &Booted, expected: &Expected) {
         let found = counts.iter().find(|(name, _)| names.contains(name));
         found.map_or(0, |(_, count)| *count)
     };
-    let (recorded, served) = observed(booted, expected);
+    let (recorded, served) = observed(results, expected);
     let (ours, theirs) = (
         count(&client, &["total", "scsicmd_pdus"]),
         count(&server, &["total"]),
@@ -163,7 +176,7 @@ fn messages(booted: &Booted, expected: &Expected) {
             "{}: {what}: client {client:?}, server {server:?}",
             expected.name
         );
-        booted.assert(is_so, &said);
+        results.assert(is_so, &said);
     };
     check(
         (least..=most).contains(&theirs),
@@ -196,8 +209,8 @@ fn is_within_one_percent(one: u64, other: u64) -> bool {
 
 /// The messages that the program counted during the run and its sync: those of the client, and
 /// those of a server on the same machine.
-fn observed(booted: &Booted, expected: &Expected) -> (u64, Option<u64>) {
-    let observation = &booted.json(&format!("{}.observed", expected.name))["observation"];
+fn observed(results: &Results, expected: &Expected) -> (u64, Option<u64>) {
+    let observation = &results.json(&format!("{}.observed", expected.name))["observation"];
     let spans = [&observation["performing"], &observation["sync"]["counted"]];
     let of = |counters: &[&str]| sum(spans.iter().filter_map(|span| requests(span, counters)));
     (of(CLIENTS).unwrap_or(0), of(SERVERS))
@@ -226,8 +239,8 @@ fn sum(counts: impl Iterator<Item = u64>) -> Option<u64> {
 
 /// Asserts the evidence in a record: the shares of cache and server in each phase, the messages,
 /// and the durability level.
-fn evidence(booted: &Booted, expected: &Expected, record: &Value) {
-    let check = |is_so, what: &str| booted.assert(is_so, &format!("{}: {what}", expected.name));
+fn evidence(results: &Results, expected: &Expected, record: &Value) {
+    let check = |is_so, what: &str| results.assert(is_so, &format!("{}: {what}", expected.name));
     let durability = &record["summary"]["durability"];
     let tier = if expected.class == "network" {
         "handed-over"

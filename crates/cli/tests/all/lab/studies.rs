@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{Booted, is_all, tell};
+use super::{Results, Script, is_all, tell};
 
 /// Returns an error unless each of these systems has a value for every workload and figure.
 fn are_measured(results: &Value, systems: &[&str], figures: &[&str]) -> Result<(), String> {
@@ -35,16 +35,21 @@ fn name(system: &Value) -> &str {
     system["name"].as_str().unwrap()
 }
 
-#[test]
-fn studies_fill_the_tables_of_their_papers() {
+pub(super) fn script() -> Script {
     let numbers = if is_all() {
         ["5", "1000", "5000"]
     } else {
         ["1", "20", "150"]
     };
-    let Some(booted) = Booted::run("studies.sh", &["512M"; 3], &numbers.map(str::to_owned)) else {
-        return;
-    };
+    Script {
+        name: "studies",
+        disks: vec!["512M"; 3],
+        arguments: numbers.map(str::to_owned).to_vec(),
+        check: studies_fill_the_tables_of_their_papers,
+    }
+}
+
+fn studies_fill_the_tables_of_their_papers(results: &Results) {
     for (study, systems, figures) in [
         (
             "sessions",
@@ -57,11 +62,11 @@ fn studies_fill_the_tables_of_their_papers() {
             &["elapsed", "messages", "cpu-time"],
         ),
     ] {
-        let found = are_measured(&booted.json(&format!("{study}.json")), systems, figures);
-        booted.assert(found.is_ok(), &format!("{study}: {found:?}"));
-        let text = booted.text(&format!("{study}.txt"));
+        let found = are_measured(&results.json(&format!("{study}.json")), systems, figures);
+        results.assert(found.is_ok(), &format!("{study}: {found:?}"));
+        let text = results.text(&format!("{study}.txt"));
         let has_words = text.contains("What holds today") && text.contains("emulated");
-        booted.assert(has_words, &text);
+        results.assert(has_words, &text);
         if is_all() {
             tell(&text);
         }

@@ -33,12 +33,12 @@ files = $files
 transactions = $transactions
 END
 
-nfs-loopback --version 3 "${disks[0]}" /mnt/nfs3
-nfs-loopback --version 4.2 "${disks[1]}" /mnt/nfs4.2
-iscsi-loopback "${disks[2]}" /mnt/iscsi >/dev/null
+nfs-loopback --version 3 "${disks[0]}" /mnt/studies/nfs3
+nfs-loopback --version 4.2 "${disks[1]}" /mnt/studies/nfs4.2
+iscsi-loopback "${disks[2]}" /mnt/studies/iscsi >/dev/null
 {
     cat <<END
-targets = ["make:ext4?size=64MiB", { name = "NFS v3", at = "/mnt/nfs3" }, { name = "NFS v4.2", at = "/mnt/nfs4.2" }, { name = "iSCSI", at = "/mnt/iscsi" }]
+targets = ["make:ext4?size=64MiB", { name = "NFS v3", at = "/mnt/studies/nfs3" }, { name = "NFS v4.2", at = "/mnt/studies/nfs4.2" }, { name = "iSCSI", at = "/mnt/studies/iscsi" }]
 [counterparts]
 "NFS v3" = "NFS v3"
 iSCSI = "iSCSI"

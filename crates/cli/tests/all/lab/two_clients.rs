@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use record::{Outcome, Record};
 
-use super::{Booted, is_all, tell};
+use super::{Results, is_all, tell};
 use crate::support::interface::program;
 
 /// How long the clients use their caches without asking the server: `actimeo=10` in the script.
@@ -15,10 +15,10 @@ const BELIEVED: Duration = Duration::from_secs(10);
 /// Additional time until a rank tries again, under emulation on a busy machine.
 const SLACK: Duration = Duration::from_secs(5);
 
-fn record(booted: &Booted, name: &str) -> Record {
+fn record(results: &Results, name: &str) -> Record {
     let record =
-        Record::from_json(&booted.text(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let check = |is_so, what: &str| booted.assert(is_so, &format!("{name}: {what}"));
+        Record::from_json(&results.text(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let check = |is_so, what: &str| results.assert(is_so, &format!("{name}: {what}"));
     check(
         record.actual.outcome == Outcome::Complete,
         "it is not complete",
@@ -29,12 +29,12 @@ fn record(booted: &Booted, name: &str) -> Record {
 }
 
 /// Asserts that a rank noticed one of these changes late, and that the report mentions the change.
-fn late(booted: &Booted, name: &str, whats: &[&str]) {
-    let Some(late) = record(booted, name).actual.stale else {
-        panic!("{name}: nothing was seen late\n{}", booted.said);
+fn late(results: &Results, name: &str, whats: &[&str]) {
+    let Some(late) = record(results, name).actual.stale else {
+        panic!("{name}: nothing was seen late\n{}", results.guest.said);
     };
     tell(&format!("two clients: {name}: {late:?}"));
-    let check = |is_so, what: &str| booted.assert(is_so, &format!("{name}: {what}: {late:?}"));
+    let check = |is_so, what: &str| results.assert(is_so, &format!("{name}: {what}: {late:?}"));
     let after = Duration::from_nanos(late.longest_ns);
     check(!after.is_zero() && after < BELIEVED + SLACK, "another time");
     let seen = whats.iter().any(|what| late.what.contains(what));
@@ -46,7 +46,7 @@ fn late(booted: &Booted, name: &str, whats: &[&str]) {
     let mut show = Command::new(program());
     let shown = show
         .args(["show", "--full"])
-        .arg(booted.path(name))
+        .arg(results.path(name))
         .output()
         .unwrap();
     let shown = String::from_utf8_lossy(&shown.stdout);
@@ -58,24 +58,24 @@ fn late(booted: &Booted, name: &str, whats: &[&str]) {
 
 /// Checks the records that `two-clients.sh` has written: each change that a rank noticed late must
 /// be named.
-pub(super) fn what_is_seen_late_is_named(booted: &Booted) {
+pub(super) fn what_is_seen_late_is_named(results: &Results) {
     // A rank may have cached that a name did not exist, which another rank then created. Or it may
     // have cached the attributes of a file that another rank then wrote.
     late(
-        booted,
+        results,
         "late.json",
         &["No such file", "the file has 0 bytes"],
     );
     // A rank may have cached a name that another rank then removed. Or it may have cached the
     // attributes of a file to which another rank then appended.
     late(
-        booted,
+        results,
         "changed.json",
         &["its removal was acknowledged", " bytes instead of "],
     );
     if is_all() {
-        let fresh = record(booted, "fresh.json").actual.stale;
-        booted.assert(
+        let fresh = record(results, "fresh.json").actual.stale;
+        results.assert(
             fresh.is_none(),
             &format!("seen late without caches: {fresh:?}"),
         );
