@@ -142,7 +142,7 @@ actions! {
     /// Remove a symbolic link.
     RemoveSymbolicLink = 16, "remove-symlink": Some(Kind::Delete), on SymbolicLink, more_files None,
         comes_as [SymbolicLink, RemoveSymbolicLink];
-    /// Read a symbolic link.
+    /// Read the target path of a symbolic link (readlink(2)).
     ReadLink = 17, "readlink": Some(Kind::ReadLink), on SymbolicLink, more_files None,
         comes_as [ReadLink, SymbolicLink];
     /// Set an extended attribute.

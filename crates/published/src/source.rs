@@ -79,7 +79,7 @@ pub enum Figure {
     DataWritten,
     /// The duration of the whole run.
     Elapsed,
-    /// The duration of the transactions.
+    /// The duration of the transactions phase, without creation and deletion.
     TransactionsTime,
     Created,
     /// Files created per second of the whole run.

@@ -14,7 +14,7 @@ const COMMANDS: [(&str, &str); 7] = [
 ];
 
 /// Suggests a command for an unknown word: a command with a similar name, the command that
-/// [`COMMANDS`] gives for the word, or `run` for a path.
+/// `COMMANDS` gives for the word, or `run` for a path.
 pub fn command_meant<'a>(
     word: &str,
     commands: impl IntoIterator<Item = &'a str>,

@@ -4,8 +4,8 @@
 //! observer.
 //!
 //! Booting takes long, so all scripts run in one guest. Before a release, `POSTMARK_LAB=all` tests
-//! all file systems, repeats each power cut 20 times, and boots a guest for each script. The test is
-//! skipped unless all tests must run and a virtual machine can be started.
+//! all file systems, repeats each power cut 20 times, and boots a guest for each script. The test
+//! is skipped unless all tests must run and a virtual machine can be started.
 
 use std::fmt::Write as _;
 use std::io::Write as _;

@@ -30,8 +30,8 @@ fn text(output: &Output) -> String {
     shown.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Performs a study of the directory `studies`, and returns its report on one line. The report
-/// includes the values printed in the paper.
+/// Performs the study `name` from the directory `studies`, and returns its report on one line. The
+/// report includes the values printed in the paper that the study reproduces.
 fn studied(place: &Path, name: &str) -> String {
     let file = study_file(name);
     let words = format!("study {} --with-published --quiet", file.display());

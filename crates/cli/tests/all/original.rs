@@ -65,7 +65,7 @@ pub fn directory() -> tempfile::TempDir {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Said {
     pub output: Vec<u8>,
-    /// Standard error, without the warnings that only this program prints.
+    /// Standard error, without the warnings that our program prints and the original does not.
     pub errors: Vec<u8>,
     /// The exit status; `None` if a signal ended the program.
     pub code: Option<i32>,

@@ -239,8 +239,8 @@ mod tests {
         let slices: Vec<f64> = (0..400)
             .map(|slice| if slice < 100 { 100.0 } else { 120.0 })
             .collect();
-        // With the step in the middle, the slope times the window is 1.5 times the step, relative
-        // to the average 110.
+        // With the step of 20 in the middle, the slope times the window is 1.5 times the step: 30.
+        // The drift is this divided by the average, 110.
         let middle = drift(&slices[..200], DRIFT_MAX).unwrap();
         assert!(!middle.is_steady);
         assert!((middle.drift - 30.0 / 110.0).abs() < 0.01, "{middle:?}");

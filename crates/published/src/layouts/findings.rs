@@ -106,8 +106,8 @@ fn times_as_fast(results: &LayoutResults) -> Option<String> {
     ))
 }
 
-/// Returns, for each system and each work that equals the published work, how many times as fast
-/// the system is as its counterpart.
+/// Returns the speedup of each system over the corresponding published system, for each work that
+/// equals the published work.
 fn then_and_now(results: &LayoutResults, figure: Figure) -> Vec<(String, f64)> {
     let mut found = Vec::new();
     for work in 0..results.works.len() {

@@ -163,8 +163,8 @@ fn append(to: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     let _ = to.write_fmt(text);
 }
 
-/// Appends `bytes` without blanks and line ends. Graphic ASCII characters except `%` stay; every
-/// other byte becomes `%` and two hexadecimal digits.
+/// Appends `bytes`, escaped so that the result has no blanks or line ends. Graphic ASCII characters
+/// except `%` stay; every other byte becomes `%` and two hexadecimal digits.
 pub(crate) fn escape(bytes: &[u8], to: &mut Vec<u8>) {
     for byte in bytes {
         if byte.is_ascii_graphic() && *byte != b'%' {

@@ -224,7 +224,7 @@ const WRONG_FILES: &str = r#"
 fn invalid_configuration_files_are_refused() {
     let place = Place::new();
     place.refuses_all_files(WRONG_FILES, "config.toml");
-    // One configuration file is not UTF-8, and one is valid.
+    // A file that is not UTF-8 is refused, too. A valid file in its place is accepted.
     std::fs::write(
         place.test_dir.path().join("config.toml"),
         b"files = 1\xff\n",

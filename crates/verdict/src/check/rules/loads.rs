@@ -5,8 +5,8 @@ use spec::Climb;
 use super::scope::{Findings, Rule};
 use record::run::{Load, Record};
 
-/// Checks that the load levels are the requested ones, in their order. After the requested rates, a
-/// sweep may have applied further rates between them.
+/// Checks that the load levels are the requested ones, in their order. A sweep may then have added
+/// levels whose rates lie between two requested rates.
 pub(super) fn check(record: &Record, found: &mut Findings) {
     let Some(sweep) = &record.spec.drive.sweep else {
         return;
