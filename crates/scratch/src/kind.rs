@@ -54,7 +54,7 @@ impl FileSystemKind {
     }
 
     /// Returns the minimum size of an external journal in bytes; `None` if the kind supports none.
-    /// mke2fs(8) requires 1024 blocks, which is 4 MiB with blocks of 4 KiB; the value is twice that.
+    /// mke2fs(8) requires 1024 blocks, which is 4 MiB for blocks of 4 KiB; the value is twice that.
     /// mkfs.xfs requires a log that can hold the largest transaction of its default options.
     pub fn journal_bytes_min(self) -> Option<u64> {
         match self {
