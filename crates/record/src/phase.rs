@@ -310,7 +310,10 @@ impl PhaseRecord {
             .fold((0, 0), |(completed, failed), operation| {
                 let meter = &operation.meter;
                 let unsuccessful = meter.failed.saturating_add(meter.missed);
-                (completed + meter.operations, failed + unsuccessful)
+                (
+                    completed.saturating_add(meter.operations),
+                    failed.saturating_add(unsuccessful),
+                )
             })
     }
 

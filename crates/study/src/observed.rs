@@ -144,10 +144,12 @@ fn incomplete(record: &Record) -> BTreeMap<Incomplete, f64> {
         return BTreeMap::new();
     };
     let meters = phase.measured_operations();
-    let failed: u64 = meters.map(|done| done.meter.failed).sum();
+    let failed = meters
+        .map(|done| done.meter.failed)
+        .fold(0, u64::saturating_add);
     let skipped = phase.skipped().total();
     let (completed, others) = phase.tried();
-    let issued = (completed + others + skipped) as f64;
+    let issued = completed as f64 + others as f64 + skipped as f64;
     let counts = [(Incomplete::Skipped, skipped), (Incomplete::Failed, failed)];
     match issued > 0.0 {
         true => counts
