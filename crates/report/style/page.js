@@ -1,5 +1,5 @@
-// What the page can do beyond what it shows: values at the pointer, series switched off, tables in another order, commands copied.
-// It only adds to the page, and reads nothing but the page.
+// Adds to the page: readouts of charts, legends that hide series, sortable tables, and buttons that
+// copy commands. Reads and changes only the page itself.
 "use strict";
 (() => {
   const SVG = "http://www.w3.org/2000/svg";
@@ -10,7 +10,7 @@
     return (text) => { live.textContent = text; };
   })();
 
-  // Enter and space are a click, as on a button.
+  // Enter and the space bar act like a click, as on a button.
   const act = (element, action) => {
     element.addEventListener("click", action);
     element.addEventListener("keydown", (event) => {
@@ -21,7 +21,8 @@
     });
   };
 
-  // The readout: the values at the place of the axis that is nearest to the pointer, or chosen with the arrow keys.
+  // Shows the values at the position on the axis that is nearest to the pointer, or that the arrow
+  // keys select.
   const readout = (picture, svg) => {
     const [head, ...rows] = svg.dataset.readings.split("\n").map((row) => row.split("\t"));
     const [top, bottom] = svg.dataset.plane.split(" ");
@@ -65,7 +66,7 @@
     picture.addEventListener("pointerdown", follow);
     picture.addEventListener("pointermove", follow);
     picture.addEventListener("pointerleave", (event) => {
-      // A finger leaves when it is lifted: what it has shown stays.
+      // A finger leaves when it is lifted, so the readout stays.
       if (event.pointerType === "mouse") hide();
     });
     picture.addEventListener("blur", hide);
@@ -87,12 +88,12 @@
     picture.setAttribute("aria-description", "The arrow keys read the values.");
   };
 
-  // A name in the legend switches its series off and on.
+  // A click on a name in the legend hides or shows its series.
   const legend = (svg) => {
     const names = svg.querySelectorAll("g.name");
     const series = svg.querySelectorAll("g.series");
     if (names.length === 0 || names.length !== series.length) return;
-    // An image has no buttons in it.
+    // The role `img` would hide the buttons from assistive technology.
     svg.setAttribute("role", "group");
     svg.setAttribute("aria-label", svg.querySelector("title").textContent);
     names.forEach((name, number) => {
@@ -107,15 +108,17 @@
     });
   };
 
-  // A cell as a number: as it is kept, or, of words, what they begin with.
+  // Returns the exact number of a cell, or else the number at the beginning of its text.
   const number = (cell) => parseFloat(cell.dataset.value || cell.textContent.replace(/,/g, ""));
 
-  // A head of a column puts the rows in its order: upwards, downwards, and as they were.
+  // A click on a column's heading sorts the rows in ascending order, then in descending order, and
+  // then restores the original order.
   const sortable = (table) => {
     const body = table.tBodies[0];
     const rows = body ? [...body.rows] : [];
     const heads = table.tHead ? [...table.tHead.rows[0].cells] : [];
-    // Rows that say nothing at their beginning belong to the one above.
+    // If the first cell of a row is empty, the row belongs to the one above, so the rows cannot be
+    // sorted.
     if (rows.length < 2 || rows.some((row) => !row.cells[0] || row.cells[0].textContent === "")) return;
     heads.forEach((head, column) => {
       const button = document.createElement("button");
@@ -134,7 +137,7 @@
             const cell = row.cells[column];
             return { row, value: cell ? number(cell) : NaN, text: cell ? cell.textContent : "" };
           });
-          // What is no number comes last, either way.
+          // Cells without a number come last in both orders.
           keyed.sort((one, other) => {
             const [unknown, unknownToo] = [isNaN(one.value), isNaN(other.value)];
             if (unknown !== unknownToo) return unknown ? 1 : -1;
@@ -160,7 +163,7 @@
         say("Copied");
         button.textContent = "Copied";
       } catch (_) {
-        // Where that is not allowed, the text is chosen for the keyboard.
+        // If the browser forbids this, select the text, so that the user can copy it.
         getSelection().selectAllChildren(command);
         button.textContent = "Selected";
       }

@@ -16,7 +16,7 @@ const SCRIPT: &str = include_str!("../../style/page.js");
 /// The content security policy. Nothing is fetched or sent, and only [`SCRIPT`] is executed,
 /// identified by its SHA-256. Images are in the file.
 const POLICY: &str = "default-src 'none'; script-src \
-                      'sha256-q7C3fS+wrDJLxGT53vb8D3FPiyGnLAxNnjUd6y2Sl54='; style-src \
+                      'sha256-FH5X4Hw/CUmSEV0w3kI1kqrTwgZ0z52WghwncE8iyP0='; style-src \
                       'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
 pub struct PageRun<'a> {
