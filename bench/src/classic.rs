@@ -161,7 +161,7 @@ impl Pairing {
         };
         let words = format!(
             "run --quiet --no-sync-phases --no-check --read-block 4KiB --write-block 4KiB \
-             --storage {engine} --files {} --transactions {} --target",
+             --engine {engine} --files {} --transactions {} --target",
             work.files, work.transactions
         );
         cost(command(program, &words).arg(at), Stdio::null())

@@ -137,7 +137,7 @@ pub fn perform(pairs: usize, options: FloorOptions) -> Result<bool> {
 /// Returns whether all limits hold.
 fn compare(pairs: usize, size: FloorOptions) -> Result<bool> {
     println!(
-        "the posix storage with a prepared stream and latencies against the bare calls, on tmpfs: \
+        "the posix engine with a prepared stream and latencies against the bare calls, on tmpfs: \
          {} files, {} transactions a worker",
         size.files, size.transactions
     );

@@ -106,7 +106,7 @@ fn runs(files: u64, transactions: u64) -> [(&'static str, String); 3] {
     let directories = (files / FILES_OF_A_DIRECTORY).max(2);
     let run = |workers: u64, transactions: u64, more: &str| {
         format!(
-            "--storage posix --size 1..1024 --workers {workers} --files {} --subdirectories {} \
+            "--engine posix --size 1..1024 --workers {workers} --files {} --dirs {} \
              --transactions {transactions} {more}",
             files / workers,
             directories / workers

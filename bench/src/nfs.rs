@@ -264,7 +264,7 @@ pub fn compare(ours: &Path, pairs: usize, size: &NfsOptions) -> Result<bool> {
         pairs,
     };
     println!(
-        "the storage nfs with a prepared stream and latencies against the same calls by libnfs, \
+        "the engine nfs with a prepared stream and latencies against the same calls by libnfs, \
          on NFS-Ganesha over loopback (ext4 in memory): {} files of {FILE_BYTES} bytes, {} \
          operations",
         size.files, size.operations

@@ -32,7 +32,7 @@ pub fn null(ours: &Path, pairs: usize, options: &NullOptions) -> Result<()> {
     }
     let transactions = options.transactions;
     println!(
-        "the loop's overhead on the null storage, ns a transaction: medians of {} rounds \
+        "the loop's overhead on the null engine, ns a transaction: medians of {} rounds \
          [interval]",
         pairs
     );
@@ -64,7 +64,7 @@ pub fn null(ours: &Path, pairs: usize, options: &NullOptions) -> Result<()> {
 
 fn null_once(ours: &Path, files: u64, transactions: u64, latencies: bool) -> Result<f64> {
     let words = format!(
-        "run --quiet --storage null --format json --files {files} --transactions {transactions}"
+        "run --quiet --engine null --format json --files {files} --transactions {transactions}"
     );
     let mut command = command(ours, &words);
     if !latencies {
@@ -90,7 +90,7 @@ const COUNTED: [(&str, &str); 4] = [
 /// another binary.
 fn instructions(ours: &Path, beside: Option<&Path>) -> Result<()> {
     println!(
-        "the loop's overhead on the null storage, instructions a transaction by valgrind's \
+        "the loop's overhead on the null engine, instructions a transaction by valgrind's \
          cachegrind"
     );
     let [own, other] = ["ours", "beside"];
@@ -120,7 +120,7 @@ fn instructions_of(binary: &Path, words: &str) -> Result<f64> {
         );
         command.arg(binary).args(
             format!(
-                "run --quiet --storage null --archive none --no-overhead --files 20000 \
+                "run --quiet --engine null --archive none --no-overhead --files 20000 \
                  --transactions {transactions} {words}"
             )
             .split_whitespace(),
@@ -144,7 +144,7 @@ pub fn plan(ours: &Path, pairs: usize) -> Result<()> {
         for _ in 0..pairs {
             let began = Instant::now();
             let words = format!(
-                "plan --storage null --format json --files {files} --transactions {transactions}"
+                "plan --engine null --format json --files {files} --transactions {transactions}"
             );
             let text = output(&mut command(ours, &words))?;
             seconds.push(began.elapsed().as_secs_f64());

@@ -85,7 +85,7 @@ fn compare(ours: &Path, pairs: usize, transactions: u64) -> Result<bool> {
     )?;
     let over = |of: fn(&[f64; 2]) -> f64| median(rates.iter().map(of));
     println!(
-        "null storage, 20000 files, {transactions} transactions, {pairs} interleaved pairs; {}",
+        "null engine, 20000 files, {transactions} transactions, {pairs} interleaved pairs; {}",
         noise.end()
     );
     println!(
@@ -108,7 +108,7 @@ fn compare(ours: &Path, pairs: usize, transactions: u64) -> Result<bool> {
 
 fn rate(ours: &Path, transactions: u64, terminal: Option<&Terminal>) -> Result<f64> {
     let words =
-        format!("run --storage null --format json --files 20000 --transactions {transactions}");
+        format!("run --engine null --format json --files 20000 --transactions {transactions}");
     let mut command = command(ours, &words);
     match terminal {
         Some(terminal) => command.stderr(Stdio::from(terminal.other_end.try_clone()?)),

@@ -180,7 +180,7 @@ fn run(dice: &mut Draws, long: Option<u64>) -> Face {
     let engine = dice.one(&["stdio", "raw", "posix"]);
     let files = dice.between(100, 1_500);
     let mut words = format!(
-        "run --quiet --no-overhead --no-sync-phases --storage {engine} --files {files} --size \
+        "run --quiet --no-overhead --no-sync-phases --engine {engine} --files {files} --size \
          1..3000"
     );
     let mut add = |more: String| {
@@ -208,7 +208,7 @@ fn run(dice: &mut Draws, long: Option<u64>) -> Face {
             dice.one(&["flat", "subdirs:5", "tree:3x2"])
         ));
     } else {
-        add(format!("--subdirs {}", dice.one(&[1, 1, 4])));
+        add(format!("--dirs {}", dice.one(&[1, 1, 4])));
     }
     if is_shared {
         add(format!("--writers {workers} --readers 1"));

@@ -188,7 +188,7 @@ impl Performance<'_> {
                 self.clean_all()?;
             }
             Cleaning::BesideARun => {
-                let words = "run --quiet --no-overhead --no-sync-phases --storage posix --files \
+                let words = "run --quiet --no-overhead --no-sync-phases --engine posix --files \
                              20 --transactions 20 --target";
                 let mut command = command(self.ours, words);
                 command.arg(&self.mail).stdin(Stdio::null());

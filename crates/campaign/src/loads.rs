@@ -61,8 +61,8 @@ fn halving(
 ) -> Option<(bool, f64)> {
     let limit = between(Limit::of(steps, |step| step.holds)).filter(|_| for_limit < BISECTIONS_MAX);
     let slo = || {
-        let slo_p99_ns = asked.slo_p99_ns.filter(|_| for_slo < BISECTIONS_MAX)?;
-        between(Limit::of(steps, |step| step.meets(slo_p99_ns)))
+        let slo = asked.slo().filter(|_| for_slo < BISECTIONS_MAX)?;
+        between(Limit::of(steps, |step| step.meets(slo)))
     };
     limit
         .map(|rate| (true, rate))
@@ -87,6 +87,7 @@ mod tests {
             climb,
             arrivals: workload::arrivals::ArrivalProcess::Poisson,
             fresh: false,
+            slo_operation: None,
             slo_p99_ns,
         }
     }
@@ -198,7 +199,7 @@ mod tests {
             Some(10_000_000),
         );
         let sweep_steps = climbed(&asked, 1_000.0);
-        let slo = SloSummary::of(asked.slo_p99_ns.unwrap(), &sweep_steps);
+        let slo = SloSummary::of(asked.slo().unwrap(), &sweep_steps);
         let (highest, beyond) = (slo.limit.highest.unwrap(), slo.limit.lowest_beyond.unwrap());
         assert!(highest <= 539.5 && beyond >= 539.5, "{highest} {beyond}");
         assert!(beyond <= highest * (1.0 + PRECISION));
@@ -214,7 +215,7 @@ mod tests {
     fn summary_of_unmet_slo_contains_the_nearest_load() {
         let asked = asked(Climb::Rates(vec![800.0, 900.0]), Some(1_000));
         let sweep_steps = climbed(&asked, 1_000.0);
-        let slo = SloSummary::of(asked.slo_p99_ns.unwrap(), &sweep_steps);
+        let slo = SloSummary::of(asked.slo().unwrap(), &sweep_steps);
         assert_eq!(slo.limit.highest, None);
         assert_eq!(slo.nearest.unwrap().0, 0, "the lowest load is the nearest");
     }

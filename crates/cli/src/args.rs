@@ -5,10 +5,12 @@ mod check;
 mod collect;
 mod compare;
 pub mod format;
+pub mod groups;
 mod manual;
 mod observe;
 mod published;
 mod report;
+pub mod short;
 pub mod similar;
 mod study;
 mod work;
@@ -29,7 +31,7 @@ pub use self::archive::{
 pub use self::check::CheckArguments;
 pub use self::collect::CollectArguments;
 pub use self::compare::{CompareArguments, GateArguments};
-pub use self::manual::{CompletionsArguments, ManArguments, Shell};
+pub use self::manual::{CompletionsArguments, HelpArguments, ManArguments, Shell};
 pub use self::observe::ObserveArguments;
 pub use self::published::{PublishedArguments, PublishedCommand};
 pub use self::report::ReportArguments;
@@ -45,27 +47,36 @@ pub use similar::command_meant;
     args_conflicts_with_subcommands = true,
     after_help = "Without a command, postmark starts the classic prompt or performs the commands \
                   in FILE.
-Write ./run for a file with the name run."
+Write ./run for a file with the name run.
+
+'postmark COMMAND -h' lists the options of a command, --help explains them.
+'postmark help TOPIC' shows examples for a task: sweep, nfs, durability, cache,
+ci, hosts, study, classic."
 )]
 pub struct CommandLine {
     #[command(subcommand)]
     pub command: Option<Command>,
-    /// Edition of the classic prompt: 1.0 or 1.5 [default: 1.5].
+    /// Version of the classic prompt: 1.0 or 1.5 [default: 1.5].
+    #[arg(long, value_name = "VERSION")]
+    pub compat: Option<Edition>,
+    /// Let the prompt use a target without enough space.
+    ///
+    /// The prompt refuses a target whose free space does not suffice for the run.
     #[arg(long)]
-    pub edition: Option<Edition>,
-    /// Let the classic prompt use a target without enough free space for the run.
-    #[arg(long)]
-    pub no_room_check: bool,
-    /// Let the classic prompt, as root, keep root's rights in a target that other users can rename
-    /// or replace (unsafe).
+    pub no_space_check: bool,
+    /// Let root use targets that other users can replace.
+    ///
+    /// As root, the prompt keeps root's rights in a target that other users can rename or replace
+    /// (unsafe).
     #[arg(long)]
     pub allow_unsafe_target: bool,
-    /// Classic configuration file: commands of the classic prompt.
+    /// Commands of the classic prompt.
     pub file: Option<PathBuf>,
 }
 
 impl CommandLine {
-    /// Converts clap's matches, and pairs each `--weight` with its `--target`.
+    /// Converts clap's matches. Values that depend on several options or on their order are
+    /// completed: weights of targets, and options that are on or off.
     ///
     /// # Errors
     /// Returns an error if the arguments are invalid.
@@ -76,7 +87,7 @@ impl CommandLine {
         | (Some((_, matches)), Some(Command::Plan(PlanArguments { work, .. }))) =
             (command, &mut read.command)
         {
-            work.take_weights(matches);
+            work.complete(matches);
         }
         Ok(read)
     }
@@ -91,32 +102,18 @@ pub fn command() -> clap::Command {
         false => clap::ColorChoice::Never,
     };
     let command = spec::with_help(CommandLine::command().color(colour));
-    command.mut_subcommand("run", |run| {
-        run.mut_args(|arg| {
-            let is_first = arg.get_long().is_some_and(|name| FIRST.contains(&name));
-            arg.hide_short_help(!is_first)
-        })
-        .after_help(format!(
-            "{EXAMPLES}\n'postmark run --help' lists all options."
-        ))
-        .before_long_help(EXAMPLES)
-        .after_long_help(AFTER_OPTIONS)
-    })
+    let command = command.mut_subcommand("run", |run| {
+        run.after_help(format!("{EXAMPLES}\n{AFTER_SHORT}"))
+            .before_long_help(EXAMPLES)
+            .after_long_help(AFTER_OPTIONS)
+    });
+    groups::grouped(command.mut_subcommand("plan", |plan| {
+        plan.after_help(AFTER_SHORT).after_long_help(AFTER_OPTIONS)
+    }))
 }
 
-/// The options that `run -h` shows.
-const FIRST: [&str; 10] = [
-    "preset",
-    "target",
-    "files",
-    "size",
-    "transactions",
-    "for",
-    "workers",
-    "durability",
-    "format",
-    "full",
-];
+/// Text after the short help of commands with options that are on or off.
+const AFTER_SHORT: &str = "--[no-]OPTION stands for --OPTION (on) and --no-OPTION (off).";
 
 /// Help text about numbers and sizes, after the options.
 const AFTER_OPTIONS: &str = "Numbers and sizes:
@@ -139,19 +136,23 @@ pub enum Command {
     Run(RunArguments),
     /// Show what a run would do, without writing to the target.
     Plan(PlanArguments),
-    /// Compare targets or options: run every combination in blocks, in random order, and report
-    /// ratios with intervals.
+    /// Compare targets or options in blocks of random order.
+    ///
+    /// A study runs every combination in each block, and reports ratios with confidence intervals.
     Study(StudyArguments),
     /// List the presets: workloads with a name, and their sources.
     Presets,
-    /// List the I/O engines: targets, queue depth, capabilities, durability.
+    /// List the I/O engines: targets, depth, operations, durability.
     Engines(EnginesArguments),
-    /// List archived runs; the rate and p99 of a sweep are those of its sustained step with the
-    /// highest rate.
+    /// List archived runs.
+    ///
+    /// The rate and the p99 of a sweep are those of its sustained step with the highest rate.
     List(ListArguments),
     /// Show the report of an archived run or of a record in a file.
     Show(ShowArguments),
-    /// Write one HTML file about runs, a study or a comparison, with pictures and their records.
+    /// Write an HTML page about runs, a study or a comparison.
+    ///
+    /// The page is one file with charts and the records of the runs.
     Report(ReportArguments),
     /// Add tags to an archived run, or remove them.
     Tag(TagArguments),
@@ -163,29 +164,38 @@ pub enum Command {
     Export(ExportArguments),
     /// Import records from other machines into the archive.
     Import(ImportArguments),
-    /// Compare archived runs, or the cells of a study: by how much they differ, and how sure that
-    /// is.
+    /// Compare archived runs or a study: ratios with intervals.
     Compare(CompareArguments),
-    /// Decide whether runs meet requirements, relative to a baseline: passed, failed or undecided.
+    /// Decide whether runs meet requirements, relative to a baseline.
+    ///
+    /// The decision is passed, failed or undecided.
     Gate(GateArguments),
     /// Print the JSON Schema of the output of 'run --format json'.
     Schema,
-    /// Show published results (1997 to 2004) and submissions of other users.
+    /// Show published results (1997 to 2004) and submissions.
     Published(PublishedArguments),
-    /// Remove the files of killed runs and the file systems of killed studies.
+    /// Remove what killed runs and killed studies left.
+    ///
+    /// These are the files of runs, and the file systems that studies made.
     Clean(CleanArguments),
     /// After a crash, check a directory against an acknowledgement log.
     VerifyLog(VerifyArguments),
-    /// Make one record of the parts that the ranks of a failed run left on disk.
+    /// Make one record of the parts that ranks left on disk.
+    ///
+    /// Each rank of a run that failed has left its part.
     Collect(CollectArguments),
-    /// Check records of others: derive summary and verdict again, and compare.
+    /// Check records: derive summary and verdict, and compare.
     Check(CheckArguments),
-    /// Run any command, and report what it cost the devices and servers of a target.
+    /// Run any command, and report what devices and servers did.
+    ///
+    /// These are the devices and servers of a target.
     Observe(ObserveArguments),
     /// Print the completions of a shell.
     Completions(CompletionsArguments),
-    /// Print the manual page, or write the manual pages of all commands into a directory.
+    /// Print the manual page, or write the pages of all commands.
     Man(ManArguments),
+    /// Show examples for a task, or the help of a command.
+    Help(HelpArguments),
 }
 
 #[derive(Debug, Args)]
@@ -199,68 +209,86 @@ pub struct EnginesArguments {
 pub struct RunArguments {
     #[command(flatten)]
     pub work: WorkArguments,
-    /// Show what the run would do, as 'plan' does, and stop.
+    /// Print what the run would do, as 'plan' does.
+    ///
+    /// Nothing is run, and nothing is written to the target.
     #[arg(long)]
     pub dry_run: bool,
     /// Run on a target without enough free space.
     #[arg(long)]
-    pub no_room_check: bool,
-    /// As root, keep root's rights in a target that other users can rename or replace (unsafe).
+    pub no_space_check: bool,
+    /// Let root use targets that other users can replace.
+    ///
+    /// As root, the run keeps root's rights in a target that other users can rename or replace
+    /// (unsafe).
     #[arg(long)]
     pub allow_unsafe_target: bool,
-    /// Format of the report. With classic and terse, the original's 500 transactions end a run
-    /// without another limit.
+    /// Format of the report.
     #[arg(long, value_parser = format::one_of(&format::REPORT), default_value = "text")]
     pub format: Format,
-    /// Print the complete report (text and Markdown), not only one screen.
+    /// Print the complete report, not only one screen.
+    ///
+    /// The option applies to text and Markdown.
     #[arg(long)]
     pub full: bool,
-    /// Write the report to this file; - is standard output [default: -].
-    #[arg(long, value_name = "FILE")]
+    /// Write the report to this file [default: -].
+    ///
+    /// The file - is standard output.
+    #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write one line of JSON for each second to this file or pipe; - is standard output.
+    /// Write a line of JSON for each second to this file.
+    ///
+    /// The file may be a pipe; - is standard output.
     #[arg(long, value_name = "FILE")]
     pub live: Option<PathBuf>,
-    /// Write a page about the run to this file in HTML, as 'postmark report' does.
+    /// Write an HTML page about the run to this file.
+    ///
+    /// The page is that of 'postmark report'.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
     /// Overwrite existing output files.
     #[arg(long)]
     pub force: bool,
-    /// Archive that keeps the run; none keeps it nowhere [default: $POSTMARK_ARCHIVE, or
-    /// postmark/archive.db in the user's data directory].
+    /// Archive that keeps the run; none for no archive.
+    ///
+    /// The default is $POSTMARK_ARCHIVE, or postmark/archive.db in the user's data directory.
     #[arg(long, value_name = "FILE|none")]
     pub archive: Option<PathBuf>,
     #[command(flatten)]
     pub remarks: RemarkArguments,
-    /// Exit with status 3 if the verdict is INVALID. A failed run exits with status 1; a run that
-    /// a signal ended exits with status 128 plus the signal's number.
+    /// Exit with status 3 if the verdict is INVALID.
+    ///
+    /// A failed run exits with status 1; a run that a signal ended exits with status 128 plus the
+    /// signal's number.
     #[arg(long)]
     pub strict: bool,
     /// Do not show progress.
-    #[arg(long)]
+    #[arg(short, long)]
     pub quiet: bool,
-    /// Directory for the parts of the ranks: each rank writes what it completed to a file there,
-    /// and 'postmark collect' makes one record of them after a failure [default: a directory
-    /// beside the archive, removed at the end of the run].
+    /// Directory for the parts of the ranks.
+    ///
+    /// Each rank writes what it completed to a file there, and 'postmark collect' makes one record
+    /// of them after a failure [default: a directory beside the archive, removed at the end of the
+    /// run].
     #[arg(long, value_name = "DIR")]
     pub parts: Option<PathBuf>,
-    /// Hosts whose ranks perform no work and read the counters of their machine while the others
-    /// work: processor time, devices, calls to its NFS server, interfaces. They must be the
+    /// Hosts that only report their counters.
+    ///
+    /// The ranks on these hosts perform no work and read the counters of their machine while the
+    /// others work: processor time, devices, calls to its NFS server, interfaces. They must be the
     /// last ranks. Names are those of the hosts or of the launcher's host file, or addresses.
     #[arg(long, value_name = "HOST", value_delimiter = ',')]
-    pub observe: Vec<String>,
+    pub monitor_host: Vec<String>,
 }
 
 impl RunArguments {
     /// The arguments about the run that are not in `work`, and all words of the command line. A
-    /// plan (`--dry-run`) uses only the classic format.
+    /// plan (`--dry-run`) uses none of them.
     pub fn invocation(&self, words: Vec<String>) -> Invocation {
         let is_run = !self.dry_run;
         Invocation {
             command_line: if is_run { words } else { Vec::new() },
-            has_classic_format: self.format.is_classic(),
-            skips_room_check: is_run && self.no_room_check,
+            skips_space_check: is_run && self.no_space_check,
             trusts_others: is_run && self.allow_unsafe_target,
         }
     }
@@ -280,8 +308,10 @@ pub struct PlanArguments {
 
 #[derive(Debug, Args)]
 pub struct CleanArguments {
-    /// Target directories of killed runs, or URLs like nfs://server/export, and directories with
-    /// the images of killed studies (/var/tmp by default).
+    /// Targets of killed runs, and directories with images.
+    ///
+    /// A target is a directory or a URL like nfs://server/export. Images of killed studies are in
+    /// /var/tmp by default.
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
 }

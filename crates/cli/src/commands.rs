@@ -7,6 +7,7 @@ pub mod clean;
 pub mod collect;
 pub mod compare;
 pub mod engines;
+pub mod help;
 pub mod manual;
 pub mod namespace;
 pub mod observe;

@@ -23,8 +23,8 @@ use document::sanitize;
 use args::{Command, CommandLine};
 use commands::classic::{self, runner::PromptRunner};
 use commands::{
-    archive, check, clean, collect, compare, engines, manual, observe, plan, presets, published,
-    run, study, verify_log,
+    archive, check, clean, collect, compare, engines, help, manual, observe, plan, presets,
+    published, run, study, verify_log,
 };
 use ui::problem::{Problem, print, tell, tell_problem};
 use ui::watchdog_process::Side;
@@ -65,8 +65,12 @@ fn is_mistyped(word: &Path) -> bool {
         && (word.symlink_metadata().is_err_and(is_missing) || word.is_dir())
 }
 
-/// The command whose name is most similar to a mistyped word; `None` if no name is similar.
+/// The command that a mistyped word probably means: the run of a preset, or the command whose name
+/// is most similar; `None` if no name is similar.
 fn meant_command(word: &str) -> Option<String> {
+    if presets::is_preset(word) {
+        return Some(format!("run --preset {word}"));
+    }
     let command = args::command();
     args::command_meant(word, command.get_subcommands().map(clap::Command::get_name))
 }
@@ -120,16 +124,43 @@ fn refuse_file(file: Option<&Path>) -> Option<u8> {
     is_misspelt.then(|| refuse_mistyped(file))
 }
 
+/// Wraps help to the width of the terminal. It is never wider than reports.
+fn sized(command: clap::Command) -> clap::Command {
+    let columns = screen::width();
+    let width = columns.map_or(document::WIDTH, |columns| columns.min(document::WIDTH));
+    args::groups::of_width(command, width)
+}
+
+/// The short help of the command that is named by the first words, if the error of clap is a
+/// request for it.
+fn short_help(error: clap::Error) -> clap::Error {
+    let mut words = std::env::args_os();
+    let is_long = std::env::args_os().any(|word| word == "--help");
+    if error.kind() != ErrorKind::DisplayHelp || is_long {
+        return error;
+    }
+    let command = sized(args::short::short(args::command()));
+    let mut path = vec![words.next().unwrap_or_default()];
+    let mut at = &command;
+    while let Some((word, below)) = words.next().and_then(|word| {
+        let below = at.find_subcommand(&word)?;
+        Some((word, below))
+    }) {
+        path.push(word);
+        at = below;
+    }
+    path.push("-h".into());
+    let command = command.clone();
+    command.try_get_matches_from(path).err().unwrap_or(error)
+}
+
 /// Parses the command line and performs the command. Returns the exit status.
 fn program(side: &Side) -> u8 {
-    let columns = screen::width();
-    // Help is wrapped to the width of the terminal, but is never wider than reports.
-    let command =
-        args::command().term_width(columns.unwrap_or(document::WIDTH).min(document::WIDTH));
+    let command = sized(args::command());
     let parsed = command.try_get_matches();
     let said = match parsed.and_then(|matches| CommandLine::read(&matches)) {
         Ok(said) => said,
-        Err(error) => return refuse_unparsed(error),
+        Err(error) => return refuse_unparsed(short_help(error)),
     };
     if let Some(code) = refuse_file(said.file.as_deref()) {
         return code;
@@ -180,10 +211,10 @@ fn prompt(said: &CommandLine, words: Vec<String>, side: &Side) -> u8 {
         return code;
     }
     let mut runner = PromptRunner::new(perform::perform, words);
-    runner.room_check = !said.no_room_check;
+    runner.room_check = !said.no_space_check;
     runner.trusts_others = said.allow_unsafe_target;
     classic::start(
-        said.edition.unwrap_or_default(),
+        said.compat.unwrap_or_default(),
         said.file.as_deref(),
         &mut runner,
     )
@@ -215,5 +246,6 @@ fn perform_command(command: Command, words: Vec<String>, side: &Side) -> Result<
         Command::Observe(arguments) => observe::observe(&arguments),
         Command::Completions(arguments) => manual::completions(&arguments),
         Command::Man(arguments) => manual::man(&arguments),
+        Command::Help(arguments) => help::help(&arguments),
     }
 }

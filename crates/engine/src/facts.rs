@@ -40,7 +40,7 @@ pub struct NamespaceFacts {
 /// The properties of an I/O engine. The program uses them to check options and to print the help.
 #[derive(Debug, PartialEq, Eq)]
 pub struct EngineFacts {
-    /// The engine's name, as the value of the option `--storage`.
+    /// The engine's name, as the value of the option `--engine`.
     pub name: &'static str,
     /// One sentence that describes the engine in the help.
     pub help: &'static str,
@@ -105,7 +105,7 @@ impl EngineFacts {
         let lacks = |kind: &&OperationKind| !self.capabilities.contains(&kind.needs());
         if need.direct && !self.direct {
             return Err(self.lacks(match self.cache {
-                Cached::PageCache => "cannot do direct I/O (use --storage posix)",
+                Cached::PageCache => "cannot do direct I/O (use --engine posix)",
                 Cached::None => "has no page cache that --direct could bypass (remove --direct)",
             }));
         }
@@ -115,7 +115,7 @@ impl EngineFacts {
         match need.operations.iter().find(lacks) {
             None => Ok(()),
             Some(operation) => Err(self.lacks(match self.protocol {
-                None => format!("cannot perform '{operation}' (use --storage posix or raw)"),
+                None => format!("cannot perform '{operation}' (use --engine posix or raw)"),
                 Some(protocol) => format!(
                     "cannot perform '{operation}': {protocol} has no call for it (leave it out of \
                      --mix)"
@@ -135,7 +135,7 @@ impl EngineFacts {
     /// Returns the error for a durability policy that the engine does not support.
     pub fn lacks_durability(&self, durability: Durability) -> Unsupported {
         let why = match self.protocol {
-            None => " (use --storage posix or raw, or a policy of none, fdatasync, fsync, \
+            None => " (use --engine posix or raw, or a policy of none, fdatasync, fsync, \
                      fsync+dir, batch:N)"
                 .to_owned(),
             Some(protocol) => format!(

@@ -196,7 +196,7 @@ pub trait Engine: Send + Sync {
     /// Facts about the engine that do not depend on a run.
     fn facts(&self) -> &'static EngineFacts;
 
-    /// The engine's name, as the value of the option `--storage`.
+    /// The engine's name, as the value of the option `--engine`.
     fn name(&self) -> &'static str {
         self.facts().name
     }

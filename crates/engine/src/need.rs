@@ -28,7 +28,7 @@ impl Need {
 /// The error for a requirement that an engine does not support. The engine uses no substitute, so
 /// the caller must reject the run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("--storage {engine} {lack}")]
+#[error("--engine {engine} {lack}")]
 pub struct Unsupported {
     /// The name of the engine.
     pub(crate) engine: &'static str,

@@ -261,7 +261,7 @@ fn of_this_run(record: &Record, summary: &Summary) -> Vec<String> {
     if record.spec.engine != EngineName::STDIO {
         sentences.push(format!(
             "The original reads and writes through buffered streams of the C library, with the \
-             published blocks of 512 bytes; this run's storage was {}.",
+             published blocks of 512 bytes; this run's engine was {}.",
             record.spec.engine
         ));
     }

@@ -120,7 +120,7 @@ fn words(one: &Numbered) -> String {
     } = submission;
     let (name, tool, version) = (one.name(), &tool.name, &tool.version);
     format!(
-        "{name}: {system}; storage {engine}, durability {durability}; {tool} {version}; \
+        "{name}: {system}; engine {engine}, durability {durability}; {tool} {version}; \
          {fingerprint}"
     )
 }
@@ -207,7 +207,7 @@ fn flat(groups: &[Group]) -> Table {
         lines.extend(apart.map(|one| submitted_line(group, &one.submission, &one.why)));
     }
     sheet(
-        "configuration edition number contributor system storage durability \
+        "configuration edition number contributor system engine durability \
          transactions_per_second kilobytes_read_per_second kilobytes_written_per_second elapsed_s \
          verdict fingerprint tool when_unix_ns published_in apart",
         lines,

@@ -27,9 +27,10 @@ pub fn words_again(spec: &RunSpec) -> Vec<String> {
     for (name, value) in options {
         match value {
             Value::Bool(true) => words.push(format!("--{name}")),
+            Value::Bool(false) => words.push(format!("--no-{name}")),
             Value::String(text) => words.push(format!("--{name}={text}")),
             Value::Number(number) => words.push(format!("--{name}={number}")),
-            Value::Bool(false) | Value::Null | Value::Array(_) | Value::Object(_) => {}
+            Value::Null | Value::Array(_) | Value::Object(_) => {}
         }
     }
     words

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 /// The listed properties of an engine: the name of the property in JSON and CSV, and a description
 /// for readers.
 const COLUMNS: [(&str, &str); 11] = [
-    ("name", "--storage"),
+    ("name", "--engine"),
     ("targets", "targets"),
     ("protocol", "protocol of its own"),
     ("depth_max", "greatest queue depth"),
@@ -81,7 +81,7 @@ pub fn json<'a>(engines: impl IntoIterator<Item = &'a EngineFacts>) -> String {
 /// The engines as a list for readers.
 pub fn document<'a>(engines: impl IntoIterator<Item = &'a EngineFacts>) -> Document {
     let mut document = Document::default();
-    document.line("I/O engines, for postmark run --storage NAME:");
+    document.line("I/O engines, for postmark run --engine NAME:");
     for facts in engines {
         document.gap();
         document.head(facts.name);

@@ -14,7 +14,7 @@ use crate::text::kind;
 /// The first line of [`csv`]. Times are in nanoseconds. A cell is empty if its value is not
 /// available or does not apply. `step` and `load` are for sweeps: `load` is in transactions/s if
 /// `step_by` is `rate`, and a number of workers or ranks if `step_by` is `workers` or `ranks`.
-pub const CSV_HEADER: &str = "number,id,begun_utc,host,file_systems,preset,workload,storage,state,\
+pub const CSV_HEADER: &str = "number,id,begun_utc,host,file_systems,preset,workload,engine,state,\
                               verdict,tags,step,step_by,load,workers,phase,role,operation,\
                               operations,operations_per_second,bytes,failed,mean_ns,p50_ns,p99_ns,\
                               p99_9_ns,max_ns\r\n";

@@ -38,7 +38,7 @@ fn cell(run: &ListedRun, column: &str) -> Cell {
         "device_class" => Cell::ours(of.device_class.map_or("", class_name)),
         "preset" => of.preset.as_deref().into(),
         "workload" => of.workload().into(),
-        "storage" => of.engine.as_str().into(),
+        "engine" => of.engine.as_str().into(),
         "workers" => Number::Ordinal(of.workers.into()).into(),
         "trans/s" | "transactions/s" | "transactions_per_second" => {
             Cell::rate(of.transactions_per_second)
@@ -109,14 +109,14 @@ pub fn json(entries: &[ListedRun]) -> String {
 /// A CSV table (RFC 4180) with a header, whose names are the keys of the JSON.
 pub fn csv(entries: &[ListedRun]) -> String {
     let columns = "number, id, state, begun_utc, host, file_systems, device_class, preset, \
-                   workload, storage, workers, transactions_per_second, p99_ns, verdict, \
+                   workload, engine, workers, transactions_per_second, p99_ns, verdict, \
                    fingerprint, tags, note";
     document::csv(&table(entries, columns, for_programs), "\r\n")
 }
 
 /// A Markdown table (GitHub Flavored Markdown) with a row for each run.
 pub fn markdown(entries: &[ListedRun]) -> String {
-    let columns = "run, begun (UTC), host, file system, workload, storage, workers, \
+    let columns = "run, begun (UTC), host, file system, workload, engine, workers, \
                    transactions/s, p99 (µs), verdict, tags, note";
     let mut document = Document::default();
     document.table(table(entries, columns, cell));

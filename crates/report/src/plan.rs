@@ -37,7 +37,7 @@ pub fn plan(record: &PlanRecord) -> Document {
     let mut whole = Document::default();
     let document = &mut whole;
     document.head(format!(
-        "PostMark {}: plan, {}, storage {} (target unchanged)",
+        "PostMark {}: plan, {}, engine {} (target unchanged)",
         record.tool.version,
         work(&record.spec),
         record.spec.engine
@@ -182,7 +182,7 @@ fn end(document: &mut Document, record: &PlanRecord) {
         )),
         End::OutOfReach => document.below(format!(
             "After {transactions} transactions, this edition's generator CAN REACH NO FILE, and \
-             the original would search for ever (use fewer files, or --edition 1.5)"
+             the original would search for ever (use fewer files, or --compat 1.5)"
         )),
     }
 }

@@ -239,7 +239,7 @@ impl<'a> Ownership<'a> {
         // In a directory that the run made for itself, a matching name is sufficient if the file
         // system does not report creation times.
         if self.manifest.kind == Kind::Location && (born.is_none() || facts.identity.is_none()) {
-            return Some("the storage does not report its creation time or inode".to_owned());
+            return Some("the engine does not report its creation time or inode".to_owned());
         }
         let is_too_late = |until: EndStamps| {
             let last = if is_under_way {

@@ -263,7 +263,7 @@ impl RunDirectories {
     /// Leaves all files in place for a later run, and records the kept pool in the manifests.
     pub fn keep(&self, kept: &KeptPool) -> Result<(), String> {
         if self.each().next().is_none() {
-            return Err("this storage creates no files that a run could keep".to_owned());
+            return Err("this engine creates no files that a run could keep".to_owned());
         }
         for run_directory in &self.all {
             run_directory.rewrite(Some(kept.clone()), &self.life)?;

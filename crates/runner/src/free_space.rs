@@ -346,6 +346,6 @@ pub fn shortage(room: &Room) -> Option<String> {
     };
     Some(format!(
         "not enough space on the file system of {places}: {lack}. Use fewer or smaller files or \
-         another --target, free some space, or try with --no-room-check"
+         another --target, free some space, or try with --no-space-check"
     ))
 }

@@ -282,7 +282,7 @@ fn namespace(
         }
         (Place::OwnDirectory | Place::Location, Some(namespace)) => Ok(Some(namespace)),
         (Place::OwnDirectory | Place::Location, None) => Err(Refused::Unable(format!(
-            "--storage {} creates no files (use --storage posix)",
+            "--engine {} creates no files (use --engine posix)",
             engine.name()
         ))),
     }

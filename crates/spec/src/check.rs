@@ -10,7 +10,7 @@ use crate::config_error::ConfigError;
 use crate::conflicts::{COMPLETE, find};
 use crate::engine_name::EngineName;
 use crate::limits::{BISECTIONS_MAX, SWEEP_SLICES_MAX};
-use crate::load::{Drive, Stop};
+use crate::load::{Drive, Stop, Sweep};
 use crate::run_spec::RunSpec;
 use crate::settings::{Cache, Place, directory};
 use crate::sweep::Climb;
@@ -27,7 +27,7 @@ impl RunSpec {
         let (depth, engine) = (self.depth, self.engine);
         if depth as usize > engine.depth_max {
             return Err(ConfigError::new(format!(
-                "--depth {depth} requires --storage {}: with --storage {engine} a worker performs \
+                "--depth {depth} requires --engine {}: with --engine {engine} a worker performs \
                  one operation at a time (use --workers {depth} for as many at once)",
                 EngineName::with_depth()
             )));
@@ -38,6 +38,7 @@ impl RunSpec {
             return Ok(());
         };
         self.check_counts(&sweep.climb)?;
+        self.check_slo(sweep)?;
         if self.series && self.sweep_slices(&sweep.climb) > SWEEP_SLICES_MAX {
             return Err(ConfigError::new(format!(
                 "the time series of this --sweep is too long for a record: more than \
@@ -45,6 +46,23 @@ impl RunSpec {
             )));
         }
         Ok(())
+    }
+
+    /// Checks whether the workload performs the operation of an SLO.
+    fn check_slo(&self, sweep: &Sweep) -> Result<(), ConfigError> {
+        let Some((slo, operation)) = sweep.slo().and_then(|slo| Some((slo, slo.operation?))) else {
+            return Ok(());
+        };
+        let performed = self.workload.actions(Phase::Transactions);
+        if performed.contains(&operation) {
+            return Ok(());
+        }
+        let names: Vec<&str> = performed.iter().map(|action| action.name()).collect();
+        Err(ConfigError::new(format!(
+            "--slo '{slo}' cannot be met: the transactions have no operation '{}' (use {})",
+            operation.name(),
+            names.join(", ")
+        )))
     }
 
     /// Checks the numbers of workers or of ranks in a load sweep.
@@ -99,7 +117,7 @@ impl RunSpec {
                 has_url = true;
             } else if engine.uses_urls() {
                 return Err(ConfigError::new(format!(
-                    "--storage {engine} cannot use the directory {}: all of its targets are URLs \
+                    "--engine {engine} cannot use the directory {}: all of its targets are URLs \
                      like {}",
                     directory(target).display(),
                     engine.url_example()
@@ -113,8 +131,8 @@ impl RunSpec {
         let other = |one: &EngineName| *one != engine;
         if let Some(of_url) = self.targets.iter().filter_map(of_url).find(other) {
             return Err(ConfigError::new(format!(
-                "--storage {engine} cannot use a target like {} (remove --storage, or use \
-                 --storage {of_url})",
+                "--engine {engine} cannot use a target like {} (remove --engine, or use \
+                 --engine {of_url})",
                 of_url.url_example()
             )));
         }
@@ -128,7 +146,7 @@ impl RunSpec {
             .find(|(_, is_asked)| *is_asked)
             .map_or(Ok(()), |(option, _)| {
                 Err(ConfigError::new(format!(
-                    "{option} cannot be used with --storage {engine}: no cache of this machine \
+                    "{option} cannot be used with --engine {engine}: no cache of this machine \
                      lies between the program and the server (remove it)"
                 )))
             })
@@ -153,7 +171,11 @@ impl RunSpec {
         };
         let text = match (classic_format, what) {
             (Some(format), Some(what)) => {
-                format!("--format {format} cannot show {what} (use --format text or json)")
+                let or = match self.drive.options()[..] {
+                    ["--for"] => ", or end the run with --compat 1.5 or --transactions",
+                    _ => "",
+                };
+                format!("--format {format} cannot show {what} (use --format text or json{or})")
             }
             _ if is_live && !self.latencies => {
                 "--live and --no-latencies cannot be combined: lines for each second need the \
@@ -193,7 +215,6 @@ impl RunSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::Sweep;
     use crate::sweep::SweepOption;
     use workload::Workers;
 
@@ -224,6 +245,7 @@ mod tests {
                     climb,
                     arrivals: workload::arrivals::ArrivalProcess::Poisson,
                     fresh: true,
+                    slo_operation: None,
                     slo_p99_ns: None,
                 });
             })
@@ -266,7 +288,7 @@ mod tests {
         for (refused, words) in [
             (
                 asked(posix, &[URL], as_it_is),
-                "remove --storage, or use --storage nfs",
+                "remove --engine, or use --engine nfs",
             ),
             (
                 asked(nfs, &["/mnt/disk"], as_it_is),
@@ -282,7 +304,7 @@ mod tests {
             ),
             (
                 asked(posix, &["/mnt/disk"], |spec| spec.depth = 8),
-                "--depth 8 requires --storage nfs: with --storage posix",
+                "--depth 8 requires --engine nfs: with --engine posix",
             ),
             (
                 asked(nfs, &[URL], |spec| spec.direct = true),
@@ -315,10 +337,7 @@ mod tests {
                 preset: None,
                 weights: &[],
                 earlier_preset: None,
-                invocation: crate::Invocation {
-                    has_classic_format: true,
-                    ..crate::Invocation::default()
-                },
+                invocation: crate::Invocation::default(),
                 read: &|_| unreachable!("there is no file"),
             };
             let size = |_, _: &Workload| unreachable!("there is no working set");

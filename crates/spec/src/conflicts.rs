@@ -7,6 +7,7 @@ use workload::Workload;
 use workload::mix::Think;
 
 use crate::config_error::ConfigError;
+use crate::dirs::DirsOption;
 use crate::engine_name::EngineName;
 use crate::options::Options;
 use crate::run_spec::RunSpec;
@@ -99,7 +100,7 @@ pub(crate) const SOURCE: &[Conflict] = &[
 ];
 
 const REQUIRES_FILE_SYSTEM: &str =
-    "{} requires a file system, and {storage} uses none (use --storage posix)";
+    "{} requires a file system, and {engine} uses none (use --engine posix)";
 
 /// Conflicts between the given options of all sources, and conflicts with the workload to which
 /// these options are applied.
@@ -122,9 +123,9 @@ pub(crate) const GIVEN: &[Conflict] = &[
         REQUIRES_FILE_SYSTEM,
     ),
     Conflict(
-        &["edition"],
+        &["compat"],
         is_mix,
-        "{edition} cannot be used with a mix: only the classic workload has editions",
+        "{compat} cannot be used with a mix: only the classic workload is that of the original",
     ),
     Conflict(
         &["bias-read", "bias-create"],
@@ -148,8 +149,8 @@ pub(crate) const GIVEN: &[Conflict] = &[
     ),
     Conflict(
         &["dirs"],
-        is_classic,
-        as_a_mix!("{dirs} requires a mix: use --subdirs N for the classic workload, or "),
+        |options, spec| is_classic(options, spec) && options.dirs.is_some_and(DirsOption::is_tree),
+        as_a_mix!("{dirs} requires a mix: use --dirs N for the classic workload, or "),
     ),
     Conflict(
         &["size"],
@@ -168,12 +169,6 @@ pub(crate) const GIVEN: &[Conflict] = &[
             "--direct requires a mix, because the sizes of the classic workload are not multiples \
              of 4096 bytes: "
         ),
-    ),
-    Conflict(
-        &["dirs"],
-        |options, _| options.subdirs.is_some(),
-        "{dirs} and {subdirs} cannot be combined: both set the layout of directories (--subdirs N \
-         is --dirs subdirs:N)",
     ),
     Conflict(
         &["fresh", "slo"],
@@ -246,8 +241,8 @@ pub(crate) const COMPLETE: &[Conflict] = &[
     Conflict(
         &["cache"],
         |_, spec| (spec.cache, spec.engine) == (Cache::ColdData, EngineName::STDIO),
-        "--cache cold-data cannot be used with --storage stdio, the default of the classic \
-         workload (use --storage posix or raw)",
+        "--cache cold-data cannot be used with --engine stdio, the default of the classic \
+         workload (use --engine posix or raw)",
     ),
     Conflict(
         &[],
@@ -308,8 +303,8 @@ pub(crate) const COMPLETE: &[Conflict] = &[
          contents would not be seen (use --contents incompressible or compressible:RATIO)",
     ),
     Conflict(
-        &["steps"],
+        &["calls"],
         |_, spec| !spec.latencies,
-        "--steps and --no-latencies cannot be combined: steps are parts of latencies",
+        "--calls and --no-latencies cannot be combined: calls are parts of latencies",
     ),
 ];

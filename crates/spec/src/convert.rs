@@ -8,12 +8,12 @@ use document::units::grouped;
 use engine::Durability;
 use workload::arrivals::ArrivalProcess;
 use workload::contents::ContentKind;
-use workload::layout::Shape;
 use workload::names::Names;
 use workload::popularity::Popularity;
 use workload::{Classic, Edition, Mix, Weights};
 
 use crate::config_error::ConfigError;
+use crate::dirs::DirsOption;
 use crate::draft::Draft;
 use crate::engine_name::EngineName;
 use crate::load::{self, Sweep};
@@ -108,9 +108,29 @@ fn sweep<T>(spec: &RunSpec, get: impl FnOnce(&Sweep) -> Option<T>) -> Option<T> 
     spec.drive.sweep.as_ref().and_then(get)
 }
 
-/// Value of an option that is either on or off; `None` if it is off.
-fn flag(is_on: bool) -> Option<bool> {
+/// Value of an option that is off by default; `None` if it is off.
+fn on(is_on: bool) -> Option<bool> {
     is_on.then_some(true)
+}
+
+/// Value of an option that is on by default; `None` if it is on.
+fn off(is_on: bool) -> Option<bool> {
+    (!is_on).then_some(false)
+}
+
+/// Value of `--compat`; `None` for a mix, and for a run of the classic workload that does more than
+/// the original PostMark. Version 1.5 of the workload is the default without the option.
+fn compat(spec: &RunSpec) -> Option<Edition> {
+    let does_more = spec.check || spec.sync_phases || spec.overhead;
+    let edition = classic(spec, |classic| Some(classic.edition));
+    edition.filter(|edition| *edition == Edition::V1_0 || !does_more)
+}
+
+/// Value of an option that is on by default, or off with `--compat`; `None` if the value is this
+/// default, or if the engine has no choice.
+fn unusual(spec: &RunSpec, is_possible: bool, is_on: bool) -> Option<bool> {
+    let is_default = is_on == compat(spec).is_none();
+    (is_possible && !is_default).then_some(is_on)
 }
 
 /// Value of an option that is a number; `None` if it is at most the default.

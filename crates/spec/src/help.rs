@@ -1,39 +1,55 @@
-//! Additions to the command line that the option table does not define: boolean options are allowed
-//! without a value, and help texts contain the defaults. The defaults are taken from two run specs
+//! Additions to the command line that the option table does not define: the two forms of options
+//! that are on or off, and the defaults in help texts. The defaults are taken from two run specs
 //! to which no option was applied: a classic workload and a mix.
 
-use std::any::TypeId;
 use std::collections::BTreeMap;
 
-use clap::builder::StyledStr;
-use clap::{Arg, Command};
+use clap::builder::{Resettable, StyledStr};
+use clap::{Arg, ArgAction, Command};
 
 use crate::config_error::ConfigError;
-use crate::options::Options;
+use crate::options::{Options, SWITCHES, Switch};
 use crate::resolve::{Asked, Invocation, resolve};
 
 /// The text in an option's help that is replaced by the default.
 const PLACE: &str = "[default: _";
 
-/// Allows boolean options without a value, such as `--verify`, and inserts all defaults into help
+/// Adds the form `--no-OPTION` of options that are on or off, and inserts all defaults into help
 /// texts.
 pub fn with_help(command: Command) -> Command {
     let defaults = Defaults::new();
-    command
-        .mut_subcommands(|command| command.mut_args(|option| as_switch(defaults.in_help(option))))
+    command.mut_subcommands(|command| {
+        let command = command.mut_args(|option| defaults.in_help(option));
+        with_switches(command)
+    })
 }
 
-fn as_switch(option: Arg) -> Arg {
-    if option.get_value_parser().type_id() != TypeId::of::<bool>()
-        || !option.get_action().takes_values()
-    {
-        return option;
-    }
-    let option = option
-        .value_name("BOOL")
-        .num_args(0..=1)
-        .require_equals(true);
-    option.default_missing_value("true")
+fn with_switches(command: Command) -> Command {
+    SWITCHES.iter().fold(command, |command, switch| {
+        let is_it = |option: &&Arg| option.get_id() == switch.id;
+        let Some(option) = command.get_arguments().find(is_it) else {
+            return command;
+        };
+        let negative = negative(switch, option);
+        command
+            .mut_arg(switch.id, |option| {
+                let option = option.action(ArgAction::SetTrue).num_args(0);
+                option.overrides_with(switch.negative.as_str())
+            })
+            .arg(negative)
+    })
+}
+
+fn negative(switch: &'static Switch, option: &Arg) -> Arg {
+    option
+        .clone()
+        .id(switch.negative.as_str())
+        .long(switch.negative.as_str())
+        .action(ArgAction::SetTrue)
+        .num_args(0)
+        .overrides_with(switch.id)
+        .help(format!("Turn --{} off", switch.name))
+        .long_help(Resettable::<StyledStr>::Reset)
 }
 
 /// The defaults of the classic workload and of mixes, by option name.
@@ -117,7 +133,9 @@ mod tests {
             .chain(line.split_whitespace());
         let matches = run().try_get_matches_from(words).unwrap();
         let (_, of_run) = matches.subcommand().unwrap();
-        Options::from_arg_matches(of_run).unwrap()
+        let mut options = Options::from_arg_matches(of_run).unwrap();
+        options.take_switches(of_run);
+        options
     }
 
     /// Options whose help states the default as a fixed text. Each option is listed with the other
@@ -143,7 +161,11 @@ mod tests {
         let run = command.find_subcommand("run").unwrap();
         let mut given = 0;
         for option in run.get_arguments() {
-            let help = option.get_help().unwrap().to_string();
+            let help = option
+                .get_long_help()
+                .or(option.get_help())
+                .unwrap()
+                .to_string();
             let name = option.get_long().unwrap();
             assert!(!help.contains(PLACE), "{help}");
             let Some((_, default)) = help.split_once("[default") else {

@@ -11,6 +11,7 @@ mod config_error;
 mod config_text;
 mod conflicts;
 mod convert;
+mod dirs;
 mod draft;
 mod engine_name;
 mod help;
@@ -33,6 +34,7 @@ mod work;
 
 pub use config_error::ConfigError;
 pub use config_text::read_toml;
+pub use dirs::DirsOption;
 pub use engine::Durability;
 pub use engine_name::EngineName;
 pub use engines::registry::{is_url, parse_url};

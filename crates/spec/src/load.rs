@@ -6,11 +6,12 @@ use std::time::Duration;
 use document::units::rate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use workload::Action;
 use workload::arrivals::ArrivalProcess;
 
 use crate::serial::ns;
 use crate::settings::SteadyRule;
-use crate::sweep::Climb;
+use crate::sweep::{Climb, SloOption};
 
 /// The load: how the transactions are paced and what ends them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -122,9 +123,21 @@ pub struct Sweep {
     pub arrivals: ArrivalProcess,
     /// Whether each load level has a new pool.
     pub fresh: bool,
+    /// The operation to which the SLO applies; left out if it applies to all operations together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slo_operation: Option<Action>,
     /// SLO: 99 % of the operations must be faster than this time in nanoseconds; null without an
     /// SLO.
     pub slo_p99_ns: Option<u64>,
+}
+
+impl Sweep {
+    /// The SLO of the load levels.
+    pub fn slo(&self) -> Option<SloOption> {
+        let operation = self.slo_operation;
+        self.slo_p99_ns
+            .map(|p99_ns| SloOption { operation, p99_ns })
+    }
 }
 
 /// A request to run until the rate is steady.

@@ -181,7 +181,8 @@ pub(crate) fn set_sweep(draft: &mut Draft<'_>, said: SweepOption) -> Result<(), 
             fresh: climb.is_of_counts() || options.fresh == Some(true),
             climb,
             arrivals: arrivals_or_default(options),
-            slo_p99_ns: options.slo.map(|slo| slo.0),
+            slo_operation: options.slo.and_then(|slo| slo.operation),
+            slo_p99_ns: options.slo.map(|slo| slo.p99_ns),
         }),
     };
     Ok(())

@@ -1,19 +1,22 @@
 //! The options of a run, on the command line and in configuration files.
 
+use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
-use clap::Args;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args};
 use engine::Durability;
 use serde::{Deserialize, Serialize};
 use workload::arrivals::ArrivalProcess;
 use workload::contents::ContentKind;
 use workload::intent::Action;
-use workload::layout::Shape;
 use workload::names::Names;
 use workload::popularity::Popularity;
 use workload::{Edition, Weights};
 
+use crate::dirs::DirsOption;
 use crate::engine_name::EngineName;
 use crate::settings::{Cache, OnError, SteadyRule};
 use crate::sizes::SizesOption;
@@ -84,6 +87,20 @@ macro_rules! declare {
                 vec![$($($(options_scope!($scope $name),)?)*)*]
             }
 
+            /// Sets the options that are on or off from `--OPTION` and `--no-OPTION`, which clap
+            /// parses as two options. On the command line, the last one counts.
+            pub fn take_switches(&mut self, matches: &ArgMatches) {
+                for switch in SWITCHES.iter() {
+                    let is_on = switch.value(matches);
+                    $($(if stringify!($name) == switch.id {
+                        let value: &mut dyn Any = &mut self.$name;
+                        if let Some(value) = value.downcast_mut::<Option<bool>>() {
+                            *value = is_on;
+                        }
+                    })*)*
+                }
+            }
+
             /// Returns the given options by name, with their values as text. The text is empty for
             /// options without a value. Such options are omitted if they are off.
             pub(crate) fn given(&self) -> BTreeMap<String, String> {
@@ -94,17 +111,51 @@ macro_rules! declare {
                 all.into_iter().flatten().filter(is_on).collect()
             }
         }
+
+        /// The options that are on or off.
+        pub(crate) static SWITCHES: LazyLock<Vec<Switch>> = LazyLock::new(|| {
+            let all = [$($((stringify!($name), TypeId::of::<$of>()),)*)*];
+            let switches = all.into_iter().filter(|(_, of)| *of == TypeId::of::<bool>());
+            switches.map(|(id, _)| Switch::new(id)).collect()
+        });
     };
 }
 
 option_table!(declare);
 
+/// An option that is on or off: `--OPTION` or `--no-OPTION`.
+pub(crate) struct Switch {
+    /// The identity of `--OPTION` for clap.
+    pub id: &'static str,
+    /// The name on the command line, without the leading hyphens.
+    pub name: String,
+    /// The identity of `--no-OPTION`, which is also its name.
+    pub negative: String,
+}
+
+impl Switch {
+    fn new(id: &'static str) -> Self {
+        let name = long_name(id);
+        let negative = format!("no-{name}");
+        Self { id, name, negative }
+    }
+
+    /// The value on the command line; `None` if it has neither form. If it has both, clap has
+    /// removed the earlier one.
+    fn value(&self, matches: &ArgMatches) -> Option<bool> {
+        let is_given = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);
+        match (is_given(self.id), is_given(&self.negative)) {
+            (true, _) => Some(true),
+            (false, true) => Some(false),
+            (false, false) => None,
+        }
+    }
+}
+
 /// Returns the name of an option on the command line, without the leading hyphens.
 fn long_name(field: &str) -> String {
     match field {
         "run_for" => "for".to_owned(),
-        // The option for the engine has been called `--storage` since the first version.
-        "engine" => "storage".to_owned(),
         field => field.replace('_', "-"),
     }
 }
@@ -121,7 +172,7 @@ fn text(value: &impl Serialize) -> String {
 fn mix_help() -> String {
     format!(
         "Weights of operations, instead of the classic pairs, like \
-         read=5,append=2,create=2,delete=2. Operations: {}",
+         read=5,append=2,create=2,delete=2.\n\nOperations: {}",
         Action::words()
     )
 }

@@ -47,11 +47,8 @@ pub struct Asked<'a> {
 pub struct Invocation {
     /// The arguments of the command as given.
     pub command_line: Vec<String>,
-    /// Whether the report has a format of the original PostMark. In this case, and without another
-    /// limit, the original PostMark's number of transactions ends the run.
-    pub has_classic_format: bool,
     /// Whether the run may start although the target does not have enough free space.
-    pub skips_room_check: bool,
+    pub skips_space_check: bool,
     /// Whether the run keeps root rights on a target that other users could replace.
     pub trusts_others: bool,
 }
@@ -101,7 +98,7 @@ fn unsized_spec(
     let targets = locations.iter().map(|one| one.path.clone()).collect();
     let spec = RunSpec {
         ranks,
-        ..base(asked, workload, targets)?
+        ..base(asked, &options, workload, targets)?
     };
     for source in [&asked.options, &asked.file] {
         find(SOURCE, source, &spec)?;
@@ -132,20 +129,19 @@ fn unsized_spec(
     spec.check &= spec.engine.makes_files();
     spec.sync_phases &= spec.engine.uses_page_cache();
     spec.series &= spec.latencies;
-    if asked.invocation.has_classic_format {
-        // Syncs and checks would be included in the whole-second times of the original PostMark.
-        // Reports in its format cannot contain the overhead.
-        (spec.sync_phases, spec.check, spec.overhead) = (false, false, false);
-    }
     Ok((spec, options))
 }
 
 /// Returns the spec to which options are applied.
 fn base(
     asked: &Asked<'_>,
+    options: &Options,
     workload: Workload,
     targets: Vec<PathBuf>,
 ) -> Result<RunSpec, ConfigError> {
+    // The original PostMark neither syncs nor checks, and syncs and checks would be included in its
+    // times of whole seconds.
+    let does_more = options.compat.is_none();
     let of_work = || match workload.work {
         Work::Mix(_) => EngineName::POSIX,
         Work::Classic(_) => EngineName::STDIO,
@@ -157,11 +153,11 @@ fn base(
         command_line: asked.invocation.command_line.clone(),
         engine,
         durability: durability.unwrap_or_default(),
-        check: true,
-        sync_phases: true,
+        check: does_more,
+        sync_phases: does_more,
         series: true,
-        overhead: true,
-        room_check: !asked.invocation.skips_room_check,
+        overhead: does_more,
+        room_check: !asked.invocation.skips_space_check,
         trusts_others: asked.invocation.trusts_others,
         ..RunSpec::classic(workload, targets, Place::OwnDirectory)
     })
@@ -182,7 +178,7 @@ fn merged(asked: &Asked<'_>) -> Result<Options, ConfigError> {
     let mut options = given.over(under);
     if options.transactions.is_none() {
         if !ends_otherwise(&options) {
-            let by_time = (!asked.invocation.has_classic_format).then_some(presets::RUN_FOR_S);
+            let by_time = options.compat.is_none().then_some(presets::RUN_FOR_S);
             let seconds = asked.preset.map_or(by_time, |preset| preset.how.run_for_s);
             options.run_for = seconds.map(|seconds| Time::of(Duration::from_secs(seconds)));
         }

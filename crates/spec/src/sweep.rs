@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use workload::Action;
 use workload::quantity::{self, duration_text};
 
 use crate::limits::SWEEP_STEPS_MAX;
@@ -207,12 +208,17 @@ fn percent(share: f64) -> String {
     shortest.unwrap_or_else(|| percent.to_string()) + "%"
 }
 
-/// The SLO: 99 % of the operations must be faster than this time, in nanoseconds.
+/// The SLO: 99 % of the operations must be faster than a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SloOption(pub u64);
+pub struct SloOption {
+    /// The kind of operations; `None` for all operations together.
+    pub operation: Option<Action>,
+    /// The time, in nanoseconds.
+    pub p99_ns: u64,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a limit for the p99, like p99<10ms")]
+#[error("expected a limit for the p99, like p99<10ms or deliver.p99<10ms")]
 pub struct InvalidSlo;
 
 impl FromStr for SloOption {
@@ -221,17 +227,28 @@ impl FromStr for SloOption {
     fn from_str(text: &str) -> Result<Self, InvalidSlo> {
         let wrong = || InvalidSlo;
         let (what, limit) = text.split_once('<').ok_or_else(wrong)?;
-        if what.trim() != "p99" {
+        let (operation, statistic) = match what.trim().split_once('.') {
+            None => (None, what.trim()),
+            Some((name, statistic)) => {
+                let is_named = |action: &Action| action.name() == name;
+                let operation = Action::operations().find(is_named).ok_or_else(wrong)?;
+                (Some(operation), statistic)
+            }
+        };
+        let p99_ns = quantity::duration_ns(limit.trim()).map_err(|_| wrong())?;
+        if statistic != "p99" || p99_ns == 0 {
             return Err(wrong());
         }
-        let ns = quantity::duration_ns(limit.trim()).map_err(|_| wrong())?;
-        if ns == 0 { Err(wrong()) } else { Ok(Self(ns)) }
+        Ok(Self { operation, p99_ns })
     }
 }
 
 impl fmt::Display for SloOption {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "p99<{}", duration_text(self.0))
+        if let Some(operation) = self.operation {
+            write!(f, "{}.", operation.name())?;
+        }
+        write!(f, "p99<{}", duration_text(self.p99_ns))
     }
 }
 
@@ -299,11 +316,33 @@ mod tests {
 
     #[test]
     fn slo_requires_a_p99_latency() {
-        let slo: SloOption = "p99 < 10ms".parse().unwrap();
-        assert_eq!(slo, SloOption(10_000_000));
-        assert_eq!(slo.to_string(), "p99<10ms");
+        for (text, operation, written) in [
+            ("p99 < 10ms", None, "p99<10ms"),
+            (
+                " deliver.p99 < 10ms",
+                Some(Action::Deliver),
+                "deliver.p99<10ms",
+            ),
+        ] {
+            let slo: SloOption = text.parse().unwrap();
+            let p99_ns = 10_000_000;
+            assert_eq!(slo, SloOption { operation, p99_ns });
+            assert_eq!(slo.to_string(), written);
+            assert_eq!(written.parse(), Ok(slo));
+        }
         for text in [
-            "", "10ms", "p99", "p50<1ms", "p99<", "p99<0s", "p99<10", "p99>1ms",
+            "",
+            "10ms",
+            "p99",
+            "p50<1ms",
+            "p99<",
+            "p99<0s",
+            "p99<10",
+            "p99>1ms",
+            "deliver<1ms",
+            "deliver.p50<1ms",
+            "post.p99<1ms",
+            ".p99<1ms",
         ] {
             let message = text.parse::<SloOption>().unwrap_err().to_string();
             assert!(message.contains("like p99<10ms"), "{text}: {message}");

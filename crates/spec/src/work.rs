@@ -10,6 +10,7 @@ use workload::sizes::{SIZE_MAX_BYTES, Sizes};
 use workload::{Bias, Classic, Mix, Work, WorkerSeeds, Workers, Workload};
 
 use crate::config_error::ConfigError;
+use crate::dirs::DirsOption;
 use crate::draft::Draft;
 use crate::note::Note;
 use crate::options::Options;
@@ -173,12 +174,31 @@ pub(crate) fn set_align(draft: &mut Draft<'_>, Bytes(align): Bytes) -> Result<()
     Ok(())
 }
 
-pub(crate) fn set_subdirs(draft: &mut Draft<'_>, Count(count): Count) -> Result<(), ConfigError> {
-    let count = u32::try_from(count)
-        .map_err(|_| ConfigError::invalid(count, "--subdirs", "expected at most 4294967295"))?;
+pub(crate) fn dirs(spec: &RunSpec) -> DirsOption {
+    match &spec.workload.work {
+        Work::Classic(classic) => DirsOption::Count(classic.subdirectories.into()),
+        Work::Mix(mix) => DirsOption::Shape(mix.layout.shape),
+    }
+}
+
+/// Sets the directories. A shape that a classic workload does not have is refused as a conflict of
+/// options.
+pub(crate) fn set_dirs(draft: &mut Draft<'_>, dirs: DirsOption) -> Result<(), ConfigError> {
+    let count =
+        match dirs {
+            DirsOption::Count(count) => Some(u32::try_from(count).map_err(|_| {
+                ConfigError::invalid(count, "--dirs", "expected at most 4294967295")
+            })?),
+            DirsOption::Shape(shape) => mix::count(shape),
+        };
     draft.either(
-        |classic| classic.subdirectories = count,
-        |mix| mix.layout.shape = mix::subdirectories(count),
+        |classic| classic.subdirectories = count.unwrap_or(classic.subdirectories),
+        |mix| {
+            mix.layout.shape = match dirs {
+                DirsOption::Count(_) => mix::subdirectories(count.unwrap_or_default()),
+                DirsOption::Shape(shape) => shape,
+            };
+        },
     );
     Ok(())
 }

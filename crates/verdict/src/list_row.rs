@@ -96,7 +96,6 @@ pub struct Headline {
     /// kind.
     #[serde(rename = "workload")]
     pub work: Option<WorkKind>,
-    #[serde(rename = "storage")]
     pub engine: String,
     /// Number of workers of all roles.
     pub workers: u32,

@@ -4,7 +4,7 @@ use measure::knee::SENSITIVITY;
 use measure::{Histogram, Knee, knee};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spec::Sweep;
+use spec::{SloOption, Sweep};
 use workload::{Action, Role, Skipped};
 
 use record::merge;
@@ -152,8 +152,20 @@ impl SweepStepSummary {
     }
 
     /// Whether the load was sustained and the 99th percentile is below the SLO.
-    pub fn meets(&self, slo_p99_ns: u64) -> bool {
-        self.holds && self.p99_ns.is_some_and(|p99| p99 < slo_p99_ns)
+    pub fn meets(&self, slo: SloOption) -> bool {
+        let p99_ns = self.p99_ns_of(slo.operation);
+        self.holds && p99_ns.is_some_and(|p99_ns| p99_ns < slo.p99_ns)
+    }
+
+    /// 99th percentile of one kind of operations, or of all operations together. If workers of two
+    /// roles perform the operation, this is the greater of the two percentiles.
+    fn p99_ns_of(&self, operation: Option<Action>) -> Option<u64> {
+        let Some(operation) = operation else {
+            return self.p99_ns;
+        };
+        let kinds = self.by_operation.iter();
+        let of_roles = kinds.filter(|kind| kind.action == operation);
+        of_roles.filter_map(|kind| kind.p99_ns).max()
     }
 }
 
@@ -195,6 +207,9 @@ impl Limit {
 /// the load level that is nearest to it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SloSummary {
+    /// The operation to which the SLO applies; left out if it applies to all operations together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<Action>,
     /// The latency that 99 % of the operations must stay below, in nanoseconds.
     pub p99_ns: u64,
     /// The two rates between which the SLO stops being met.
@@ -240,9 +255,7 @@ impl SweepSummary {
             .collect();
         Self {
             limit: is_of_rates.then(|| Limit::of(&sweep_steps, |sweep_step| sweep_step.holds)),
-            slo: asked
-                .slo_p99_ns
-                .map(|p99_ns| SloSummary::of(p99_ns, &sweep_steps)),
+            slo: asked.slo().map(|slo| SloSummary::of(slo, &sweep_steps)),
             knee: knee::knee(&points, SENSITIVITY),
             sweep_steps,
         }
@@ -250,17 +263,27 @@ impl SweepSummary {
 }
 
 impl SloSummary {
-    pub fn of(p99_ns: u64, sweep_steps: &[SweepStepSummary]) -> Self {
+    pub fn of(slo: SloOption, sweep_steps: &[SweepStepSummary]) -> Self {
         let of_rates = |(_, sweep_step): &(usize, &SweepStepSummary)| {
             sweep_step.complete && sweep_step.load.rate().is_some()
         };
         let all = sweep_steps.iter().enumerate().filter(of_rates);
-        let is_met = all.clone().any(|(_, sweep_step)| sweep_step.meets(p99_ns));
-        let nearest = all.filter_map(|(index, sweep_step)| Some((index, sweep_step.p99_ns?)));
+        let is_met = all.clone().any(|(_, sweep_step)| sweep_step.meets(slo));
+        let p99_ns_of = |sweep_step: &SweepStepSummary| sweep_step.p99_ns_of(slo.operation);
+        let nearest = all.filter_map(|(index, sweep_step)| Some((index, p99_ns_of(sweep_step)?)));
         Self {
-            p99_ns,
-            limit: Limit::of(sweep_steps, |sweep_step| sweep_step.meets(p99_ns)),
+            operation: slo.operation,
+            p99_ns: slo.p99_ns,
+            limit: Limit::of(sweep_steps, |sweep_step| sweep_step.meets(slo)),
             nearest: nearest.min_by_key(|(_, p99)| *p99).filter(|_| !is_met),
         }
+    }
+
+    /// The latency to which the SLO applies, for reports: `p99`, or `deliver p99`.
+    pub fn name(&self) -> String {
+        let operation = self
+            .operation
+            .map(|operation| format!("{} ", operation.name()));
+        operation.unwrap_or_default() + "p99"
     }
 }

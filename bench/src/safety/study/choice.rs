@@ -44,7 +44,7 @@ impl StudyRound {
         let transactions = dice.between(200, 20_000);
         let mut words: Vec<String> = format!(
             "study --quiet-time 0s --no-twin --blocks {} --set files=60 --set size=1..3000 --set \
-             no-overhead=true --set transactions={transactions}",
+             overhead=false --set transactions={transactions}",
             dice.between(1, 2)
         )
         .split(' ')

@@ -160,7 +160,7 @@ impl<'a> Interpreter<'a> {
             "set report" if edition == Edition::V1_0 => {
                 self.say("Eh?\n")?;
                 self.streams.complain(
-                    &"Warning: 'set report' is no command of edition 1.0: start with --edition 1.5",
+                    &"Warning: 'set report' is no command of edition 1.0: start with --compat 1.5",
                 )?;
             }
             name => match self.settings.set(name, argument) {

@@ -1,4 +1,4 @@
-//! Determines which ranks observe: those on the hosts of the option `--observe`. A host is
+//! Determines which ranks observe: those on the hosts of the option `--monitor-host`. A host is
 //! identified by its names and addresses.
 
 use std::net::IpAddr;
@@ -65,7 +65,7 @@ pub fn performing(asked: &[String], all: &[RankHost]) -> Result<u32, String> {
         let more = if hosts.len() > HOSTS_MAX { ", ..." } else { "" };
         hosts.truncate(HOSTS_MAX);
         return Err(format!(
-            "--observe {}: no rank was started on that host (there are ranks on {}{more})",
+            "--monitor-host {}: no rank was started on that host (there are ranks on {}{more})",
             sanitize(host),
             sanitize(&hosts.join(", "))
         ));
@@ -73,15 +73,15 @@ pub fn performing(asked: &[String], all: &[RankHost]) -> Result<u32, String> {
     let observes = |rank: &RankHost| rank.named.contains(&true);
     let Some(last) = all.iter().rposition(|rank| !observes(rank)) else {
         return Err(
-            "--observe names the hosts of all ranks, and none is left to perform the run"
+            "--monitor-host names the hosts of all ranks, and none is left to perform the run"
                 .to_owned(),
         );
     };
     if let Some(first) = all[..last].iter().position(observes) {
         let host = sanitize(&all[first].host);
         return Err(format!(
-            "--observe: rank {first} is on {host}, and rank {last} on {} is to work: observers \
-             must be the last ranks (put {host} last in the host file, with one slot)",
+            "--monitor-host: rank {first} is on {host}, and rank {last} on {} is to work: \
+             observers must be the last ranks (put {host} last in the host file, with one slot)",
             sanitize(&all[last].host)
         ));
     }

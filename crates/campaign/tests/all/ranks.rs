@@ -158,6 +158,7 @@ fn request(at: &Path, ranks: u32, climb: Climb, fresh: bool) -> RunSpec {
                 climb,
                 arrivals: ArrivalProcess::Poisson,
                 fresh,
+                slo_operation: None,
                 slo_p99_ns: None,
             }),
             ..Drive::default()

@@ -66,6 +66,7 @@ fn request(climb: Climb, fresh: bool) -> RunSpec {
                 climb,
                 arrivals: ArrivalProcess::Constant,
                 fresh,
+                slo_operation: None,
                 slo_p99_ns: None,
             }),
             ..Drive::default()

@@ -35,6 +35,7 @@ fn sweep(climb: Climb, slo_p99_ns: Option<u64>) -> Drive {
             climb,
             arrivals: ArrivalProcess::Constant,
             fresh: false,
+            slo_operation: None,
             slo_p99_ns,
         }),
         ..Drive::default()

@@ -16,8 +16,9 @@ use super::format;
 
 #[derive(Debug, Args)]
 pub struct ArchiveArgument {
-    /// Archive of runs [default: $POSTMARK_ARCHIVE, or postmark/archive.db in the user's data
-    /// directory].
+    /// Archive of runs.
+    ///
+    /// The default is $POSTMARK_ARCHIVE, or postmark/archive.db in the user's data directory.
     #[arg(long, value_name = "FILE")]
     pub archive: Option<PathBuf>,
 }
@@ -25,11 +26,14 @@ pub struct ArchiveArgument {
 /// The tags and the note of a run that is going to be archived.
 #[derive(Debug, Args)]
 pub struct RemarkArguments {
-    /// Tag the archived run with this word, as 'postmark tag' does. Repeat the option for more
-    /// tags.
+    /// Tag the archived run with this word.
+    ///
+    /// 'postmark tag' does the same later. Repeat the option for more tags.
     #[arg(long, value_name = "TAG")]
     pub tag: Vec<Tag>,
-    /// Set the note of the archived run, as 'postmark note' does.
+    /// Set the note of the archived run.
+    ///
+    /// 'postmark note' does the same later.
     #[arg(long, value_name = "TEXT")]
     pub note: Option<NoteText>,
 }
@@ -46,11 +50,14 @@ impl RemarkArguments {
 /// Conditions; a run must meet all of them.
 #[derive(Debug, Args)]
 pub struct Filters {
-    /// Only runs that began at this time or later: a date (2026-11-21), a time in UTC
-    /// (2026-11-21T14:30), or an age (7d, 12h).
+    /// Only runs that began at this time or later.
+    ///
+    /// The time is a date (2026-11-21), a time in UTC (2026-11-21T14:30), or an age (7d, 12h).
     #[arg(long, value_name = "TIME")]
     pub since: Option<Moment>,
-    /// Only runs that began before this time (see --since).
+    /// Only runs that began before this time.
+    ///
+    /// The forms are those of --since.
     #[arg(long, value_name = "TIME")]
     pub until: Option<Moment>,
     /// Only runs on the machine with this name.
@@ -62,7 +69,9 @@ pub struct Filters {
     /// Only runs of this preset.
     #[arg(long, value_name = "NAME")]
     pub preset: Option<String>,
-    /// Only runs with this tag. If the option is repeated, runs must have all the tags.
+    /// Only runs with this tag.
+    ///
+    /// If the option is repeated, runs must have all the tags.
     #[arg(long, value_name = "TAG")]
     pub tag: Vec<Tag>,
     /// Only runs with this verdict.
@@ -187,8 +196,9 @@ pub struct ListArguments {
 
 #[derive(Debug, Args)]
 pub struct ShowArguments {
-    /// Run: its number, at least four digits of its identity, the word last, or a file with
-    /// records: JSON, or a page that 'report' wrote.
+    /// Number, identity (at least 4 digits), last, or file.
+    ///
+    /// The file has records: JSON, or a page that 'report' wrote.
     #[arg(value_name = "RUN")]
     pub run: PathBuf,
     #[command(flatten)]
@@ -196,24 +206,27 @@ pub struct ShowArguments {
     /// Format of the report.
     #[arg(long, value_parser = format::one_of(&format::REPORT), default_value = "text")]
     pub format: Format,
-    /// Print the complete report (text and Markdown), not only one screen.
+    /// Print the complete report, not only one screen.
+    ///
+    /// The option applies to text and Markdown.
     #[arg(long)]
     pub full: bool,
     /// Write the report to this file [default: standard output].
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Overwrite the file of --output if it exists.
     #[arg(long)]
     pub force: bool,
-    /// Add the published results of the same configuration to the text report ('published beside'
-    /// has other formats).
+    /// Add published results of the same configuration.
+    ///
+    /// The option applies to text; 'published beside' has other formats.
     #[arg(long)]
     pub with_published: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct TagArguments {
-    /// Run: its number, at least four digits of its identity, or the word last.
+    /// Number, identity (at least 4 digits), or last.
     #[arg(value_name = "RUN")]
     pub run: String,
     /// Tags to add.
@@ -228,7 +241,7 @@ pub struct TagArguments {
 
 #[derive(Debug, Args)]
 pub struct NoteArguments {
-    /// Run: its number, at least four digits of its identity, or the word last.
+    /// Number, identity (at least 4 digits), or last.
     #[arg(value_name = "RUN")]
     pub run: String,
     /// New note; it replaces the old one. An empty text removes the note.
@@ -240,7 +253,7 @@ pub struct NoteArguments {
 
 #[derive(Debug, Args)]
 pub struct DeleteArguments {
-    /// Runs: numbers, at least four digits of their identities, or the word last.
+    /// Numbers, identities (at least 4 digits), or last.
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<String>,
     #[command(flatten)]
@@ -249,7 +262,9 @@ pub struct DeleteArguments {
 
 #[derive(Debug, Args)]
 pub struct ExportArguments {
-    /// Runs to export, as for 'show' [default: all runs that the options choose].
+    /// Runs to export, as for 'show'.
+    ///
+    /// Without it, the options choose the runs.
     #[arg(value_name = "RUN")]
     pub runs: Vec<String>,
     #[command(flatten)]
@@ -257,18 +272,21 @@ pub struct ExportArguments {
     /// Format of the exported runs.
     #[arg(long, value_parser = format::one_of(format::EXPORT), default_value = "json")]
     pub format: Format,
-    /// Write the runs as submissions: other users import them and compare them with 'published
-    /// submissions'.
+    /// Write the runs as submissions.
+    ///
+    /// Other users import them and compare them with 'published submissions'.
     #[arg(long, requires_all = ["by", "system", "runs"], conflicts_with = "format")]
     pub submission: bool,
-    /// Name of the person or group who measured, for --submission.
+    /// Person or group who measured, for --submission.
     #[arg(long, value_name = "NAME", requires = "submission")]
     pub by: Option<String>,
-    /// Description of the measured system for --submission: machine, devices, file system.
+    /// Description of the system, for --submission.
+    ///
+    /// It names the machine, the devices and the file system.
     #[arg(long, value_name = "TEXT", requires = "submission")]
     pub system: Option<String>,
     /// Write the runs to this file [default: standard output].
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Overwrite the file of --output if it exists.
     #[arg(long)]
@@ -279,8 +297,9 @@ pub struct ExportArguments {
 
 #[derive(Debug, Args)]
 pub struct ImportArguments {
-    /// Files with records or submissions in JSON, written by 'run' or 'export'; - is standard
-    /// input.
+    /// Files with records or submissions; - is standard input.
+    ///
+    /// They are JSON, written by 'run' or 'export'.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     #[command(flatten)]

@@ -14,7 +14,9 @@ use super::format;
 INVALID; 2 a file cannot be read, or has something that is not a record."
 )]
 pub struct CheckArguments {
-    /// Files written by run --format json or export; - is standard input.
+    /// Files with records; - is standard input.
+    ///
+    /// 'run --format json' and 'export' write them.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Format of the answer. JSON has one line for each record.

@@ -17,24 +17,29 @@ With one SIDE only: a study by its name or identity, or last for the last one.
 
 Exit status: 0 compared; 2 refused.")]
 pub struct CompareArguments {
-    /// A study, or the baseline and the sides to compare with it.
+    /// A study, or the baseline and its candidates.
     #[arg(required = true, value_name = "SIDE")]
     pub sides: Vec<String>,
-    /// Compare this metric of the runs: transactions, read, written, cpu, messages, an operation
-    /// like create, or its latency like create.p99. Repeat the option for more [default: the
-    /// study's, or transactions].
+    /// Compare this metric, like create or create.p99.
+    ///
+    /// Metrics are transactions, read, written, cpu, messages, an operation like create, or its
+    /// latency like create.p99. Repeat the option for more [default: the study's, or transactions].
     #[arg(long, value_name = "METRIC")]
     pub metric: Vec<Metric>,
-    /// Compare runs even if they differ in workload, durability tier, cache state or host, or if
-    /// their shares of skipped or failed operations differ by more than 1 %.
+    /// Compare runs of different conditions.
+    ///
+    /// They may differ in workload, durability tier, cache state or host, and their shares of
+    /// skipped or failed operations by more than 1 %.
     #[arg(long)]
     pub unlike: bool,
-    /// Show a study in the tables of a paper instead: tr3022, veritas, sessions, submissions or
-    /// completion.
+    /// Show a study in the tables of a paper instead.
+    ///
+    /// The paper is tr3022, veritas, sessions, submissions or completion.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["metric", "unlike"])]
     pub layout: Option<PaperLayout>,
-    /// With --layout: show the paper's own numbers beside the study's, and which of the paper's
-    /// findings still hold.
+    /// Show the paper's own numbers, too (with --layout).
+    ///
+    /// They are beside the study's, with those of the paper's findings that still hold.
     #[arg(long, requires = "layout")]
     pub with_published: bool,
     /// Format of the comparison.
@@ -57,23 +62,28 @@ A bound of 0.985 passes identical systems (95 %) and fails a loss of 3 % (80 %).
 8 blocks at a standard deviation of 1 %, 21 at 2 % and 45 at 3 %.
 No number of blocks fails a loss of 3 % by a bound of 0.97.")]
 pub struct GateArguments {
-    /// A study, or the baseline and the sides to compare with it.
+    /// A study, or the baseline and its candidates.
     #[arg(required = true, value_name = "SIDE")]
     pub sides: Vec<String>,
-    /// Require a ratio to the baseline, like 'transactions >= 0.985' or 'create.p99 <= 1.10'.
-    /// Repeat the option for more: all must hold.
+    /// Ratio to the baseline, like 'create.p99 <= 1.10'.
+    ///
+    /// Another example is 'transactions >= 0.985'. Repeat the option for more: all must hold.
     #[arg(long, required = true, value_name = "REQUIREMENT")]
     pub require: Vec<Requirement>,
-    /// Decide on the blocks after block N only, to confirm an earlier decision on the blocks up to
-    /// N.
+    /// Decide on the blocks after block N only.
+    ///
+    /// This confirms an earlier decision on the blocks up to N.
     #[arg(long, value_name = "N")]
     pub confirm: Option<u32>,
-    /// Pass a study that is DOUBTFUL because a baseline differs from its twin, which is the same
-    /// system. Otherwise such a gate is undecided.
+    /// Pass a study whose A/A control is doubtful.
+    ///
+    /// In such a study a baseline differs from itself. Without this option, the gate is undecided.
     #[arg(long)]
     pub allow_doubtful: bool,
-    /// Compare runs even if they differ in workload, durability tier, cache state or host, or if
-    /// their shares of skipped or failed operations differ by more than 1 %.
+    /// Compare runs of different conditions.
+    ///
+    /// They may differ in workload, durability tier, cache state or host, and their shares of
+    /// skipped or failed operations by more than 1 %.
     #[arg(long)]
     pub unlike: bool,
     /// Format of the decision.

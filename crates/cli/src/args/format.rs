@@ -17,13 +17,11 @@ pub static REPORT: LazyLock<Vec<(Format, &str)>> = LazyLock::new(|| {
         ),
         (
             Format::Classic,
-            "The verbose report of the original PostMark, in whole seconds (the run leaves out \
-             the sync and the check)",
+            "The verbose report of the original PostMark, in whole seconds",
         ),
         (
             Format::Terse,
-            "The terse report of the original PostMark: 13 numbers on one line (the run leaves \
-             out the sync and the check)",
+            "The terse report of the original PostMark: 13 numbers on one line",
         ),
     ];
     [Format::DOCUMENTS, &others].concat()

@@ -18,17 +18,19 @@ Example:
   postmark observe --target /mnt/disk -- git clone /srv/project /mnt/disk/project"
 )]
 pub struct ObserveArguments {
-    /// Directory on the file system to observe [default: the working directory].
-    #[arg(long, value_name = "PATH")]
+    /// Directory on the file system to observe [default: .].
+    #[arg(short, long, value_name = "PATH")]
     pub target: Option<PathBuf>,
-    /// Do not sync the target's file system after the command.
+    /// Do not sync the file system after the command.
     #[arg(long)]
     pub no_sync: bool,
     /// Format of the report.
     #[arg(long, value_parser = format::one_of(format::ANSWER), default_value = "text")]
     pub format: Format,
-    /// Write the report to this file; - is standard output [default: standard error].
-    #[arg(long, value_name = "FILE")]
+    /// Write the report to this file; - is standard output.
+    ///
+    /// The default is standard error.
+    #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Overwrite an existing output file.
     #[arg(long)]

@@ -30,10 +30,14 @@ pub enum PublishedCommand {
     },
     /// Compare submissions with published results, one table for each configuration.
     Submissions {
-        /// Files with submissions; - is standard input [default: the submissions in the archive].
+        /// Files with submissions; - is standard input.
+        ///
+        /// Without a file: the submissions in the archive.
         #[arg(value_name = "FILE")]
         files: Vec<PathBuf>,
-        /// Delete the submission with this number from the archive (S3 in the tables is number 3).
+        /// Delete the submission with this number.
+        ///
+        /// It is deleted from the archive; S3 in the tables is number 3.
         #[arg(long, value_name = "NUMBER", conflicts_with = "files", value_parser = super::whole)]
         delete: Option<u64>,
         #[command(flatten)]
@@ -44,8 +48,9 @@ pub enum PublishedCommand {
     },
     /// Compare a run with the published results of the same configuration.
     Beside {
-        /// Run: its number, at least four digits of its identity, the word last, or a file with
-        /// its record in JSON.
+        /// Number, identity (at least 4 digits), last, or file.
+        ///
+        /// The file has the run's record in JSON.
         #[arg(value_name = "RUN")]
         run: PathBuf,
         #[command(flatten)]

@@ -18,25 +18,32 @@ Cells of a study, tags and several runs (3..9) are compared, as
 
 Exit status: 0 written; 2 refused.")]
 pub struct ReportArguments {
-    /// Runs, a study, or the baseline and the sides to compare with it.
+    /// Runs, a study, or the baseline and its candidates.
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<PathBuf>,
-    /// Compare single runs, too: the first one is the baseline.
+    /// Compare single runs with the first one.
+    ///
+    /// It is the baseline.
     #[arg(long)]
     pub compare: bool,
-    /// Compare this metric of the runs, as in 'postmark compare' [default: the study's, or
-    /// transactions]. Repeat for more.
+    /// Compare this metric, as 'postmark compare' does.
+    ///
+    /// The default is that of the study, or transactions. Repeat the option for more.
     #[arg(long, value_name = "METRIC")]
     pub metric: Vec<Metric>,
-    /// Compare runs even if they differ in workload, durability tier, cache state or host, or if
-    /// their shares of skipped or failed operations differ by more than 1 %.
+    /// Compare runs of different conditions.
+    ///
+    /// They may differ in workload, durability tier, cache state or host, and their shares of
+    /// skipped or failed operations by more than 1 %.
     #[arg(long)]
     pub unlike: bool,
-    /// Write the HTML file here ('-': standard output).
+    /// Write the HTML file here; - is standard output.
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     pub output: PathBuf,
-    /// Write each picture to this directory, too: SVG for one column (85 mm) and two columns (178
-    /// mm) of a paper, CSV, and a caption.
+    /// Write each chart to this directory, too.
+    ///
+    /// The files are SVG for one column (85 mm) and two columns (178 mm) of a paper, CSV, and a
+    /// caption.
     #[arg(long, value_name = "DIR")]
     pub figures: Option<PathBuf>,
     /// Overwrite files that exist.

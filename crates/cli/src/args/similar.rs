@@ -29,10 +29,23 @@ pub fn command_meant<'a>(
 }
 
 /// Options of other programs, each with the equivalent option of PostMark or with advice.
-const ELSEWHERE: [(&str, &str); 14] = [
+const ELSEWHERE: [(&str, &str); 18] = [
     ("--threads", "--workers N"),
-    ("--engine", "--storage NAME ('postmark engines' lists them)"),
+    (
+        "--ioengine",
+        "--engine NAME ('postmark engines' lists them)",
+    ),
     ("--jobs", "--workers N"),
+    ("--clients", "--workers N"),
+    (
+        "--hosts",
+        "start the hosts' ranks with mpirun or srun: 'postmark help hosts' has examples",
+    ),
+    ("--json", "--format json"),
+    (
+        "--iodepth",
+        "--depth N ('postmark engines' lists the engines that can)",
+    ),
     ("--numjobs", "--workers N"),
     ("--duration", "--for TIME, like --for 60s"),
     ("--runtime", "--for TIME, like --for 60s"),

@@ -32,17 +32,22 @@ pub struct StudyArguments {
     /// Run this preset on each target. Repeat the option for more presets.
     #[arg(long, value_name = "NAME", conflicts_with = "file")]
     pub preset: Vec<String>,
-    /// A directory, make:KIND for a file system that the study makes and removes, like
-    /// make:ext4?size=4GiB (as root), or an NFS server, like nfs://server/export. Repeat the
-    /// option for each target; the first one is the baseline. With a study file, the
-    /// targets are added to those of the file.
-    #[arg(long, value_name = "[NAME=]TARGET")]
+    /// Directory, make:KIND or URL; first the baseline.
+    ///
+    /// make:KIND is a file system that the study makes and removes, like make:ext4?size=4GiB (as
+    /// root). A server is like nfs://server/export. Repeat the option for each target. With a study
+    /// file, the targets are added to those of the file.
+    #[arg(short, long, value_name = "[NAME=]TARGET")]
     pub target: Vec<String>,
-    /// An option of all runs, like files=2000 or for=30s. Repeat for more.
+    /// Option of all runs, like files=2000.
+    ///
+    /// Repeat the option for more, like for=30s.
     #[arg(long, value_name = "OPTION=VALUE", conflicts_with = "file")]
     pub set: Vec<String>,
-    /// An option with several values, one cell for each, like workers=1,4. Also age (how many times
-    /// the pool is churned before the measurement) and fullness (of made file systems, in percent).
+    /// Option with several values, like workers=1,4.
+    ///
+    /// Each value is a cell. Also age (how many times the pool is churned before the measurement)
+    /// and fullness (of made file systems, in percent).
     #[arg(long, value_name = "OPTION=VALUES", conflicts_with = "file")]
     pub axis: Vec<String>,
     /// Name of the study [default: its presets].
@@ -56,47 +61,61 @@ pub struct StudyArguments {
     /// As many blocks as this time allows.
     #[arg(long = "for", value_name = "TIME")]
     pub run_for: Option<Time>,
-    /// Add blocks until every confidence interval deviates from its ratio by at most this
-    /// percentage. At least 10 blocks are run; --blocks [default: 100] and --for limit their
-    /// number.
+    /// Add blocks until intervals are this narrow.
+    ///
+    /// Every confidence interval then deviates from its ratio by at most this percentage. At least
+    /// 10 blocks are run; --blocks [default: 100] and --for limit their number.
     #[arg(long, value_name = "P%")]
     pub until: Option<String>,
     /// Seed of the order of runs [default: 1].
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Run baselines once in each block. Otherwise they run twice (A/A control), which shows how
-    /// much the same system differs from itself (A/A noise).
+    /// Run baselines once in each block.
+    ///
+    /// Otherwise they run twice (A/A control), which shows how much the same system differs from
+    /// itself (A/A noise).
     #[arg(long)]
     pub no_twin: bool,
-    /// The value that others are compared with: a target, an axis value like files=1000, or a
-    /// workload [default: the first target].
+    /// The value with which others are compared.
+    ///
+    /// It is a target, an axis value like files=1000, or a workload [default: the first target].
     #[arg(long, value_name = "VALUE")]
     pub baseline: Option<String>,
-    /// What is compared, like transactions, create, create.p99 or written [default: transactions].
-    /// Repeat for more.
+    /// What is compared, like create or create.p99.
+    ///
+    /// Repeat the option for more [default: transactions].
     #[arg(long, value_name = "METRIC")]
     pub metric: Vec<String>,
-    /// Compare cells even if their shares of skipped or failed operations differ by more than 1 %.
+    /// Compare cells of different conditions.
+    ///
+    /// Their shares of skipped or failed operations may differ by more than 1 %.
     #[arg(long)]
     pub unlike: bool,
-    /// Longest wait for a quiet machine before each run; 0s for none [default: 10s].
+    /// Longest wait for a quiet machine [default: 10s].
+    ///
+    /// The study waits before each run; 0s is no wait.
     #[arg(long, value_name = "TIME")]
     pub quiet_time: Option<Time>,
-    /// Show the results in the tables of a paper, too: tr3022, veritas, sessions, submissions or
-    /// completion.
+    /// Show the results in the tables of a paper, too.
+    ///
+    /// The paper is tr3022, veritas, sessions, submissions or completion.
     #[arg(long, value_name = "NAME")]
     pub layout: Option<PaperLayout>,
-    /// With --layout: show the paper's own numbers beside the study's, and which of the paper's
-    /// findings still hold.
+    /// Show the paper's own numbers, too (with --layout).
+    ///
+    /// They are beside the study's, with those of the paper's findings that still hold.
     #[arg(long)]
     pub with_published: bool,
-    /// Continue a study that did not end: its identity, its name or last [default: last].
+    /// Continue a study that did not end.
+    ///
+    /// STUDY is its identity, its name or last [default: last].
     #[arg(long, value_name = "STUDY", num_args = 0..=1, default_missing_value = "last",
         conflicts_with_all = ["file", "preset", "target", "set", "axis", "name", "seed", "no_twin",
             "baseline", "metric", "quiet_time", "side"])]
     pub resume: Option<String>,
-    /// Measure only one side of a comparison whose sides cannot be interleaved, like two kernels.
-    /// Runs are joined by --tag.
+    /// Measure one side only, like one of two kernels.
+    ///
+    /// The sides of this comparison cannot be interleaved. Runs are joined by --tag.
     #[arg(long, value_name = "NAME", requires_all = ["block", "tag"])]
     pub side: Option<String>,
     /// Block of --side.
@@ -106,20 +125,26 @@ pub struct StudyArguments {
     /// Show what the study would do, and do nothing.
     #[arg(long)]
     pub dry_run: bool,
-    /// As root, keep root's rights in targets that other users can rename or replace (unsafe).
+    /// Let root use targets that other users can replace.
+    ///
+    /// As root, the study keeps root's rights in targets that other users can rename or replace
+    /// (unsafe).
     #[arg(long)]
     pub allow_unsafe_target: bool,
     /// Format of the report: text, markdown, csv or json.
     #[arg(long, value_parser = format::one_of(format::COMPARISON), default_value = "text")]
     pub format: Format,
-    /// Write a page about the study to this file in HTML, as 'postmark report' does.
+    /// Write an HTML page about the study to this file.
+    ///
+    /// The page is that of 'postmark report'.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
     /// Overwrite the file of --report if it exists.
     #[arg(long)]
     pub force: bool,
-    /// Archive that keeps the runs [default: $POSTMARK_ARCHIVE, or postmark/archive.db in the
-    /// user's data directory].
+    /// Archive that keeps the runs.
+    ///
+    /// The default is $POSTMARK_ARCHIVE, or postmark/archive.db in the user's data directory.
     #[arg(long, value_name = "FILE")]
     pub archive: Option<PathBuf>,
     #[command(flatten)]

@@ -10,16 +10,17 @@ use spec::{Invocation, Options, TargetOption};
 /// preset.
 #[derive(Debug, Args)]
 pub struct WorkArguments {
-    /// Start from a preset ('postmark presets' lists them).
+    /// Start from a preset; 'postmark presets' lists them.
     ///
     /// Other options override its values. Files and workers of mail, varmail, news, web-cache,
-    /// build-tree and ai-samples depend on this machine's memory and processors: on another
-    /// machine the same name is another workload. 'postmark plan --format toml' writes the
-    /// complete workload for 'run --config' elsewhere.
+    /// build-tree and ai-samples depend on this machine's memory and processors: on another machine
+    /// the same name is another workload. 'postmark plan --format toml' writes the complete
+    /// workload for 'run --config' elsewhere.
     #[arg(long, value_name = "NAME")]
     pub preset: Option<String>,
-    /// Read options from a configuration file in TOML. Its keys are the names of the options; the
-    /// command line overrides them.
+    /// Read options from a configuration file in TOML.
+    ///
+    /// Its keys are the names of the options; the command line overrides them.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Repeat an earlier run. Other options override its values.
@@ -43,18 +44,21 @@ pub struct WorkArguments {
     pub invocation: Invocation,
     #[command(flatten)]
     pub options: Options,
-    /// Directory to measure, or an NFS server like nfs://server/export [default: the working
-    /// directory].
+    /// Directory or URL of a server [default: .].
+    ///
+    /// The URL of an NFS server is like nfs://server/export. The default is the working directory.
     ///
     /// Repeat the option to spread one pool over several directories. A URL takes the parameters
     /// uid, gid, mountport, nconnect, privport and timeout, like
     /// 'nfs://server:2049/export?nconnect=4'.
-    #[arg(long, value_name = "PATH")]
+    #[arg(short, long, value_name = "PATH")]
     pub target: Vec<PathBuf>,
-    /// Share of files for the preceding --target, relative to the others [default: 1].
+    /// Share of files of the --target before it [default: 1].
+    ///
+    /// Shares are relative to those of the other targets.
     #[arg(long, value_name = "N", value_parser = weight)]
     pub weight: Vec<u32>,
-    /// Targets with their weights, which `take_weights` pairs. An error if a `--weight` does not
+    /// Targets with their weights, which `complete` pairs. An error if a `--weight` does not
     /// follow a `--target`.
     #[arg(skip = Ok(Vec::new()))]
     pub locations: Result<Vec<TargetOption>, String>,
@@ -80,8 +84,15 @@ impl WorkArguments {
         }
     }
 
+    /// Completes values that depend on several options: weights of targets, and options that are on
+    /// or off.
+    pub fn complete(&mut self, matches: &ArgMatches) {
+        self.options.take_switches(matches);
+        self.take_weights(matches);
+    }
+
     /// Pairs each `--weight` with the `--target` before it, by their positions on the command line.
-    pub fn take_weights(&mut self, matches: &ArgMatches) {
+    fn take_weights(&mut self, matches: &ArgMatches) {
         let places = |id: &str| -> Vec<usize> {
             matches
                 .indices_of(id)

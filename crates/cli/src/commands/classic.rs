@@ -11,6 +11,7 @@ use std::path::Path;
 use campaign::classic::{ClassicRunner, Interpreter, Plain, PromptSettings, Streams};
 use record::Edition;
 
+use crate::ui::problem::show;
 use crate::ui::terminal;
 
 /// Performs a classic session: prints the banner, reads the configuration file, and prompts until
@@ -24,6 +25,9 @@ pub fn start(edition: Edition, file: Option<&Path>, engine: &mut dyn ClassicRunn
     // run.
     let (mut output, mut errors) = (io::stdout(), io::stderr());
     let interactive = terminal::is_users(&io::stdin()) && terminal::is_users(&output);
+    if interactive && file.is_none() && terminal::is_users(&errors) {
+        show("'postmark help' lists the commands and the options of this program.");
+    }
     let streams = Streams {
         output: &mut output,
         errors: &mut errors,

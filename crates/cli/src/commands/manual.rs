@@ -129,11 +129,11 @@ fn add(command: &Command, pages: &mut Vec<Page>) -> std::io::Result<()> {
 }
 
 fn text(command: &Command, name: &str) -> std::io::Result<String> {
-    // A manual page also lists options that `-h` hides.
+    // A manual page has one section of options, in the order of their tasks.
     let table = Man::new(
         command
             .clone()
-            .mut_args(|argument| argument.hide_short_help(false)),
+            .mut_args(|argument| argument.help_heading(None::<&'static str>)),
     );
     let mut page = head(command, name).to_roff().into_bytes();
     table.render_options_section(&mut page)?;

@@ -24,7 +24,7 @@ pub fn of(path: &Path) -> Result<Arc<dyn Namespace>, Problem> {
     };
     registry::parse_url(path).map_err(|problem| refused(&problem))?;
     let namespace = (row.make)(1, &[PathBuf::from(path)]).namespace();
-    let namespace = namespace.ok_or_else(|| refused(&"this storage keeps no files"))?;
+    let namespace = namespace.ok_or_else(|| refused(&"this engine keeps no files"))?;
     namespace.reach(path).map_err(|why| refused(&why))?;
     Ok(namespace)
 }

@@ -7,6 +7,11 @@ use workload::presets;
 use crate::ui::problem::Problem;
 use crate::ui::screen;
 
+/// Whether a preset has this name.
+pub fn is_preset(name: &str) -> bool {
+    presets::find(name, &machine()).is_some()
+}
+
 /// Lists the presets with their sources, and with the values they have on this machine.
 ///
 /// # Errors

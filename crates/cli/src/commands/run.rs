@@ -36,7 +36,7 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
 fn alone(arguments: &RunArguments, side: &Side) -> Result<u8, Problem> {
     for (option, is_given) in [
         ("--parts", arguments.parts.is_some()),
-        ("--observe", !arguments.observe.is_empty()),
+        ("--monitor-host", !arguments.monitor_host.is_empty()),
     ] {
         if is_given {
             return refuse(format_args!(

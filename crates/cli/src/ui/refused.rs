@@ -117,14 +117,17 @@ fn way_out(error: &clap::Error, words: &[String]) -> Option<String> {
             "see 'postmark --help'".to_owned()
         });
     }
-    // Only for `run` and `plan`, the message names the equivalent of an option of another
-    // benchmark.
-    if let Some(here) = called_here(unknown).filter(|_| matches!(first, "run" | "plan")) {
-        return Some(if here.starts_with('-') {
-            format!("use {here}")
-        } else {
-            here
-        });
+    if let Some(here) = called_here(unknown) {
+        let has = |name: &str| {
+            let command = command.find_subcommand(first);
+            let mut options = command.into_iter().flat_map(clap::Command::get_arguments);
+            options.any(|option| option.get_long() == Some(name))
+        };
+        match here.strip_prefix("--").map(|here| here.split(' ').next()) {
+            Some(Some(name)) if has(name) => return Some(format!("use {here}")),
+            None if has("preset") => return Some(here),
+            _ => {}
+        }
     }
     match error.get(ContextKind::SuggestedArg) {
         Some(ContextValue::String(alike)) => Some(format!("did you mean '{alike}'?")),

@@ -31,7 +31,7 @@ struct Home {
 
 /// A run that takes a few milliseconds.
 const LITTLE: &str =
-    "run --quiet --no-overhead --storage posix --files 40 --transactions 100 --seed 7";
+    "run --quiet --no-overhead --engine posix --files 40 --transactions 100 --seed 7";
 
 impl Home {
     fn new() -> Self {

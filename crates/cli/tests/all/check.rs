@@ -61,9 +61,9 @@ fn records_of_all_kinds_of_runs_break_no_rule() {
     let test_dir = TestDir::in_memory();
     for (number, options) in [
         "",
-        "--edition 1.0 --workers 3",
+        "--compat 1.0 --workers 3",
         "--no-latencies",
-        "--no-series --no-sync-phases --steps",
+        "--no-series --no-sync-phases --calls",
         "--preset mail --files 100 --transactions 500",
         "--preset mail --files 100 --for 2500ms --warm-up 500ms --durability fsync",
         "--writers 2 --readers 2 --mix read=50,create=25,delete=25 --for 1500ms",

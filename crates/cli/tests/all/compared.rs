@@ -32,7 +32,7 @@ impl Archived {
     fn new() -> Self {
         let test_dir = TestDir::in_memory();
         let target = test_dir.directory("target");
-        let options = "--quiet --no-overhead --storage posix --files 40 --transactions 500 --seed \
+        let options = "--quiet --no-overhead --engine posix --files 40 --transactions 500 --seed \
                        7 --archive none";
         let run = Run::new(&target, options).perform().record;
         Self {

@@ -272,7 +272,7 @@ fn session_here(lines: &str, seconds: &[i64]) -> Said {
     let perform = |spec: &RunSpec, events: &mut dyn Events| match spec.engine.name() {
         "stdio" => runner::run(spec, &Stdio, &clock, &mut Control::default, events),
         "raw" => runner::run(spec, &Raw, &clock, &mut Control::default, events),
-        _ => unreachable!("the prompt has no other storage"),
+        _ => unreachable!("the prompt has no other engine"),
     };
     let mut runner = PromptRunner::new(perform, vec!["postmark".to_owned()]);
     let (mut output, mut errors) = (Vec::new(), Vec::new());

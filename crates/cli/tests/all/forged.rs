@@ -369,7 +369,7 @@ const FORGERIES: [(&str, Forge); 40] = [
 const PASS_MAX: usize = 4;
 
 const LONG: &str = "--mix read=6,create=2,delete=2 --files 300 --transactions 500k --for 2500ms \
-                    --warm-up 500ms --steps --workers 2 --durability fsync";
+                    --warm-up 500ms --calls --workers 2 --durability fsync";
 
 #[test]
 fn check_finds_forgeries_that_improve_results() {

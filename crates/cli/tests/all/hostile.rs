@@ -396,7 +396,7 @@ fn hostile_configuration_files_are_refused_and_printed_sanitized() {
     // characters.
     std::fs::write(
         &file,
-        "storage = \"null\"\n[[target]]\npath = \"/\\u001b[2J\\n\\u202e\"\n",
+        "engine = \"null\"\n[[target]]\npath = \"/\\u001b[2J\\n\\u202e\"\n",
     )
     .unwrap();
     let plan = ["plan", "--config", "hostile.toml", "--format", "toml"];

@@ -518,7 +518,7 @@ fn no_files_remain_if_fuse_renames_removed_open_files() {
             postmark("run --files 50 --workers 2 --mix create=1,delete=1,read=1,link=1");
         command
             .args([
-                "--no-room-check",
+                "--no-space-check",
                 "--transactions",
                 transactions,
                 "--target",
@@ -592,7 +592,7 @@ fn clean_leaves_foreign_files_with_the_same_owner_and_mode() {
         command
             .args([
                 "--allow-unsafe-target",
-                "--no-room-check",
+                "--no-space-check",
                 "--transactions",
                 transactions,
                 "--target",

@@ -29,7 +29,7 @@ fn work(words: &[&str]) -> RunRequest {
     else {
         panic!("{words:?} are no plan");
     };
-    arguments.work.take_weights(matches.subcommand().unwrap().1);
+    arguments.work.complete(matches.subcommand().unwrap().1);
     arguments.work.request()
 }
 
@@ -65,11 +65,11 @@ fn recorded(specified: &Specified) -> Record {
 /// Options for a variety of workloads and run settings.
 const KINDS: [&str; 24] = [
     "",
-    "--edition 1.0 --files 700 --transactions 900 --size 10..5000 --seed 7 --bias-read -1 \
-     --bias-create 9 --subdirs 12",
-    "--preset paper-1000-50000 --read-block 4096 --storage raw",
+    "--compat 1.0 --files 700 --transactions 900 --size 10..5000 --seed 7 --bias-read -1 \
+     --bias-create 9 --dirs 12",
+    "--preset paper-1000-50000 --read-block 4096 --engine raw",
     "--workers 3 --worker-seeds same --contents compressible:2.5 --pin --durability batch:100",
-    "--writers 2 --readers 3 --bias-read 9 --bias-create -1 --size 100..200 --subdirs 5",
+    "--writers 2 --readers 3 --bias-read 9 --bias-create -1 --size 100..200 --dirs 5",
     "--preset mail --files 100 --transactions 100",
     "--preset web-cache --files 100 --transactions 100 --rate 5000",
     "--preset ai-samples --files 20 --transactions 20",
@@ -82,9 +82,9 @@ const KINDS: [&str; 24] = [
     "--mix deliver=1,delete=1,list=1 --names maildir --workers 2 --durability fsync+dir",
     "--mix read=1 --popularity shuffled --cache cold-data --no-sync-phases --no-check --verify \
      --on-error 0.5% --stall-timeout 90s",
-    "--mix read=1 --cache warm --on-error 17 --steps --seed 18446744073709551615",
+    "--mix read=1 --cache warm --on-error 17 --calls --seed 18446744073709551615",
     "--mix read=1 --no-latencies --no-overhead",
-    "--no-series --keep --durability o-dsync --storage posix",
+    "--no-series --keep --durability o-dsync --engine posix",
     "--mix read=1 --for 2m --warm-up 90s --rate 1234.5 --arrivals constant --workers 3",
     "--for 500ms --rate 0.25 --transactions 1000000",
     "--steady snia --round 3s --for 1m --warm-up 5s",
@@ -147,7 +147,7 @@ fn repeated_run_has_the_same_workload_and_settings() {
     let again = files.path().join("again.json");
     let like = format!("--like {}", file.display());
     for words in [
-        "--files 50 --transactions 300 --workers 2 --steps",
+        "--files 50 --transactions 300 --workers 2 --calls",
         "--mix read=3,create=1,delete=1 --files 50 --transactions 300 --durability fsync --verify",
         "--mix read=3,create=1,delete=1 --files 50 --transactions 300 --no-latencies --no-overhead",
     ] {
@@ -185,10 +185,10 @@ fn repeated_run_has_the_same_workload_and_settings() {
 fn repeated_run_does_not_reuse_a_pool() {
     let (at, files) = (directory(), directory());
     let file = files.path().join("run.json");
-    let words = "--files 50 --transactions 100 --storage posix";
+    let words = "--files 50 --transactions 100 --engine posix";
     run(&format!("{words} --keep"), at.path(), &file);
     run(&format!("{words} --reuse --keep"), at.path(), &file);
-    let like = format!("--like {} --keep=false", file.display());
+    let like = format!("--like {} --no-keep", file.display());
     // The target of the repeated run contains no pool, so the run cannot reuse one.
     let elsewhere = directory();
     let again = run(
@@ -234,7 +234,7 @@ fn options_override_the_repeated_record() {
         "the place is the working directory\n{}",
         toml(&plain)
     );
-    let words = "--transactions 7 --mix read=2 --durability fsync --no-latencies=false --storage \
+    let words = "--transactions 7 --mix read=2 --durability fsync --latencies --engine \
                  raw --target /tmp --weight 5";
     let specified = specify(
         &work(&[&["--like", path], &split(words)[..]].concat()),

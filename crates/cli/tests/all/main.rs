@@ -13,6 +13,7 @@ mod documents;
 mod evidence;
 mod filesystems;
 mod forged;
+mod help;
 mod hostile;
 mod hung;
 mod killed_trees;

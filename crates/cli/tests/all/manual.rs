@@ -41,10 +41,9 @@ fn pages(directory: &Path) -> BTreeMap<String, String> {
 /// The options at the start of lines in the help of a command.
 fn options(help: &str) -> Vec<&str> {
     let lines = help.lines().map(str::trim_start);
-    let starts = lines.filter_map(|line| {
-        line.strip_prefix("-h, ")
-            .or(line.strip_prefix("-V, "))
-            .or(Some(line))
+    let starts = lines.map(|line| {
+        let has_short = line.starts_with('-') && line.get(2..4) == Some(", ");
+        if has_short { &line[4..] } else { line }
     });
     let options = starts.filter(|line| line.starts_with("--"));
     options
@@ -243,10 +242,10 @@ fn bash_completes_commands_and_options() {
     assert_eq!(complete("postmark verify-"), "verify-log\n");
     assert_eq!(complete("postmark run --preset var"), "varmail\n");
     assert_eq!(
-        complete("postmark run --storage si"),
-        complete("postmark run --storage nothing")
+        complete("postmark run --engine si"),
+        complete("postmark run --engine nothing")
     );
-    assert_eq!(complete("postmark run --storage po"), "posix\n");
+    assert_eq!(complete("postmark run --engine po"), "posix\n");
 }
 
 #[test]

@@ -110,10 +110,10 @@ fn options_survive_configuration_files() {
     )
     .unwrap();
     for words in [
-        "--workers 3 --worker-seeds same --subdirs 4 --contents compressible:2.5 --pin \
+        "--workers 3 --worker-seeds same --dirs 4 --contents compressible:2.5 --pin \
          --durability batch:100",
         "--writers 2 --readers 3",
-        "--writers 2 --readers 3 --bias-read 9 --bias-create -1 --size 100..200 --subdirs 5 \
+        "--writers 2 --readers 3 --bias-read 9 --bias-create -1 --size 100..200 --dirs 5 \
          --read-block 128",
         "--preset paper-1000-50000 --readers 2",
         "--mix read=5,append=2,create=1,delete=1 --size lognormal:median=8KiB,sigma=1.2,max=1MiB \
@@ -121,17 +121,17 @@ fn options_survive_configuration_files() {
          tree:3x2 --entries-max 500 --names hashed:20 --contents incompressible --dedup 1.5 \
          --think exponential:1us --align 512 --seed 12345678901234",
         "--mix read=1,create=1,delete=1 --size histogram@sizes.txt --popularity hot:10%/90% \
-         --names padded:9 --subdirs 7",
+         --names padded:9 --dirs 7",
         "--mix deliver=1,delete=1,list=1 --names maildir --workers 2 --durability fsync+dir \
          --direct",
         "--mix read=1 --size exponential:mean=2KiB,max=64KiB --cache cold-data --no-sync-phases \
-         --no-check --verify --on-error 0.5% --stall-timeout 90s --steps",
-        "--mix read=1 --on-error 17 --storage null --seed 18446744073709551615",
+         --no-check --verify --on-error 0.5% --stall-timeout 90s --calls",
+        "--mix read=1 --on-error 17 --engine null --seed 18446744073709551615",
         "--mix read=1 --for 2m --warm-up 90s --rate 1234.5 --arrivals constant --workers 3",
         "--for 500ms --rate 0.25",
         "--steady snia --round 3s --for 1m --warm-up 5s",
         "--mix read=1 --steady slope --rate 70",
-        "--mix read=1 --storage raw --cache warm --ack-log /proc/some.ack_log --keep",
+        "--mix read=1 --engine raw --cache warm --ack-log /proc/some.ack_log --keep",
         "--target . --weight 2 --target .. --mix create=1,delete=1",
     ] {
         round_trip(
@@ -168,7 +168,7 @@ fn shared_pool_converts_classic_pairs_into_a_mix_with_a_note() {
         "1",
         "--bias-read",
         "7",
-        "--subdirs",
+        "--dirs",
         "3",
     ];
     let text = answer(&words, at.path());
@@ -177,7 +177,7 @@ fn shared_pool_converts_classic_pairs_into_a_mix_with_a_note() {
     toml.shows_all(
         "# The pool is shared | mix = \"create=5,read=7,append=3,delete=5\" | \
          size = \"500..10000\" | append-size = \"1..10000\" | size-max = 10000 | \
-         dirs = \"subdirs:3\" | read-block = 512 | writers = 2 | storage = \"posix\"",
+         dirs = \"subdirs:3\" | read-block = 512 | writers = 2 | engine = \"posix\"",
     );
 }
 
@@ -234,11 +234,11 @@ fn every_kind_of_operation_is_verified_and_leaves_no_files() {
         weights.join(",")
     };
     let rest = "--files 100 --transactions 3000 --size 1..20000 --append-size 1..5000 --size-max \
-                40000 --verify --steps";
+                40000 --verify --calls";
     for shape in [
         "--dirs flat",
         "--dirs tree:2x2 --names hashed:20 --workers 2",
-        "--writers 3 --readers 2 --subdirs 3",
+        "--writers 3 --readers 2 --dirs 3",
     ] {
         let words = format!("--mix {} {rest} {shape}", mix(&all));
         let refused = ended(

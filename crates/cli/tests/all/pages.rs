@@ -142,7 +142,7 @@ fn page_is_written_completely_or_not_at_all() {
 #[test]
 fn page_is_written_even_if_the_text_report_is_not() {
     let place = Place::new();
-    let words = "run --storage null --transactions 10 --target . --archive none --quiet --output \
+    let words = "run --engine null --transactions 10 --target . --archive none --quiet --output \
                  /dev/full --report run.html";
     assert_eq!(place.ended(words).code, Some(1));
     assert!(place.answer("show run.html").contains("transactions/s"));
@@ -187,7 +187,7 @@ fn study_page_contains_all_its_runs() {
     let at = place.0.path().display();
     place.answer(&format!(
         "study --name pair --preset mail --archive a.db --no-twin --blocks 1 --quiet-time 0s \
-         --set files=50 --set for=50ms --set no-overhead=true --report study.html --format json \
+         --set files=50 --set for=50ms --set overhead=false --report study.html --format json \
          --target one={at}/one --target two={at}/two"
     ));
     place.answer("report pair --archive a.db -o again.html");
@@ -245,7 +245,7 @@ fn study_page_contains_all_its_runs() {
 #[test]
 fn run_writes_its_page_when_it_ends() {
     let place = Place::new();
-    let run = "run --preset paper-1000-50000 --transactions 500 --storage null --target . \
+    let run = "run --preset paper-1000-50000 --transactions 500 --engine null --target . \
                --archive a.db --quiet --report";
     place.answer(&format!("{run} run.html"));
     place.answer("report 1 --archive a.db -o again.html");
@@ -262,7 +262,7 @@ fn run_writes_its_page_when_it_ends() {
 fn page_compares_classic_run_with_published_results() {
     let place = Place::new();
     place.answer(
-        "run --preset paper-1000-50000 --storage null --target . --archive none --quiet --report \
+        "run --preset paper-1000-50000 --engine null --target . --archive none --quiet --report \
          run.html",
     );
     let page = place.page("run.html");

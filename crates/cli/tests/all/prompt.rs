@@ -128,6 +128,23 @@ impl Drop for Terminal {
     }
 }
 
+/// The line is on standard error: standard output has the text of the original only.
+#[test]
+fn prompt_names_the_help_on_standard_error() {
+    let terminal = Terminal::open();
+    let screen = terminal.screen.lock().unwrap().clone();
+    assert!(
+        screen.starts_with("'postmark help' lists the commands"),
+        "{screen}"
+    );
+    drop(terminal);
+    let piped = Command::new(original::ours())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(piped.stderr.is_empty() && piped.stdout.starts_with(b"PostMark"));
+}
+
 #[test]
 fn prompt_completes_and_remembers_lines() {
     let mut terminal = Terminal::open();

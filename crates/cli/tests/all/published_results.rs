@@ -156,7 +156,7 @@ fn submissions_in_files_are_shown_as_a_table() {
 fn run_is_compared_with_published_results() {
     let place = directory();
     let run =
-        "run --preset default --edition 1.0 --storage null --format json --output run.json --quiet";
+        "run --preset default --compat 1.0 --engine null --format json --output run.json --quiet";
     answer(&split(run), place.path());
     let text = answer(&split("published beside run.json"), place.path());
     text.shows("this run").shows("paper-session");
@@ -179,7 +179,7 @@ fn run_is_compared_with_published_results() {
 #[test]
 fn byte_counts_of_version_1_0_are_exact() {
     let place = directory();
-    let run = "run --preset paper-1000-50000 --storage null --quiet --archive none --no-overhead";
+    let run = "run --preset paper-1000-50000 --engine null --quiet --archive none --no-overhead";
     let run = json(&split(run), place.path());
     for field in ["bytes_read", "bytes_written"] {
         let exact = run["summary"]["paper"][field]["count"].as_u64().unwrap();

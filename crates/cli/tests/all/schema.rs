@@ -44,19 +44,19 @@ fn records_of_all_kinds_of_runs_match_the_schema() {
     let validator = validator();
     let kinds = [
         "--files 50 --transactions 300",
-        "--files 50 --transactions 300 --edition 1.0 --bias-read -1",
-        "--files 50 --transactions 300 --storage null",
+        "--files 50 --transactions 300 --compat 1.0 --bias-read -1",
+        "--files 50 --transactions 300 --engine null",
         "--files 50 --transactions 300 --workers 3 --worker-seeds same --pin --cache warm \
          --no-series --no-overhead",
         "--files 50 --transactions 300 --no-latencies --no-sync-phases --no-check",
         "--files 3 --transactions 300 --bias-create 0",
         "--preset mail --files 50 --transactions 300 --verify --cache cold-data --on-error 1%",
         "--preset news --files 50 --transactions 300 --on-error 7",
-        "--mix read=5,list=1,stat=2,create=1,delete=1 --files 50 --transactions 300 --steps \
+        "--mix read=5,list=1,stat=2,create=1,delete=1 --files 50 --transactions 300 --calls \
          --think 10us --entries-max 200",
         "--mix read=2,append=1,create=1,delete=1 --files 50 --transactions 300 --writers 2 \
          --readers 2 --durability fsync",
-        "--mix read=1 --files 50 --for 1500ms --warm-up 300ms --rate 2000 --steps",
+        "--mix read=1 --files 50 --for 1500ms --warm-up 300ms --rate 2000 --calls",
         "--mix read=1 --files 50 --steady snia --round 1s --for 5s --rate 2000 --arrivals constant",
         "--mix read=1 --files 50 --steady slope --round 5s --for 25s --transactions 2000",
         "--mix read=1 --files 50 --sweep 500 --warm-up 100ms --for 10s --slo p99<1s",

@@ -232,7 +232,7 @@ fn run_with_fewer_than_ten_transactions_completes() {
 #[test]
 fn session_of_the_paper_is_reproduced() {
     let directory = original::directory();
-    let arguments = [OsStr::new("--edition"), OsStr::new("1.0")];
+    let arguments = [OsStr::new("--compat"), OsStr::new("1.0")];
     let said = say(
         original::ours(),
         &arguments,

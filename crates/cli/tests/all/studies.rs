@@ -23,7 +23,7 @@ use crate::support::interface::program;
 use crate::support::{Ended, Running, TestDir, Volume, is_root, names};
 
 /// Options of short runs.
-const LITTLE: &str = "--set files=50 --set for=50ms --set no-overhead=true --quiet-time 0s";
+const LITTLE: &str = "--set files=50 --set for=50ms --set overhead=false --quiet-time 0s";
 
 /// The position of a run in its study, and its record.
 type StudiedRun = (StudyPart, Record);

@@ -77,7 +77,7 @@ fn is_narrow(text: &str) {
 
 fn run(target: &Path) -> String {
     format!(
-        "run --quiet --no-overhead --storage posix --files 40 --transactions 100 --seed 7 \
+        "run --quiet --no-overhead --engine posix --files 40 --transactions 100 --seed 7 \
          --target {}",
         target.display()
     )
@@ -117,7 +117,7 @@ fn progress_and_notes_fit_a_terminal_of_sixty_columns() {
     let test_dir = TestDir::in_memory();
     let target = test_dir.directory("target");
     let words = format!(
-        "run --no-overhead --output /dev/null --storage posix --durability fsync --files 40 --for \
+        "run --no-overhead --output /dev/null --engine posix --durability fsync --files 40 --for \
          1s --target {}",
         target.display()
     );

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 /// A replaced term, and its replacement.
-const REFUSED: [(&str, &str); 24] = [
+const REFUSED: [(&str, &str); 29] = [
     ("--at", "--target"),
     ("[[at]]", "[[target]]"),
     ("beyond-cache", "working-set"),
@@ -13,6 +13,11 @@ const REFUSED: [(&str, &str); 24] = [
     ("no-slices", "no-series"),
     ("stuck-after", "stall-timeout"),
     ("--journal", "--ack-log"),
+    ("--storage", "--engine"),
+    ("--no-room-check", "--no-space-check"),
+    ("--subdirs", "--dirs"),
+    ("--edition", "--compat"),
+    ("--steps", "--calls"),
     ("verify-after", "verify-log"),
     ("postmark history", "postmark published"),
     ("ladder", "sweep"),

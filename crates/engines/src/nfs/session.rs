@@ -280,7 +280,7 @@ impl Session for NfsSession {
         let number = self
             .free
             .pop()
-            .expect("no more are in flight than the storage's depth");
+            .expect("no more are in flight than the engine's depth");
         self.begin(number, ticket, operation);
         if self.depth > 1 {
             // Calls that follow from replies received together are sent together, once the worker

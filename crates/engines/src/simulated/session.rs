@@ -137,7 +137,7 @@ impl Session for SimulatedSession {
     ) -> Submitted {
         assert!(
             self.in_flight.len() < self.depth,
-            "more in flight than the storage takes"
+            "more in flight than the engine takes"
         );
         self.note_meetings(operation);
         self.in_flight.push(Flight {

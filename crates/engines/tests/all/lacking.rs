@@ -114,7 +114,7 @@ fn rejection_names_engines_that_support_the_requirement() {
     let said = Stdio.supports(&need).unwrap_err().to_string();
     assert_eq!(
         said,
-        "--storage stdio cannot perform 'read a range' (use --storage posix or raw)"
+        "--engine stdio cannot perform 'read a range' (use --engine posix or raw)"
     );
     let direct = Need {
         direct: true,
@@ -123,7 +123,7 @@ fn rejection_names_engines_that_support_the_requirement() {
     let said = Raw.supports(&direct).unwrap_err().to_string();
     assert_eq!(
         said,
-        "--storage raw cannot do direct I/O (use --storage posix)"
+        "--engine raw cannot do direct I/O (use --engine posix)"
     );
     assert!(
         Stdio.supports(&direct).is_err() && Simulated::new(Code::Raw, 1).supports(&direct).is_err()

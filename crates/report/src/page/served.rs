@@ -19,7 +19,7 @@ use crate::text::evidence::{
 /// the page.
 pub(super) fn in_short(record: &Record, summary: &Summary) -> String {
     if !record.spec.engine.makes_files() {
-        return "memory (the storage touches no file system)".to_owned();
+        return "memory (the engine touches no file system)".to_owned();
     }
     if summary.sweep.is_some() {
         return "by step, below".to_owned();
@@ -64,7 +64,7 @@ pub(super) fn render(all: &mut Document, record: &Record, summary: &Summary) {
         let why = if record.spec.engine.makes_files() {
             "no evidence was recorded"
         } else {
-            "the storage touches no file system"
+            "the engine touches no file system"
         };
         all.note(format!("Who served the operations: not available ({why})."));
     }

@@ -4,7 +4,7 @@
 use document::units::{latency, rate};
 use document::{Cell, Column, Document, Number, Table};
 use record::Load;
-use verdict::{Summary, SweepStepSummary, SweepSummary};
+use verdict::{SloSummary, Summary, SweepStepSummary, SweepSummary};
 
 use super::labels::{short_latency, short_rate};
 use crate::latencies;
@@ -86,7 +86,10 @@ fn latencies(document: &mut Document, sweep: &SweepSummary, steps: &[&SweepStepS
         document.note("Latency against the rate: not available (no latencies were recorded).");
         return;
     }
-    let slo = sweep.slo.as_ref().map(|slo| slo.p99_ns as f64);
+    // The chart shows the latencies of all operations, so an SLO of one of them is no level of it.
+    let of_all = |slo: &&SloSummary| slo.operation.is_none();
+    let slo = sweep.slo.as_ref().filter(of_all);
+    let slo = slo.map(|slo| slo.p99_ns as f64);
     let mut behind = Vec::new();
     behind.extend(slo.map(|at| Behind::Level {
         at,

@@ -13,7 +13,7 @@ use crate::sizing::sentence;
 pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary) {
     let workload = &record.spec.workload;
     document.head(format!(
-        "PostMark {}: {}, storage {}, on {}",
+        "PostMark {}: {}, engine {}, on {}",
         record.tool.version,
         work(&record.spec),
         record.spec.engine,

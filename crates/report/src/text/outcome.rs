@@ -56,7 +56,7 @@ pub(crate) fn outcome(document: &mut Document, record: &Record) {
         ),
         Some(End::OutOfReach) => document.line(
             "The transactions ended early: this edition's generator can reach none of the \
-             remaining files (the original would search for ever). Use fewer files, or --edition \
+             remaining files (the original would search for ever). Use fewer files, or --compat \
              1.5.",
         ),
     }

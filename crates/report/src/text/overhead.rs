@@ -9,7 +9,7 @@ pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary
     match (&record.actual.overhead, summary.overhead) {
         (Fact::Unavailable(why), _) => document.line(format!("Overhead: not available ({why})")),
         (_, Some(own)) => document.line(format!(
-            "Overhead: {} µs per operation on the null storage{}",
+            "Overhead: {} µs per operation on the null engine{}",
             microseconds(own.ns_per_operation),
             own.fraction.map_or_else(String::new, |fraction| format!(
                 ", {} of the workers' time in {}",

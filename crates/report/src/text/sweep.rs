@@ -67,7 +67,8 @@ pub(crate) fn found(sweep: &SweepSummary) -> Vec<String> {
     if let Some(slo) = &sweep.slo {
         let met = highest(&slo.limit)
             .map_or_else(|| "not met".to_owned(), |rate| format!("met at {rate}"));
-        words.push(format!("p99 < {}: {met}", latency(slo.p99_ns as f64)));
+        let limit = latency(slo.p99_ns as f64);
+        words.push(format!("{} < {limit}: {met}", slo.name()));
     }
     if let Some(knee) = &sweep.knee {
         words.push(match sweep.limit {
@@ -205,7 +206,7 @@ fn limit(document: &mut Document, label: &str, word: &str, limit: &Limit, meanin
 }
 
 fn slo(document: &mut Document, slo: &SloSummary, sweep_steps: &[SweepStepSummary]) {
-    let asked = format!("p99 < {} µs", microseconds(slo.p99_ns as f64));
+    let asked = format!("{} < {} µs", slo.name(), microseconds(slo.p99_ns as f64));
     match slo
         .nearest
         .and_then(|(place, p99)| Some((sweep_steps.get(place)?, p99)))
@@ -213,8 +214,9 @@ fn slo(document: &mut Document, slo: &SloSummary, sweep_steps: &[SweepStepSummar
         Some((nearest, p99)) => document.sentence(
             "SLO",
             format!(
-                "{asked}: NOT MET by any step; the nearest step is {} with p99 {} µs",
+                "{asked}: NOT MET by any step; the nearest step is {} with {} {} µs",
                 load(nearest.load),
+                slo.name(),
                 microseconds(p99 as f64)
             ),
         ),

@@ -404,12 +404,12 @@ fn report_states_the_overhead_in_one_line() {
         ns_per_operation: 210.0,
     });
     let text = report::text::render(&record);
-    let line = "Overhead: 0.21 µs per operation on the null storage, 2.1 % of the workers' time \
+    let line = "Overhead: 0.21 µs per operation on the null engine, 2.1 % of the workers' time \
                 in transactions\n";
     text.shows(line);
     record.actual.phases.clear();
     let text = report::text::render(&record);
-    text.shows("Overhead: 0.21 µs per operation on the null storage\n");
+    text.shows("Overhead: 0.21 µs per operation on the null engine\n");
 }
 
 #[test]

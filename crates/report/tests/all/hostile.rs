@@ -111,6 +111,7 @@ fn records() -> Vec<(&'static str, Record)> {
         climb: Climb::Rates(vec![1_000.0, 2_000.0]),
         arrivals: ArrivalProcess::Poisson,
         fresh: false,
+        slo_operation: None,
         slo_p99_ns: Some(1_000_000),
     });
     for load in [

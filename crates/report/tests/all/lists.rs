@@ -83,6 +83,7 @@ fn list_row_shows_the_measured_transactions() {
         climb: Climb::Workers(vec![1, 2]),
         arrivals: ArrivalProcess::Poisson,
         fresh: true,
+        slo_operation: None,
         slo_p99_ns: None,
     });
     let mut slow = transactions.clone();

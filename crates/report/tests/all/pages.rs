@@ -309,6 +309,7 @@ pub fn swept() -> Record {
         climb: Climb::Rates(vec![500.0, 1_000.0, 2_000.0]),
         arrivals: ArrivalProcess::Poisson,
         fresh: false,
+        slo_operation: None,
         slo_p99_ns: Some(1_000_000),
     });
     record.actual.sweep_steps = [500.0, 1_000.0, 2_000.0]
@@ -447,7 +448,7 @@ fn page_contains_a_command_for_the_same_work() {
     let (command, _) = command.split_once("</pre>").unwrap();
     command.begins_with("postmark run --");
     assert!(command.ends_with(" --target ."), "{command}");
-    command.shows_all("--files= | --transactions=500 | --edition=1.5");
+    command.shows_all("--files= | --transactions=500 | --compat=1.5");
 }
 
 proptest! {

@@ -85,7 +85,7 @@ fn words(text: &str) -> String {
 fn report_shows_all_procedures_sent_to_the_server() {
     let text = words(&report::text::render(&on_server(ServerCounts::default())));
     for expected in [
-        "storage nfs, on nfs3 10.0.0.1:2049:/export (in user space)",
+        "engine nfs, on nfs3 10.0.0.1:2049:/export (in user space)",
         "8 operations in flight for each worker",
         "Server nfs3 at 10.0.0.1:2049, export /export (MOUNT port 20048); uid 1000, gid 100, \
          connections of each worker: 2, privileged port",

@@ -44,6 +44,15 @@ pub(super) fn of_classic(classic: &Classic) -> Mix {
     mix
 }
 
+/// The number of subdirectories of a shape; `None` for a tree.
+pub(super) fn count(shape: Shape) -> Option<u32> {
+    match shape {
+        Shape::Flat => Some(1),
+        Shape::Subdirectories(count) => Some(count),
+        Shape::Tree { .. } => None,
+    }
+}
+
 pub(super) fn subdirectories(count: u32) -> Shape {
     match count {
         1 => Shape::Flat,

@@ -23,7 +23,7 @@ pub enum MessageCounter {
     /// A disk of this machine that an iSCSI session provides
     /// (`/sys/class/block/DISK/device/iorequest_cnt`).
     IscsiSession,
-    /// The NFS client built into this program (`--storage nfs`), all of its sessions together.
+    /// The NFS client built into this program (`--engine nfs`), all of its sessions together.
     #[serde(rename = "nfs-storage")]
     NfsEngine,
 }

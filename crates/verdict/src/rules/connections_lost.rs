@@ -1,4 +1,4 @@
-//! **`connections-lost`** (DOUBTFUL). With `--storage nfs`, connections to the server were lost and
+//! **`connections-lost`** (DOUBTFUL). With `--engine nfs`, connections to the server were lost and
 //! opened again. Requests that were in flight are repeated, and their latencies include the time
 //! without a connection. *Threshold*: one lost connection. *Evidence*: `reconnections` of the
 //! [messages](#evidence). *What to do*: look at the network and at the server's log.

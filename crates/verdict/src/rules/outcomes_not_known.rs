@@ -1,4 +1,4 @@
-//! **`outcomes-not-known`** (INVALID). With `--storage nfs`, the connection was lost between the
+//! **`outcomes-not-known`** (INVALID). With `--engine nfs`, the connection was lost between the
 //! request and the reply of an operation that must not be repeated, and the server's later answers
 //! do not show whether it was done. Such an operation counts as failed, and its file is not used
 //! again. *Threshold*: one such operation. *Evidence*: `not_known`. *What to do*: repeat the run.

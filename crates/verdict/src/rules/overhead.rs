@@ -4,7 +4,7 @@
 //! time is then overhead. *Evidence*: the overhead of one operation, multiplied by the operations
 //! of the transactions and divided by the workers' time. The overhead is measured with the same
 //! stream on `null`. The processor time of the process is not used, because it includes the C
-//! library, page faults and the file system itself. Not judged with `--storage null`. *What to do*:
+//! library, page faults and the file system itself. Not judged with `--engine null`. *What to do*:
 //! compare latencies, which do not include the overhead.
 
 use super::rule::*;

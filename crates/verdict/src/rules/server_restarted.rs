@@ -1,4 +1,4 @@
-//! **`server-restarted`** (DOUBTFUL). With `--storage nfs`, the server answered with another write
+//! **`server-restarted`** (DOUBTFUL). With `--engine nfs`, the server answered with another write
 //! verifier: it was restarted, and may have lost contents that were not committed. The client
 //! writes them again. *Threshold*: one change. *Evidence*: `verifier_changes` and
 //! `rewritten_bytes`. *What to do*: find out why the server was restarted, and repeat the run.

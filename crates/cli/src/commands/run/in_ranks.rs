@@ -25,7 +25,7 @@ pub fn together(
     side: &Side,
     alone: fn(&RunArguments, &Side) -> Result<u8, Problem>,
 ) -> Result<u8, Problem> {
-    if launched.is_first() && arguments.observe.is_empty() {
+    if launched.is_first() && arguments.monitor_host.is_empty() {
         count_ranks(&mut arguments, launched.count, launched)?;
     }
     if arguments.dry_run {
@@ -35,8 +35,8 @@ pub fn together(
         };
     }
     ranks::together(launched, side, |joined| {
-        joined.observe(&arguments.observe)?;
-        let counted = match joined.is_first() && !arguments.observe.is_empty() {
+        joined.observe(&arguments.monitor_host)?;
+        let counted = match joined.is_first() && !arguments.monitor_host.is_empty() {
             true => count_ranks(&mut arguments, joined.performing(), launched),
             false => Ok(()),
         };

@@ -14,11 +14,11 @@ use crate::support::{Ended, Running};
 /// A run of several phases with two workers. Both the time and the number of transactions are
 /// limited: without a limit of their number, the program would need a second to compute the largest
 /// possible pool.
-const RUN: &str = "run --no-overhead --storage posix --workers 2 --files 400 --mix \
+const RUN: &str = "run --no-overhead --engine posix --workers 2 --files 400 --mix \
                    create=1,delete=1,read=2 --for 120ms --transactions 1000000";
 /// A load sweep with two load levels, each of which takes at least ten seconds.
 const SWEEP: &str =
-    "run --no-overhead --storage posix --files 100 --mix read=1 --sweep 200,400 --warm-up 20ms";
+    "run --no-overhead --engine posix --files 100 --mix read=1 --sweep 200,400 --warm-up 20ms";
 
 fn kills() -> u32 {
     let said = std::env::var("POSTMARK_KILLS").ok();

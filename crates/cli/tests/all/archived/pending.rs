@@ -74,7 +74,7 @@ fn run_is_refused_if_the_requested_archive_is_locked() {
 fn record_waits_beside_an_archive_locked_during_the_run() {
     let home = Home::new();
     let words = format!(
-        "run --no-overhead --no-sync-phases --storage posix --files 100 --mix read=1 --think 1ms \
+        "run --no-overhead --no-sync-phases --engine posix --files 100 --mix read=1 --think 1ms \
          --for 3s --format json --archive {}",
         text(&home.archive())
     );

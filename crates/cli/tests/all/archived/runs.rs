@@ -56,7 +56,7 @@ fn only_performed_runs_are_archived() {
     let home = Home::new();
     home.shows(&format!("{LITTLE} --archive none")).code(0);
     home.shows(&format!("{LITTLE} --dry-run")).code(0);
-    home.row("plan --storage null --files 10 --transactions 10 | 0");
+    home.row("plan --engine null --files 10 --transactions 10 | 0");
     home.shows("presets").code(0);
     let mut prompt = home.command("");
     let commands = home.test_dir.path().join("commands");
@@ -75,9 +75,9 @@ fn only_performed_runs_are_archived() {
     home.end(variable).code(0);
     assert!(!home.archive().exists());
     // A refused run is not archived.
-    home.shows("run --quiet --storage posix --files 1000 --transactions 1 --size 1GiB..1GiB")
+    home.shows("run --quiet --engine posix --files 1000 --transactions 1 --size 1GiB..1GiB")
         .code(2)
-        .shows("--no-room-check");
+        .shows("--no-space-check");
     home.shows(&format!(
         "{LITTLE} --archive {} --reuse",
         text(&home.archive())
@@ -136,7 +136,7 @@ fn interrupted_run_is_archived_as_interrupted() {
     let home = Home::new();
     let mut running = Running::start(
         home.command(
-            "run --no-overhead --storage posix --files 100 --mix read=1 --think 1ms --for 30s",
+            "run --no-overhead --engine posix --files 100 --mix read=1 --think 1ms --for 30s",
         ),
         home.test_dir.path(),
     );
@@ -166,7 +166,7 @@ fn run_is_reported_if_its_archive_becomes_unwritable() {
     for (is_asked, code) in [(true, 1), (false, 0)] {
         let home = Home::new();
         let mut command = home.command(
-            "run --no-overhead --storage posix --files 100 --mix read=1 --think 1ms --for 1500ms \
+            "run --no-overhead --engine posix --files 100 --mix read=1 --think 1ms --for 1500ms \
              --format json",
         );
         if is_asked {
@@ -189,7 +189,7 @@ fn run_is_reported_if_its_archive_becomes_unwritable() {
 fn report_is_written_while_the_archive_is_locked() {
     let home = Home::new();
     let report = home.test_dir.path().join("report.json");
-    let run = "run --no-overhead --no-sync-phases --storage posix --files 100 --mix read=1 \
+    let run = "run --no-overhead --no-sync-phases --engine posix --files 100 --mix read=1 \
                --think 1ms --for 3s --format json --output";
     let mut running = Running::start(
         home.command(&format!("{run} {}", text(&report))),
@@ -223,7 +223,7 @@ fn signal_ends_a_run_while_the_archive_is_locked() {
     let home = Home::new();
     let mut running = Running::start(
         home.command(
-            "run --no-overhead --storage posix --files 100 --mix read=1 --think 1ms --for 1s \
+            "run --no-overhead --engine posix --files 100 --mix read=1 --think 1ms --for 1s \
              --format json",
         ),
         home.test_dir.path(),
@@ -254,7 +254,7 @@ fn signal_ends_a_run_while_the_archive_is_locked() {
 fn times_in_classic_formats_exclude_archiving() {
     let home = Home::new();
     let mut running = Running::start(
-        home.command("run --storage posix --files 20000 --transactions 100 --format terse"),
+        home.command("run --engine posix --files 20000 --transactions 100 --format terse"),
         home.test_dir.path(),
     );
     home.until_its_row_is_there(&mut running);
@@ -301,7 +301,7 @@ fn repeated_record_is_read_from_the_named_archive() {
     let home = Home::new();
     home.shows(&format!("{LITTLE} --preset mail")).code(0);
     home.shows(
-        "run --quiet --no-overhead --storage posix --files 21 --transactions 30 --archive other.db",
+        "run --quiet --no-overhead --engine posix --files 21 --transactions 30 --archive other.db",
     )
     .code(0);
     let files = |text: &str| {
@@ -317,7 +317,7 @@ fn repeated_record_is_read_from_the_named_archive() {
     // With `--archive none`, the new run is not archived, but `--like` still reads the default
     // archive.
     assert_eq!(files(&home.answer(&format!("{like} --archive none"))).0, 40);
-    let plan = home.answer("plan --storage null --like 1 --archive other.db --format toml");
+    let plan = home.answer("plan --engine null --like 1 --archive other.db --format toml");
     plan.shows("files = 21");
     home.shows("plan --like 7 --archive other.db")
         .code(2)
@@ -331,7 +331,7 @@ fn load_sweep_is_archived_as_one_run() {
         for fresh in ["", " --fresh"] {
             scope.spawn(move || {
                 let home = Home::new();
-                let sweep = "run --quiet --no-overhead --storage posix --files 50 --mix read=1 \
+                let sweep = "run --quiet --no-overhead --engine posix --files 50 --mix read=1 \
                              --sweep 300 --warm-up 100ms";
                 let ended = home.shows(&format!("{sweep} --format json{fresh}"));
                 ended.code(0);

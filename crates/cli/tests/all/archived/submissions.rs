@@ -8,7 +8,7 @@ use super::{Home, text};
 
 /// The configuration of Table 1 in the PostMark paper, but with 2,000 instead of 50,000
 /// transactions. So the run is not comparable with the published rows.
-const SMALL: &str = "run --quiet --no-overhead --storage posix --files 1000 --transactions 2000 \
+const SMALL: &str = "run --quiet --no-overhead --engine posix --files 1000 --transactions 2000 \
                      --read-block 512 --write-block 512";
 
 #[test]

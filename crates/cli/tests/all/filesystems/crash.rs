@@ -176,7 +176,7 @@ fn crash(
 ) -> Verified {
     let mut running: Running = Run::new(
         &mounted.at,
-        "--files 200 --transactions 100000000 --workers 2 --no-room-check",
+        "--files 200 --transactions 100000000 --workers 2 --no-space-check",
     )
     .with("--mix", MIX)
     .with("--durability", policy)

@@ -7,7 +7,7 @@ use crate::runs::{Ran, Run};
 use crate::support::FileSystem;
 
 const WORK: &str = "--mix create=4,deliver=1,append=4,replace=1,read=3,stat=1,delete=3,list=1 \
-                    --files 150 --transactions 1500 --size 1KiB..60KiB --verify --no-room-check";
+                    --files 150 --transactions 1500 --size 1KiB..60KiB --verify --no-space-check";
 
 /// Error number of a call on a full file system.
 const ENOSPC: i32 = 28;

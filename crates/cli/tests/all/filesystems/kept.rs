@@ -66,7 +66,7 @@ fn killed_run_makes_a_kept_pool_unusable(mounted: Mounted) {
     // If a run that reuses a pool is killed, the contents of the pool are not known.
     let mut running = work
         .clone()
-        .and("--transactions 100000000 --reuse --no-room-check")
+        .and("--transactions 100000000 --reuse --no-space-check")
         .start();
     running.until("that the pool is taken", |running| {
         has_ended(&running.errors(), "take")

@@ -61,7 +61,7 @@ for case; do
     device=$(log-writes create "$disk" "$log" logged)
     local-fs "$type" "$device" /mnt/logged
     "$program" run --mix deliver=4,rename=2,delete=3,create=2 --files "$files" --transactions 100000000 --size 600..4000 \
-        --no-room-check --durability "$durability" --ack-log "$work/all" --archive none --quiet --target /mnt/logged \
+        --no-space-check --durability "$durability" --ack-log "$work/all" --archive none --quiet --target /mnt/logged \
         >"$work/output" 2>&1 &
     run=$!
     # Waits for the transactions, which start after a sync of the pool. Before them, the log

@@ -50,7 +50,7 @@ run() {
     # shellcheck disable=SC2016 # the rank is known to each process
     mpirun --allow-run-as-root --oversubscribe --bind-to none --mca plm isolated -n 2 \
         unshare --mount sh -c 'mount --bind "/mnt/client$OMPI_COMM_WORLD_RANK" "$0" && exec "$@"' "$shared" \
-        "$program" run --neighbour 1 --verify --mix "$2" --files "$files" --subdirs "$files" --names decimal --transactions 20 \
+        "$program" run --neighbour 1 --verify --mix "$2" --files "$files" --dirs "$files" --names decimal --transactions 20 \
         --no-overhead --archive none --quiet --force --format json --output "$LAB_SHARED/$1.json" --target "$shared"
     echo "two clients: $1 after $SECONDS s"
 }

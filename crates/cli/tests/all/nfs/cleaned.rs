@@ -13,7 +13,7 @@ use crate::support::test_dir::create_user_files;
 use crate::support::{Running, Snapshot};
 
 const LONG: &str = "--mix create=2,delete=2,append=1,rename=1,link=1,symlink=1 --dirs subdirs:3 \
-                    --transactions 100000000 --no-room-check";
+                    --transactions 100000000 --no-space-check";
 
 /// Starts a run, and waits until it is in the middle of a phase: 200 ms after `phase` has ended,
 /// or, if `phase` is `None`, after the run has created more than ten files.
@@ -130,7 +130,7 @@ fn verify_log_finds_acknowledged_operations() {
     {
         let options = format!(
             "--mix deliver=4,rename=2,delete=3,create=2 --files 200 --transactions 100000000 \
-             --no-room-check {options} --ack-log {}",
+             --no-space-check {options} --ack-log {}",
             text(&ack_log)
         );
         let running = in_the_middle(&ganesha, &options, Some("prepare"));

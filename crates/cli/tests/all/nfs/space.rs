@@ -31,7 +31,7 @@ fn lack_of_space_is_reported_by_write_or_commit() {
         "--durability fsync --depth 8",
         "--durability o-dsync",
     ] {
-        let options = format!("{TOO_MUCH} --no-room-check {options}");
+        let options = format!("{TOO_MUCH} --no-space-check {options}");
         let ended = within(start(&ganesha, &ganesha.url("small"), &options), LIMIT);
         ended.ends("1 | No space left on device | WRITE | \"partial\":true");
         if !own(&ganesha).is_empty() {

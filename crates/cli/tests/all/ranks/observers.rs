@@ -16,7 +16,7 @@ fn observer_counts_its_host_while_four_ranks_work() {
     for named in ["host-5", "10.77.0.5"] {
         let ended = hosts.finish_run(
             5,
-            &format!("--preset mail --workers 1 --files 300 --for 2s --observe {named}"),
+            &format!("--preset mail --workers 1 --files 300 --for 2s --monitor-host {named}"),
         );
         let output = &ended.code(0).output;
         let record = Record::from_json(output)
@@ -79,7 +79,7 @@ fn invalid_observers_are_refused() {
     let refused = |named: &str| {
         hosts.finish_run(
             3,
-            &format!("--files 100 --transactions 100 --observe {named}"),
+            &format!("--files 100 --transactions 100 --monitor-host {named}"),
         )
     };
     refused("host-1").code(2).shows(
@@ -100,7 +100,7 @@ fn invalid_observers_are_refused() {
 #[test]
 fn run_ends_if_an_observer_is_lost() {
     let Some(hosts) = Hosts::start(2) else { return };
-    let options = "--preset mail --workers 1 --files 20000 --for 60s --observe host-2";
+    let options = "--preset mail --workers 1 --files 20000 --for 60s --monitor-host host-2";
     hosts.loses(2, options, 1, Signal::STOP);
 }
 
@@ -108,7 +108,7 @@ fn run_ends_if_an_observer_is_lost() {
 fn signal_to_an_observer_ends_the_run() {
     let Some(hosts) = Hosts::start(2) else { return };
     let parts = hosts.job.parts();
-    let options = "--preset mail --workers 1 --files 500 --for 60s --observe host-2";
+    let options = "--preset mail --workers 1 --files 500 --for 60s --monitor-host host-2";
     let options = format!("{options} --parts {}", parts.display());
     for (signal, status) in [(Signal::TERM, 143), (Signal::INT, 130)] {
         let mut running = Running::start(hosts.run(2, &options), &hosts.job.target());
@@ -131,12 +131,12 @@ fn observe_option_requires_a_launcher() {
     let target = job.target();
     let words = [
         "run",
-        "--observe",
+        "--monitor-host",
         "server",
         "--target",
         target.to_str().unwrap(),
     ];
     job.postmark(&words)
         .code(2)
-        .shows("--observe is for the processes that mpirun or srun starts");
+        .shows("--monitor-host is for the processes that mpirun or srun starts");
 }

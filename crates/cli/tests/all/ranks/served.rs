@@ -28,7 +28,7 @@ fn server_counts_the_calls_of_four_clients() {
     hosts.order(&format!("join {}", ganesha.process()), "joined");
     let url = format!("nfs://10.77.0.100:{NFS_PORT}/export?mountport={MOUNT_PORT}");
     let options = "--mix read=4,append=1,create=2,delete=2,stat=1 --files 50 --transactions 300 \
-                   --workers 2 --depth 4 --verify --observe server";
+                   --workers 2 --depth 4 --verify --monitor-host server";
     for neighbour in ["", " --neighbour 1"] {
         let Some(capture) = Capture::begin_at(&ganesha, "eth0") else {
             return;

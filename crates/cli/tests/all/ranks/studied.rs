@@ -42,8 +42,8 @@ fn runs(job: &Job, count: u32) -> Vec<Record> {
     (1..=count).map(show).collect()
 }
 
-const SHORT: &str = "--set storage=posix --set files=50 --set transactions=300 --set seed=7 --set \
-                     no-overhead=true --blocks 1 --no-twin --quiet-time 0s --format json";
+const SHORT: &str = "--set engine=posix --set files=50 --set transactions=300 --set seed=7 --set \
+                     overhead=false --blocks 1 --no-twin --quiet-time 0s --format json";
 
 #[test]
 fn all_ranks_perform_the_runs_of_a_study() {

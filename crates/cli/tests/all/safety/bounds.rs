@@ -25,7 +25,7 @@ const LARGE: &str = "
     plan --mix read=1 --dirs tree:16777216x1 | 0
     plan --mix read=1,deliver=1 --dirs tree:4096x2 --entries-max 100000 | 0
     plan --size 1..1GiB --files 10 --transactions 10 | 0
-    plan --size 1GiB --edition 1.0 --files 10 --transactions 10 | 0
+    plan --size 1GiB --compat 1.0 --files 10 --transactions 10 | 0
     plan --size 1..2147483647 --workers 4096 | 2
     plan --mix create=1 --transactions 1000000000000 | 0
     plan --mix read=1 --workers 4096 --files 34359738368 --transactions 1000000000000 | 2
@@ -33,13 +33,13 @@ const LARGE: &str = "
     plan --writers 2048 --readers 2048 --mix read=1,create=1 --files 100 --transactions 100 \
         --size histogram@bins --range-size histogram@bins | 0
     run --mix read=1 --files 34359738368 | 2
-    run --mix read=1 --files 34359738368 --no-room-check | 2
-    run --files 34359738368 --no-room-check | 2
-    run --mix read=1 --workers 4096 --files 34359738368 --storage null | 2
+    run --mix read=1 --files 34359738368 --no-space-check | 2
+    run --files 34359738368 --no-space-check | 2
+    run --mix read=1 --workers 4096 --files 34359738368 --engine null | 2
     run --mix read=1 --working-set 1000x | 2
-    run --mix read=1 --workers 4096 --dirs tree:16777216x1 --no-room-check | 2
-    run --mix read=1 --size 1GiB --workers 4096 --no-room-check | 2
-    run --size 1..2147483647 --workers 4096 --no-room-check | 2
+    run --mix read=1 --workers 4096 --dirs tree:16777216x1 --no-space-check | 2
+    run --mix read=1 --size 1GiB --workers 4096 --no-space-check | 2
+    run --size 1..2147483647 --workers 4096 --no-space-check | 2
 ";
 
 #[test]
@@ -102,7 +102,7 @@ fn estimates_are_marked_as_such() {
 fn lack_of_memory_is_reported_with_cause_and_remedy() {
     let test_dir = TestDir::new();
     let location = test_dir.directory("location");
-    let mut command = postmark("run --mix read=1 --files 100M --storage null");
+    let mut command = postmark("run --mix read=1 --files 100M --engine null");
     command.current_dir(&location);
     let script = "ulimit -v 1000000 && exec \"$0\" \"$@\"";
     Running::run_to_end(in_shell(script, &command), &location)

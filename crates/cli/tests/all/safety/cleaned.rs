@@ -153,7 +153,7 @@ fn files_of_one_byte_are_removed() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     let mut command = postmark(
-        "run --mix create=1 --files 3000 --size 1 --transactions 1000000 --no-room-check \
+        "run --mix create=1 --files 3000 --size 1 --transactions 1000000 --no-space-check \
          --target",
     );
     command.arg(&location);

@@ -29,7 +29,7 @@ const CONTRADICTIONS: &str = "
     run --working-set nanx | --working-set NaNx | like 4
     run --working-set 1e9x | --working-set 1000000000x | up to 1000
     run --working-set four | --working-set | four
-    run --storage null --working-set 2x | --working-set | null | --storage posix
+    run --engine null --working-set 2x | --working-set | null | --engine posix
     run --mix read=1 --size 0 --working-set 2x | --working-set 2x | are empty | --size
     run --mix read=1 --entries-max 600 --working-set 0.5x | --working-set 0.5x | Chose
         | at most 600 entries
@@ -43,19 +43,19 @@ const CONTRADICTIONS: &str = "
     run --names maildir | --names | add --mix
     run --think 1ms | --think | add --mix | read=5,append=5,create=5,delete=5
     run --align 4KiB | --align | add --mix
-    run --dirs subdirs:5 | --dirs subdirs:5 | --subdirs N | add --mix
+    run --dirs tree:5x2 | --dirs tree:5x2 | --dirs N | add --mix
     run --size exponential:mean=1KiB,max=1MiB | --size | LOW..HIGH | add --mix
     run --size histogram@nowhere | --size | LOW..HIGH | add --mix
     run --direct | --direct | 4096 | add --mix
     run --workers 2 --think 1ms | --think | add --mix
     run --preset paper-1000-50000 --think 1ms | --think | add --mix
     # What only the classic work has.
-    run --mix read=1 --edition 1.0 | --edition 1.0 | only the classic workload
+    run --mix read=1 --compat 1.0 | --compat 1.0 | only the classic workload
     run --mix read=1 --bias-read 7 | --bias-read 7 | --mix
     run --mix read=1 --bias-create 7 | --bias-create 7 | --mix
-    run --preset mail --edition 1.5 | --edition 1.5 | only the classic workload
+    run --preset mail --compat 1.5 | --compat 1.5 | only the classic workload
     run --preset mail --bias-read 5 | --bias-read 5 | --mix
-    run --writers 1 --edition 1.0 | --edition 1.0 | only the classic workload
+    run --writers 1 --compat 1.0 | --compat 1.0 | only the classic workload
     run --writers 1 --bias-read 11 | bias 11 | 0 to 10
     run --mix read=1 --format classic | --format classic | text or json
     run --for 0s | '0s' for --for | 2m
@@ -67,6 +67,8 @@ const CONTRADICTIONS: &str = "
     run --arrivals never --rate 1 | 'never' | poisson
     run --mix read=1 --think 1ms --rate 5 | --rate and --think
     run --for 1s --format classic | --format classic | text or json
+    run --format terse | --format terse | --for | --compat 1.5
+    run --mix read=1 --sweep auto --slo deliver.p99<5ms | deliver.p99<5ms | create, read
     # Sweeps and steady states.
     run --sweep 100,200 --rate 5 | --rate 5 and --sweep 100,200 | cannot be combined
     run --sweep 200,100 | 100 follows 200 | expected auto
@@ -135,9 +137,8 @@ const CONTRADICTIONS: &str = "
     run --mix read=1 --popularity zipf:-1 | --popularity | zipf
     run --mix read=1 --popularity often | --popularity | hot:10%/90%
     run --mix read=1 --dirs tree:3 | --dirs | tree:10x3
-    run --mix read=1 --dirs flat --subdirs 3 | --dirs flat and --subdirs 3 | cannot be combined
-    run --mix read=1 --subdirs 0 | at least 1 directory
-    run --mix read=1 --subdirs 5000000000 | 5000000000
+    run --mix read=1 --dirs 0 | at least 1 directory
+    run --mix read=1 --dirs 5000000000 | 5000000000
     run --mix read=1 --entries-max 10 --files 100 | at most 10 entries | more directories
     run --mix read=1 --entries-max 0 | at least 1
     run --mix read=1 --names padded:0 | --names | 1 to 200
@@ -148,9 +149,9 @@ const CONTRADICTIONS: &str = "
     # How it is done.
     run --durability paper | --durability | fsync+dir
     run --durability batch:0 | --durability | at least 1
-    run --durability o-sync | stdio | o-sync | --storage posix
-    run --mix overwrite=1 --storage stdio | stdio | 'overwrite' | --storage posix
-    run --mix read=1 --direct --storage raw | raw | direct | --storage posix
+    run --durability o-sync | stdio | o-sync | --engine posix
+    run --mix overwrite=1 --engine stdio | stdio | 'overwrite' | --engine posix
+    run --mix read=1 --direct --engine raw | raw | direct | --engine posix
     run --cache hot | --cache | cold-data
     run --verify | verify | --contents incompressible
     run --mix read=1 --contents text --verify | verify | --contents incompressible
@@ -158,14 +159,14 @@ const CONTRADICTIONS: &str = "
     run --on-error sometimes | --on-error | stop
     run --stall-timeout 5 | --stall-timeout | no unit of time
     run --stall-timeout 0 | '0s' for --stall-timeout | 60s
-    run --steps --no-latencies | --steps | --no-latencies | cannot be combined
+    run --calls --no-latencies | --calls | --no-latencies | cannot be combined
     run --pin=maybe | --pin | maybe
     run --reuse | no kept pool | --keep
-    run --storage null --keep | --keep | null | --storage posix
-    run --storage null --reuse | --reuse | null
-    run --storage null --ack-log j | --ack-log | null
-    run --storage null --cache warm | --cache | null
-    run --storage null --verify --contents incompressible | --verify | null | --storage posix
+    run --engine null --keep | --keep | null | --engine posix
+    run --engine null --reuse | --reuse | null
+    run --engine null --ack-log j | --ack-log | null
+    run --engine null --cache warm | --cache | null
+    run --engine null --verify --contents incompressible | --verify | null | --engine posix
     run --ack-log nowhere/ack_log | nowhere/ack_log
     # The same for plans, and what is said of acknowledgement logs.
     plan --workers 2 --readers 3 | --workers 2 and --readers 3

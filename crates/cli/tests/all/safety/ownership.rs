@@ -339,7 +339,7 @@ fn subdirectory_with_a_changed_mode_stays() {
 fn links_of_a_mix_are_removed() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
-    let mut command = postmark("run --storage posix --files 500 --transactions 1000000");
+    let mut command = postmark("run --engine posix --files 500 --transactions 1000000");
     command
         .args([
             "--mix",
@@ -403,7 +403,7 @@ fn file_created_in_a_kept_pool_stays() {
 
 /// Performs a run that keeps its small pool, and returns the directory of the pool.
 fn kept_pool(location: &Path) -> PathBuf {
-    let mut command = postmark("run --storage posix --files 200 --transactions 0");
+    let mut command = postmark("run --engine posix --files 200 --transactions 0");
     command
         .args(["--mix", "read=1", "--keep", "--target"])
         .arg(location);

@@ -75,7 +75,7 @@ fn working_directory_is_the_default_target() {
     let before = Snapshot::of(&location);
     for words in [
         &["run", "--quiet"][..],
-        &["run", "--storage", "posix"],
+        &["run", "--engine", "posix"],
         &["../commands"],
     ] {
         std::fs::write(test_dir.path().join("commands"), "run\n").unwrap();

@@ -25,7 +25,7 @@ fn has_no_room(location: &Path, test_dir: &TestDir, work: &Work, words: &[&str])
             .code(refused(interface))
             .shows("not enough space on the file system of")
             .shows(&location.display().to_string())
-            .shows("--no-room-check")
+            .shows("--no-space-check")
             .does_not_show("Creating");
         for word in words {
             ended.shows(word);

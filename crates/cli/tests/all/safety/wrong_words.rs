@@ -95,15 +95,15 @@ const WRONG_OPTIONS: &str = "
     run --read-block 0 | read block
     run --write-block 4GiB | write block
     run --write-block 1k2 | --write-block | 1k2
-    run --subdirs 0 | subdirectories 0
-    run --subdirs 5000000000 | 5000000000
+    run --dirs 0 | subdirectories 0
+    run --dirs 5000000000 | 5000000000
     run --bias-read 11 | 11 | 0 to 10
     run --bias-create -2 | -2 | 0 to 10
     run --bias-read much | --bias-read | much
     run --seed -1 | -1
     run --seed 4294967296 | --seed | 4294967296
-    run --storage tape | --storage | tape | posix
-    run --edition 2.0 | --edition | 2.0
+    run --engine tape | --engine | tape | posix
+    run --compat 2.0 | --compat | 2.0
     run --format yaml | --format | yaml | json
     run --preset nothing | nothing | postmark presets
     run --config nowhere.toml | nowhere.toml
@@ -111,20 +111,20 @@ const WRONG_OPTIONS: &str = "
     run --target . --weight 3 --weight 4 | --weight 4
     run --target . --weight 0 | weight 0
     run --target . --weight some | --weight | some
-    run --edition 1.0 --target . --target .. | 1.0 | exactly one
+    run --compat 1.0 --target . --target .. | 1.0 | exactly one
     run --target | --target
     run --file 5 | --file
     run somewhere | somewhere
     run --output | --output
     plan --files 0 | number of files 0
-    plan --no-room-check | --no-room-check
+    plan --no-space-check | --no-space-check
     clean | PATH
     clean --all | --all
     presets 5 | 5
-    --edition 1.7 | 1.7
+    --compat 1.7 | 1.7
     --bogus | --bogus
-    --no-room-check run | 'run' | must follow it
-    --edition 1.0 plan | 'plan' | ./plan
+    --no-space-check run | 'run' | must follow it
+    --compat 1.0 plan | 'plan' | ./plan
     one two | 'one' is neither a command
 ";
 
@@ -135,7 +135,7 @@ const OF_LIBRARIES: &str =
 
 /// Options whose values contain numbers.
 const OPTIONS: &str = "
-    files transactions for warm-up rate round sweep slo size read-block write-block subdirs
+    files transactions for warm-up rate round sweep slo size read-block write-block
     bias-read bias-create seed contents dedup mix append-size range-size size-max popularity
     dirs entries-max names think align workers writers readers durability on-error
     stall-timeout weight
@@ -188,8 +188,8 @@ const MISTAKES: &str = "
     plna --files 3 | did you mean 'postmark plan'?
     shwo last | did you mean 'postmark show'?
     run --threads 4 | postmark: unknown option '--threads' (use --workers N)
-    run --engine tape
-        | postmark: unknown option '--engine' (use --storage NAME ('postmark engines' lists
+    run --ioengine sync
+        | postmark: unknown option '--ioengine' (use --engine NAME ('postmark engines' lists
     run --duration=60 | (use --for TIME
     run /mnt/x | (use --target /mnt/x)
     run --preset Mail | did you mean 'mail'?
@@ -197,7 +197,7 @@ const MISTAKES: &str = "
     run --file 3 | postmark: unknown option '--file' (did you mean '--files'?)
     run --files | postmark: a value is required for --files
     run --files 10q | postmark: invalid value '10q' for --files: unknown unit 'q' (use k
-    run --storage tape | postmark: invalid value 'tape' for --storage: expected stdio,
+    run --engine tape | postmark: invalid value 'tape' for --engine: expected stdio,
     show | (see 'postmark show --help')
 ";
 
@@ -211,8 +211,8 @@ const WRONG_FILES: &str = r#"
     files = 10\nfilse = 20\n | line 2 | filse
     files = -10\n | line 1 | negative
     files = "many"\n | many
-    storage = "tape"\n | tape
-    edition = "3"\n | line 1 | 3
+    engine = "tape"\n | tape
+    compat = "3"\n | line 1 | 3
     [[target]]\nweight = 3\n | path
     [[target]]\npath = "."\nweight = -3\n | line 3
     [[target]]\npath = "."\nwieght = 3\n | wieght

@@ -16,7 +16,7 @@ use crate::support::{Running, names};
 
 /// A study that uses its first target for a long time.
 const LONG: &str =
-    "study --set files=50 --set for=60s --set no-overhead=true --quiet-time 0s --blocks 1";
+    "study --set files=50 --set for=60s --set overhead=false --quiet-time 0s --blocks 1";
 
 impl Lab {
     /// The directory of the scratch file system, if it exists.

@@ -119,7 +119,7 @@ impl Work {
         let buffering = match engine {
             Engine::Stdio => "true",
             Engine::Raw => "false",
-            Engine::Posix => panic!("the prompt has no such storage"),
+            Engine::Posix => panic!("the prompt has no such engine"),
         };
         text.extend_from_slice(format!("set buffering {buffering}\n").as_bytes());
         for (index, location) in self.locations.iter().enumerate() {
@@ -141,12 +141,12 @@ impl Work {
             Engine::Raw => "raw",
             Engine::Posix => "posix",
         };
-        let mut words: Vec<OsString> = vec!["run".into(), "--storage".into(), name.into()];
+        let mut words: Vec<OsString> = vec!["run".into(), "--engine".into(), name.into()];
         for (option, value) in [
             ("--files", self.files.to_string()),
             ("--transactions", self.transactions.to_string()),
             ("--size", format!("{}..{}", self.sizes.0, self.sizes.1)),
-            ("--subdirs", self.subdirectories.to_string()),
+            ("--dirs", self.subdirectories.to_string()),
             ("--bias-read", self.biases.0.to_string()),
             ("--bias-create", self.biases.1.to_string()),
         ] {
@@ -203,7 +203,7 @@ impl Interface {
             // The prompt has no setting for a run without the check for free space. So the option
             // applies to the whole session.
             if let Self::Prompt(_) = self {
-                command.arg("--no-room-check");
+                command.arg("--no-space-check");
             }
         }
         match self {
@@ -220,7 +220,7 @@ impl Interface {
             Self::Run(engine) => {
                 command.args(work.options(engine));
                 if !work.room_check {
-                    command.arg("--no-room-check");
+                    command.arg("--no-space-check");
                 }
             }
         }

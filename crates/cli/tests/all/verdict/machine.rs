@@ -209,7 +209,7 @@ fn large_overhead_on_a_fast_target_is_a_reason() {
     }
     // With the engine `null`, the whole time would be overhead. So the overhead is not measured,
     // and cannot be a reason of the verdict.
-    let null = Run::new(&location, WORK).and("--storage null").perform();
+    let null = Run::new(&location, WORK).and("--engine null").perform();
     let verdict = Verdict::of(&null.record);
     assert_eq!(null.record.actual.overhead, Fact::NotApplicable);
     assert!(!has!(verdict, Reason::Overhead(_)), "{verdict:#?}");

@@ -23,7 +23,7 @@ fn short_pauses_are_reported_without_a_series() {
 fn stopped(options: &[&str], times: u32, stop: Duration) {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
-    let mut command = postmark("run --mix stat=1 --files 100 --storage posix --rate 1000 --for 7s");
+    let mut command = postmark("run --mix stat=1 --files 100 --engine posix --rate 1000 --for 7s");
     command.args(options).args(["--target", text(&location)]);
     let mut running = Running::start(command, &location);
     running.until("the transactions", |running| {
@@ -47,7 +47,7 @@ fn end_of_a_run_does_not_wait_for_think_time() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     let mut command =
-        postmark("run --mix stat=1 --files 20 --storage posix --think 60s --for 1s --target");
+        postmark("run --mix stat=1 --files 20 --engine posix --think 60s --for 1s --target");
     command.arg(text(&location));
     let began = Instant::now();
     Running::run_to_end(command, &location).code(0);

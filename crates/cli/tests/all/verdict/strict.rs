@@ -24,7 +24,7 @@ fn say(test_dir: &TestDir, words: &str) -> Ended {
 }
 
 /// Options with an offered rate that no machine reaches.
-const TOO_FAST: &str = "--storage null --mix stat=1 --files 100 --rate 1000000000 --for 300ms";
+const TOO_FAST: &str = "--engine null --mix stat=1 --files 100 --rate 1000000000 --for 300ms";
 /// Options of a run that is too short for a VALID verdict.
 const LITTLE: &str = "--files 200 --transactions 500";
 /// Options of a run that is so short that its verdict is INVALID.

@@ -202,7 +202,7 @@ impl NfsFlight {
             | Operation::GetExtended { .. }
             | Operation::Evict { .. } => {
                 panic!(
-                    "{} has no call in NFS version 3: the storage does not support it",
+                    "{} has no call in NFS version 3: the engine does not support it",
                     self.kind
                 )
             }

@@ -119,7 +119,7 @@ fn durability(strip: &mut Document, record: &Record, summary: &Summary) {
             None => text::evidence::acknowledged(&summary.durability),
         }
     } else {
-        "in memory (the storage touches no file system)".to_owned()
+        "in memory (the engine touches no file system)".to_owned()
     };
     strip.sentence(
         "Durability",

@@ -202,6 +202,7 @@ pub fn sweep(record: &mut Record, phase: PhaseRecord) {
         climb: Climb::Rates(vec![1_000_000.0]),
         arrivals: ArrivalProcess::Constant,
         fresh: false,
+        slo_operation: None,
         slo_p99_ns: None,
     });
     record

@@ -280,6 +280,7 @@ fn other_load_at_the_first_level_of_a_sweep_of_ranks_is_reported() {
                 climb: Climb::Ranks(vec![2, 4]),
                 arrivals: ArrivalProcess::Poisson,
                 fresh: true,
+                slo_operation: None,
                 slo_p99_ns: None,
             });
         }

@@ -1,0 +1,119 @@
+//! The help: screens about tasks with examples that are valid, the help of commands, and advice for
+//! words of other programs.
+
+use std::path::Path;
+
+use cli::args::{self, CommandLine};
+use cli::commands::help::TOPICS;
+use testkit::Shows;
+
+use crate::original::{self, answer, ended, split};
+
+/// Height and width of a screen.
+const SCREEN: (usize, usize) = (24, 80);
+
+/// The commands in the screen of a topic, without the launcher before them.
+fn examples(text: &str) -> Vec<String> {
+    let joined = text.replace("\\\n", " ");
+    let lines = joined.lines().filter_map(|line| line.strip_prefix("  "));
+    let of_program = lines.filter_map(|line| {
+        let begins = line.starts_with("mpirun ") || line.split(' ').next() == Some("postmark");
+        let start = line.find("postmark").filter(|_| begins)?;
+        Some(line[start..].to_owned())
+    });
+    of_program.collect()
+}
+
+/// The words of a command, without their quotes.
+fn words(command: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut is_quoted = false;
+    for character in command.chars() {
+        match character {
+            '\'' => is_quoted = !is_quoted,
+            ' ' if !is_quoted => words.push(String::new()),
+            other => words.last_mut().unwrap().push(other),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[test]
+fn topics_fit_a_screen_and_have_valid_examples() {
+    for topic in TOPICS {
+        let (name, text) = (topic.name, topic.text);
+        assert!(text.lines().count() <= SCREEN.0, "{name}");
+        for line in text.lines() {
+            assert!(line.chars().count() <= SCREEN.1, "{name}: {line}");
+        }
+        let examples = examples(text);
+        assert!(examples.len() >= 5, "{name}: {examples:?}");
+        for example in examples {
+            let parsed = args::command().try_get_matches_from(words(&example));
+            let read = parsed.and_then(|matches| CommandLine::read(&matches));
+            assert!(read.is_ok(), "{name}: {example}: {}", read.unwrap_err());
+        }
+    }
+}
+
+#[test]
+fn help_prints_topics_and_the_help_of_commands() {
+    let at = original::directory();
+    for topic in TOPICS {
+        assert_eq!(answer(&["help", topic.name], at.path()), topic.text);
+    }
+    let of_command = answer(&["help", "plan"], at.path());
+    assert_eq!(of_command, answer(&["plan", "--help"], at.path()));
+    let below = answer(&["help", "published", "show"], at.path());
+    assert_eq!(below, answer(&["published", "show", "--help"], at.path()));
+    assert_eq!(answer(&["help"], at.path()), answer(&["-h"], at.path()));
+    answer(&["-h"], at.path()).shows_all("Measure:\n  run  | Compare:\n  compare | help TOPIC");
+    refused(
+        "help sweeep",
+        at.path(),
+        "(topics: sweep, nfs, durability, cache, ci, hosts, study",
+    );
+    refused("help published nothing", at.path(), "commands: run, plan");
+}
+
+fn refused(words: &str, at: &Path, told: &str) {
+    let said = ended(&split(words), at);
+    let errors = String::from_utf8(said.errors).unwrap();
+    assert_eq!(said.code, Some(2), "{words}: {errors}");
+    let line = errors.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(line.contains(told), "{words}: {line}");
+}
+
+#[test]
+fn short_help_has_a_line_for_each_option() {
+    let at = original::directory();
+    let short = answer(&["run", "-h"], at.path());
+    short.shows_all("What to run: | Load: | --[no-]check | -t, --target <PATH> | Expert:");
+    let long = answer(&["run", "--help"], at.path());
+    long.shows_all("--no-check\n | 99 % of all operations must be faster");
+    assert!(short.lines().count() < 130 && long.lines().count() > 300);
+}
+
+/// Words of other programs, and a text of the advice.
+const OTHERS: &str = "
+    run --clients 4 | (use --workers N)
+    run --hosts a,b | 'postmark help hosts' has examples)
+    run --json | (use --format json)
+    show last --json | (use --format json)
+    run --iodepth 8 | (use --depth N
+    run --runtime=60 | (use --for TIME, like --for 60s)
+    run --numjobs 4 | (use --workers N)
+    mail | did you mean 'postmark run --preset mail'?
+    mail --for 60s | did you mean 'postmark run --preset mail'?
+    list --clients 4 | (see 'postmark list --help')
+";
+
+#[test]
+fn words_of_other_programs_have_advice() {
+    let at = original::directory();
+    let rows = OTHERS.lines().filter_map(|row| row.split_once(" | "));
+    for (words, told) in rows {
+        refused(words.trim(), at.path(), told);
+    }
+}
