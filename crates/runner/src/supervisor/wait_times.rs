@@ -273,7 +273,7 @@ fn wait_for_space(
         }
         if began.elapsed() >= at_most || control.is_stopping() {
             return Err(format!(
-                "{} were still missing after {} s",
+                "the file system had not reported {} as free after {} s",
                 bytes((before - free) as f64),
                 began.elapsed().as_secs()
             ));
