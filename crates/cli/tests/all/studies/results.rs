@@ -172,7 +172,7 @@ fn separately_measured_configurations_are_joined_in_one_study() {
     );
     assert!(one_line(&lab.answer("compare last")).contains("not interleaved"));
     // A study with the same tag but another design is refused.
-    let ended = lab.shows(&words("kernels", "new", 6, " --set subdirs=3"));
+    let ended = lab.shows(&words("kernels", "new", 6, " --set dirs=3"));
     ended.code(2).shows("another design").shows("--tag");
     assert_eq!(lab.complete().len(), 10);
     lab.is_clean(&[], &again);
