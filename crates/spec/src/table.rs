@@ -16,7 +16,7 @@
 macro_rules! option_table {
     ($then:ident) => { $then! {
 "Load" {
-    /// Measure the transactions for this time, like 2m [default: 10s].
+    /// Measure for this time, like 2m [default: 10s].
     ///
     /// The default applies if nothing else ends the transactions: --transactions, --steady, the
     /// presets of papers, or --compat. With --transactions, the run ends at whichever limit comes
@@ -33,7 +33,7 @@ macro_rules! option_table {
     transactions: Count =>
         load_options::transactions,
         |d, Count(n)| d.spec.workload = d.spec.workload.with_transactions(n);
-    /// Run this long before the measurement starts [default: 0s].
+    /// Run this long before measuring [default: 0s].
     #[arg(value_name = "TIME")]
     warm_up: Time =>
         |s| load_options::warm_up(&s.drive), |d, time| d.spec.drive.warm_up = time.duration(),
@@ -47,7 +47,7 @@ macro_rules! option_table {
     rate: PerSecond =>
         |s| s.drive.rate().map(PerSecond), load_options::set_rate,
         shows 4 => |s| load::shown_rate(&s.drive);
-    /// Arrivals of due times: constant or poisson [default: poisson].
+    /// Arrivals: constant or poisson [default: poisson].
     ///
     /// They apply to --rate and --sweep.
     #[arg(value_name = "FORM")]
@@ -102,39 +102,39 @@ macro_rules! option_table {
     /// the target estimates how long the run takes.
     #[arg(value_name = "SIZE", allow_hyphen_values = true)]
     working_set: WorkingSet => |_| None, |_, _| (), (alone);
-    /// Sizes of new files, like 500..10000 or 4KiB [default: _].
+    /// Sizes of new files, like 4KiB [default: _].
     ///
     /// Mixes also take a distribution: lognormal:median=8KiB,sigma=1.2,max=1MiB,
     /// exponential:mean=16KiB,max=1MiB, histogram:0..1KiB=30,1KiB..8KiB=50 or histogram@FILE.
     #[arg(value_name = "SIZES")]
     size: SizesOption => |s| Some(work::sizes(s)), work::set_sizes;
-    /// Bytes for each read call, like 4KiB [default: 512; for mixes 64KiB].
+    /// Bytes of a read call [default: 512; for mixes 64KiB].
     #[arg(value_name = "BYTES")]
     read_block: Bytes =>
         |s| Some(Bytes(s.workload.read_block_bytes())),
         |d, Bytes(n)| d.either(|c| c.read_block_bytes = n, |m| m.read_block_bytes = n);
-    /// Bytes for each write call, like 4KiB [default: 512; for mixes 64KiB].
+    /// Bytes of a write call [default: 512; for mixes 64KiB].
     #[arg(value_name = "BYTES")]
     write_block: Bytes =>
         |s| Some(Bytes(s.workload.write_block_bytes())),
         |d, Bytes(n)| d.either(|c| c.write_block_bytes = n, |m| m.write_block_bytes = n);
-    /// Subdirectories of each target, like 100 [default: _].
+    /// Subdirectories of a target, like 100 [default: _].
     ///
     /// With 1 (or flat), files lie in the target itself. Mixes also take tree:10x3: 10
     /// subdirectories in each directory, 3 levels.
     #[arg(value_name = "N|FORM")]
     dirs: DirsOption => |s| Some(work::dirs(s)), work::set_dirs;
-    /// Chance of a read, not an append, in tenths [default: _].
+    /// Reads against appends, in tenths [default: _].
     ///
-    /// It applies to classic transactions; -1 disables both operations.
+    /// This is the chance of a read in a classic transaction; -1 disables both operations.
     #[arg(value_name = "0..10", allow_negative_numbers = true, value_parser = bias)]
     #[serde(default, deserialize_with = "bias_in_file")]
     bias_read: i64 =>
         |s| classic(s, |c| Some(c.bias_read.into())),
         |d, tenths| d.set_bias(tenths, |c, bias| c.bias_read = bias);
-    /// Chance of a create, not a delete, in tenths [default: _].
+    /// Creates against deletes, in tenths [default: _].
     ///
-    /// It applies to classic transactions; -1 disables both operations.
+    /// This is the chance of a create in a classic transaction; -1 disables both operations.
     #[arg(value_name = "0..10", allow_negative_numbers = true, value_parser = bias)]
     #[serde(default, deserialize_with = "bias_in_file")]
     bias_create: i64 =>
@@ -195,7 +195,7 @@ macro_rules! option_table {
     /// By default, this is the size of the largest new file.
     #[arg(value_name = "BYTES")]
     size_max: Bytes => |s| mix(s, |m| Some(Bytes(m.size_max_bytes))), work::set_size_max;
-    /// How operations choose files, like zipf:0.99 [default: _].
+    /// Choice of files, like zipf:0.99 [default: _].
     ///
     /// FORM is uniform, zipf:0.99, hot:10%/90% (10 % of the files get 90 % of the operations) or
     /// shuffled (every file once, then again).
@@ -212,7 +212,7 @@ macro_rules! option_table {
     /// FORM is decimal, padded:16, hashed:20 or maildir.
     #[arg(value_name = "FORM")]
     names: Names => |s| mix(s, |m| Some(m.names)), |d, names| d.mix(|m| m.names = names);
-    /// Think time before each operation, like 1ms [default: _].
+    /// Think time before operations [default: _].
     ///
     /// The time is none, 1ms or exponential:1ms.
     #[arg(value_name = "TIME")]
@@ -238,7 +238,7 @@ macro_rules! option_table {
     /// They open, read and query files, and change none [default with --writers: 0].
     #[arg(value_name = "N")]
     readers: Count => |s| workers::shared(s).map(|(_, readers)| readers), |_, _| ();
-    /// Operations that each worker keeps in flight [default: 1].
+    /// Operations in flight of each worker [default: 1].
     ///
     /// 'postmark engines' lists how many each engine can.
     #[arg(value_name = "N")]
@@ -253,13 +253,13 @@ macro_rules! option_table {
 }
 
 "Engine and durability" {
-    /// I/O engine [default: _; for URLs that of their scheme].
+    /// I/O engine [default: _].
     ///
     /// It performs the operations; 'postmark engines' lists all engines. For a target like
     /// nfs://server/export, it is nfs.
     #[arg(value_enum, value_name = "NAME")]
     engine: EngineName => |s| Some(s.engine), |d, engine| d.spec.engine = engine;
-    /// What each operation syncs, like fsync [default: _].
+    /// What each operation syncs [default: _].
     ///
     /// This is the durability policy: none, fdatasync, fsync, fsync+dir, o-dsync, o-sync or
     /// batch:N. batch:N syncs every N operations.
@@ -279,7 +279,7 @@ macro_rules! option_table {
 }
 
 "Cache" {
-    /// State of the page cache before the transactions [default: _].
+    /// Page cache before the transactions [default: _].
     #[arg(value_enum, value_name = "STATE")]
     cache: Cache =>
         |s| Some(s.cache), |d, cache| d.spec.cache = cache,
@@ -291,14 +291,16 @@ macro_rules! option_table {
 }
 
 "Checks and instruments" {
-    /// Check names and sizes after the transactions [default: on].
+    /// Check names and sizes of the files [default: on].
+    ///
+    /// The check follows the transactions.
     check: bool =>
         |s| unusual(s, s.engine.makes_files(), s.check), |d, check| d.spec.check = check;
     /// Verify the contents of every read.
     verify: bool =>
         |s| on(s.verify), |d, verify| d.spec.verify = verify,
         shows 11 => |s| when(s.verify, "reads verified");
-    /// Errors that a run allows: stop, 100 or 1% [default: _].
+    /// Allowed errors: stop, 100 or 1% [default: _].
     ///
     /// With stop, the run ends at the first error. A number or a percentage is that of failed
     /// operations.
@@ -315,7 +317,9 @@ macro_rules! option_table {
     ///
     /// With --no-latencies the report has counts and rates only.
     latencies: bool => |s| off(s.latencies), |d, latencies| d.spec.latencies = latencies;
-    /// Record counts and latencies of each second [default: on].
+    /// Record numbers of each second [default: on].
+    ///
+    /// These are the counts and latencies of operations.
     series: bool =>
         |s| off(s.series || !s.latencies), |d, series| d.spec.series = series;
     /// Measure the overhead of the program [default: on].
@@ -343,7 +347,7 @@ macro_rules! option_table {
 }
 
 "Safety" {
-    /// Report a worker as stalled after this time [default: _].
+    /// Time after which a worker is stalled [default: _].
     ///
     /// The time is that of one operation. The run ends without the worker after five times this
     /// time, or 5 s after a signal.

@@ -6,7 +6,7 @@ use super::groups::positive;
 
 /// Maximum length of an option's line in the short help, without the option. Lines then fit a
 /// terminal of 80 columns.
-const SENTENCE_MAX: usize = 50;
+const SENTENCE_MAX: usize = 51;
 
 /// The same command and its subcommands for the short help: each option has one line, the first
 /// sentence of its help. An option that is on or off has one line for its two forms.
