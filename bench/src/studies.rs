@@ -281,8 +281,8 @@ impl Bench<'_> {
             .map(|(name, at)| format!("{{ name = \"{name}\", at = \"{at}\" }}"))
             .collect();
         let text = format!(
-            "name = \"bench\"\ntargets = [{}]\nblocks = {blocks}\nseed = {seed}\nquiet-time = \
-             \"0s\"\n{WORK}transactions = {transactions}\n{axes}",
+            "name = \"bench\"\ntargets = [{}]\nblocks = {blocks}\norder-seed = {seed}\n\
+             quiet-time = \"0s\"\n{WORK}transactions = {transactions}\n{axes}",
             targets.join(", ")
         );
         let file = self.directory.path().join("study.toml");

@@ -169,7 +169,9 @@ pub fn of_study(
     let name = format!("study {} ({})", study.design.name, study.id);
     let more = match study.design.layout {
         Some(layout) => layout_on_page(archive, &study.design, &study.runs, layout)?,
-        None => Document::default(),
+        None => study
+            .repeats()
+            .map_or_else(Document::default, |found| report::repeats::document(&found)),
     };
     compared(archive, name, &found, (Some(&study.design), more), figures)
 }

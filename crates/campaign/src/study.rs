@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use record::{MadeFileSystem, Outcome, QuietTime, Record, StudyPart};
 use runner::RunSpec;
 use study::statistics::ALPHA;
-use study::{BlockRun, Comparisons, Looks, Observed, StudyRun, tables};
+use study::{BlockRun, Comparisons, Looks, Observed, Repeats, StudyRun, tables};
 use verdict::Level;
 
 mod cell_spec;
@@ -123,6 +123,9 @@ impl<G: Ground> Going<'_, G> {
     /// Whether all confidence intervals at the level `alpha` are as narrow as `until` requests.
     fn is_narrow(&self, until: f64, alpha: f64) -> bool {
         let course = self.course;
+        if course.is_repetition() {
+            return Repeats::is_narrow(course.design, self.done, alpha, until);
+        }
         let tables = tables(course.cells, self.done, &course.design.metrics, alpha);
         let is_narrow =
             |table: &Comparisons| table.half_width_max().is_some_and(|half| half <= until);
@@ -132,7 +135,7 @@ impl<G: Ground> Going<'_, G> {
     /// Whether the next block would probably exceed the time limit. It is assumed to take as long
     /// as the average block.
     fn is_over(&self) -> bool {
-        let Some(limit) = self.course.design.run_for else {
+        let Some(limit) = self.course.design.time_limit else {
             return false;
         };
         let elapsed = self.began.elapsed();
@@ -145,6 +148,9 @@ impl<G: Ground> Going<'_, G> {
 
     fn block(&mut self, block: u32) -> Result<(), Halt<G::Error>> {
         let course = self.course;
+        // The runs of a repetition are counted with their verdicts. In a comparison, a block with
+        // an INVALID run would lack a pair.
+        let attempts = if course.is_repetition() { 1 } else { ATTEMPTS };
         let mut attempt = self.attempt_of(block);
         let mut has_run = false;
         loop {
@@ -154,7 +160,7 @@ impl<G: Ground> Going<'_, G> {
                 // If an attempt will be repeated, its remaining runs are useless. The last attempt
                 // of a block is completed, because its valid runs can still be compared with each
                 // other.
-                if attempt < ATTEMPTS && self.is_invalid(block, attempt) {
+                if attempt < attempts && self.is_invalid(block, attempt) {
                     break;
                 }
                 if self.is_done(block, attempt, position) {
@@ -163,7 +169,7 @@ impl<G: Ground> Going<'_, G> {
                 has_run = true;
                 self.run(run, (block, attempt, position), runs)?;
             }
-            if !self.is_invalid(block, attempt) || attempt >= ATTEMPTS {
+            if !self.is_invalid(block, attempt) || attempt >= attempts {
                 self.blocks += u32::from(has_run);
                 return Ok(());
             }
@@ -211,7 +217,7 @@ impl<G: Ground> Going<'_, G> {
         let left = each.saturating_mul(rest.saturating_add(later.saturating_mul(runs)));
         Some(
             design
-                .run_for
+                .time_limit
                 .map_or(left, |limit| left.min(limit.saturating_sub(elapsed))),
         )
     }
@@ -233,6 +239,7 @@ impl<G: Ground> Going<'_, G> {
             position,
             runs,
             left: self.left(block, runs - position + 1, runs),
+            is_repetition: course.is_repetition(),
         };
         self.follow_signal()?;
         self.ground.tell(StudyEvent::Next(progress));

@@ -9,6 +9,7 @@ pub mod groups;
 mod manual;
 mod observe;
 mod published;
+mod repeat;
 mod report;
 pub mod short;
 pub mod similar;
@@ -19,7 +20,7 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use document::Format;
-use spec::Invocation;
+use spec::{Invocation, Options};
 use workload::Edition;
 
 use crate::ui::terminal;
@@ -34,6 +35,7 @@ pub use self::compare::{CompareArguments, GateArguments};
 pub use self::manual::{CompletionsArguments, HelpArguments, ManArguments, Shell};
 pub use self::observe::ObserveArguments;
 pub use self::published::{PublishedArguments, PublishedCommand};
+pub use self::repeat::RepeatArguments;
 pub use self::report::ReportArguments;
 pub use self::study::StudyArguments;
 pub use self::work::WorkArguments;
@@ -89,6 +91,9 @@ impl CommandLine {
         {
             work.complete(matches);
         }
+        if let (Some((_, matches)), Some(Command::Study(study))) = (command, &mut read.command) {
+            study.options.take_switches(matches);
+        }
         Ok(read)
     }
 }
@@ -106,6 +111,13 @@ pub fn command() -> clap::Command {
         run.after_help(format!("{EXAMPLES}\n{AFTER_SHORT}"))
             .before_long_help(EXAMPLES)
             .after_long_help(AFTER_OPTIONS)
+    });
+    let command = command.mut_subcommand("study", |study| {
+        study.mut_args(|arg| {
+            let name = arg.get_long().unwrap_or_default();
+            let is_of_runs_alone = Options::of_runs_alone().iter().any(|alone| alone == name);
+            arg.hide(is_of_runs_alone)
+        })
     });
     groups::grouped(command.mut_subcommand("plan", |plan| {
         plan.after_help(AFTER_SHORT).after_long_help(AFTER_OPTIONS)
@@ -209,6 +221,8 @@ pub struct EnginesArguments {
 pub struct RunArguments {
     #[command(flatten)]
     pub work: WorkArguments,
+    #[command(flatten)]
+    pub repetition: RepeatArguments,
     /// Print what the run would do, as 'plan' does.
     ///
     /// Nothing is run, and nothing is written to the target.
@@ -224,7 +238,7 @@ pub struct RunArguments {
     #[arg(long)]
     pub allow_unsafe_target: bool,
     /// Format of the report.
-    #[arg(long, value_parser = format::one_of(&format::REPORT), default_value = "text")]
+    #[arg(long, value_parser = format::one_of(&format::RUN), default_value = "text")]
     pub format: Format,
     /// Print the complete report, not only one screen.
     ///

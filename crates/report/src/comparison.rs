@@ -14,8 +14,7 @@ pub(crate) use self::sentence::{confidence, noun, probability, reservations};
 use self::sentence::{digits, doubt, noise_sentence};
 pub use self::sentence::{incomplete_words, sentence, unlike_words};
 pub use self::spreadsheet::as_csv;
-use self::words::reasons;
-pub(crate) use self::words::result;
+pub(crate) use self::words::{reasons, result};
 
 /// The documents of several tables of comparisons, one after another.
 pub fn documents(tables: &[Comparisons]) -> Document {

@@ -16,6 +16,7 @@ pub mod page;
 mod pictures;
 pub mod plan;
 pub mod presets;
+pub mod repeats;
 pub mod sizing;
 mod steps;
 pub mod study;

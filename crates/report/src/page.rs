@@ -28,6 +28,7 @@ pub use self::embedded::{PAGE_BYTES_MAX, PageError, RECORDS_BYTES_MAX, fits, is_
 pub use self::file::PageRun;
 use self::file::whole;
 pub use self::run::{conditions, document};
+pub(crate) use self::sides::in_words;
 pub use self::study::{ComparedPage, comparison_conditions, comparison_document, comparison_page};
 
 /// The HTML file of one or several runs, with style, script and embedded records.

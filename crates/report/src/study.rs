@@ -15,7 +15,7 @@ pub fn plan(plan: &StudyPlan) -> Document {
         "Study {}: {}, {}",
         plan.name,
         counted(plan.cells.len() as u64, "cell"),
-        match (&plan.side, plan.run_for_s, plan.until) {
+        match (&plan.side, plan.time_limit_s, plan.until) {
             (Some(side), ..) => format!("block {} of side {side}", plan.next_block),
             (None, Some(_), _) | (None, _, Some(_)) =>
                 format!("blocks of {}", counted(runs, "run")),
@@ -86,7 +86,7 @@ fn time(plan: &StudyPlan) -> String {
             format!("known after the first block: the number of transactions ends a run{quiet}")
         }
     };
-    match (plan.run_for_s, plan.until, plan.measured_s, &plan.side) {
+    match (plan.time_limit_s, plan.until, plan.measured_s, &plan.side) {
         (Some(limit), ..) => format!(
             "no block begins that would end after {}; {block}",
             length(limit)

@@ -87,6 +87,12 @@ impl Design {
         Ok(cells)
     }
 
+    /// Whether the study only repeats the runs of one configuration, so that nothing is compared.
+    /// `cells` are all cells of the design.
+    pub fn is_repetition(&self, cells: &[StudyCell]) -> bool {
+        cells.len() == 1 && !self.twin && self.layout.is_none()
+    }
+
     pub(crate) fn dimensions(&self) -> Vec<Dimension> {
         let names = |names: &mut dyn Iterator<Item = &String>| names.cloned().collect();
         let mut dimensions = vec![Dimension {

@@ -36,7 +36,7 @@ pub struct Design {
     /// this: 0.02 for 2 %.
     pub until: Option<f64>,
     /// Time limit: no block begins that would end later.
-    pub run_for: Option<Duration>,
+    pub time_limit: Option<Duration>,
     /// Whether each baseline runs twice in a block, for the A/A control.
     pub twin: bool,
     /// The value of a dimension (targets, workloads or an axis) that selects the baselines. `None`

@@ -12,6 +12,7 @@ pub mod alpha_spending;
 pub mod cells;
 pub mod comparison;
 pub mod design;
+mod drift;
 pub mod flaw;
 pub mod gate;
 pub mod incomplete;
@@ -21,6 +22,7 @@ mod order;
 pub mod pairs;
 pub mod paper_layout;
 pub mod plan;
+pub mod repeats;
 mod requirement;
 mod samples;
 pub mod statistics;
@@ -35,6 +37,7 @@ pub use comparison::{
     Comparison, ComparisonOutcome, Comparisons, Estimate, RatioInterval, TwinNoise,
 };
 pub use design::{Axis, Design, TargetDesign, WorkloadDesign};
+pub use drift::Drift;
 pub use flaw::{DesignError, Flaw};
 pub use gate::{
     Bound, Decision, Gate, GateError, GateRules, Judged, Requirement, RequirementError,
@@ -47,6 +50,7 @@ pub use observed::{
 };
 pub use paper_layout::{PaperLayout, UnknownLayout};
 pub use plan::{PlannedCell, StudyPlan};
+pub use repeats::{RepeatedMetric, RepeatedRun, Repeats};
 pub use samples::Method;
 pub use tables::{StudyComparisons, StudyRun, groups, tables};
 pub use verdicts::VerdictCounts;

@@ -14,7 +14,7 @@ pub struct StudyPlan {
     /// condition.
     pub until: Option<f64>,
     /// Time limit of the study, in seconds; `None` if its time is not limited.
-    pub run_for_s: Option<f64>,
+    pub time_limit_s: Option<f64>,
     /// Seed of the random order of runs.
     pub seed: u64,
     /// The runs of the next block, in order: label of the cell, and whether the run is the second

@@ -112,6 +112,11 @@ fn student(degrees: f64) -> Option<StudentsT> {
     StudentsT::new(0.0, 1.0, degrees).ok()
 }
 
+/// Probability that a standard normal variable is at most `value`.
+pub(crate) fn normal_distribution(value: f64) -> f64 {
+    Normal::standard().cdf(value)
+}
+
 fn normal_quantile(probability: f64) -> f64 {
     Normal::standard().inverse_cdf(probability)
 }

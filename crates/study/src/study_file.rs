@@ -23,11 +23,10 @@ use crate::target_entry::{TargetEntry, target_of};
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct File {
     name: Option<Spanned<String>>,
-    seed: Option<u64>,
+    order_seed: Option<u64>,
     blocks: Option<Spanned<i64>>,
     until: Option<Spanned<String>>,
-    #[serde(rename = "for")]
-    run_for: Option<Time>,
+    time_limit: Option<Time>,
     twin: Option<bool>,
     baseline: Option<Spanned<String>>,
     quiet_time: Option<Time>,
@@ -87,14 +86,14 @@ impl File {
         let layout = layout.map(|layout| parsed(lines, "layout", layout));
         let mut design = Design {
             name,
-            seed: self.seed.unwrap_or(1),
-            blocks: blocks.unwrap_or(match (until, self.run_for) {
+            seed: self.order_seed.unwrap_or(1),
+            blocks: blocks.unwrap_or(match (until, self.time_limit) {
                 (Some(_), _) => BLOCKS_UNTIL,
                 (None, Some(_)) => BLOCKS_MAX,
                 (None, None) => BLOCKS,
             }),
             until,
-            run_for: self.run_for.map(|time| Duration::from_nanos(time.0)),
+            time_limit: self.time_limit.map(|time| Duration::from_nanos(time.0)),
             twin: self.twin.unwrap_or(true),
             baseline: self
                 .baseline

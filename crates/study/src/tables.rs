@@ -58,7 +58,7 @@ impl StudyComparisons {
 /// The error of the intervals of a study that has ended. Without looks, it is [`ALPHA`]. If the
 /// study ended at a planned look, it is the error of that look; otherwise the part that earlier
 /// looks have not spent.
-fn error_left(design: &Design, runs: &[StudyRun]) -> f64 {
+pub(crate) fn error_left(design: &Design, runs: &[StudyRun]) -> f64 {
     if design.until.is_none() {
         return ALPHA;
     }

@@ -43,8 +43,8 @@ impl StudyRound {
         let targets = targets(images, other, has_loops, dice);
         let transactions = dice.between(200, 20_000);
         let mut words: Vec<String> = format!(
-            "study --quiet-time 0s --no-twin --blocks {} --set files=60 --set size=1..3000 --set \
-             overhead=false --set transactions={transactions}",
+            "study --quiet-time 0s --no-twin --blocks {} --files 60 --size 1..3000 \
+             --no-overhead --transactions {transactions}",
             dice.between(1, 2)
         )
         .split(' ')

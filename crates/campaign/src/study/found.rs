@@ -5,7 +5,7 @@ use std::path::Path;
 
 use archive::{Archive, Filter, Tag};
 use record::{Outcome, Record};
-use study::{Design, Observed, StudyRun};
+use study::{Design, Observed, Repeats, StudyRun};
 use verdict::{ListedRun, State};
 
 use super::directories::MountedOn;
@@ -25,6 +25,17 @@ pub struct FoundStudy {
     /// For each directory of the design, the file system on which the first run found the
     /// directory.
     pub mounted: BTreeMap<String, MountedOn>,
+}
+
+impl FoundStudy {
+    /// The results of a study that repeats the runs of one configuration; `None` for a study that
+    /// compares.
+    pub fn repeats(&self) -> Option<Repeats> {
+        let is_whole = self.runs.iter().all(|run| run.part.side.is_none());
+        let cells = self.design.cells().ok().filter(|_| is_whole)?;
+        let is_repetition = self.design.is_repetition(&cells);
+        is_repetition.then(|| Repeats::of(&self.design, &self.id, &self.runs))
+    }
 }
 
 /// Returns the tag of a study's runs. It is never `None` for the ID of a study, because such an ID

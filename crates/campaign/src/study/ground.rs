@@ -18,6 +18,13 @@ pub struct Course<'a> {
     pub side: Option<(&'a str, u32)>,
 }
 
+impl Course<'_> {
+    /// Whether the runs of one configuration are repeated, so that nothing is compared.
+    pub fn is_repetition(&self) -> bool {
+        self.side.is_none() && self.design.is_repetition(self.cells)
+    }
+}
+
 /// The operations that a study requires from its environment. The tests replace the environment.
 pub trait Ground {
     /// An error that ends the study. Its message is complete without further context.
@@ -111,9 +118,11 @@ pub struct StudyProgress<'a> {
     pub runs: u32,
     /// Estimated remaining time of the study; `None` before the first run.
     pub left: Option<Duration>,
+    /// Whether the runs of one configuration are repeated, so that each block is one run.
+    pub is_repetition: bool,
 }
 
-/// Formats the position as in `block 2 of 10, run 1 of 3, ext4`.
+/// Formats the position: `block 2 of 10, run 1 of 3, ext4`, or `run 2 of 10` in a repetition.
 impl fmt::Display for StudyProgress<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (block, position, runs) = (self.block, self.position, self.runs);
@@ -123,6 +132,9 @@ impl fmt::Display for StudyProgress<'_> {
             study::statistics::BLOCKS_MAX => String::new(),
             blocks => format!(" of {blocks}"),
         };
+        if self.is_repetition {
+            return write!(f, "run {block}{of}");
+        }
         let label = &self.cell.label;
         write!(
             f,

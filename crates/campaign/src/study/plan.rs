@@ -103,7 +103,7 @@ pub fn plan(
             .collect(),
         blocks: design.blocks,
         until: design.until,
-        run_for_s: design.run_for.map(|limit| limit.as_secs_f64()),
+        time_limit_s: design.time_limit.map(|limit| limit.as_secs_f64()),
         seed: design.seed,
         order: order
             .iter()

@@ -11,7 +11,7 @@ use campaign::study::{ATTEMPTS, Course, Ground, Ready, StudyEnd, StudyEvent, per
 use engines::simulated::{Code, Simulated};
 use record::{Outcome, Record, StudyPart};
 use runner::{NoEvents, Place, RunSpec};
-use study::{Design, StudyCell, StudyRun};
+use study::{Design, Repeats, StudyCell, StudyRun};
 use testkit::{Assert, Virtual, runs::weighted};
 
 use crate::run;
@@ -288,7 +288,7 @@ fn block_with_an_invalid_run_is_repeated_at_most_twice() {
 
 #[test]
 fn block_that_would_exceed_the_time_limit_is_not_begun() {
-    let planned = design("targets = [\"/a\"]\ntwin = false\nfor = \"300ms\"");
+    let planned = design("targets = [\"/a\"]\ntwin = false\ntime-limit = \"300ms\"");
     let mut ground = Told {
         takes: Duration::from_millis(70),
         ..Told::default()
@@ -311,6 +311,38 @@ fn study_ends_when_all_confidence_intervals_are_narrow_enough() {
     let end = go(&planned, &mut done, &mut Told::default(), None);
     assert_eq!(end, Ok(StudyEnd::NarrowEnough));
     assert_eq!(done.iter().map(|run| run.part.block).max(), Some(10));
+}
+
+#[test]
+fn repetition_counts_invalid_runs_and_performs_none_again() {
+    let planned = design("targets = [\"/a\"]\nblocks = 4\ntwin = false");
+    let mut ground = Told {
+        fates: [Fate::Good, Fate::Invalid].into(),
+        ..Told::default()
+    };
+    let mut done = Vec::new();
+    let end = go(&planned, &mut done, &mut ground, None);
+    assert_eq!(end, Ok(StudyEnd::Complete));
+    let blocks: Vec<_> = ground.measured.iter().map(|run| (run.1, run.2)).collect();
+    assert_eq!(blocks, [(1, 1), (2, 1), (3, 1), (4, 1)]);
+    assert!(ground.repeated.is_empty());
+    let found = Repeats::of(&planned.0, "abc", &done);
+    assert_eq!(found.verdicts.invalid, 1);
+    assert_eq!(found.runs.len(), 4);
+}
+
+#[test]
+fn repetition_ends_when_the_interval_of_its_rate_is_narrow_enough() {
+    let planned = design("targets = [\"/a\"]\nuntil = \"2%\"\ntwin = false");
+    let mut done = Vec::new();
+    let end = go(&planned, &mut done, &mut Told::default(), None);
+    assert_eq!(end, Ok(StudyEnd::NarrowEnough));
+    assert_eq!(done.len(), 10);
+    // A continued repetition has already reached the requested width, so it performs no run.
+    let mut rest = Told::default();
+    let end = go(&planned, &mut done, &mut rest, None);
+    assert_eq!(end, Ok(StudyEnd::NarrowEnough));
+    assert!(rest.measured.is_empty());
 }
 
 #[test]

@@ -27,6 +27,15 @@ pub static REPORT: LazyLock<Vec<(Format, &str)>> = LazyLock::new(|| {
     [Format::DOCUMENTS, &others].concat()
 });
 
+/// Formats of `run`: those of a report, and one for repeated runs.
+pub static RUN: LazyLock<Vec<(Format, &str)>> = LazyLock::new(|| {
+    let of_repeated = (
+        Format::Csv,
+        "With --repeat: the means and their intervals, as CSV",
+    );
+    [REPORT.as_slice(), &[of_repeated]].concat()
+});
+
 pub const PLAN: &Formats = &[
     (Format::Text, "Tables to read"),
     (Format::Json, "The complete plan, as JSON"),

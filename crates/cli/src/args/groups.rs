@@ -47,11 +47,11 @@ const OPTIONS: [(&str, &[&str]); 9] = [
     (
         "What to run",
         &[
-            "preset", "target", "weight", "config", "like", "set", "axis", "name", "side", "block",
-            "resume", "dry-run",
+            "preset", "target", "weight", "config", "like", "axis", "name", "side", "block",
+            "resume", "age", "fullness", "dry-run",
         ],
     ),
-    ("Load", &["blocks", "for", "until"]),
+    ("Load", &["repeat", "blocks", "time-limit", "until"]),
     ("Engine and durability", &["ack-log", "no-sync"]),
     (
         "Checks and instruments",
@@ -99,7 +99,7 @@ const OPTIONS: [(&str, &[&str]); 9] = [
     ),
     ("Many hosts", &["parts", "monitor-host"]),
     ("Safety", &["no-space-check", "allow-unsafe-target"]),
-    ("Expert", &["seed"]),
+    ("Expert", &["order-seed"]),
 ];
 
 /// The options of `list` and `export` that choose archived runs.

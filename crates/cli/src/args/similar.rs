@@ -29,7 +29,7 @@ pub fn command_meant<'a>(
 }
 
 /// Options of other programs, each with the equivalent option of PostMark or with advice.
-const ELSEWHERE: [(&str, &str); 18] = [
+const ELSEWHERE: [(&str, &str); 22] = [
     ("--threads", "--workers N"),
     (
         "--ioengine",
@@ -56,9 +56,13 @@ const ELSEWHERE: [(&str, &str); 18] = [
     ("--location", "--target PATH"),
     ("--nrfiles", "--files N"),
     ("--fsync", "--durability fsync"),
+    ("--runs", "--repeat N"),
+    ("--repeats", "--repeat N"),
+    ("--iterations", "--repeat N"),
+    ("--loops", "--repeat N"),
     (
-        "--runs",
-        "repeat the command for each run; 'postmark list' shows all runs",
+        "--resume",
+        "'postmark study --resume' continues repeated runs",
     ),
 ];
 

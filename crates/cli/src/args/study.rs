@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use document::Format;
-use spec::Time;
+use spec::{Options, Time};
 use study::PaperLayout;
 
 use super::{RemarkArguments, format};
@@ -15,10 +15,13 @@ use super::{RemarkArguments, format};
                   the study could not be removed, 2 if the study was refused, 130 or 143 if a \
                   signal ended it. 'postmark study --resume' continues a study that did not end.
 
+Every option of a run is an option of a study too ('postmark study --help' lists them): it applies \
+                  to all configurations. --axis gives one of them several values.
+
 Examples:
   postmark study --preset mail --target make:ext4 --target make:xfs
-  postmark study --preset mail --target /mnt/disk --target /mnt/other --for 10m
-  postmark study --preset mail --set files=2000 --axis workers=1,4 --target /mnt/disk
+  postmark study --preset mail --target /mnt/disk --target /mnt/other --time-limit 10m
+  postmark study --preset mail --files 2000 --axis workers=1,4 --target /mnt/disk
   postmark study --resume"
 )]
 pub struct StudyArguments {
@@ -26,6 +29,9 @@ pub struct StudyArguments {
     /// the study sets another number.
     #[arg(skip)]
     pub ranks: Option<u32>,
+    /// Whether the study repeats a single configuration, for 'run --repeat'.
+    #[arg(skip)]
+    pub is_repetition: bool,
     /// Study file in TOML: workloads, axes and targets.
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,
@@ -39,17 +45,18 @@ pub struct StudyArguments {
     /// file, the targets are added to those of the file.
     #[arg(short, long, value_name = "[NAME=]TARGET")]
     pub target: Vec<String>,
-    /// Option of all runs, like files=2000.
-    ///
-    /// Repeat the option for more, like for=30s.
-    #[arg(long, value_name = "OPTION=VALUE", conflicts_with = "file")]
-    pub set: Vec<String>,
     /// Option with several values, like workers=1,4.
     ///
-    /// Each value is a cell. Also age (how many times the pool is churned before the measurement)
-    /// and fullness (of made file systems, in percent).
+    /// Each value is a cell. The option is one of the runs, or age or fullness. Repeat --axis for
+    /// more options.
     #[arg(long, value_name = "OPTION=VALUES", conflicts_with = "file")]
     pub axis: Vec<String>,
+    /// Churn the pool this many times before a run [default: 0].
+    #[arg(long, value_name = "N", conflicts_with = "file")]
+    pub age: Option<u32>,
+    /// Fill made file systems to this percentage.
+    #[arg(long, value_name = "PERCENT", conflicts_with = "file")]
+    pub fullness: Option<u32>,
     /// Name of the study [default: its presets].
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
@@ -58,18 +65,18 @@ pub struct StudyArguments {
     /// With fewer than 5 blocks there are no intervals.
     #[arg(long, value_name = "N")]
     pub blocks: Option<u32>,
-    /// As many blocks as this time allows.
-    #[arg(long = "for", value_name = "TIME")]
-    pub run_for: Option<Time>,
+    /// Run as many blocks as this time allows.
+    #[arg(long, value_name = "TIME")]
+    pub time_limit: Option<Time>,
     /// Add blocks until intervals are this narrow.
     ///
     /// Every confidence interval then deviates from its ratio by at most this percentage. At least
-    /// 10 blocks are run; --blocks [default: 100] and --for limit their number.
+    /// 10 blocks are run; --blocks [default: 100] and --time-limit limit their number.
     #[arg(long, value_name = "P%")]
     pub until: Option<String>,
     /// Seed of the order of runs [default: 1].
     #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
+    pub order_seed: Option<u64>,
     /// Run baselines once in each block.
     ///
     /// Otherwise they run twice (A/A control), which shows how much the same system differs from
@@ -110,8 +117,8 @@ pub struct StudyArguments {
     ///
     /// STUDY is its identity, its name or last [default: last].
     #[arg(long, value_name = "STUDY", num_args = 0..=1, default_missing_value = "last",
-        conflicts_with_all = ["file", "preset", "target", "set", "axis", "name", "seed", "no_twin",
-            "baseline", "metric", "quiet_time", "side"])]
+        conflicts_with_all = ["file", "preset", "target", "axis", "age", "fullness", "name",
+            "order_seed", "no_twin", "baseline", "metric", "quiet_time", "side"])]
     pub resume: Option<String>,
     /// Measure one side only, like one of two kernels.
     ///
@@ -125,6 +132,9 @@ pub struct StudyArguments {
     /// Show what the study would do, and do nothing.
     #[arg(long)]
     pub dry_run: bool,
+    /// Run on targets without enough free space.
+    #[arg(long)]
+    pub no_space_check: bool,
     /// Let root use targets that other users can replace.
     ///
     /// As root, the study keeps root's rights in targets that other users can rename or replace
@@ -149,7 +159,16 @@ pub struct StudyArguments {
     pub archive: Option<PathBuf>,
     #[command(flatten)]
     pub remarks: RemarkArguments,
+    /// Exit with status 3 if a run is INVALID.
+    #[arg(long)]
+    pub strict: bool,
     /// Show no progress.
     #[arg(long, short)]
     pub quiet: bool,
+    /// File that gets the report instead of standard output, for 'run --repeat'.
+    #[arg(skip)]
+    pub output: Option<PathBuf>,
+    /// Options of the runs.
+    #[command(flatten)]
+    pub options: Options,
 }

@@ -3,9 +3,11 @@
 pub mod delivery;
 mod in_ranks;
 mod ready;
+mod repeat;
 
 use std::path::PathBuf;
 
+use document::Format;
 use record::Record;
 use runner::RunSpec;
 
@@ -26,6 +28,19 @@ use campaign::run_spec::{self};
 pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Result<u8, Problem> {
     arguments.work.like_in.clone_from(&arguments.archive);
     arguments.work.invocation = arguments.invocation(words);
+    if arguments.repetition.is_given() {
+        let words = std::mem::take(&mut arguments.work.invocation.command_line);
+        return repeat::repeat(arguments, words, side);
+    }
+    let needs_repeat = [
+        ("--quiet-time", arguments.repetition.quiet_time.is_some()),
+        ("--format csv", arguments.format == Format::Csv),
+    ];
+    if let Some((option, _)) = needs_repeat.iter().find(|(_, is_given)| *is_given) {
+        return refuse(format_args!(
+            "{option} needs --repeat or --until (add --repeat 10, or remove it)"
+        ));
+    }
     match Launched::here() {
         Some(launched) => in_ranks::together(&launched, arguments, side, alone),
         None => alone(&arguments, side),
@@ -73,7 +88,7 @@ fn alone(arguments: &RunArguments, side: &Side) -> Result<u8, Problem> {
 }
 
 /// Resolves the command line in a record into a run spec. Returns `None` if the command line is not
-/// a `run` in a single process.
+/// a `run` in a single process, or repeats the run.
 pub fn resolve(record: &Record) -> Option<Result<RunSpec, String>> {
     let words = &record.spec.command_line;
     let is_run = words.get(1).is_some_and(|word| word == "run");
@@ -88,6 +103,9 @@ pub fn resolve(record: &Record) -> Option<Result<RunSpec, String>> {
     let Some(Command::Run(mut arguments)) = said.command else {
         return None;
     };
+    if arguments.repetition.is_given() {
+        return None;
+    }
     arguments.work.invocation = arguments.invocation(words.clone());
     let specified = run_spec::specify_on(&arguments.work.request(), &record.host)?;
     Some(specified.map_err(|error| error.to_string()))

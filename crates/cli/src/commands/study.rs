@@ -12,6 +12,8 @@ mod shown;
 
 use campaign::ranks::Launched;
 
+pub use self::design_args::absolute;
+
 use crate::args::StudyArguments;
 use crate::ui::problem::Problem;
 use crate::ui::watchdog_process::Side;

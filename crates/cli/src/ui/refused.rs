@@ -3,8 +3,10 @@
 
 use std::error::Error;
 
+use clap::Args as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use document::sanitize::sanitize;
+use spec::Options;
 
 use crate::args::similar::called_here;
 use crate::ui::problem::complain;
@@ -94,6 +96,9 @@ fn way_out(error: &clap::Error, words: &[String]) -> Option<String> {
     let first = words.first().map_or("", String::as_str);
     match error.kind() {
         ErrorKind::UnknownArgument => {}
+        ErrorKind::ValueValidation | ErrorKind::InvalidValue if first == "study" => {
+            return several_values(error);
+        }
         ErrorKind::MissingRequiredArgument => {
             return Some(format!("see 'postmark {first} --help'"));
         }
@@ -130,9 +135,39 @@ fn way_out(error: &clap::Error, words: &[String]) -> Option<String> {
         }
     }
     match error.get(ContextKind::SuggestedArg) {
+        Some(ContextValue::String(alike)) if first == "study" => {
+            let name = alike.trim_start_matches('-');
+            let several = match is_of_runs(name) {
+                true => format!(" For several values: --axis {name}=A,B"),
+                false => String::new(),
+            };
+            Some(format!("did you mean '{alike}'?{several}"))
+        }
         Some(ContextValue::String(alike)) => Some(format!("did you mean '{alike}'?")),
         _ => Some(format!("see 'postmark {first} --help'")),
     }
+}
+
+/// How to give an option several values in a study; `None` if the rejected value has no comma.
+fn several_values(error: &clap::Error) -> Option<String> {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let value = text(ContextKind::InvalidValue).filter(|value| value.contains(','))?;
+    let option = text(ContextKind::InvalidArg)?
+        .split([' ', '=', '['])
+        .next()?;
+    let name = option.trim_start_matches('-');
+    is_of_runs(name).then(|| format!("for several values: --axis {name}={value}"))
+}
+
+/// Whether a name is that of an option of runs, so that a study may give it several values.
+fn is_of_runs(name: &str) -> bool {
+    let of_runs = Options::augment_args(clap::Command::new("run"));
+    of_runs
+        .get_arguments()
+        .any(|arg| arg.get_long() == Some(name))
 }
 
 /// The sanitized form of a value, or `None` if the value contains nothing to sanitize.

@@ -9,10 +9,12 @@ use std::process::Command;
 use crate::{layout, original};
 
 /// Replacements in a documented command, so that its run is short.
-const SCALED: [(&str, &str); 9] = [
+const SCALED: [(&str, &str); 11] = [
     // Short runs in memory get the verdict INVALID, so with --strict they would fail.
     (" --strict", ""),
     ("cargo run --release -- run", "postmark run"),
+    (" --repeat 10", " --repeat 10 --quiet-time 0s"),
+    (" --until 2%", " --until 2% --repeat 10 --quiet-time 0s"),
     (" --files 20k", " --files 100"),
     (" --files 10k", " --files 100"),
     (" --transactions 100k", " --transactions 300"),
@@ -91,13 +93,23 @@ fn scaled(command: &str, target: &Path, log: &Path) -> String {
                 *word = format!("{name}={word}");
             }
         }
-        command = words.join(" ").replace("warm-up=10s", "warm-up=10ms");
-        command = command
+        command = words
+            .join(" ")
             .replace("make:ext4", "make:ext4?size=128MiB")
             .replace("make:xfs", "make:xfs?size=300MiB");
-        command.push_str(
-            " --set files=100 --set transactions=200 --set for=100ms --blocks 1 --quiet-time 0s",
-        );
+        let short = [
+            " --files 100",
+            " --transactions 200",
+            " --for 100ms",
+            " --blocks 1",
+            " --quiet-time 0s",
+        ];
+        for option in short {
+            let (name, _) = option.rsplit_once(' ').unwrap_or_default();
+            if !command.contains(&format!("{name} ")) {
+                command.push_str(option);
+            }
+        }
     }
     if command.starts_with("postmark run") {
         if command.contains(" --preset ") && !command.contains(" --files ") {

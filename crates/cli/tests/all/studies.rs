@@ -8,6 +8,7 @@ mod ended;
 mod faults;
 mod made;
 mod refused;
+mod repeated;
 mod results;
 mod together;
 
@@ -23,7 +24,7 @@ use crate::support::interface::program;
 use crate::support::{Ended, Running, TestDir, Volume, is_root, names};
 
 /// Options of short runs.
-const LITTLE: &str = "--set files=50 --set for=50ms --set overhead=false --quiet-time 0s";
+const LITTLE: &str = "--files 50 --for 50ms --no-overhead --quiet-time 0s";
 
 /// The position of a run in its study, and its record.
 type StudiedRun = (StudyPart, Record);

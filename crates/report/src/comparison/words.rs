@@ -3,7 +3,7 @@
 use document::units::grouped;
 use study::{Better, Comparison, ComparisonOutcome, Estimate, VerdictCounts};
 
-pub(super) fn reasons(counts: &VerdictCounts) -> String {
+pub(crate) fn reasons(counts: &VerdictCounts) -> String {
     let mut reasons: Vec<(&String, &u32)> = counts.reasons.iter().collect();
     // The sort is stable: reasons with the same count stay in the order of their names.
     reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));

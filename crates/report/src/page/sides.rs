@@ -155,7 +155,7 @@ pub(super) fn value(metric: Metric, value: f64) -> Cell {
     }
 }
 
-pub(super) fn in_words(metric: Metric, value: f64) -> String {
+pub(crate) fn in_words(metric: Metric, value: f64) -> String {
     match metric.unit() {
         MetricUnit::PerSecond => rate(Some(value)),
         MetricUnit::BytesPerSecond => throughput(value),

@@ -183,7 +183,7 @@ fn size(strip: &mut Document, page: &ComparedPage<'_>, sides: &[PageSide<'_>]) {
     if let Some(design) = page.design.filter(|design| {
         (design.blocks as usize) > blocks.len()
             && design.until.is_none()
-            && design.run_for.is_none()
+            && design.time_limit.is_none()
     }) {
         words += &format!(" of {} that are planned", design.blocks);
     }

@@ -11,12 +11,12 @@ use study::{
 use testkit::{Assert, Shows};
 use verdict::Level;
 
-fn metric(word: &str) -> Metric {
+pub fn metric(word: &str) -> Metric {
     word.parse().unwrap()
 }
 
 /// Deviations of six runs from the rate of their configuration, in percent.
-const NOISE: [f64; 6] = [0.0, 2.0, -1.0, 1.0, -2.0, 0.5];
+pub const NOISE: [f64; 6] = [0.0, 2.0, -1.0, 1.0, -2.0, 0.5];
 
 /// A configuration with `blocks` runs, each with transactions/s and a latency. Configurations with
 /// different `shift` have different noise.
@@ -63,7 +63,7 @@ fn without_blocks(mut side: ComparedSide, runs: usize) -> ComparedSide {
 }
 
 /// Compares a text with a golden file, or writes the file if POSTMARK_WRITE_GOLDEN is set.
-fn compare(name: &str, golden: &str, text: &str) {
+pub fn compare(name: &str, golden: &str, text: &str) {
     if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
         let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
         std::fs::write(path, text).unwrap();

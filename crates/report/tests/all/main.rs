@@ -9,6 +9,7 @@ mod hostile;
 mod lists;
 mod pages;
 mod ranks;
+mod repeated;
 mod servers;
 mod studied;
 mod terminal;

@@ -164,7 +164,7 @@ fn a_million_cells_are_refused_without_making_them() {
 fn seed_determines_the_order_of_runs_and_all_orders_occur() {
     let design = |seed: u64| {
         parse(&format!(
-            "seed = {seed}\ntargets = [\"/a\", \"/b\"]\n{WORKLOAD}"
+            "order-seed = {seed}\ntargets = [\"/a\", \"/b\"]\n{WORKLOAD}"
         ))
     };
     let order = |design: &Design, block, attempt| {
@@ -227,7 +227,7 @@ const PIECES: [&str; 24] = [
     "blocks = 3\n",
     "until = \"2%\"\n",
     "until = \"NaN%\"\n",
-    "for = \"1h\"\n",
+    "time-limit = \"1h\"\n",
     "baseline = \"files=1\"\n",
     "name = \"\u{202e}\u{1b}[2J\"\n",
     "quiet-time = \"0s\"\n",
@@ -236,7 +236,7 @@ const PIECES: [&str; 24] = [
     "ä = 1\n",
     "size = \"1..2\"\n",
     "mix = \"read=1\"\n",
-    "seed = -1\n",
+    "order-seed = -1\n",
 ];
 
 proptest::proptest! {

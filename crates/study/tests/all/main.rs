@@ -6,6 +6,7 @@ mod comparing;
 mod designs;
 mod gates;
 mod metrics;
+mod repeats;
 mod shares;
 mod simulated;
 

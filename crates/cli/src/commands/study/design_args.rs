@@ -2,30 +2,27 @@
 
 use std::path::Path;
 
+use campaign::similar::similar;
+use clap::{Arg, Args as _};
+use document::sanitize;
 use engines::registry;
+use spec::Options;
 use study::DesignError;
 use toml::{Table, Value};
 
 use crate::args::StudyArguments;
-use crate::ui::problem::Problem;
+use crate::ui::problem::{Problem, refuse};
 
 /// Returns the study file that is equivalent to command-line options, for a study without a file.
 ///
 /// # Errors
 /// Returns an error if an option is invalid, or the working directory is not available.
 pub fn of_words(arguments: &StudyArguments) -> Result<String, Problem> {
-    let mut options = Table::new();
-    for word in &arguments.set {
-        let (key, text) = pair("--set", word)?;
-        options.insert(key.to_owned(), value(text));
-    }
+    let options = options(arguments)?;
     let mut axes = Table::new();
     for word in &arguments.axis {
-        let (key, text) = pair("--axis", word)?;
-        axes.insert(
-            key.to_owned(),
-            Value::Array(text.split(',').map(value).collect()),
-        );
+        let (key, values) = axis(word)?;
+        axes.insert(key.to_owned(), values);
     }
     let workload = |preset: Option<&String>| {
         let mut workload = Table::new();
@@ -106,9 +103,9 @@ fn change(table: &mut Table, arguments: &StudyArguments) {
     let said = [
         ("name", text(&arguments.name)),
         ("blocks", number(arguments.blocks.map(u64::from))),
-        ("for", time(&arguments.run_for)),
+        ("time-limit", time(&arguments.time_limit)),
         ("until", text(&arguments.until)),
-        ("seed", number(arguments.seed)),
+        ("order-seed", number(arguments.order_seed)),
         ("twin", arguments.no_twin.then_some(Value::Boolean(false))),
         ("baseline", text(&arguments.baseline)),
         ("quiet-time", time(&arguments.quiet_time)),
@@ -143,14 +140,65 @@ fn change(table: &mut Table, arguments: &StudyArguments) {
     }
 }
 
-fn pair<'a>(option: &str, word: &'a str) -> Result<(&'a str, &'a str), Problem> {
-    word.split_once('=')
-        .filter(|(key, _)| !key.is_empty())
-        .ok_or_else(|| {
-            Problem::refused(format!(
-                "invalid value '{word}' for {option}: expected OPTION=VALUE, like files=2000"
-            ))
-        })
+/// Refuses options of the runs for a study whose design already contains them: the design of
+/// `origin`.
+pub fn refuse_options(arguments: &StudyArguments, origin: &str) -> Result<(), Problem> {
+    match options_of_runs(arguments)?.keys().next() {
+        None => Ok(()),
+        Some(option) => refuse(format_args!(
+            "--{option} cannot be used with {origin}, which contains the options of its runs \
+             (remove it)"
+        )),
+    }
+}
+
+fn options_of_runs(arguments: &StudyArguments) -> Result<Table, Problem> {
+    Table::try_from(&arguments.options)
+        .map_err(|why| Problem::refused(format_args!("cannot make this study: {why}")))
+}
+
+/// The options of all workloads: options of the runs, age and fullness.
+fn options(arguments: &StudyArguments) -> Result<Table, Problem> {
+    let mut options = options_of_runs(arguments)?;
+    let is_given = |option: &String| options.contains_key(option);
+    if let Some(option) = Options::of_runs_alone().into_iter().find(is_given) {
+        return refuse(format_args!(
+            "--{option} is for a single run, not for the runs of a study and not for repeated \
+             runs (remove it)"
+        ));
+    }
+    for (key, number) in [("age", arguments.age), ("fullness", arguments.fullness)] {
+        options.extend(number.map(|number| (key.to_owned(), Value::Integer(number.into()))));
+    }
+    Ok(options)
+}
+
+/// Parses `OPTION=VALUES` into the name of the option and its values.
+fn axis(word: &str) -> Result<(&str, Value), Problem> {
+    let Some((name, values)) = word.split_once('=').filter(|(name, _)| !name.is_empty()) else {
+        return refuse(format_args!(
+            "invalid value '{word}' for --axis: expected OPTION=VALUE,VALUE, like workers=1,4"
+        ));
+    };
+    let command = Options::augment_args(clap::Command::new("study"));
+    let mut known: Vec<&str> = command.get_arguments().filter_map(Arg::get_long).collect();
+    known.retain(|known| Options::of_runs_alone().iter().all(|alone| alone != known));
+    known.extend(["age", "fullness"]);
+    if !known.contains(&name) {
+        let meant = similar(name, known);
+        let meant = meant.map_or_else(
+            || "'postmark study --help' lists all".to_owned(),
+            |meant| {
+                format!(
+                    "did you mean '{meant}'? --axis {meant}={values} for several values, --{meant} \
+                     VALUE for one"
+                )
+            },
+        );
+        return refuse(format_args!("unknown option '{name}' for --axis ({meant})"));
+    }
+    let values = values.split(',').map(value).collect();
+    Ok((name, Value::Array(values)))
 }
 
 /// Parses a value as a number, a Boolean or a string of TOML. Any other text becomes a string.
@@ -186,7 +234,7 @@ fn target(word: &str) -> Result<Value, Problem> {
     let at = match at.split_once(':') {
         _ if registry::is_url(Path::new(at)) => at.to_owned(),
         Some((scheme, _)) if is_name(scheme) && !Path::new(at).exists() => at.to_owned(),
-        _ => absolute(at)?,
+        _ => absolute(Path::new(at))?,
     };
     Ok(match name {
         None => Value::String(at),
@@ -204,8 +252,13 @@ fn is_name(text: &str) -> bool {
             .all(|letter| letter.is_ascii_alphanumeric() || "._-".contains(letter))
 }
 
-fn absolute(directory: &str) -> Result<String, Problem> {
+/// Returns the absolute path of a directory as text.
+///
+/// # Errors
+/// Returns an error if the working directory is not available, or the path is not UTF-8.
+pub fn absolute(directory: &Path) -> Result<String, Problem> {
     let path = std::path::absolute(directory).map_err(|cause| {
+        let directory = sanitize::path(directory);
         Problem::refused(format!("cannot find the target '{directory}': {cause}"))
     })?;
     path.into_os_string()

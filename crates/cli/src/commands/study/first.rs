@@ -13,6 +13,7 @@ use document::{Format, sanitize};
 use ranks::Ranks;
 use spec::Invocation;
 use study::{Design, StudyCell, StudyPlan, StudyRun};
+use verdict::Level;
 
 use super::intended::intended;
 use super::interruption::Interruption;
@@ -20,7 +21,7 @@ use super::progress::StudyDisplay;
 use super::shown::{report_of, write_page};
 use crate::args::StudyArguments;
 use crate::commands::archive;
-use crate::ui::output::{OutputFile, Outputs};
+use crate::ui::output::{OutputFile, Outputs, is_standard_output};
 use crate::ui::perform::Signals;
 use crate::ui::problem::{Problem, USER, refuse, tell};
 use crate::ui::screen;
@@ -29,6 +30,9 @@ use crate::ui::watchdog_process::Side;
 /// Exit status if a run of the study failed, or if scratch file systems of the study could not be
 /// removed.
 const FAILED: u8 = 1;
+
+/// Exit status with `--strict` if a run of the study is INVALID.
+const INVALID: u8 = 3;
 
 /// Performs the study in a single process, or on rank 0.
 pub(super) fn of_first(
@@ -65,17 +69,18 @@ pub(super) fn of_first(
     let user = (USER, Interruption::watch as WatchMade);
     let targets = Targets::new(course.design, course.cells, arguments.file.as_deref(), user)?;
     let plan = campaign::study::plan(&course, &intended.runs, &targets, USER)?;
-    show_plan(arguments, &plan)?;
+    show_plan(arguments, &plan, course.is_repetition())?;
     if arguments.dry_run {
         return Ok(0);
     }
-    let page = page(arguments, &place)?;
+    let files = files(arguments, &place)?;
     let quiet = arguments.quiet;
     let mut display = StudyDisplay { quiet };
     let environment = Environment {
         course,
         invocation: Invocation {
             command_line: words,
+            skips_space_check: arguments.no_space_check,
             trusts_others: arguments.allow_unsafe_target,
             ..Invocation::default()
         },
@@ -88,7 +93,7 @@ pub(super) fn of_first(
         user: USER,
         at: "its beginning".to_owned(),
     };
-    perform(arguments, environment, intended.runs, page)
+    perform(arguments, environment, intended.runs, files)
 }
 
 fn place(arguments: &StudyArguments) -> Result<ArchivePlace, Problem> {
@@ -101,12 +106,24 @@ fn place(arguments: &StudyArguments) -> Result<ArchivePlace, Problem> {
     }
 }
 
-/// Opens the output file for the HTML page of `--report`.
-fn page(arguments: &StudyArguments, place: &ArchivePlace) -> Result<Option<OutputFile>, Problem> {
+/// The output files of a study.
+struct Files {
+    /// The HTML page of `--report`.
+    page: Option<OutputFile>,
+    /// The file of `--output`; `None` for standard output.
+    report: Option<OutputFile>,
+}
+
+fn files(arguments: &StudyArguments, place: &ArchivePlace) -> Result<Files, Problem> {
     let inputs = arguments.file.iter().map(|file| Input::new("FILE", file));
     let inputs: Vec<Input> = inputs.collect();
     let mut outputs = Outputs::new(arguments.force, Some(place), &inputs)?;
-    outputs.judge_and_open("--report", arguments.report.as_deref())
+    let report = arguments.output.as_deref();
+    let report = report.filter(|path| !is_standard_output(path));
+    Ok(Files {
+        page: outputs.judge_and_open("--report", arguments.report.as_deref())?,
+        report: outputs.judge_and_open("--output", report)?,
+    })
 }
 
 /// Performs the remaining runs of a study and reports it. Returns the exit status.
@@ -114,12 +131,12 @@ fn perform(
     arguments: &StudyArguments,
     mut environment: Environment<'_>,
     mut runs: Vec<StudyRun>,
-    page: Option<OutputFile>,
+    files: Files,
 ) -> Result<u8, Problem> {
     let (course, place) = (environment.course, environment.place);
     let performed = campaign::study::perform(course, &mut runs, &mut environment);
     let is_left = environment.targets.remove();
-    let reported = page.map_or(Ok(()), |page| {
+    let reported = files.page.map_or(Ok(()), |page| {
         write_page(page, place, course.id, arguments.unlike)
     });
     let end = match performed {
@@ -134,9 +151,15 @@ fn perform(
             return Ok(if runs.is_empty() { code } else { FAILED });
         }
     };
-    report_of(arguments, place, &course, &runs)?;
+    report_of(arguments, place, (&course, &runs), files.report)?;
     reported?;
-    Ok(end_of(end, is_left, || tell_how_to_go_on(course.id, place)))
+    let is_invalid = |run: &StudyRun| run.observed.level == Level::Invalid;
+    Ok(
+        match end_of(end, is_left, || tell_how_to_go_on(course.id, place)) {
+            0 if arguments.strict && runs.iter().any(is_invalid) => INVALID,
+            code => code,
+        },
+    )
 }
 
 /// Refuses a study that cannot be performed, before it changes anything.
@@ -157,11 +180,14 @@ fn judge(
              study file)",
         );
     }
-    if cells.len() == 1 && arguments.side.is_none() && design.layout.is_none() {
+    let is_compared = arguments.side.is_some() || design.layout.is_some();
+    let is_repetition =
+        arguments.is_repetition || (arguments.resume.is_some() && design.is_repetition(cells));
+    if cells.len() == 1 && !is_compared && !is_repetition {
         return refuse(
-            "the study has one configuration: there is nothing to compare it with (add a second \
-             --target, which may be the same directory under another name, like --target \
-             again=DIR, or an option with several values, like --axis workers=1,4)",
+            "the study has one configuration: there is nothing to compare it with (use 'postmark \
+             run --repeat 10' to repeat its run; or add a second --target, or an option with \
+             several values, like --axis workers=1,4)",
         );
     }
     Ok(())
@@ -190,14 +216,21 @@ fn end_of(end: StudyEnd, is_left: bool, tell_how_to_go_on: impl FnOnce()) -> u8 
 
 /// Prints the plan of the study. Before a study that is performed, the plan is printed only in text
 /// format, because JSON and CSV output must contain only the results.
-fn show_plan(arguments: &StudyArguments, plan: &StudyPlan) -> Result<(), Problem> {
+fn show_plan(
+    arguments: &StudyArguments,
+    plan: &StudyPlan,
+    is_repetition: bool,
+) -> Result<(), Problem> {
     if arguments.dry_run || arguments.format == Format::Text {
         if arguments.format == Format::Csv {
             return refuse("--dry-run has no CSV (use --format text, markdown or json)");
         }
         screen::answer(
             arguments.format,
-            || report::study::plan(plan),
+            || match is_repetition {
+                true => report::repeats::plan(plan),
+                false => report::study::plan(plan),
+            },
             String::new,
             || document::json(plan),
         )?;

@@ -18,10 +18,12 @@ pub(super) fn intended(
     place: &ArchivePlace,
 ) -> Result<FoundStudy, Problem> {
     if let Some(word) = &arguments.resume {
+        design_args::refuse_options(arguments, "--resume")?;
         return resumed(arguments, place, word);
     }
     let text = match &arguments.file {
         Some(path) => {
+            design_args::refuse_options(arguments, "a study file")?;
             let text = campaign::run_spec::text_of(path).map_err(|cause| {
                 let path = sanitize::path(path);
                 Problem::refused(format_args!("cannot read the study file {path}: {cause}"))

@@ -7,13 +7,17 @@ use campaign::page;
 use campaign::study::{Course, found};
 use document::Format;
 use published::layouts::LayoutView;
-use study::{Comparisons, StudyComparisons, StudyRun};
+use study::{Comparisons, Repeats, StudyComparisons, StudyRun};
 
 use super::layout;
 use crate::args::StudyArguments;
 use crate::commands::compare;
 use crate::ui::output::OutputFile;
 use crate::ui::problem::{Problem, USER};
+use crate::ui::screen;
+
+/// Time limit for writing a file, because its file system may hang.
+const WRITE_MAX: Duration = Duration::from_secs(60);
 
 /// Writes the HTML page of the study, if the archive contains a run of the study.
 pub(super) fn write_page(
@@ -22,8 +26,6 @@ pub(super) fn write_page(
     id: &str,
     is_unlike_allowed: bool,
 ) -> Result<(), Problem> {
-    /// Time limit for writing the page, because its file system may hang.
-    const WRITE_MAX: Duration = Duration::from_secs(60);
     let archive = place.open(false, USER)?;
     let Some(found) = found::find(&archive, id)? else {
         return Ok(());
@@ -33,13 +35,18 @@ pub(super) fn write_page(
 }
 
 /// Prints the comparisons, and the tables of the layout if the study has one. JSON and CSV contain
-/// one document: the tables of the layout, or the comparisons if the study has no layout.
+/// one document: the tables of the layout, or the comparisons if the study has no layout. The
+/// results of a repeated run are written to `output` if it is given.
 pub(super) fn report_of(
     arguments: &StudyArguments,
     place: &ArchivePlace,
-    course: &Course<'_>,
-    runs: &[StudyRun],
+    (course, runs): (&Course<'_>, &[StudyRun]),
+    output: Option<OutputFile>,
 ) -> Result<(), Problem> {
+    if course.is_repetition() {
+        let found = Repeats::of(course.design, course.id, runs);
+        return repeats(&found, arguments.format, output);
+    }
     let Some(layout) = course.design.layout else {
         return compare_of(arguments, course, runs);
     };
@@ -52,6 +59,17 @@ pub(super) fn report_of(
     let archive = place.open(false, USER)?;
     let shown = (layout, view, arguments.format);
     layout::show(&archive, course.design, runs, shown)
+}
+
+/// Prints the results of a repeated run, or writes them to `output`.
+fn repeats(found: &Repeats, format: Format, output: Option<OutputFile>) -> Result<(), Problem> {
+    let document = || report::repeats::document(found);
+    let csv = || report::repeats::as_csv(found);
+    let json = || document::json(found);
+    match output {
+        None => screen::answer(format, document, csv, json),
+        Some(output) => output.write(&format.answer(document, csv, json), WRITE_MAX),
+    }
 }
 
 fn compare_of(

@@ -42,15 +42,15 @@ fn runs(job: &Job, count: u32) -> Vec<Record> {
     (1..=count).map(show).collect()
 }
 
-const SHORT: &str = "--set engine=posix --set files=50 --set transactions=300 --set seed=7 --set \
-                     overhead=false --blocks 1 --no-twin --quiet-time 0s --format json";
+const SHORT: &str = "--engine posix --files 50 --transactions 300 --seed 7 \
+                     --no-overhead --blocks 1 --no-twin --quiet-time 0s --format json";
 
 #[test]
 fn all_ranks_perform_the_runs_of_a_study() {
     let Some(job) = Job::new() else { return };
     let target = job.target();
     let target = target.to_str().unwrap();
-    let words = format!("{SHORT} --set workers=2 --axis ranks=1,2 --target {target}");
+    let words = format!("{SHORT} --workers 2 --axis ranks=1,2 --target {target}");
     perform(&job, 2, &words).code(0);
     let mut seen: Vec<_> = runs(&job, 2)
         .iter()
@@ -87,7 +87,7 @@ fn study_continues_after_a_rank_was_killed() {
     let Some(job) = Job::new() else { return };
     let target = job.target();
     let words = format!(
-        "--set files=100 --set for=1s --blocks 2 --no-twin --quiet-time 0s --target {0} --target \
+        "--files 100 --for 1s --blocks 2 --no-twin --quiet-time 0s --target {0} --target \
          again={0}",
         target.to_str().unwrap()
     );

@@ -27,7 +27,7 @@ fn study_continues_after_three_kills() {
         lab.made("tmpfs", "16MiB"),
         lab.made("ext4", "32MiB"),
     )
-    .replace("--set files=50 ", "");
+    .replace("--files 50 ", "");
     let mut words = words.as_str();
     for kill in 0..3 {
         let began = Instant::now();
@@ -105,9 +105,8 @@ fn interrupted_study_removes_its_file_systems_and_continues() {
 #[test]
 fn study_interrupted_in_its_first_run_continues() {
     let lab = Lab::new();
-    let mut running = lab.start(
-        "study --quiet-time 0s --blocks 1 --set files=50 --set for=3s --target a --target b",
-    );
+    let mut running =
+        lab.start("study --quiet-time 0s --blocks 1 --files 50 --for 3s --target a --target b");
     running.until("its first run", |_| !lab.listed().is_empty());
     running.send(Signal::INT);
     let ended = running.finish();

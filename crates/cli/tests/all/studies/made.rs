@@ -15,8 +15,7 @@ use crate::support::test_dir::set_mode;
 use crate::support::{Running, names};
 
 /// A study that uses its first target for a long time.
-const LONG: &str =
-    "study --set files=50 --set for=60s --set overhead=false --quiet-time 0s --blocks 1";
+const LONG: &str = "study --files 50 --for 60s --no-overhead --quiet-time 0s --blocks 1";
 
 impl Lab {
     /// The directory of the scratch file system, if it exists.
@@ -267,7 +266,7 @@ fn files_left_by_a_second_signal_are_named() {
 #[test]
 fn study_that_cannot_unmount_exits_with_1_and_names_remains() {
     let Some(lab) = Lab::rooted() else { return };
-    let small = LITTLE.replace("for=50ms", "for=2s");
+    let small = LITTLE.replace("--for 50ms", "--for 2s");
     let words = format!(
         "study {small} --no-twin --blocks 1 --target {} --target b",
         lab.made("tmpfs", "8MiB")

@@ -135,16 +135,23 @@ fn invalid_study_options_are_refused() {
             study missing.toml | cannot read the study file missing.toml
             study a | cannot read the study file a
             study | there is no target
-            study --target a --set colour=1 | colour: runs have no such option
+            study --target a --colour 1 | unknown option '--colour'
+            study --target a --wokers 2 | '--workers'? For several values: --axis workers=A,B
+            study --target a --workers 1,4 | for several values: --axis workers=1,4
+            study --target a --sweep auto | --sweep is for a single run
+            study --target a --axis colour=1 | unknown option 'colour' for --axis
+            study --target a --axis wokers=1,4 | did you mean 'workers'? --axis workers=1,4 for
             study --target a --axis workers | expected OPTION=VALUE
             study --target a --axis workers= | workers: ''
             study --target a --blocks 0 | blocks = 0
             study --target a --side x --block 1 | --tag
             study --target a --side x --block 0 --tag t | --block
             study --target a --target a | is there twice
-            study --target a | the study has one configuration
+            study --target a | use 'postmark run --repeat 10' to repeat its run
             study --target a --dry-run | --axis workers=1,4
             study --resume | there is no archive
+            study --resume --files 3 | --files cannot be used with --resume
+            study study.toml --files 3 | --files cannot be used with a study file
             ",
     ) {
         let ended = lab.shows(words);

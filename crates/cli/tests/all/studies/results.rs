@@ -53,9 +53,8 @@ fn study_results_can_be_compared_and_gated() {
 #[test]
 fn gate_on_a_slower_configuration_fails() {
     let lab = Lab::new();
-    let words = format!(
-        "study {LITTLE} --blocks 5 --set mix=read=1 --set for=300ms --axis think=0s,1ms --target a"
-    );
+    let words = format!("study {LITTLE} --blocks 5 --mix read=1 --axis think=0s,1ms --target a")
+        .replace("--for 50ms", "--for 300ms");
     let told = one_line(&lab.answer(&words));
     told.shows("think=1ms makes 0.");
     lab.gates("transactions >= 0.97")
@@ -172,7 +171,7 @@ fn separately_measured_configurations_are_joined_in_one_study() {
     );
     assert!(one_line(&lab.answer("compare last")).contains("not interleaved"));
     // A study with the same tag but another design is refused.
-    let ended = lab.shows(&words("kernels", "new", 6, " --set dirs=3"));
+    let ended = lab.shows(&words("kernels", "new", 6, " --dirs 3"));
     ended.code(2).shows("another design").shows("--tag");
     assert_eq!(lab.complete().len(), 10);
     lab.is_clean(&[], &again);

@@ -1,0 +1,242 @@
+//! A repeated run as a document and as CSV: means with their intervals, the verdicts of the runs,
+//! and whether the rate drifts.
+
+use document::units::{bound, counted, percent};
+use document::{Cell, Document, Number, Table, csv};
+use study::repeats::RUNS_MIN_UNTIL;
+use study::statistics::BLOCKS_MIN;
+use study::{Drift, MetricUnit, RepeatedMetric, Repeats, StudyPlan};
+
+use crate::comparison::{confidence, noun, probability, reasons, verdicts};
+use crate::page::in_words;
+use crate::study::length;
+
+pub fn document(found: &Repeats) -> Document {
+    let mut document = Document::default();
+    let runs = counted(found.runs.len() as u64, "run");
+    document.title(format!("{} on {}, {runs}", found.name, found.target));
+    document.sentence("Verdicts", verdicts(&found.verdicts));
+    document.gap();
+    let measured = || found.metrics.iter().filter(|of| of.mean.is_some());
+    if found.has_too_many_invalid {
+        document.warning(format!(
+            "No means: {} of {runs} are INVALID (threshold 20 %).",
+            found.verdicts.invalid
+        ));
+    } else if measured().next().is_some() {
+        document.table(table(measured(), found.confidence));
+    }
+    document.gap();
+    if let Some(drift) = found.drift.as_ref().filter(|drift| drift.is_seen) {
+        document.words(bound(&drift_seen(drift)));
+    }
+    for text in notes(found) {
+        document.words(bound(&text));
+    }
+    document
+}
+
+fn table<'a>(of: impl Iterator<Item = &'a RepeatedMetric>, level: f64) -> Table {
+    let mut table = Table::new(1, &["", "mean", "standard deviation"]).folding();
+    table.column(format!("{} interval", confidence(level)), false);
+    table.column("±", false);
+    for of in of {
+        let shown = |value: Option<f64>| value.map(|value| in_words(of.metric, value));
+        let deviation = shown(of.standard_deviation).map(|deviation| {
+            let share = of.standard_deviation.zip(of.mean);
+            let share = share.map(|(deviation, mean)| percent(deviation / mean));
+            format!("{deviation} ({})", share.unwrap_or_default())
+        });
+        let ends =
+            |low: f64, high: f64| Some(format!("{} to {}", shown(Some(low))?, shown(Some(high))?));
+        let interval = of.interval.and_then(|of| ends(of.low, of.high));
+        let half = of.interval.map(|of| percent(of.half_width));
+        let mut cells = vec![Cell::ours(noun(of.metric))];
+        let texts = [shown(of.mean), deviation, interval, half];
+        cells.extend(texts.map(|text| Cell::from(text.map(Cell::ours))));
+        table.row(cells);
+    }
+    table
+}
+
+/// Sentences below the table.
+fn notes(found: &Repeats) -> Vec<String> {
+    let mut notes = Vec::new();
+    let rate = found.metrics.first();
+    let width = rate.and_then(|rate| rate.interval).map(|of| of.half_width);
+    notes.extend(found.until.zip(width).map(|(until, width)| {
+        let reached = if width <= until { "" } else { "not " };
+        format!(
+            "The requested ± {} of the rate is {reached}reached.",
+            percent(until)
+        )
+    }));
+    if width.is_none() && !found.has_too_many_invalid {
+        notes.push(format!(
+            "No interval: that needs {BLOCKS_MIN} runs that are not INVALID."
+        ));
+    }
+    notes.extend(found.metrics.iter().filter_map(|of| without(of, found)));
+    let unseen = found.drift.as_ref().filter(|drift| !drift.is_seen);
+    notes.extend(unseen.map(|drift| format!("No drift of the rate is seen ({}).", tested(drift))));
+    notes.extend((!found.has_too_many_invalid).then(|| {
+        match found.fingerprints.len() {
+            0 | 1 => {
+                "All runs issue the same operations, each on new files. The deviation is that of \
+                  the system and of the machine."
+                    .to_owned()
+            }
+            _ => {
+                "The runs issue different operations: their workloads differ, so the deviation is \
+              not that of the system."
+                    .to_owned()
+            }
+        }
+    }));
+    notes
+}
+
+/// Reports the runs that do not contain a metric.
+fn without(of: &RepeatedMetric, found: &Repeats) -> Option<String> {
+    let all = of.count + of.without;
+    (of.without > 0 && !found.has_too_many_invalid).then(|| {
+        format!(
+            "{} is in {} of {} (a percentile needs ten samples beyond it: run longer).",
+            noun(of.metric),
+            of.count,
+            counted(all.into(), "run")
+        )
+    })
+}
+
+fn drift_seen(drift: &Drift) -> String {
+    let direction = if drift.change < 0.0 {
+        "lower"
+    } else {
+        "higher"
+    };
+    format!(
+        "DRIFT: the rate changes from run to run ({}); its mean is {} {direction} in the second \
+         half of the runs. The interval assumes runs without a drift, so it may be too narrow.",
+        tested(drift),
+        percent(drift.change.abs())
+    )
+}
+
+fn tested(drift: &Drift) -> String {
+    let p = probability(drift.p);
+    format!("Mann's test of the order of the runs, p {p}")
+}
+
+type Value = fn(&RepeatedMetric, &Repeats) -> Cell;
+
+/// The columns of the CSV: the name, and a function that returns the cell of a metric.
+const COLUMNS: [(&str, Value); 17] = [
+    ("metric", |of, _| Cell::ours(of.metric.to_string())),
+    ("unit", |of, _| Cell::ours(unit(of.metric.unit()))),
+    ("runs", |of, _| count(of.count)),
+    ("without", |of, _| count(of.without)),
+    ("mean", |of, _| Cell::decimal(of.mean, 6)),
+    ("standard_deviation", |of, _| {
+        Cell::decimal(of.standard_deviation, 6)
+    }),
+    ("low", |of, _| {
+        Cell::decimal(of.interval.map(|of| of.low), 6)
+    }),
+    ("high", |of, _| {
+        Cell::decimal(of.interval.map(|of| of.high), 6)
+    }),
+    ("half_width", |of, _| {
+        Cell::decimal(of.interval.map(|of| of.half_width), 6)
+    }),
+    ("confidence", |_, found| {
+        Cell::decimal(Some(found.confidence), 6)
+    }),
+    ("drift_change", |of, found| {
+        of_rate(of, found, |drift| Cell::decimal(Some(drift.change), 6))
+    }),
+    ("drift_p", |of, found| {
+        of_rate(of, found, |drift| Cell::decimal(Some(drift.p), 6))
+    }),
+    ("is_drift_seen", |of, found| {
+        of_rate(of, found, |drift| {
+            Cell::ours(if drift.is_seen { "true" } else { "false" })
+        })
+    }),
+    ("runs_valid", |_, found| count(found.verdicts.valid)),
+    ("runs_doubtful", |_, found| count(found.verdicts.doubtful)),
+    ("runs_invalid", |_, found| count(found.verdicts.invalid)),
+    ("reasons", |_, found| Cell::ours(reasons(&found.verdicts))),
+];
+
+fn count(number: u32) -> Cell {
+    Number::Ordinal(number.into()).into()
+}
+
+/// A cell about the drift, which is tested only for the first metric.
+fn of_rate(of: &RepeatedMetric, found: &Repeats, cell: fn(&Drift) -> Cell) -> Cell {
+    let is_rate = found.metrics.first() == Some(of);
+    let drift = found.drift.as_ref().filter(|_| is_rate);
+    drift.map_or(Cell::Empty, cell)
+}
+
+fn unit(unit: MetricUnit) -> &'static str {
+    match unit {
+        MetricUnit::PerSecond => "1/s",
+        MetricUnit::BytesPerSecond => "bytes/s",
+        MetricUnit::Nanoseconds => "ns",
+        MetricUnit::PerTransaction => "1/transaction",
+    }
+}
+
+/// A row for each metric, as CSV (RFC 4180).
+pub fn as_csv(found: &Repeats) -> String {
+    let mut table = Table::new(2, &COLUMNS.map(|(name, _)| name));
+    for of in &found.metrics {
+        table.row(COLUMNS.map(|(_, cell)| cell(of, found)).to_vec());
+    }
+    csv(&table, "\r\n")
+}
+
+/// The plan of a repeated run.
+pub fn plan(plan: &StudyPlan) -> Document {
+    let mut document = Document::default();
+    let target = plan.cells.first().map_or("", |cell| &*cell.label);
+    let runs = match plan.until {
+        Some(until) => format!(
+            "until the interval of the rate is within ± {}, from {RUNS_MIN_UNTIL} to {} runs",
+            percent(until),
+            plan.blocks.max(RUNS_MIN_UNTIL)
+        ),
+        None => counted(plan.blocks.into(), "run"),
+    };
+    document.head(format!("{} on {target}: {runs}", plan.name));
+    if let Some(study) = &plan.study {
+        document.pair(0, "Identity", study);
+    }
+    let quiet = match plan.quiet_s > 0.0 {
+        true => format!(
+            ", and up to {} for a quiet machine before it",
+            length(plan.quiet_s)
+        ),
+        false => String::new(),
+    };
+    document.sentence(
+        "Time",
+        match plan.measured_s {
+            Some(seconds) => format!(
+                "each run measures for {}; its pool comes on top{quiet}",
+                length(seconds)
+            ),
+            None => {
+                format!("known after the first run: the number of transactions ends a run{quiet}")
+            }
+        },
+    );
+    if plan.done > 0 {
+        let done = counted(plan.done.into(), "run");
+        document.sentence("There", format!("{done} are in the archive already"));
+    }
+    document.gap();
+    document
+}

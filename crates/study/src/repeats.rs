@@ -1,0 +1,195 @@
+//! The results of a repeated run, which is a study of one configuration: means with confidence
+//! intervals, the verdicts of the runs, and whether they drift.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use verdict::Level;
+use workload::{Action, Classic, Phase, Work, Workload};
+
+use crate::alpha_spending::FIRST_LOOK_BLOCKS;
+use crate::design::Design;
+use crate::drift::Drift;
+use crate::metric::{Metric, Statistic};
+use crate::observed::{Observed, UnlikeWhat};
+use crate::pairs::are_too_many;
+use crate::statistics::{ALPHA, BLOCKS_MIN, Mean, mean, standard_deviation};
+use crate::tables::{StudyRun, error_left};
+use crate::verdicts::VerdictCounts;
+
+/// Minimum number of runs of a repetition that ends when its interval is narrow enough.
+pub const RUNS_MIN_UNTIL: u32 = FIRST_LOOK_BLOCKS;
+
+/// The results of a repeated run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Repeats {
+    /// Identity of the study that contains the runs.
+    pub study: String,
+    pub name: String,
+    pub target: String,
+    /// Fingerprints of the runs' operations, each once. There is one if all runs issue the same
+    /// operations.
+    pub fingerprints: BTreeSet<String>,
+    pub verdicts: VerdictCounts,
+    /// Whether more than 20 % of the runs are INVALID. Nothing is estimated from the others.
+    pub has_too_many_invalid: bool,
+    /// Probability that an interval contains the true mean (0.95 is 95 %).
+    pub confidence: f64,
+    /// The requested relative half-width of the rate's interval; `None` if it was not requested.
+    pub until: Option<f64>,
+    /// The metrics of the design, the rate first. INVALID runs are excluded.
+    pub metrics: Vec<RepeatedMetric>,
+    /// Whether the rate drifts; `None` for fewer than five runs.
+    pub drift: Option<Drift>,
+    /// All runs, in their order.
+    pub runs: Vec<RepeatedRun>,
+}
+
+/// A metric over the runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RepeatedMetric {
+    pub metric: Metric,
+    /// Number of runs that contain the metric.
+    pub count: u32,
+    /// Number of other runs that are not INVALID, such as runs with fewer than ten samples beyond a
+    /// percentile.
+    pub without: u32,
+    /// Arithmetic mean, in the metric's unit; `None` if no run contains the metric.
+    pub mean: Option<f64>,
+    /// Standard deviation of a run; `None` for fewer than two runs.
+    pub standard_deviation: Option<f64>,
+    /// Confidence interval of the true mean; `None` for fewer than five runs.
+    pub interval: Option<MeanInterval>,
+}
+
+/// A confidence interval of a mean.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MeanInterval {
+    pub low: f64,
+    pub high: f64,
+    /// Half of the width, relative to the mean (0.02 is 2 %).
+    pub half_width: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RepeatedRun {
+    /// Number of the run in the archive; `None` if the run is not archived.
+    pub run: Option<u64>,
+    /// Number of the block, from 1.
+    pub block: u32,
+    pub level: Level,
+    /// The first metric of the design: transactions a second. `None` if the run has no rate.
+    pub rate: Option<f64>,
+}
+
+impl Repeats {
+    /// The results of a study of one configuration.
+    pub fn of(design: &Design, study: &str, runs: &[StudyRun]) -> Self {
+        Self::with_error(design, study, runs, error_left(design, runs))
+    }
+
+    /// Whether the interval of the rate, with the error `alpha`, is as narrow as `until` requests.
+    pub fn is_narrow(design: &Design, runs: &[StudyRun], alpha: f64, until: f64) -> bool {
+        let repeats = Self::with_error(design, "", runs, alpha);
+        let interval = repeats.metrics.first().and_then(|rate| rate.interval);
+        interval.is_some_and(|interval| interval.half_width <= until)
+    }
+
+    fn with_error(design: &Design, study: &str, runs: &[StudyRun], alpha: f64) -> Self {
+        let mut runs: Vec<&StudyRun> = runs.iter().collect();
+        runs.sort_by_key(|run| (run.part.block, run.part.attempt));
+        let verdicts = VerdictCounts::of(runs.iter().map(|run| &run.observed));
+        let is_estimated = !are_too_many(verdicts.invalid, verdicts.valid + verdicts.doubtful);
+        let counted = runs.iter().map(|run| &run.observed);
+        let counted: Vec<&Observed> = counted
+            .filter(|run| run.is_counted() && is_estimated)
+            .collect();
+        let rate = |run: &Observed| run.values.get(design.metrics.first()?).copied();
+        let rates: Vec<f64> = counted.iter().filter_map(|run| rate(run)).collect();
+        let repeated = |run: &&StudyRun| RepeatedRun {
+            run: run.observed.run,
+            block: run.part.block,
+            level: run.observed.level,
+            rate: rate(&run.observed),
+        };
+        let metrics = design.metrics.iter();
+        let target = design.targets.first();
+        Self {
+            study: study.to_owned(),
+            name: design.name.clone(),
+            target: target.map_or_else(String::new, |target| target.name.clone()),
+            fingerprints: runs.iter().filter_map(|run| fingerprint(run)).collect(),
+            has_too_many_invalid: !is_estimated,
+            // The errors of all looks add up to this error.
+            confidence: 1.0 - ALPHA,
+            until: design.until,
+            metrics: metrics
+                .map(|metric| RepeatedMetric::of(*metric, &counted, alpha))
+                .collect(),
+            drift: Drift::of(&rates),
+            runs: runs.iter().map(repeated).collect(),
+            verdicts,
+        }
+    }
+}
+
+fn fingerprint(run: &StudyRun) -> Option<String> {
+    let conditions = &run.observed.conditions;
+    conditions.get(&UnlikeWhat::Fingerprint).cloned()
+}
+
+impl RepeatedMetric {
+    fn of(metric: Metric, runs: &[&Observed], alpha: f64) -> Self {
+        let values = runs.iter().filter_map(|run| run.values.get(&metric));
+        let values: Vec<f64> = values.copied().collect();
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let known = Mean::of(&values).filter(|_| count(values.len()) >= BLOCKS_MIN);
+        Self {
+            metric,
+            count: count(values.len()),
+            without: count(runs.len() - values.len()),
+            mean: (!values.is_empty()).then(|| mean(&values)),
+            standard_deviation: standard_deviation(&values),
+            interval: known.map(|mean| MeanInterval::of(&mean, alpha)),
+        }
+    }
+}
+
+impl MeanInterval {
+    fn of(mean: &Mean, alpha: f64) -> Self {
+        let (low, high) = mean.interval(alpha);
+        Self {
+            low,
+            high,
+            half_width: (high - low) / (2.0 * mean.mean),
+        }
+    }
+}
+
+/// The metrics of a repeated run: the rate, and the 99th percentile of each operation of the
+/// workload.
+pub fn metrics(workload: &Workload) -> Vec<Metric> {
+    let is_used = |action: &Action, classic: &Classic| match action {
+        Action::Read | Action::Append => classic.bias_read.tenths().is_some(),
+        _ => classic.bias_create.tenths().is_some(),
+    };
+    let mut actions: Vec<Action> = match &workload.work {
+        Work::Mix(mix) => {
+            let drawn = mix.weights.actions();
+            drawn.flat_map(Action::comes_as).copied().collect()
+        }
+        Work::Classic(classic) => {
+            let all = workload.actions(Phase::Transactions).into_iter();
+            all.filter(|action| is_used(action, classic)).collect()
+        }
+    };
+    actions.sort_unstable();
+    actions.dedup();
+    let performed = actions
+        .into_iter()
+        .filter(|action| action.performs().is_some());
+    let latencies = performed.map(|action| Metric::Latency(action, Statistic::P99));
+    std::iter::once(Metric::Transactions)
+        .chain(latencies)
+        .collect()
+}
