@@ -82,7 +82,6 @@ pub(super) fn of_first(
             command_line: words,
             skips_space_check: arguments.no_space_check,
             trusts_others: arguments.allow_unsafe_target,
-            ..Invocation::default()
         },
         place: &place,
         remarks: arguments.remarks.remarks(),
