@@ -342,7 +342,7 @@ impl Bench<'_> {
             estimate: row.estimate().copied(),
             known,
             is_doubtful: comparisons.is_doubtful,
-            noise: comparisons.noise.first().and_then(|noise| noise.spread),
+            noise: comparisons.aa_controls.first().and_then(|control| control.noise),
             gate,
             took: performed.took,
         })

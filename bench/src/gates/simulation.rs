@@ -6,7 +6,7 @@ use std::f64::consts::{LN_2, TAU};
 
 use study::{
     Baseline, BlockAttempt, ComparedSide, Gate, GateError, GateRules, Metric, Observed,
-    Requirement, SideGroup,
+    Requirement, SideGroup, Subject,
 };
 use verdict::Level;
 
@@ -197,6 +197,7 @@ impl Simulated {
                 number,
                 attempt: 1,
             }),
+            subject: Subject::default(),
             level: Level::Valid,
             values: BTreeMap::from([(Metric::Transactions, 1_000.0 * log.exp())]),
             conditions: BTreeMap::new(),

@@ -19,7 +19,7 @@ pub(super) struct Found {
     /// The true ratio of the rates: 1 for identical systems, else computed from the known delay.
     pub(super) known: f64,
     pub(super) is_doubtful: bool,
-    /// Standard deviation of the log ratio of A/A control to baseline.
+    /// A/A noise: standard deviation of the log ratio of second to first run of the baseline.
     pub(super) noise: Option<f64>,
     /// The gate over the study; `None` if it refused to decide.
     pub(super) gate: Option<Gate>,
@@ -70,7 +70,7 @@ impl fmt::Display for Found {
             None => write!(f, "refused")?,
         }
         if let Some(noise) = self.noise {
-            write!(f, "  noise {:.1} %", noise * 100.0)?;
+            write!(f, "  A/A noise {:.1} %", noise * 100.0)?;
         }
         let doubtful = if self.is_doubtful { "  DOUBTFUL" } else { "" };
         write!(f, "{doubtful}  {:.1} s", self.took.as_secs_f64())

@@ -14,7 +14,7 @@ use study::{Comparisons, Design, Metric, SideGroup};
 
 use crate::error::Error;
 use crate::publications::{beside_on_page, layout_on_page};
-use crate::record_source;
+use crate::record_source::{self, is_record_file};
 use crate::study::found::{self, FoundStudy};
 use crate::study::select::{Found, all_of_study, is_number, no_study, sides};
 
@@ -99,7 +99,13 @@ impl<'a> PageRequest<'a> {
 
     /// Makes a page that compares configurations; the first one is the baseline.
     fn of_sides(self, archive: &Archive, words: &[String]) -> Result<PageFiles, Error> {
-        let found = sides(archive, words, self.metrics, self.unlike)?;
+        if let Some(file) = words.iter().find(|word| is_record_file(word)) {
+            return Err(record_source::wrong(
+                Path::new(file),
+                "a page compares archived runs ('postmark import' adds those of a file)",
+            ));
+        }
+        let found = sides(Some(archive), words, self.metrics, self.unlike)?;
         let name = |group: &SideGroup| {
             let labels: Vec<&str> = group.sides.iter().map(|side| &*side.label).collect();
             let baseline = &group.baseline.side.label;

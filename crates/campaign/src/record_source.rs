@@ -1,5 +1,6 @@
 //! Finds earlier runs by the names that users type, and reads their records.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Cursor, ErrorKind, Read};
@@ -135,6 +136,17 @@ fn unpacked(mut source: impl Read + 'static) -> io::Result<Box<dyn Read>> {
     let records =
         page::records(&text).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
     Ok(records)
+}
+
+/// Whether a word names a file with records: standard input, or an existing file whose name is that
+/// of an export or a page, or contains a directory.
+pub fn is_record_file(word: &str) -> bool {
+    let path = Path::new(word);
+    let is_called_so = || {
+        let ends = ["json", "jsonl", "html"].map(|end| Some(OsStr::new(end)));
+        ends.contains(&path.extension()) || path.components().count() > 1
+    };
+    word == "-" || (is_called_so() && path.is_file())
 }
 
 /// Returns the error for a run that cannot be used. The problem may quote untrusted text, so it is

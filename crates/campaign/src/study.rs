@@ -19,6 +19,7 @@ pub mod directories;
 mod environment;
 pub mod found;
 mod ground;
+mod named_side;
 mod plan;
 mod quiet;
 pub mod select;
@@ -249,7 +250,7 @@ impl<G: Ground> Going<'_, G> {
         let mut coordinates = cell.coordinates.clone();
         let side = course.side.map(|(side, _)| side.to_owned());
         coordinates.extend(side.iter().map(|side| record::Coordinate {
-            dimension: "side".to_owned(),
+            dimension: record::study::SIDE.to_owned(),
             value: side.clone(),
         }));
         let part = StudyPart {

@@ -4,6 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use system::Fact;
 
+/// The dimension of configurations that were measured separately (`--side`).
+pub const SIDE: &str = "side";
+
 /// The study that a run belongs to, the run's position in the study, and the state in which the run
 /// began. Each run contains the complete design of its study.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -19,7 +22,7 @@ pub struct StudyPart {
     /// The coordinates of the configuration: one value for each dimension that has several values.
     pub coordinates: Vec<Coordinate>,
     /// Whether this is the second run of a baseline configuration in its block (A/A control). The
-    /// difference between both runs is a measure of noise.
+    /// ratios of second to first runs measure the A/A noise.
     pub is_twin: bool,
     /// Number of the block, from 1.
     pub block: u32,

@@ -1,20 +1,26 @@
-//! Comparisons of configurations as a document: a table, a sentence for each comparison, and
-//! reasons to doubt the results.
+//! Comparisons of configurations as a document: what is compared, a table with medians, ratios and
+//! findings, the A/A control, and reasons to doubt the results.
 
+mod notes;
 mod sentence;
 mod spreadsheet;
+mod table;
+mod verdicts;
 mod words;
 
-use document::units::{counted, grouped};
-use document::{Cell, Document, Number, Table};
-use study::{Comparisons, InvalidRun, Method, VerdictCounts};
-use verdict::Level;
+use document::units::{bound, counted};
+use document::{Block, Document};
+use study::Comparisons;
 
-pub(crate) use self::sentence::{confidence, noun, probability, reservations};
-use self::sentence::{digits, doubt, noise_sentence};
+pub(crate) use self::notes::{aa_controls, add_notes};
+use self::notes::{joint_confidence, more_blocks};
+use self::sentence::doubt;
+pub(crate) use self::sentence::{confidence, probability, reservations};
 pub use self::sentence::{incomplete_words, sentence, unlike_words};
 pub use self::spreadsheet::as_csv;
-pub(crate) use self::words::{reasons, result};
+pub(crate) use self::table::{linked_table, table};
+pub(crate) use self::verdicts::{levels, verdicts};
+pub(crate) use self::words::{metric_name, noun, result, value};
 
 /// The documents of several tables of comparisons, one after another.
 pub fn documents(tables: &[Comparisons]) -> Document {
@@ -30,15 +36,51 @@ pub fn documents(tables: &[Comparisons]) -> Document {
 
 pub fn document(found: &Comparisons) -> Document {
     let mut document = Document::default();
-    document.title(format!("Comparison with {}", found.baseline));
-    for doubt in doubts(found) {
-        document.warning(doubt);
-    }
-    document.table(table(found, |side| side.into()));
-    document.gap();
-    add_sentences(&mut document, found);
-    add_basis(&mut document, found);
+    document.push(Block::Head(title(found)));
+    add_doubts(&mut document, found);
+    document.table(table(found));
+    add_notes(&mut document, found);
     document
+}
+
+/// What a table compares, and its blocks, runs and verdicts, as one line.
+pub(crate) fn title(found: &Comparisons) -> String {
+    // Further no-break spaces separate the two halves, and indent the second half on its own line.
+    format!("{} \u{a0}\u{a0}{}", subject(found), size(found))
+}
+
+/// What a table compares: `mail: xfs against ext4 (baseline)`.
+pub(crate) fn subject(found: &Comparisons) -> String {
+    match found.common.is_empty() {
+        true => contest(found),
+        false => format!("{}: {}", found.common.join(", "), contest(found)),
+    }
+}
+
+/// The compared configurations: `xfs against ext4 (baseline)`.
+pub(crate) fn contest(found: &Comparisons) -> String {
+    let mut names = found.sides.iter().map(|side| side.name.as_str());
+    let baseline = names.next().unwrap_or(&found.baseline);
+    let candidates: Vec<&str> = names.collect();
+    let candidates = match candidates.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => candidates.concat(),
+    };
+    format!("{candidates} against {baseline} (baseline)")
+}
+
+/// The numbers of blocks and runs of a table, and the verdicts of the runs.
+pub(crate) fn size(found: &Comparisons) -> String {
+    let blocks = match (found.is_in_blocks(), found.is_apart()) {
+        (true, false) => format!("{}, ", counted(found.blocks.into(), "block")),
+        (true, true) => format!(
+            "{}, not interleaved, ",
+            counted(found.blocks.into(), "block")
+        ),
+        (false, _) => String::new(),
+    };
+    let runs = counted(found.verdicts.all().into(), "run");
+    bound(&format!("{blocks}{runs}: {}", verdicts(&found.verdicts)))
 }
 
 /// Adds a sentence for each comparison, and the joint confidence of all intervals.
@@ -47,132 +89,33 @@ pub(crate) fn add_sentences(document: &mut Document, found: &Comparisons) {
         document.item(sentence(row, found.confidence));
     }
     document.gap();
-    let rows = found.rows.iter();
-    let intervals = rows.filter(|row| row.interval().is_some()).count();
-    if intervals > 1 {
-        let confidence = confidence(found.confidence);
-        document.words(document::units::bound(&format!(
-            "The {intervals} intervals hold together with {confidence} confidence (Bonferroni \
-             correction)."
-        )));
+    for text in [joint_confidence(found), more_blocks(found)]
+        .into_iter()
+        .flatten()
+    {
+        document.words(bound(&text));
     }
-    if let Some(text) = more_blocks(found) {
-        document.words(document::units::bound(&text));
-    }
-}
-
-fn has_blocks(found: &Comparisons) -> bool {
-    let mut rows = found.rows.iter();
-    rows.all(|row| row.method != Method::NotInterleaved)
-}
-
-/// A sentence with the number of additional blocks that would decide the undecided comparisons.
-/// `None` if all comparisons are decided, or if the number is not available.
-fn more_blocks(found: &Comparisons) -> Option<String> {
-    let done = found.rows.iter().map(|row| row.count).max()?;
-    let more = found.blocks_needed()?.checked_sub(done);
-    let more = more.filter(|more| *more > 0 && has_blocks(found))?;
-    Some(format!(
-        "{} would decide what is undecided, if the ratios seen are the true ones (probability 80 \
-         %).",
-        counted(more.into(), "more block")
-    ))
 }
 
 /// Reasons to doubt all comparisons of a table; empty if there is no such reason.
 pub(crate) fn doubts(found: &Comparisons) -> Vec<String> {
-    let doubtful = found.noise.iter().filter(|noise| noise.is_doubtful);
+    let doubtful = found.aa_controls.iter();
     let doubts: Vec<String> = doubtful
-        .map(|noise| doubt(noise, &found.baseline))
+        .filter(|control| control.is_doubtful)
+        .map(|control| doubt(control, &found.baseline))
         .collect();
     match found.is_doubtful && doubts.is_empty() {
         true => vec![
-            "DOUBTFUL: another baseline of this study and its twin, the same system, differ."
+            "DOUBTFUL: the A/A control of another baseline of this study differs from its \
+             baseline."
                 .to_owned(),
         ],
         false => doubts,
     }
 }
 
-/// Adds the A/A noise, the verdicts of the runs, and the excluded runs.
-pub(crate) fn add_basis(document: &mut Document, found: &Comparisons) {
-    for noise in &found.noise {
-        document.words(noise_sentence(noise, &found.baseline));
+pub(crate) fn add_doubts(document: &mut Document, found: &Comparisons) {
+    for doubt in doubts(found) {
+        document.push(Block::Warning(doubt));
     }
-    document.words(document::units::bound(&format!(
-        "Verdicts of the runs: {}.",
-        verdicts(&found.verdicts)
-    )));
-    if !found.invalid.is_empty() {
-        let runs: Vec<String> = found.invalid.iter().map(invalid).collect();
-        document.words(format!("INVALID, not counted: {}.", runs.join(", ")));
-    }
-}
-
-/// The number of runs with each verdict.
-pub(crate) fn levels(counts: &VerdictCounts) -> Vec<(Level, String)> {
-    let levels = [Level::Valid, Level::Doubtful, Level::Invalid];
-    let words = |level: Level| {
-        let runs = grouped(counts.runs(level).into());
-        (level, format!("{runs} {}", level.name()))
-    };
-    let levels = levels.into_iter().filter(|level| counts.runs(*level) > 0);
-    levels.map(words).collect()
-}
-
-/// The number of runs with each verdict, and the rules that led to the verdicts, in words. Each
-/// rule is followed by the number of runs that broke it; the most frequent rule comes first.
-pub(crate) fn verdicts(counts: &VerdictCounts) -> String {
-    let levels: Vec<String> = levels(counts).into_iter().map(|(_, words)| words).collect();
-    if levels.is_empty() {
-        return "not available (there are no runs)".to_owned();
-    }
-    let mut text = levels.join(", ");
-    if counts.invalid > 0 {
-        text += " (not counted)";
-    }
-    if !counts.reasons.is_empty() {
-        text += &format!("; reasons: {}", reasons(counts));
-    }
-    text
-}
-
-/// The table of the comparisons. `side` returns the cell for the name of a configuration.
-pub(crate) fn table(found: &Comparisons, side: impl Fn(&str) -> Cell) -> Table {
-    let mut table = Table::new(2, &["", "metric", "ratio", "from", "to"]);
-    let counted = if has_blocks(found) { "blocks" } else { "runs" };
-    table.column(counted, false);
-    table.column("result", true);
-    for row in &found.rows {
-        let estimate = row.estimate();
-        let digits = estimate.map_or(2, digits);
-        let number =
-            |value: Option<f64>| Cell::from(value.map(|value| Number::Decimal(value, digits)));
-        let interval = row.interval();
-        table.row(vec![
-            side(&row.side),
-            Cell::ours(row.metric.to_string()),
-            number(estimate.map(|estimate| estimate.ratio)),
-            number(interval.map(|interval| interval.low)),
-            number(interval.map(|interval| interval.high)),
-            match row.method {
-                Method::Blocks | Method::BlocksApart => Number::Count(row.count.into()).into(),
-                Method::NotInterleaved => {
-                    Cell::ours(format!("{}+{}", row.count, row.baseline_count))
-                }
-            },
-            Cell::ours(result(row)),
-        ]);
-    }
-    table
-}
-
-fn invalid(run: &InvalidRun) -> String {
-    let name = run
-        .run
-        .map_or("a run".to_owned(), |run| format!("run {run}"));
-    let block = run.block.as_ref().map_or_else(String::new, |of| {
-        format!(", block {}, attempt {}", of.number, of.attempt)
-    });
-    format!("{name} ({}{block})", run.side)
 }

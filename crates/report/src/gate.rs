@@ -1,23 +1,23 @@
 //! Gates as documents: the decision, the number of blocks needed, a table, and a sentence for each
 //! requirement.
 
-use document::units::{bound, counted, percent};
-use document::{Cell, Column, Document, Table, Tone};
+use document::units::{bound, counted, grouped, percent};
+use document::{Cell, Document, Table, Tone};
 use study::gate::FAIL_ALPHA;
-use study::{Bound, Decision, Gate, Judged, Method};
+use study::{Bound, Comparisons, Decision, Gate, Judged, Method};
 
-use crate::comparison::{add_basis, doubts, probability, reservations};
+use crate::comparison::{add_doubts, add_notes, contest, probability, reservations, size, value};
 
 /// The report of a gate, for example as text or as Markdown in a pull request.
 pub fn document(gate: &Gate) -> Document {
     let mut document = Document::default();
     let word = gate.decision.name();
-    document.title(format!("Gate {word}: {}", sides(gate)));
+    document.title(format!("Gate {word}: {}", subjects(gate)));
     document.paint(vec![(word.to_owned(), tone(gate.decision))]);
     if let Some(text) = doubtful(gate) {
         document.words(bound(text));
     }
-    document.words(needs(gate));
+    document.words(bound(&needs(gate)));
     document.gap();
     document.table(table(gate));
     document.gap();
@@ -28,13 +28,12 @@ pub fn document(gate: &Gate) -> Document {
     document.words(bound(
         "Passed: each requirement is met with 95 % confidence. Failed: at least one is not met, \
          with an error probability of 1 % for the whole gate (Holm's procedure), by Student's t \
-         (p) and by the random order of the runs (order p). Undecided: neither is shown.",
+         and by the random order of the runs. Undecided: neither is shown.",
     ));
     for comparisons in &gate.comparisons {
-        for doubt in doubts(comparisons) {
-            document.warning(doubt);
-        }
-        add_basis(&mut document, comparisons);
+        add_doubts(&mut document, comparisons);
+        document.words(size(comparisons));
+        add_notes(&mut document, comparisons);
     }
     document
 }
@@ -57,16 +56,14 @@ fn doubtful(gate: &Gate) -> Option<&'static str> {
     }
 }
 
-fn sides(gate: &Gate) -> String {
-    let requirements = &gate.requirements;
-    let tables = requirements.chunk_by(|one, other| one.baseline == other.baseline);
-    let of_table = |table: &[Judged]| {
-        let mut sides: Vec<&str> = table.iter().map(|judged| &*judged.side).collect();
-        sides.dedup();
-        format!("{} against {}", sides.join(", "), table[0].baseline)
+/// What the gate compares, for each baseline.
+fn subjects(gate: &Gate) -> String {
+    let tables = gate.comparisons.iter();
+    let words = |of: &Comparisons| match of.common.is_empty() {
+        true => contest(of),
+        false => format!("{}, {}", contest(of), of.common.join(", ")),
     };
-    let tables: Vec<String> = tables.map(of_table).collect();
-    tables.join("; ")
+    tables.map(words).collect::<Vec<_>>().join("; ")
 }
 
 const fn tone(decision: Decision) -> Tone {
@@ -77,51 +74,113 @@ const fn tone(decision: Decision) -> Tone {
     }
 }
 
-/// A sentence with the number of blocks that the requirements need, and the number of blocks that
-/// were run.
+/// A sentence with the number of blocks that were run, the number that the requirements need, and
+/// the standard deviation for which they need it.
 fn needs(gate: &Gate) -> String {
     let requirements = || gate.requirements.iter();
-    let done = requirements().map(|judged| judged.count).min().unwrap_or(0);
+    let least = requirements().map(|judged| judged.count).min().unwrap_or(0);
     let is_in_blocks = requirements().all(|judged| judged.method != Method::NotInterleaved);
-    let what = if is_in_blocks { "block" } else { "run" };
-    let each = if is_in_blocks { "" } else { " of each side" };
-    let done = counted(done.into(), what);
-    let of = gate
+    let (what, each) = match is_in_blocks {
+        true => ("block", ""),
+        false => ("run", " of each configuration"),
+    };
+    let after = gate
         .confirmed_after
         .map_or_else(String::new, |after| format!(" after block {after}"));
-    let text = match gate.blocks_needed {
-        Some(needed) => format!(
-            "At the standard deviation seen, which may be too low by chance, these requirements \
-             need {}{each}, so that identical systems pass with a probability of 95 %; this gate \
-             has {done}{each}{of}.",
-            counted(needed.into(), what)
-        ),
-        None => format!(
-            "How many {what}s{each} these requirements need is not known, or they are too many \
-             (limit 10,000); this gate has {done}{each}{of}."
-        ),
+    let done = format!("{}{each}{after}", counted(least.into(), what));
+    let is_undecided = gate.decision == Decision::Undecided;
+    let begin = match is_undecided {
+        true => format!("Undecided with {done}"),
+        false => format!("Decided on {done}"),
     };
-    bound(&text)
+    let Some((needed, judged)) = gate.blocks_needed.and_then(|needed| {
+        let mut requirements = requirements();
+        let judged = requirements.find(|judged| judged.blocks_needed == Some(needed))?;
+        Some((needed, judged))
+    }) else {
+        return format!(
+            "{begin}: how many it takes is not available (the standard deviation needs 2 {what}s \
+             to be known, and the limit is 10,000)."
+        );
+    };
+    let takes = format!(
+        "so that identical systems pass (95 %) it takes {} at {}",
+        grouped(needed.into()),
+        deviation(gate, judged)
+    );
+    match is_undecided && least >= needed && !gate.is_doubtful {
+        true => format!(
+            "{begin}: {takes}, but a ratio is too close to its threshold (add {what}s, or widen \
+             the margin)."
+        ),
+        false => format!("{begin}: {takes}."),
+    }
+}
+
+/// The standard deviation of a requirement, and the A/A noise of its baseline beside it.
+fn deviation(gate: &Gate, judged: &Judged) -> String {
+    let deviation = judged
+        .standard_deviation
+        .map_or_else(|| "not available".to_owned(), percent);
+    let mut beside = Vec::new();
+    if gate.requirements.len() > 1 {
+        beside.push(format!("{} of {}", judged.requirement, judged.side));
+    }
+    let noise = comparisons(gate, judged).and_then(|of| {
+        let mut controls = of.aa_controls.iter();
+        let control = controls.find(|control| control.metric == judged.requirement.metric())?;
+        control.noise
+    });
+    beside.extend(noise.map(|noise| format!("A/A noise {}", percent(noise))));
+    match beside.is_empty() {
+        true => format!("a standard deviation of {deviation}"),
+        false => format!(
+            "a standard deviation of {deviation} ({})",
+            beside.join("; ")
+        ),
+    }
+}
+
+/// The table of comparisons that contains a requirement's candidate.
+fn comparisons<'a>(gate: &'a Gate, judged: &Judged) -> Option<&'a Comparisons> {
+    let mut tables = gate.comparisons.iter();
+    tables.find(|of| of.baseline == judged.baseline)
 }
 
 fn table(gate: &Gate) -> Table {
-    let columns: [Column<&Judged>; 9] = [
-        ("", |of| of.side.as_str().into()),
-        ("requirement", |of| Cell::ours(of.requirement.to_string())),
-        ("ratio", |of| Cell::decimal(Some(of.ratio), 3)),
-        ("95 % bound", |of| Cell::decimal(of.bound, 3)),
-        ("p", |of| p(of.p)),
-        ("order p", |of| p(of.order_p)),
-        ("blocks", |of| Cell::count(of.count)),
-        ("needed", |of| of.blocks_needed.map(Cell::count).into()),
-        ("decision", |of| Cell::ours(of.decision.name())),
+    let header = [
+        "",
+        "requirement",
+        "baseline",
+        "candidate",
+        "ratio",
+        "95 % bound",
+        "blocks",
     ];
-    Table::of(2, &columns, &gate.requirements).with_words(8)
-}
-
-fn p(p: Option<f64>) -> Cell {
-    p.map(|p| Cell::ours(probability(p).trim_start_matches("= ")))
-        .into()
+    let mut table = Table::new(2, &header);
+    table.column("needed", false);
+    table.column("decision", true);
+    for judged in &gate.requirements {
+        let metric = judged.requirement.metric();
+        let of = comparisons(gate, judged);
+        let median = |label: &str| -> Cell {
+            let median = of.and_then(|of| of.side(label)?.medians.get(&metric).copied());
+            median.map(|median| value(metric, median)).into()
+        };
+        let name = of.and_then(|of| of.side(&judged.side));
+        table.row(vec![
+            name.map_or(&judged.side, |side| &side.name).as_str().into(),
+            Cell::ours(judged.requirement.to_string()),
+            median(&judged.baseline),
+            median(&judged.side),
+            Cell::decimal(Some(judged.ratio), 3),
+            Cell::decimal(judged.bound, 3),
+            Cell::count(judged.count),
+            judged.blocks_needed.map(Cell::count).into(),
+            Cell::ours(judged.decision.name()),
+        ]);
+    }
+    table
 }
 
 pub fn sentence(judged: &Judged) -> String {

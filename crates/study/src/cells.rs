@@ -10,7 +10,7 @@ use workload::random::{Key, below};
 use crate::design::{Design, age, fullness, options_of, word};
 use crate::flaw::{CELLS_MAX, Flaw};
 
-const WORKLOAD: &str = "workload";
+pub(crate) const WORKLOAD: &str = "workload";
 const TARGET: &str = "target";
 
 /// A cell: the configuration of its runs.
@@ -190,15 +190,12 @@ impl Design {
             if dimension.values.len() < 2 {
                 continue;
             }
-            let value = dimension.values[*place].clone();
-            words.push(match dimension.name.as_str() {
-                WORKLOAD | TARGET => value.clone(),
-                axis => format!("{axis}={value}"),
-            });
-            cell.coordinates.push(Coordinate {
+            let coordinate = Coordinate {
                 dimension: dimension.name.clone(),
-                value,
-            });
+                value: dimension.values[*place].clone(),
+            };
+            words.push(coordinate_word(&coordinate));
+            cell.coordinates.push(coordinate);
         }
         cell.label = match words.is_empty() {
             true => self.targets[target].name.clone(),
@@ -226,6 +223,16 @@ impl Design {
             order.swap(place, below(random, place as u64 + 1) as usize);
         }
         order
+    }
+}
+
+/// A coordinate in the label of a cell: the value of a workload, a target or a side, and the name
+/// and value of an axis.
+pub(crate) fn coordinate_word(coordinate: &Coordinate) -> String {
+    let Coordinate { dimension, value } = coordinate;
+    match dimension.as_str() {
+        WORKLOAD | TARGET | record::study::SIDE => value.clone(),
+        axis => format!("{axis}={value}"),
     }
 }
 

@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use crate::incomplete::{IncompleteDifference, are_too_unlike, differences};
 use crate::metric::Metric;
 use crate::observed::{Baseline, ComparedSide, InvalidRun, SideGroup, Unlike, unlike};
-use crate::pairs::{logarithm, pairs};
+use crate::pairs::{blocks_of, logarithm, pairs};
 use crate::samples::{Method, Missing, Samples, count};
+use crate::side_summary::{SideSummary, summaries};
 use crate::statistics::{self, ALPHA, BLOCKS_MIN, Errors, Mean};
 use crate::verdicts::VerdictCounts;
 
@@ -44,12 +45,12 @@ pub struct Estimate {
     /// Standard deviation of a block's log ratio (0.03 is 3 %). Without blocks, it is the standard
     /// deviation of the difference between a run of the candidate and a run of the baseline. `None`
     /// for fewer than two blocks, or fewer than two runs of a configuration.
-    pub spread: Option<f64>,
+    pub standard_deviation: Option<f64>,
     /// Whether a difference is shown: 1 is outside of the interval.
     pub is_shown: bool,
-    /// Smallest difference that the performed blocks would have shown with a probability of 80 %,
-    /// as a share of the baseline (0.03 is 3 %). `None` without an interval.
-    pub smallest_shown: Option<f64>,
+    /// Smallest detectable difference, as a share of the baseline (0.03 is 3 %): the performed
+    /// blocks show it with a probability of 80 %. `None` without an interval.
+    pub smallest_detectable: Option<f64>,
     /// Number of blocks that would show this ratio with a probability of 80 %, if the true ratio is
     /// equal to it. `None` if a difference is already shown, or if 10,000 blocks do not suffice.
     pub blocks_needed: Option<u32>,
@@ -102,7 +103,7 @@ pub struct Comparison {
 
 /// A/A control: the second runs of the baseline compared with its first runs, in one metric.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TwinNoise {
+pub struct AaControl {
     pub metric: Metric,
     /// Number of blocks.
     pub count: u32,
@@ -110,9 +111,9 @@ pub struct TwinNoise {
     pub ratio: f64,
     /// Confidence interval of the true ratio; `None` for fewer than five blocks.
     pub interval: Option<RatioInterval>,
-    /// A/A noise: the standard deviation of a block's log ratio (0.03 is 3 %). `None` for fewer
-    /// than two blocks.
-    pub spread: Option<f64>,
+    /// A/A noise: how much the log ratio of second to first run varies from block to block (0.03 is
+    /// 3 %, one standard deviation). `None` for fewer than two blocks.
+    pub noise: Option<f64>,
     /// Probability that identical systems have a ratio at least as far from 1; `None` for fewer
     /// than five blocks.
     pub p: Option<f64>,
@@ -120,17 +121,32 @@ pub struct TwinNoise {
     pub is_doubtful: bool,
 }
 
+impl AaControl {
+    /// Greatest distance of the interval's ends from 1, as a share (0.012 is 1.2 %); `None` without
+    /// an interval.
+    pub fn within(&self) -> Option<f64> {
+        let RatioInterval { low, high } = self.interval?;
+        Some((high - 1.0).max(1.0 - low))
+    }
+}
+
 /// A table of comparisons with one baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparisons {
     /// Name of the baseline.
     pub baseline: String,
+    /// The workload and the coordinates of cells that all configurations have in common.
+    pub common: Vec<String>,
+    /// The configurations; the baseline is the first one.
+    pub sides: Vec<SideSummary>,
+    /// Number of blocks with a run of any configuration.
+    pub blocks: u32,
     /// Probability that all intervals of the table contain the true ratios (0.95 is 95 %).
     pub confidence: f64,
     /// One row for each metric of each candidate, ordered by candidate.
     pub rows: Vec<Comparison>,
     /// The A/A control in each metric; empty without second runs of the baseline.
-    pub noise: Vec<TwinNoise>,
+    pub aa_controls: Vec<AaControl>,
     /// Whether the same system seems to differ from itself, in this or another table of the study.
     /// Every row is then doubtful.
     pub is_doubtful: bool,
@@ -142,17 +158,17 @@ pub struct Comparisons {
 
 /// The A/A control of a baseline; `None` without second runs, or without a block that contains a
 /// first and a second run.
-fn noise(baseline: &Baseline, metric: Metric, alpha: f64) -> Option<TwinNoise> {
+fn aa_control(baseline: &Baseline, metric: Metric, alpha: f64) -> Option<AaControl> {
     let twin = baseline.twin.as_ref()?;
     let blocks = pairs(twin, std::iter::once(&baseline.side), &logarithm(metric));
     let logs = &blocks.differences();
     let mean = Mean::of(logs).filter(|_| count(logs) >= BLOCKS_MIN);
-    (!logs.is_empty()).then(|| TwinNoise {
+    (!logs.is_empty()).then(|| AaControl {
         metric,
         count: count(logs),
         ratio: statistics::mean(logs).exp(),
         interval: interval(count(logs), mean, alpha),
-        spread: statistics::standard_deviation(logs),
+        noise: statistics::standard_deviation(logs),
         p: mean.map(|mean| mean.p_of_zero()),
         is_doubtful: false,
     })
@@ -181,22 +197,20 @@ impl Comparisons {
         // The A/A control does not share the error of the rows, because it has another purpose: it
         // tests whether the rows can be trusted.
         let of_twin = ALPHA / metrics.len().max(1) as f64;
-        let noise: Vec<TwinNoise> = metrics
-            .iter()
-            .filter_map(|metric| noise(baseline, *metric, of_twin))
-            .collect();
+        let control = |metric: &Metric| aa_control(baseline, *metric, of_twin);
+        let all = || baseline.sides().chain(sides);
+        let (summaries, common) = summaries(baseline, sides, metrics);
         let mut table = Self {
             baseline: baseline.side.label.clone(),
             confidence: 1.0 - alpha,
+            common,
+            sides: summaries,
+            blocks: blocks_of(all()),
             rows,
             is_doubtful: false,
-            noise,
-            invalid: baseline
-                .sides()
-                .chain(sides)
-                .flat_map(ComparedSide::invalid)
-                .collect(),
-            verdicts: VerdictCounts::of(baseline.sides().chain(sides).flat_map(|side| &side.runs)),
+            aa_controls: metrics.iter().filter_map(control).collect(),
+            invalid: all().flat_map(ComparedSide::invalid).collect(),
+            verdicts: VerdictCounts::of(all().flat_map(|side| &side.runs)),
         };
         doubt(std::slice::from_mut(&mut table));
         table
@@ -210,6 +224,23 @@ impl Comparisons {
             row.outcome = ComparisonOutcome::UnlikeShares;
         }
         self
+    }
+
+    /// Whether all rows compare runs in blocks.
+    pub fn is_in_blocks(&self) -> bool {
+        let mut rows = self.rows.iter();
+        rows.all(|row| row.method != Method::NotInterleaved)
+    }
+
+    /// Whether the configurations of a block were measured at different times.
+    pub fn is_apart(&self) -> bool {
+        let mut rows = self.rows.iter();
+        rows.any(|row| row.method == Method::BlocksApart)
+    }
+
+    /// The summary of a configuration; `None` if the table has none with this label.
+    pub fn side(&self, label: &str) -> Option<&SideSummary> {
+        self.sides.iter().find(|side| side.label == label)
     }
 
     /// Number of blocks that would decide all undecided rows: the maximum over the rows. `None` if
@@ -238,16 +269,16 @@ impl Comparisons {
 fn doubt(tables: &mut [Comparisons]) {
     let twins = tables
         .iter()
-        .map(|table| table.noise.len())
+        .map(|table| table.aa_controls.len())
         .sum::<usize>()
         .max(1);
-    for noise in tables.iter_mut().flat_map(|table| &mut table.noise) {
-        noise.is_doubtful = noise.p.is_some_and(|p| p <= DOUBT_ALPHA / twins as f64);
+    for control in tables.iter_mut().flat_map(|table| &mut table.aa_controls) {
+        control.is_doubtful = control.p.is_some_and(|p| p <= DOUBT_ALPHA / twins as f64);
     }
     let is_doubtful = tables
         .iter()
-        .flat_map(|table| &table.noise)
-        .any(|noise| noise.is_doubtful);
+        .flat_map(|table| &table.aa_controls)
+        .any(|control| control.is_doubtful);
     for table in tables {
         table.is_doubtful = is_doubtful;
     }
@@ -309,14 +340,15 @@ impl Estimate {
         let is_shown = interval.as_ref().is_some_and(RatioInterval::excludes_one);
         let errors = Errors::of_interval(alpha);
         let known = samples.mean.filter(|_| interval.is_some());
-        let smallest = known.map(|mean| errors.smallest_shown(mean.standard_error, mean.degrees));
+        let smallest =
+            known.map(|mean| errors.smallest_detectable(mean.standard_error, mean.degrees));
         let needed = samples.spread.filter(|_| !is_shown && interval.is_some());
         Self {
             ratio: log_ratio.exp(),
             interval,
-            spread: samples.spread,
+            standard_deviation: samples.spread,
             is_shown,
-            smallest_shown: smallest.map(f64::exp_m1),
+            smallest_detectable: smallest.map(f64::exp_m1),
             blocks_needed: needed.and_then(|spread| errors.blocks_needed(log_ratio, spread)),
         }
     }

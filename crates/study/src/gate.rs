@@ -86,9 +86,9 @@ pub struct Judged {
     /// the runs. `None` for fewer than five blocks, or without interleaving.
     pub order_p: Option<f64>,
     /// Standard deviation of a block's log ratio (0.03 is 3 %); `None` for fewer than two blocks.
-    pub spread: Option<f64>,
+    pub standard_deviation: Option<f64>,
     /// Number of blocks with which identical systems pass the whole gate with a probability of 95 %
-    /// at this spread; never less than `blocks_to_fail`. `None` if the spread is not known, or if
+    /// at this standard deviation; never less than `blocks_to_fail`. `None` if it is not available, or if
     /// 10,000 blocks do not suffice.
     pub blocks_needed: Option<u32>,
     /// Minimum number of blocks that can fail the gate. With fewer blocks, it is too probable that
@@ -289,7 +289,7 @@ fn judge(
         order_p: tested
             .filter(|_| !signed.is_empty())
             .map(|_| order_p(&signed)),
-        spread: samples.spread,
+        standard_deviation: samples.spread,
         blocks_needed: needed.map(|needed| needed.max(blocks_to_fail)),
         blocks_to_fail,
         unlike: unlike(side, &baseline.side),

@@ -25,6 +25,7 @@ pub mod plan;
 pub mod repeats;
 mod requirement;
 mod samples;
+pub mod side_summary;
 pub mod statistics;
 mod study_file;
 pub mod tables;
@@ -34,7 +35,7 @@ pub mod verdicts;
 pub use alpha_spending::Looks;
 pub use cells::{BlockRun, StudyCell};
 pub use comparison::{
-    Comparison, ComparisonOutcome, Comparisons, Estimate, RatioInterval, TwinNoise,
+    AaControl, Comparison, ComparisonOutcome, Comparisons, Estimate, RatioInterval,
 };
 pub use design::{Axis, Design, TargetDesign, WorkloadDesign};
 pub use drift::Drift;
@@ -52,5 +53,6 @@ pub use paper_layout::{PaperLayout, UnknownLayout};
 pub use plan::{PlannedCell, StudyPlan};
 pub use repeats::{RepeatedMetric, RepeatedRun, Repeats};
 pub use samples::Method;
+pub use side_summary::{SideSummary, Subject};
 pub use tables::{StudyComparisons, StudyRun, groups, tables};
 pub use verdicts::VerdictCounts;

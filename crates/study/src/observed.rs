@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use verdict::{Level, Summary};
 
 use crate::metric::Metric;
+use crate::side_summary::Subject;
 
 /// The block of a study that a run belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -29,6 +30,8 @@ pub struct Observed {
     pub run: Option<u64>,
     /// Block of the run; `None` if the run belongs to no study.
     pub block: Option<BlockAttempt>,
+    /// What the run measured.
+    pub subject: Subject,
     /// Level of the verdict. INVALID runs are listed but excluded from comparisons.
     pub level: Level,
     /// The requested metrics that the run contains.
@@ -172,6 +175,7 @@ impl Observed {
         Self {
             run,
             block: record.study.as_ref().map(BlockAttempt::from),
+            subject: Subject::from(record),
             level: summary.verdict.level,
             values: metrics.iter().filter_map(value).collect(),
             reasons: summary

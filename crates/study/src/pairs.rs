@@ -71,6 +71,12 @@ fn keys(side: &ComparedSide) -> BTreeSet<Key<'_>> {
         .collect()
 }
 
+/// Number of blocks with a run of any of these configurations.
+pub(crate) fn blocks_of<'a>(sides: impl Iterator<Item = &'a ComparedSide>) -> u32 {
+    let blocks: BTreeSet<Key<'_>> = sides.flat_map(keys).collect();
+    u32::try_from(blocks.len()).unwrap_or(u32::MAX)
+}
+
 /// Whether the runs of every block were performed together, in random order.
 pub(crate) fn are_interleaved<'a>(sides: impl IntoIterator<Item = &'a ComparedSide>) -> bool {
     let mut blocks = sides

@@ -147,7 +147,7 @@ impl Errors {
 
     /// The smallest difference of means that is shown with these error probabilities, if the
     /// standard error of the difference is `standard_error`.
-    pub fn smallest_shown(self, standard_error: f64, degrees: f64) -> f64 {
+    pub fn smallest_detectable(self, standard_error: f64, degrees: f64) -> f64 {
         self.standard_errors(degrees) * standard_error
     }
 
@@ -156,7 +156,7 @@ impl Errors {
     pub fn blocks_needed(self, difference: f64, spread: f64) -> Option<u32> {
         let shows = |blocks: u32| {
             let count = f64::from(blocks);
-            self.smallest_shown(spread / count.sqrt(), count - 1.0) <= difference.abs()
+            self.smallest_detectable(spread / count.sqrt(), count - 1.0) <= difference.abs()
         };
         // Quantiles of Student's t exceed those of the normal distribution. So fewer blocks than
         // the normal distribution requires never suffice.

@@ -7,28 +7,34 @@ use verdict::Level;
 
 use crate::observed::Observed;
 
-/// Numbers of runs: by the level of their verdict, and by each rule that a verdict names.
+/// Numbers of runs: by the level of their verdict, and by each rule that a verdict of a level
+/// names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerdictCounts {
     pub valid: u32,
     pub doubtful: u32,
     /// INVALID runs, which comparisons exclude.
     pub invalid: u32,
-    /// Number of runs whose verdict names a rule, by the name of the rule.
-    pub reasons: BTreeMap<String, u32>,
+    /// Number of DOUBTFUL runs whose verdict names a rule, by the name of the rule.
+    pub doubtful_reasons: BTreeMap<String, u32>,
+    /// Number of INVALID runs whose verdict names a rule, by the name of the rule.
+    pub invalid_reasons: BTreeMap<String, u32>,
 }
 
 impl VerdictCounts {
     pub fn of<'a>(runs: impl IntoIterator<Item = &'a Observed>) -> Self {
         let mut counts = Self::default();
         for run in runs {
-            *match run.level {
-                Level::Valid => &mut counts.valid,
-                Level::Doubtful => &mut counts.doubtful,
-                Level::Invalid => &mut counts.invalid,
-            } += 1;
-            for reason in &run.reasons {
-                *counts.reasons.entry(reason.clone()).or_default() += 1;
+            let (runs, reasons) = match run.level {
+                Level::Valid => (&mut counts.valid, None),
+                Level::Doubtful => (&mut counts.doubtful, Some(&mut counts.doubtful_reasons)),
+                Level::Invalid => (&mut counts.invalid, Some(&mut counts.invalid_reasons)),
+            };
+            *runs += 1;
+            if let Some(reasons) = reasons {
+                for reason in &run.reasons {
+                    *reasons.entry(reason.clone()).or_default() += 1;
+                }
             }
         }
         counts
@@ -41,5 +47,10 @@ impl VerdictCounts {
             Level::Doubtful => self.doubtful,
             Level::Invalid => self.invalid,
         }
+    }
+
+    /// Number of all runs.
+    pub const fn all(&self) -> u32 {
+        self.valid + self.doubtful + self.invalid
     }
 }

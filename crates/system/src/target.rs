@@ -63,10 +63,7 @@ impl Target {
 
     /// Describes the target: `ext4 on /dev/loop0 (loop over /x/y.img on ext4 /dev/vda), 20 % full`.
     pub fn one_line(&self) -> String {
-        let mut line = match self.mount.known() {
-            Some(mount) => self.place(mount),
-            None => "an unknown file system".to_owned(),
-        };
+        let mut line = self.file_system_line();
         if let Some(fraction) = self.fill_fraction.known() {
             line += &format!(", {:.0} % full", fraction * 100.0);
         }
@@ -76,7 +73,11 @@ impl Target {
         line
     }
 
-    fn place(&self, mount: &Mount) -> String {
+    /// Describes the file system and its device, without its fill level.
+    pub fn file_system_line(&self) -> String {
+        let Some(mount) = self.mount.known() else {
+            return "an unknown file system".to_owned();
+        };
         let kind = &mount.file_system_type;
         match (mount.class(), self.device.known()) {
             (_, Some(device)) => format!("{kind} on {}", device.one_line()),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use archive::{Archive, Filter, Tag};
 use record::{Outcome, Record};
-use study::{Design, Observed, Repeats, StudyRun};
+use study::{Design, Metric, Observed, Repeats, StudyRun};
 use verdict::{ListedRun, State};
 
 use super::directories::MountedOn;
@@ -97,8 +97,7 @@ pub fn find_tagged(archive: &Archive, tag: &Tag) -> Result<Option<FoundStudy>, E
 }
 
 fn read(archive: &Archive, id: &str, listed: &[&ListedRun]) -> Result<FoundStudy, Error> {
-    let mut found = None;
-    let mut runs = Vec::new();
+    let mut records = Vec::new();
     let mut going = None;
     for run in listed.iter().filter(|run| study_of(run) == Some(id)) {
         let number = run.number.unwrap_or_default();
@@ -106,35 +105,54 @@ fn read(archive: &Archive, id: &str, listed: &[&ListedRun]) -> Result<FoundStudy
             going = Some(number);
             continue;
         }
-        let record = archive.record(number)?;
-        let Some(part) = record.study.clone() else {
-            continue;
-        };
-        found = Some(part.design.clone());
-        if record.actual.outcome == Outcome::Complete {
-            runs.push((part, record, number));
-        }
+        records.push((archive.record(number)?, Some(number)));
     }
-    let text = found.ok_or_else(|| {
+    Ok(FoundStudy {
+        going,
+        ..of_records(id, &records, &[])?
+    })
+}
+
+/// Assembles a study from records of its runs, each with its number in the archive. Without
+/// `metrics`, the metrics of the design are used.
+///
+/// # Errors
+/// Returns an error if no run has the design of the study, or if the design cannot be used.
+pub fn of_records(
+    id: &str,
+    records: &[(Record, Option<u64>)],
+    metrics: &[Metric],
+) -> Result<FoundStudy, Error> {
+    let parts = records.iter().filter_map(|(record, number)| {
+        let part = record.study.as_ref().filter(|part| part.study == id)?;
+        Some((part, record, *number))
+    });
+    let last = parts.clone().last();
+    let text = last.map(|(part, ..)| &part.design).ok_or_else(|| {
         Error::refused(format!(
             "the study {id} has no run in the archive with its design (start a new study)"
         ))
     })?;
-    let design = Design::parse(&text).map_err(|error| {
+    let design = Design::parse(text).map_err(|error| {
         Error::refused(format!(
             "the study {id} has a design that cannot be read: {error} (start a new study)"
         ))
     })?;
-    let mounted = mounted(&design, runs.iter().map(|(_, record, _)| record));
-    let runs = runs.into_iter().map(|(part, record, number)| StudyRun {
-        observed: Observed::of(&record, Some(number), &design.metrics),
-        part,
+    let metrics = match metrics.is_empty() {
+        true => &design.metrics,
+        false => metrics,
+    };
+    let complete = parts.filter(|(_, record, _)| record.actual.outcome == Outcome::Complete);
+    let mounted = mounted(&design, complete.clone().map(|(_, record, _)| record));
+    let runs = complete.map(|(part, record, number)| StudyRun {
+        observed: Observed::of(record, number, metrics),
+        part: part.clone(),
     });
     Ok(FoundStudy {
         id: id.to_owned(),
         runs: runs.collect(),
         design,
-        going,
+        going: None,
         mounted,
     })
 }

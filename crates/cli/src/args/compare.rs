@@ -13,7 +13,10 @@ use super::{ArchiveArgument, format};
   CELL            a cell of the last study
   TAG             all archived runs with this tag
   last            the last run
-With one SIDE only: a study by its name or identity, or last for the last one.
+  STUDY           a study of one configuration
+  FILE            runs in a file of 'run --format json', 'export' or 'report'
+With one SIDE only: a study by its name, its identity or a tag, or last for the
+last one; a file with the runs of a study; or a tag of runs on several targets.
 
 Exit status: 0 compared; 2 refused.")]
 pub struct CompareArguments {

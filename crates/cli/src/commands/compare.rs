@@ -1,11 +1,11 @@
 //! `postmark compare` and `postmark gate`: comparisons of archived runs.
 
-use campaign::study::select::{one_study, sides};
+use campaign::study::select::{Found, need_archive, one_study, sides};
 use document::Format;
 use published::layouts::LayoutView;
 use study::{Comparisons, Gate, GateRules, Metric, Requirement};
 
-use crate::args::{CompareArguments, GateArguments};
+use crate::args::{ArchiveArgument, CompareArguments, GateArguments};
 use crate::commands::archive::open;
 use crate::commands::study::layout;
 use crate::ui::problem::Problem;
@@ -17,8 +17,8 @@ use crate::ui::screen;
 /// Returns an error if an argument names no run or study, or the configurations are not comparable.
 /// Also returns an error if the archive cannot be read, or the answer cannot be written.
 pub fn compare(arguments: &CompareArguments) -> Result<u8, Problem> {
-    let archive = open(&arguments.archive)?;
     if let Some(layout) = arguments.layout {
+        let archive = open(&arguments.archive)?;
         let view = LayoutView {
             is_with_published: arguments.with_published,
         };
@@ -27,10 +27,20 @@ pub fn compare(arguments: &CompareArguments) -> Result<u8, Problem> {
         layout::show(&archive, &found.design, &found.runs, shown)?;
         return Ok(0);
     }
-    let (metrics, unlike) = (&arguments.metric, arguments.unlike);
-    let found = sides(&archive, &arguments.sides, metrics, unlike)?;
+    let named = (&arguments.sides[..], arguments.unlike);
+    let found = found(&arguments.archive, named, &arguments.metric)?;
     show(&found.tables, arguments.format)?;
     Ok(0)
+}
+
+/// Finds the runs of all arguments. Files need no archive.
+fn found(
+    archive: &ArchiveArgument,
+    (words, unlike): (&[String], bool),
+    metrics: &[Metric],
+) -> Result<Found, Problem> {
+    let archive = need_archive(words).then(|| open(archive)).transpose()?;
+    Ok(sides(archive.as_ref(), words, metrics, unlike)?)
 }
 
 pub fn show(tables: &[Comparisons], format: Format) -> Result<(), Problem> {
@@ -48,11 +58,11 @@ pub fn show(tables: &[Comparisons], format: Format) -> Result<(), Problem> {
 /// Returns an error if an argument names no run or study, or the configurations are not comparable.
 /// Also returns an error if runs are missing or INVALID, or the answer cannot be written.
 pub fn gate(arguments: &GateArguments) -> Result<u8, Problem> {
-    let archive = open(&arguments.archive)?;
     let mut metrics: Vec<Metric> = arguments.require.iter().map(Requirement::metric).collect();
     metrics.sort();
     metrics.dedup();
-    let found = sides(&archive, &arguments.sides, &metrics, arguments.unlike)?;
+    let named = (&arguments.sides[..], arguments.unlike);
+    let found = found(&arguments.archive, named, &metrics)?;
     let rules = GateRules {
         after: arguments.confirm,
         allows_doubtful: arguments.allow_doubtful,

@@ -2,9 +2,11 @@
 
 use document::units::{counted, percent};
 use study::{
-    Comparison, ComparisonOutcome, Estimate, Incomplete, IncompleteDifference, Method, Metric,
-    RatioInterval, Statistic, TwinNoise, Unlike, UnlikeWhat,
+    AaControl, Better, Comparison, ComparisonOutcome, Estimate, Incomplete, IncompleteDifference,
+    Method, Metric, RatioInterval, Statistic, Unlike, UnlikeWhat,
 };
+
+use super::words::{noun, result};
 
 pub fn sentence(row: &Comparison, level: f64) -> String {
     let (side, baseline) = (&row.side, &row.baseline);
@@ -54,7 +56,10 @@ pub(crate) fn reservations(
     let mut text = String::new();
     if !unlike.is_empty() {
         let unlike: Vec<String> = unlike.iter().map(unlike_words).collect();
-        text += &format!("; the sides differ in {}", unlike.join(", and in "));
+        text += &format!(
+            "; the configurations differ in {}",
+            unlike.join(", and in ")
+        );
     }
     if !incomplete.is_empty() {
         text += &format!("; {}", incomplete_words(incomplete, side, baseline));
@@ -90,8 +95,45 @@ fn ratio_of(ratio: f64, digits: usize) -> String {
     format!("{ratio:.digits$} {word}")
 }
 
-/// The sentence of a comparison that shows no difference, with the smallest difference that it
-/// would have shown.
+/// The finding of a comparison in a few words: `xfs is 29 % slower`, or `29 % slower` without the
+/// candidate's name.
+pub(super) fn finding(row: &Comparison, candidate: Option<&str>) -> String {
+    let (estimate, is_higher) = match row.estimate() {
+        Some(estimate) if estimate.is_shown => (estimate, estimate.ratio > 1.0),
+        Some(estimate) if estimate.interval.is_none() => {
+            let what = match row.method {
+                Method::Blocks | Method::BlocksApart => "blocks",
+                Method::NotInterleaved => "runs of each",
+            };
+            return format!("no interval (needs 5 {what})");
+        }
+        _ => return result(row).to_owned(),
+    };
+    let (verb, words) = match (row.metric, row.metric.better(), is_higher) {
+        (Metric::Latency(..), _, true) => ("is", "slower".to_owned()),
+        (Metric::Latency(..), _, false) => ("is", "faster".to_owned()),
+        (_, Better::Higher, true) if estimate.ratio >= 2.0 => {
+            ("is", format!("{:.1} times as fast", estimate.ratio))
+        }
+        (_, Better::Higher, true) => ("is", format!("{} faster", change(estimate.ratio))),
+        (_, Better::Higher, false) => ("is", format!("{} slower", change(estimate.ratio))),
+        (_, Better::Lower, true) => ("needs", format!("{} more", change(estimate.ratio))),
+        (_, Better::Lower, false) => ("needs", format!("{} less", change(estimate.ratio))),
+    };
+    candidate.map_or(words.clone(), |name| format!("{name} {verb} {words}"))
+}
+
+/// The distance of a ratio from 1 in percent. A ratio that is not 0 is never 100 % less.
+fn change(ratio: f64) -> String {
+    let percent = (ratio - 1.0).abs() * 100.0;
+    match percent {
+        percent if percent < 10.0 => format!("{percent:.1} %"),
+        percent if ratio < 1.0 && percent > 99.0 => format!("{:.1} %", percent.min(99.9)),
+        percent => format!("{percent:.0} %"),
+    }
+}
+
+/// The sentence of a comparison that shows no difference, with the smallest detectable difference.
 fn undecided(row: &Comparison, estimate: &Estimate, basis: String) -> String {
     let digits = digits(estimate);
     let mut text = format!(
@@ -101,8 +143,8 @@ fn undecided(row: &Comparison, estimate: &Estimate, basis: String) -> String {
         noun(row.metric),
         estimate.ratio
     );
-    if let Some(smallest) = estimate.smallest_shown {
-        text += &format!("; one above {} would have been", percent_up(smallest));
+    if let Some(smallest) = estimate.smallest_detectable {
+        text += &format!("; smallest detectable difference: {}", percent_up(smallest));
     }
     let is_paired = row.method != Method::NotInterleaved;
     if let Some(needed) = estimate.blocks_needed.filter(|_| is_paired) {
@@ -144,23 +186,6 @@ fn basis(row: &Comparison, estimate: &Estimate, level: f64) -> String {
     }
 }
 
-/// The name of a metric in a sentence.
-pub(crate) fn noun(metric: Metric) -> String {
-    match metric {
-        Metric::Transactions => "transactions/s".to_owned(),
-        Metric::Read => "read throughput".to_owned(),
-        Metric::Written => "write throughput".to_owned(),
-        Metric::Operations(action) => format!("{} operations/s", action.name()),
-        Metric::Latency(action, Statistic::Mean) => format!("mean {} latency", action.name()),
-        Metric::Latency(action, Statistic::Max) => format!("maximum {} latency", action.name()),
-        Metric::Latency(action, statistic) => {
-            format!("{} {} latency", action.name(), statistic.name())
-        }
-        Metric::Cpu => "processor time per transaction".to_owned(),
-        Metric::Messages => "messages per transaction".to_owned(),
-    }
-}
-
 /// A difference in conditions between two configurations, in words.
 pub fn unlike_words(unlike: &Unlike) -> String {
     let what = match unlike.what {
@@ -178,29 +203,20 @@ pub fn unlike_words(unlike: &Unlike) -> String {
     )
 }
 
-pub(super) fn noise_sentence(noise: &TwinNoise, baseline: &str) -> String {
-    let blocks = counted(noise.count.into(), "block");
-    let spread = noise.spread.map_or("not known".to_owned(), percent);
-    document::units::bound(&format!(
-        "A/A noise of {}: {spread} (standard deviation of the log ratio of {baseline} to its \
-         twin, the same system, {blocks}).",
-        noun(noise.metric)
-    ))
-}
-
 /// Explains why an A/A control that differs from its baseline makes the results doubtful.
-pub(super) fn doubt(noise: &TwinNoise, baseline: &str) -> String {
-    let interval = noise
+pub(super) fn doubt(control: &AaControl, baseline: &str) -> String {
+    let interval = control
         .interval
         .map_or_else(String::new, |RatioInterval { low, high }| {
             format!("95 % interval {low:.3} to {high:.3}, ")
         });
-    let p = noise.p.unwrap_or_default();
+    let p = control.p.unwrap_or_default();
     document::units::bound(&format!(
-        "DOUBTFUL: {baseline} and its twin are the same system, but the twin has {} the {} \
-         ({interval}p {}): something other than the systems changes the results.",
-        ratio_of(noise.ratio, 3),
-        noun(noise.metric),
+        "DOUBTFUL: {baseline} differs from itself. In the A/A control, its second runs have {} \
+         the {} of its first runs ({interval}p {}). Something other than the systems changes the \
+         results.",
+        ratio_of(control.ratio, 3),
+        noun(control.metric),
         probability(p)
     ))
 }
@@ -216,14 +232,20 @@ pub(crate) fn probability(p: f64) -> String {
 
 /// A fraction as a percentage, rounded up. Rounded down, the percentage would be below the smallest
 /// difference that the data can show.
-fn percent_up(fraction: f64) -> String {
+pub(super) fn percent_up(fraction: f64) -> String {
     let percent = fraction * 100.0;
     if percent < 1.0 {
-        // The subtraction keeps rounding errors from raising a whole number of tenths.
-        format!("{:.1} %", ((percent * 10.0 - 1e-9).ceil() / 10.0).max(0.1))
+        tenths_up(fraction)
     } else {
         format!("{:.0} %", (percent - 1e-9).ceil())
     }
+}
+
+/// A fraction as a percentage with one decimal, rounded up.
+pub(super) fn tenths_up(fraction: f64) -> String {
+    // The subtraction keeps rounding errors from raising a whole number of tenths.
+    let tenths = (fraction * 1_000.0 - 1e-9).ceil();
+    format!("{:.1} %", (tenths / 10.0).max(0.1))
 }
 
 /// Number of decimals for a ratio and the ends of its confidence interval, enough to distinguish

@@ -1,18 +1,33 @@
 //! Comparisons as CSV, for spreadsheets.
 
 use document::{Cell, Number, Table, csv};
-use study::{Comparison, Comparisons, Estimate, Method};
+use study::{AaControl, Comparison, Comparisons, Estimate, Method, MetricUnit, SideSummary};
 
 use super::sentence::{incomplete_words, unlike_words};
-use super::words::{reasons, result};
+use super::verdicts::reasons;
+use super::words::result;
 
 type Value = fn(&Comparison, &Comparisons) -> Cell;
 
 /// The columns: the name, and a function that returns the cell of a comparison.
-const COLUMNS: [(&str, Value); 24] = [
+const COLUMNS: [(&str, Value); 35] = [
+    ("workload", |row, table| {
+        side(table, &row.side, |of| of.workloads.join("; "))
+    }),
     ("side", |row, _| row.side.as_str().into()),
+    ("target", |row, table| {
+        side(table, &row.side, |of| of.targets.join("; "))
+    }),
     ("baseline", |row, _| row.baseline.as_str().into()),
+    ("baseline_target", |row, table| {
+        side(table, &row.baseline, |of| of.targets.join("; "))
+    }),
     ("metric", |row, _| Cell::ours(row.metric.to_string())),
+    ("unit", |row, _| Cell::ours(unit(row.metric.unit()))),
+    ("median", |row, table| median(table, &row.side, row)),
+    ("baseline_median", |row, table| {
+        median(table, &row.baseline, row)
+    }),
     ("method", |row, _| Cell::ours(method(row.method))),
     ("count", |row, _| count(Some(row.count))),
     ("baseline_count", |row, _| count(Some(row.baseline_count))),
@@ -24,13 +39,22 @@ const COLUMNS: [(&str, Value); 24] = [
         estimated(row, |of| Some(of.interval?.high))
     }),
     ("confidence", |_, table| number(Some(table.confidence))),
-    ("spread", |row, _| estimated(row, |of| of.spread)),
+    ("standard_deviation", |row, _| {
+        estimated(row, |of| of.standard_deviation)
+    }),
+    ("aa_low", |row, table| {
+        control(table, row, |of| Some(of.interval?.low))
+    }),
+    ("aa_high", |row, table| {
+        control(table, row, |of| Some(of.interval?.high))
+    }),
+    ("aa_noise", |row, table| control(table, row, |of| of.noise)),
     ("is_shown", |row, _| {
         row.estimate().map_or(Cell::Empty, shown)
     }),
     ("is_doubtful", |_, table| truth(table.is_doubtful)),
-    ("smallest_shown", |row, _| {
-        estimated(row, |of| of.smallest_shown)
+    ("smallest_detectable", |row, _| {
+        estimated(row, |of| of.smallest_detectable)
     }),
     ("blocks_needed", |row, _| {
         count(row.estimate().and_then(|of| of.blocks_needed))
@@ -46,8 +70,39 @@ const COLUMNS: [(&str, Value); 24] = [
     ("runs_valid", |row, _| count(Some(row.verdicts.valid))),
     ("runs_doubtful", |row, _| count(Some(row.verdicts.doubtful))),
     ("runs_invalid", |row, _| count(Some(row.verdicts.invalid))),
-    ("reasons", |row, _| Cell::ours(reasons(&row.verdicts))),
+    ("doubtful_reasons", |row, _| {
+        Cell::ours(reasons(&row.verdicts.doubtful_reasons, 0))
+    }),
+    ("invalid_reasons", |row, _| {
+        Cell::ours(reasons(&row.verdicts.invalid_reasons, 0))
+    }),
+    ("blocks", |_, table| count(Some(table.blocks))),
 ];
+
+fn side(table: &Comparisons, label: &str, value: fn(&SideSummary) -> String) -> Cell {
+    table.side(label).map(value).unwrap_or_default().into()
+}
+
+fn median(table: &Comparisons, label: &str, row: &Comparison) -> Cell {
+    let side = table.side(label);
+    number(side.and_then(|side| side.medians.get(&row.metric).copied()))
+}
+
+/// A value of the A/A control in the metric of a row.
+fn control(table: &Comparisons, row: &Comparison, value: fn(&AaControl) -> Option<f64>) -> Cell {
+    let mut controls = table.aa_controls.iter();
+    let control = controls.find(|control| control.metric == row.metric);
+    number(control.and_then(value))
+}
+
+fn unit(unit: MetricUnit) -> &'static str {
+    match unit {
+        MetricUnit::PerSecond => "1/s",
+        MetricUnit::BytesPerSecond => "B/s",
+        MetricUnit::Nanoseconds => "ns",
+        MetricUnit::PerTransaction => "1/transaction",
+    }
+}
 
 fn method(method: Method) -> &'static str {
     match method {

@@ -1,15 +1,41 @@
-//! Short results of comparisons, and short reasons of verdicts.
+//! Names and values of metrics, and short results of comparisons.
 
-use document::units::grouped;
-use study::{Better, Comparison, ComparisonOutcome, Estimate, VerdictCounts};
+use document::{Cell, Number};
+use study::{Better, Comparison, ComparisonOutcome, Estimate, Metric, MetricUnit, Statistic};
 
-pub(crate) fn reasons(counts: &VerdictCounts) -> String {
-    let mut reasons: Vec<(&String, &u32)> = counts.reasons.iter().collect();
-    // The sort is stable: reasons with the same count stay in the order of their names.
-    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-    let words = |(name, count): (&String, &u32)| format!("{name} {}", grouped((*count).into()));
-    let words: Vec<String> = reasons.into_iter().map(words).collect();
-    words.join(", ")
+/// The name of a metric in a sentence.
+pub(crate) fn noun(metric: Metric) -> String {
+    match metric {
+        Metric::Transactions => "transactions/s".to_owned(),
+        Metric::Read => "read throughput".to_owned(),
+        Metric::Written => "write throughput".to_owned(),
+        Metric::Operations(action) => format!("{} operations/s", action.name()),
+        Metric::Latency(action, Statistic::Mean) => format!("mean {} latency", action.name()),
+        Metric::Latency(action, Statistic::Max) => format!("maximum {} latency", action.name()),
+        Metric::Latency(action, statistic) => {
+            format!("{} {} latency", action.name(), statistic.name())
+        }
+        Metric::Cpu => "processor time per transaction".to_owned(),
+        Metric::Messages => "messages per transaction".to_owned(),
+    }
+}
+
+/// The name of a metric in a table: `transactions/s`, `create p99`.
+pub(crate) fn metric_name(metric: Metric) -> String {
+    match metric {
+        Metric::Latency(action, statistic) => format!("{} {}", action.name(), statistic.name()),
+        metric => noun(metric),
+    }
+}
+
+/// A value of a metric, with its unit.
+pub(crate) fn value(metric: Metric, value: f64) -> Cell {
+    match metric.unit() {
+        MetricUnit::PerSecond => Number::Rate(value).into(),
+        MetricUnit::BytesPerSecond => Cell::Number(Number::Bytes(value), "/s"),
+        MetricUnit::Nanoseconds => Number::Latency(value).into(),
+        MetricUnit::PerTransaction => Number::Decimal(value, 3).into(),
+    }
 }
 
 pub(crate) fn result(row: &Comparison) -> &'static str {

@@ -12,8 +12,8 @@ use study::{Metric, UnlikeWhat};
 pub(super) use self::axes::along;
 pub(super) use self::distributions::distributions;
 pub(super) use self::order::order;
-use super::sides::{PageSide, value};
-use crate::comparison::noun;
+use super::sides::PageSide;
+use crate::comparison::{noun, value};
 
 /// Adds a table of all configurations, with the number of runs and the median of each metric.
 pub(super) fn table(document: &mut Document, sides: &[PageSide<'_>], metrics: &[Metric]) {

@@ -1,5 +1,5 @@
-//! The ratio plot: every comparison as a point with its interval on a logarithmic axis, and the A/A
-//! noise in the background.
+//! The ratio plot: every comparison as a point with its interval on a logarithmic axis, and the
+//! interval of the A/A control in the background.
 
 use document::{Cell, Column, Document, Table};
 use study::{Better, Comparison, Comparisons, Estimate, RatioInterval};
@@ -32,7 +32,7 @@ pub(super) fn plot(document: &mut Document, tables: &[Comparisons]) {
     let drawn = &all[..all.len().min(ROWS_MAX)];
     let ends = drawn.iter().flat_map(|(table, row)| {
         let ratio = row.estimate().map(|estimate| estimate.ratio);
-        let intervals = row.interval().into_iter().chain(noise(table, row));
+        let intervals = row.interval().into_iter().chain(control(table, row));
         let ends = intervals.flat_map(|interval| [interval.low, interval.high]);
         ratio.into_iter().chain(ends)
     });
@@ -54,8 +54,8 @@ pub(super) fn plot(document: &mut Document, tables: &[Comparisons]) {
         ("ratio", |(_, row)| decimal(row.estimate(), |of| of.ratio)),
         ("from", |(_, row)| decimal(row.interval(), |of| of.low)),
         ("to", |(_, row)| decimal(row.interval(), |of| of.high)),
-        ("twin from", |of| decimal(noise(of.0, of.1), |of| of.low)),
-        ("twin to", |of| decimal(noise(of.0, of.1), |of| of.high)),
+        ("A/A from", |of| decimal(control(of.0, of.1), |of| of.low)),
+        ("A/A to", |of| decimal(control(of.0, of.1), |of| of.high)),
     ];
     let data = Table::of(3, &columns, drawn);
     let plot = Rows {
@@ -63,7 +63,7 @@ pub(super) fn plot(document: &mut Document, tables: &[Comparisons]) {
         caption: caption(
             tables,
             all.len(),
-            all.iter().any(|(table, row)| noise(table, row).is_some()),
+            all.iter().any(|(table, row)| control(table, row).is_some()),
         ),
         x: Axis::new(axis(tables), Scale::ratios(ends), number),
         rule: Some(1.0),
@@ -74,9 +74,10 @@ pub(super) fn plot(document: &mut Document, tables: &[Comparisons]) {
 }
 
 /// The confidence interval of the A/A control, in the metric of a row.
-fn noise(table: &Comparisons, row: &Comparison) -> Option<RatioInterval> {
-    let noise = table.noise.iter().find(|noise| noise.metric == row.metric);
-    noise.and_then(|noise| noise.interval)
+fn control(table: &Comparisons, row: &Comparison) -> Option<RatioInterval> {
+    let mut controls = table.aa_controls.iter();
+    let control = controls.find(|control| control.metric == row.metric);
+    control.and_then(|control| control.interval)
 }
 
 /// The row of a comparison: a point at the ratio, with its confidence interval.
@@ -97,7 +98,7 @@ fn point(table: &Comparisons, row: &Comparison) -> Row {
             true => row.side.clone(),
             false => format!("{} ≠", row.side),
         },
-        band: noise(table, row).map(|band| (band.low, band.high)),
+        band: control(table, row).map(|band| (band.low, band.high)),
         marks: estimate.map(mark).into_iter().collect(),
         why: estimate.is_none().then(|| result(row).to_owned()),
     }
@@ -115,13 +116,13 @@ fn caption(tables: &[Comparisons], all: usize, has_band: bool) -> String {
         .first()
         .map_or_else(String::new, |table| confidence(table.confidence));
     let mut caption = format!(
-        "Each side over its baseline, with the {level} interval where there are five blocks or \
+        "Each configuration over its baseline, with the {level} interval where there are five blocks or \
          runs of each. {}",
         match has_band {
             true =>
-                "Shaded: the A/A noise, the 95 % interval of the baseline's twin over the \
-                 baseline, which are the same system: a ratio within it may be noise.",
-            false => "No A/A noise is shaded: no baseline has a twin with five blocks.",
+                "Shaded: the A/A control, the 95 % interval of the baseline's second runs over its \
+                 first runs: a ratio within it may be chance.",
+            false => "No A/A control is shaded: no baseline has one with five blocks.",
         }
     );
     let rows = || tables.iter().flat_map(|table| &table.rows);
@@ -130,10 +131,10 @@ fn caption(tables: &[Comparisons], all: usize, has_band: bool) -> String {
         caption += " Of latencies, processor time and messages less is better.";
     }
     if rows().any(|row| !row.unlike.is_empty()) {
-        caption += " ≠: the sides differ in more than what is compared; the sentence says in what.";
+        caption += " ≠: the configurations differ in more than what is compared; the sentence says in what.";
     }
     if tables.iter().any(|table| table.is_doubtful) {
-        caption += " DOUBTFUL: a twin differs from its baseline.";
+        caption += " DOUBTFUL: a baseline differs from itself in its A/A control.";
     }
     if all > ROWS_MAX {
         caption += &format!(" The first {ROWS_MAX} of {all} comparisons are drawn.");

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use document::Cell;
 use document::units::{latency, rate, throughput};
-use document::{Cell, Number};
 use measure::Middle;
 use study::{ComparedSide, Metric, MetricUnit, Observed, SideGroup, UnlikeWhat, unlike};
 
@@ -68,7 +68,7 @@ pub(super) fn all<'a>(
                 continue;
             }
             let name = match is_twin {
-                true => format!("{} (twin)", compared.label),
+                true => format!("{} (A/A control)", compared.label),
                 false => compared.label.clone(),
             };
             sides.push(PageSide {
@@ -143,15 +143,6 @@ pub(super) fn not_alike(sides: &[&PageSide<'_>]) -> String {
     match differences.is_empty() {
         true => String::new(),
         false => format!(" NOT ALIKE: {}.", differences.join("; ")),
-    }
-}
-
-pub(super) fn value(metric: Metric, value: f64) -> Cell {
-    match metric.unit() {
-        MetricUnit::PerSecond => Number::Rate(value).into(),
-        MetricUnit::BytesPerSecond => Cell::Number(Number::Bytes(value), "/s"),
-        MetricUnit::Nanoseconds => Number::Latency(value).into(),
-        MetricUnit::PerTransaction => Number::Decimal(value, 3).into(),
     }
 }
 

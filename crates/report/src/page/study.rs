@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use document::sanitize::html as escaped;
-use document::units::{counted, grouped, percent, rate};
-use document::{Document, Tone, html};
-use study::{Comparisons, Design, Metric, SideGroup, UnlikeWhat, VerdictCounts};
+use document::units::{counted, grouped, rate};
+use document::{Cell, Document, Tone, html};
+use study::{Comparisons, Design, Metric, SideGroup, SideSummary, UnlikeWhat, VerdictCounts};
 use verdict::Summary;
 
 use super::file::{PageRun, whole};
 use super::sides::{PageSide, all, anchor, in_words};
 use super::{cells, ratios, run};
-use crate::comparison::{self, add_basis, doubts, noun, table};
+use crate::comparison::{self, aa_controls, add_notes, doubts, linked_table, noun};
 use crate::text;
 
 /// The content of the page of a study or of compared configurations.
@@ -100,7 +100,7 @@ fn strip(page: &ComparedPage<'_>, sides: &[PageSide<'_>]) -> Document {
     let mut strip = Document::default();
     result(&mut strip, page.tables);
     size(&mut strip, page, sides);
-    noise(&mut strip, page.tables);
+    aa_control(&mut strip, page.tables);
     levels(&mut strip, sides);
     for (key, what) in [
         ("Durability", UnlikeWhat::DurabilityTier),
@@ -190,18 +190,15 @@ fn size(strip: &mut Document, page: &ComparedPage<'_>, sides: &[PageSide<'_>]) {
     strip.sentence("Size", words);
 }
 
-fn noise(strip: &mut Document, tables: &[Comparisons]) {
-    let noise = tables.iter().flat_map(|table| &table.noise);
-    let noise: Vec<String> = noise
-        .filter_map(|noise| Some(format!("{} {}", noun(noise.metric), percent(noise.spread?))))
-        .collect();
-    let words = match noise.split_first() {
-        None => "not available (no baseline has a twin with two blocks)".to_owned(),
+fn aa_control(strip: &mut Document, tables: &[Comparisons]) {
+    let controls: Vec<String> = tables.iter().flat_map(aa_controls).collect();
+    let words = match controls.split_first() {
+        None => "none (baselines ran once in each block)".to_owned(),
         Some((first, [])) => first.clone(),
         Some((first, rest)) if rest.len() < 4 => format!("{first}, {}", rest.join(", ")),
         Some((first, rest)) => format!("{first}, and {} more below", rest.len()),
     };
-    strip.sentence("A/A noise", words);
+    strip.sentence("A/A control", words);
 }
 
 /// Adds the number of runs with each verdict, and the reasons of the verdicts.
@@ -214,23 +211,27 @@ fn levels(strip: &mut Document, sides: &[PageSide<'_>]) {
     strip.paint(painted.collect());
 }
 
-/// Returns a table of each group of comparisons with the A/A noise and the verdicts of the runs,
-/// and a table of all configurations.
+/// Returns a table of each group of comparisons with its notes, and a table of all configurations.
 fn tables(page: &ComparedPage<'_>, sides: &[PageSide<'_>]) -> Document {
     let mut document = Document::default();
     for of in page.tables {
-        document.heading(format!("Comparison with {}", of.baseline));
-        let linked = |name: &str| {
+        document.heading(comparison::subject(of));
+        document.words(comparison::size(of));
+        let linked = |summary: &SideSummary| {
             let mut sides = sides.iter();
-            let side = sides.find(|side| !side.is_twin && side.compared.label == name);
-            side.map_or_else(|| name.into(), PageSide::linked)
+            let side = sides.find(|side| !side.is_twin && side.compared.label == summary.label);
+            let name = summary.name.clone();
+            match side {
+                Some(side) => Cell::Linked(name, side.anchor.clone()),
+                None => name.into(),
+            }
         };
-        document.table(table(of, linked));
-        add_basis(&mut document, of);
+        document.table(linked_table(of, linked));
+        add_notes(&mut document, of);
     }
     document.heading(match page.design {
         Some(_) => "Cells",
-        None => "Sides",
+        None => "Configurations",
     });
     cells::table(&mut document, sides, page.metrics);
     document

@@ -60,7 +60,7 @@ fn intervals_are_computed_from_log_ratios_of_pairs() {
     // 0.022275. Student's t is 2.776445 with four degrees of freedom.
     let interval = estimate.interval.unwrap();
     assert!(is_near(estimate.ratio, 0.709_859), "{estimate:?}");
-    estimate.assert((estimate.spread.unwrap() - 0.022_275).abs() < 1e-5);
+    estimate.assert((estimate.standard_deviation.unwrap() - 0.022_275).abs() < 1e-5);
     assert!((interval.low - 0.690_495).abs() < 1e-4, "{interval:?}");
     assert!((interval.high - 0.729_767).abs() < 1e-4, "{interval:?}");
     assert!(estimate.is_shown && estimate.blocks_needed.is_none());
@@ -95,7 +95,7 @@ fn fewer_than_five_blocks_have_a_ratio_and_no_interval() {
         Baseline::alone(in_blocks("b", &[100.0; 4])),
     );
     let estimate = found.estimate().unwrap();
-    assert!(estimate.interval.is_none() && !estimate.is_shown && estimate.smallest_shown.is_none());
+    assert!(estimate.interval.is_none() && !estimate.is_shown && estimate.smallest_detectable.is_none());
     assert!((estimate.ratio - 0.9).abs() < 1e-3);
 }
 
@@ -108,7 +108,7 @@ fn two_single_runs_have_only_a_ratio() {
         (Method::NotInterleaved, 1, 1)
     );
     assert!(
-        is_near(estimate.ratio, 0.5) && estimate.interval.is_none() && estimate.spread.is_none()
+        is_near(estimate.ratio, 0.5) && estimate.interval.is_none() && estimate.standard_deviation.is_none()
     );
 }
 
@@ -173,8 +173,8 @@ fn baseline_with_second_runs_is_the_mean_of_both_runs() {
     // The A/A control differs from the baseline, so the whole study is doubtful.
     assert!(found.is_doubtful);
     found
-        .noise
-        .assert((found.noise[0].ratio - 1.208).abs() < 1e-3);
+        .aa_controls
+        .assert((found.aa_controls[0].ratio - 1.208).abs() < 1e-3);
     let quiet = Baseline {
         twin: Some(in_blocks("t", &[101.0, 99.0, 102.0, 98.0, 100.0, 100.0])),
         ..baseline
@@ -185,7 +185,7 @@ fn baseline_with_second_runs_is_the_mean_of_both_runs() {
         &[Metric::Transactions],
         ALPHA,
     );
-    assert!(!found.is_doubtful && found.noise[0].spread.unwrap() > 0.01);
+    assert!(!found.is_doubtful && found.aa_controls[0].noise.unwrap() > 0.01);
 }
 
 #[test]
@@ -325,7 +325,7 @@ fn blocks_needed_is_the_minimum_that_shows_the_difference() {
         let needed = errors.blocks_needed(difference, spread).unwrap();
         let shown = |blocks: u32| {
             let count = f64::from(blocks);
-            errors.smallest_shown(spread / count.sqrt(), count - 1.0) <= f64::abs(difference)
+            errors.smallest_detectable(spread / count.sqrt(), count - 1.0) <= f64::abs(difference)
         };
         assert!(shown(needed), "{difference} {spread}: {needed}");
         assert!(

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use study::{Baseline, BlockAttempt, ComparedSide, Metric, Observed, UnlikeWhat};
+use study::{Baseline, BlockAttempt, ComparedSide, Metric, Observed, Subject, UnlikeWhat};
 use testkit::Random;
 use verdict::Level;
 
@@ -30,6 +30,7 @@ fn bare(block: Option<u32>, values: &[(Metric, f64)]) -> Observed {
             number,
             attempt: 1,
         }),
+        subject: Subject::default(),
         level: Level::Valid,
         values: values.iter().copied().collect(),
         conditions: BTreeMap::new(),

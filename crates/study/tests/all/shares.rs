@@ -92,7 +92,9 @@ fn verdicts_and_their_rules_are_counted() {
     let found = compared(side.clone(), base);
     for counts in [&found.verdicts, &found.rows[0].verdicts] {
         assert_eq!((counts.valid, counts.doubtful, counts.invalid), (5, 2, 1));
-        assert_eq!(counts.reasons["not-steady"], 2);
+        assert_eq!(counts.doubtful_reasons["not-steady"], 2);
+        assert_eq!(counts.invalid_reasons["partial"], 1);
+        assert_eq!(counts.all(), 8);
     }
     assert_eq!(VerdictCounts::of(&side.runs).runs(Level::Doubtful), 2);
 }

@@ -248,7 +248,7 @@ fn intervals_of_studies_with_looks_have_nominal_coverage() {
 }
 
 #[test]
-fn smallest_shown_difference_is_shown_with_the_stated_power() {
+fn smallest_detectable_difference_is_shown_with_the_stated_power() {
     const STUDIES: u32 = 1_000;
     let noisy = NOISY[0];
     // The smallest difference that ten blocks show. `spread` is the standard deviation for two
@@ -256,7 +256,7 @@ fn smallest_shown_difference_is_shown_with_the_stated_power() {
     // instead of 1 + 1.
     let spread = noisy.spread * 0.75_f64.sqrt();
     let errors = study::statistics::Errors::of_interval(ALPHA);
-    let smallest = errors.smallest_shown(spread / 10.0_f64.sqrt(), 9.0);
+    let smallest = errors.smallest_detectable(spread / 10.0_f64.sqrt(), 9.0);
     let mut shown = 0;
     for seed in 0..STUDIES {
         let mut machine = Machine::new(u64::from(seed), noisy, &[Metric::Transactions]);

@@ -6,8 +6,8 @@ use document::{Cell, Document, Number, Table};
 use study::{Design, Metric};
 
 use super::limit;
-use crate::comparison::noun;
-use crate::page::sides::{self, PageSide, capital, label, not_alike, number, value};
+use crate::comparison::{noun, value};
+use crate::page::sides::{self, PageSide, capital, label, not_alike, number};
 use crate::pictures::chart::{Axis, Behind, Chart, SERIES_MAX, Series, points};
 use crate::pictures::scale::Scale;
 

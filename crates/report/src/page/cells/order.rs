@@ -4,9 +4,9 @@ use document::{Cell, Document, Number, Table};
 use study::Metric;
 
 use super::limit;
-use crate::comparison::noun;
+use crate::comparison::{noun, value};
 use crate::page::labels::whole;
-use crate::page::sides::{PageSide, SideRun, anchor, capital, not_alike, number, value};
+use crate::page::sides::{PageSide, SideRun, anchor, capital, not_alike, number};
 use crate::pictures::chart::{Axis, Behind, Chart, SERIES_MAX, Series, points};
 use crate::pictures::scale::Scale;
 

@@ -1,0 +1,224 @@
+//! Notes below a table of comparisons: the A/A control, the smallest detectable difference, blocks
+//! that would decide more, reservations, targets, and excluded runs.
+
+use document::Document;
+use document::units::{bound, counted, grouped};
+use study::{Comparison, ComparisonOutcome, Comparisons, InvalidRun, Method, SideSummary};
+
+use super::sentence::{confidence, percent_up, reservations, tenths_up};
+use super::table::metrics;
+use super::words::metric_name;
+
+/// Maximum number of INVALID runs that are listed.
+const INVALID_LISTED_MAX: usize = 12;
+
+pub(crate) fn add_notes(document: &mut Document, found: &Comparisons) {
+    let mut first = aa_control(found);
+    first.extend(smallest_detectable(found));
+    document.words(bound(&first.join(" ")));
+    if !found.is_in_blocks() || found.is_apart() {
+        document.words(
+            "The runs were not interleaved: changes of the machine between the configurations are \
+             part of the differences.",
+        );
+    }
+    for text in [joint_confidence(found), more_blocks(found)]
+        .into_iter()
+        .flatten()
+    {
+        document.words(bound(&text));
+    }
+    document.items(details(found).iter().map(|text| bound(text)));
+    targets(document, found);
+    if !found.invalid.is_empty() {
+        let listed = found.invalid.iter().take(INVALID_LISTED_MAX);
+        let mut runs: Vec<String> = listed.map(invalid).collect();
+        let more = found.invalid.len().saturating_sub(INVALID_LISTED_MAX);
+        if more > 0 {
+            runs.push(format!("and {more} more"));
+        }
+        document.words(format!("INVALID, not counted: {}.", runs.join(", ")));
+    }
+}
+
+/// A text for each metric, after its name. The name of the only metric is left out.
+fn by_metric(found: &Comparisons, values: Vec<(study::Metric, String)>) -> Vec<String> {
+    let is_only = metrics(found).len() == 1;
+    let words = |(metric, value)| match is_only {
+        true => value,
+        false => format!("{} {value}", metric_name(metric)),
+    };
+    values.into_iter().map(words).collect()
+}
+
+/// The result of the A/A control as a sentence; empty for runs without blocks.
+fn aa_control(found: &Comparisons) -> Vec<String> {
+    let baseline = found
+        .sides
+        .first()
+        .map_or(&found.baseline, |side| &side.name);
+    if found.aa_controls.is_empty() {
+        return match found.is_in_blocks() {
+            true => vec!["A/A control: none, because the baseline ran once in each block.".into()],
+            false => vec!["A/A control: none, because the runs are not in blocks.".into()],
+        };
+    }
+    let within = aa_controls(found).join(", ");
+    vec![format!(
+        "A/A control ({baseline} against itself): {within}."
+    )]
+}
+
+/// The result of the A/A control in each metric: `transactions/s within ±1.2 %`.
+pub(crate) fn aa_controls(found: &Comparisons) -> Vec<String> {
+    let controls = found.aa_controls.iter();
+    let within = controls.map(|control| {
+        let within = control.within().map_or_else(
+            || "no interval (needs 5 blocks)".to_owned(),
+            |within| format!("within ±{}", tenths_up(within)),
+        );
+        (control.metric, within)
+    });
+    by_metric(found, within.collect())
+}
+
+/// The smallest detectable difference of each metric, over all candidates; `None` without
+/// intervals.
+fn smallest_detectable(found: &Comparisons) -> Option<String> {
+    let known = |row: &Comparison| row.estimate()?.smallest_detectable;
+    let of_metric = |metric| {
+        let rows = found.rows.iter().filter(|row| row.metric == metric);
+        rows.filter_map(known).reduce(f64::max)
+    };
+    let values: Vec<_> = metrics(found)
+        .into_iter()
+        .filter_map(|metric| Some((metric, percent_up(of_metric(metric)?))))
+        .collect();
+    let rows = || found.rows.iter().filter(|row| known(row).is_some());
+    let count = rows().map(|row| row.count).max()?;
+    let size = match found.is_in_blocks() {
+        true => counted(count.into(), "block"),
+        false => {
+            let others = rows().map(|row| row.baseline_count).max()?;
+            format!("{count} and {}", counted(others.into(), "run"))
+        }
+    };
+    let values = by_metric(found, values).join(", ");
+    Some(format!(
+        "Smallest detectable difference with {size}: {values}."
+    ))
+}
+
+/// The joint confidence of several intervals; `None` for a single interval.
+pub(super) fn joint_confidence(found: &Comparisons) -> Option<String> {
+    let rows = found.rows.iter();
+    let intervals = rows.filter(|row| row.interval().is_some()).count() as u64;
+    (intervals > 1).then(|| {
+        format!(
+            "The {} intervals together have {} confidence (Bonferroni correction).",
+            grouped(intervals),
+            confidence(found.confidence)
+        )
+    })
+}
+
+/// A sentence with the number of additional blocks that would decide the undecided comparisons.
+/// `None` if all comparisons are decided, or if the number is not available.
+pub(super) fn more_blocks(found: &Comparisons) -> Option<String> {
+    let done = found.rows.iter().map(|row| row.count).max()?;
+    let more = found.blocks_needed()?.checked_sub(done);
+    let more = more.filter(|more| *more > 0 && found.is_in_blocks())?;
+    Some(format!(
+        "{} would decide what is undecided, if the ratios seen are the true ones (probability 80 \
+         %).",
+        counted(more.into(), "more block")
+    ))
+}
+
+/// Conditions in which configurations differ, and why configurations were not compared; each once.
+fn details(found: &Comparisons) -> Vec<String> {
+    let mut details: Vec<String> = Vec::new();
+    for row in &found.rows {
+        let side = found.side(&row.side).map_or(&row.side, |side| &side.name);
+        let baseline = found
+            .side(&row.baseline)
+            .map_or(&row.baseline, |side| &side.name);
+        let reserved = reservations(&row.unlike, &row.incomplete, side, baseline);
+        let reserved = reserved.trim_start_matches("; ").to_owned();
+        let reserved = (!reserved.is_empty()).then(|| format!("{side}: {reserved}"));
+        for detail in [reserved, excluded(row, side)].into_iter().flatten() {
+            if !details.contains(&detail) {
+                details.push(detail);
+            }
+        }
+    }
+    details
+}
+
+/// Why a candidate was not compared in a metric; `None` if it was compared.
+fn excluded(row: &Comparison, side: &str) -> Option<String> {
+    match row.outcome {
+        ComparisonOutcome::Estimated(_) => None,
+        ComparisonOutcome::TooManyInvalid => {
+            let all = row.count + row.without + row.invalid;
+            let all = match row.method {
+                Method::Blocks | Method::BlocksApart => counted(all.into(), "block"),
+                Method::NotInterleaved => counted((all + row.baseline_count).into(), "run"),
+            };
+            Some(format!(
+                "{side}: not compared, because {} of {all} are INVALID (threshold 20 %)",
+                row.invalid
+            ))
+        }
+        ComparisonOutcome::UnlikeShares => Some(format!(
+            "{side}: not compared (add --unlike to compare configurations that skip or fail \
+             different shares of their operations)"
+        )),
+        ComparisonOutcome::NotMeasured => {
+            let metric = metric_name(row.metric);
+            let why = match row.metric {
+                study::Metric::Latency(..) => {
+                    " (a percentile needs ten samples beyond it: run longer)"
+                }
+                _ => "",
+            };
+            Some(format!(
+                "{metric}: not in the runs of both {side} and the baseline{why}"
+            ))
+        }
+        ComparisonOutcome::NoRuns => Some(format!(
+            "{side}: no complete block in common with the baseline"
+        )),
+    }
+}
+
+/// Adds the file systems and devices of the configurations: one line for all, or one for each.
+fn targets(document: &mut Document, found: &Comparisons) {
+    let words = |side: &SideSummary| match side.targets.split_first() {
+        None => "not available".to_owned(),
+        Some((first, [])) => first.clone(),
+        Some((first, others)) => format!("{first}, and {} more", others.len()),
+    };
+    let Some((first, others)) = found.sides.split_first() else {
+        return;
+    };
+    if found.sides.iter().all(|side| side.targets.is_empty()) {
+        return;
+    }
+    if others.iter().all(|side| side.targets == first.targets) {
+        document.words(format!("Target of all: {}", words(first)));
+        return;
+    }
+    let of_side = |side: &SideSummary| format!("{}: {}", side.name, words(side));
+    document.items(found.sides.iter().map(of_side));
+}
+
+fn invalid(run: &InvalidRun) -> String {
+    let name = run
+        .run
+        .map_or("a run".to_owned(), |run| format!("run {run}"));
+    let block = run.block.as_ref().map_or_else(String::new, |of| {
+        format!(", block {}, attempt {}", of.number, of.attempt)
+    });
+    format!("{name} ({}{block})", run.side)
+}

@@ -1,0 +1,103 @@
+//! Tables of comparisons: medians of the configurations, ratios, intervals and findings.
+
+use document::{Cell, Number, Table};
+use study::{Comparison, Comparisons, Metric, SideSummary};
+
+use super::sentence::{confidence, digits, finding};
+use super::words::{metric_name, value};
+
+/// Maximum length of two names that are the header of the ratio.
+const RATIO_HEADER_MAX: usize = 24;
+
+/// The table of the comparisons: a row for each metric if there is one candidate, and otherwise a
+/// row for each configuration in each metric.
+pub(crate) fn table(found: &Comparisons) -> Table {
+    match &found.sides[..] {
+        [baseline, candidate] => of_pair(found, baseline, candidate),
+        _ => linked_table(found, |side| side.name.as_str().into()),
+    }
+}
+
+fn interval_header(found: &Comparisons) -> String {
+    format!("{} interval", confidence(found.confidence))
+}
+
+fn of_pair(found: &Comparisons, baseline: &SideSummary, candidate: &SideSummary) -> Table {
+    let (of, to) = (&candidate.name, &baseline.name);
+    let ratio = match of.chars().count() + to.chars().count() < RATIO_HEADER_MAX {
+        true => format!("{of}/{to}"),
+        false => "ratio".to_owned(),
+    };
+    let mut table = Table::new(1, &["", to, of, &ratio, &interval_header(found)]);
+    table.column("", true);
+    for row in &found.rows {
+        let name = Cell::ours(metric_name(row.metric));
+        let medians = [baseline, candidate].map(|side| median(side, row.metric));
+        let finding = finding(row, Some(&candidate.name)) + &blocks(found, row);
+        let cells = [vec![name], medians.to_vec(), estimate(row)].concat();
+        table.row([cells, vec![finding.into()]].concat());
+    }
+    table
+}
+
+/// The table with a row for each configuration in each metric. `side` returns the cell with the
+/// name of a configuration.
+pub(crate) fn linked_table(found: &Comparisons, side: impl Fn(&SideSummary) -> Cell) -> Table {
+    let interval = interval_header(found);
+    let mut table = Table::new(2, &["", "configuration", "median", "ratio", &interval]);
+    table.column("", true);
+    for metric in metrics(found) {
+        for (number, of) in found.sides.iter().enumerate() {
+            let name = match number {
+                0 => Cell::ours(metric_name(metric)),
+                _ => Cell::Empty,
+            };
+            let mut rows = found.rows.iter();
+            let row = rows.find(|row| row.metric == metric && row.side == of.label);
+            let mut cells = vec![name, side(of), median(of, metric)];
+            match row {
+                Some(row) => {
+                    cells.extend(estimate(row));
+                    cells.push(Cell::ours(finding(row, None) + &blocks(found, row)));
+                }
+                None => cells.extend([Cell::Empty, Cell::Empty, Cell::ours("baseline")]),
+            }
+            table.row(cells);
+        }
+    }
+    table
+}
+
+/// The metrics of a table, in the order of its rows.
+pub(super) fn metrics(found: &Comparisons) -> Vec<Metric> {
+    let mut metrics = Vec::new();
+    for row in &found.rows {
+        if !metrics.contains(&row.metric) {
+            metrics.push(row.metric);
+        }
+    }
+    metrics
+}
+
+fn median(side: &SideSummary, metric: Metric) -> Cell {
+    let median = side.medians.get(&metric);
+    median.map(|median| value(metric, *median)).into()
+}
+
+/// The cells of the ratio and its interval.
+fn estimate(row: &Comparison) -> Vec<Cell> {
+    let digits = row.estimate().map_or(2, digits);
+    let ratio = row.estimate().map(|of| Number::Decimal(of.ratio, digits));
+    let interval = row.interval();
+    let interval =
+        interval.map(|of| Cell::ours(format!("{:.digits$}–{:.digits$}", of.low, of.high)));
+    vec![ratio.into(), interval.into()]
+}
+
+/// The number of blocks of a comparison, if the table has more.
+fn blocks(found: &Comparisons, row: &Comparison) -> String {
+    match row.estimate().is_some() && found.is_in_blocks() && row.count < found.blocks {
+        true => format!(" ({} of {} blocks)", row.count, found.blocks),
+        false => String::new(),
+    }
+}

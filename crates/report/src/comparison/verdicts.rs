@@ -1,0 +1,56 @@
+//! Counts of verdicts in words.
+
+use std::collections::BTreeMap;
+
+use document::units::grouped;
+use study::VerdictCounts;
+use verdict::Level;
+
+/// The number of runs with each verdict.
+pub(crate) fn levels(counts: &VerdictCounts) -> Vec<(Level, String)> {
+    let words = |level: Level| {
+        let runs = grouped(counts.runs(level).into());
+        (level, format!("{runs} {}", level.name()))
+    };
+    let levels = [Level::Valid, Level::Doubtful, Level::Invalid];
+    let levels = levels.into_iter().filter(|level| counts.runs(*level) > 0);
+    levels.map(words).collect()
+}
+
+/// The number of runs with each verdict. Verdicts other than VALID are followed by the rules that
+/// led to them: `28 VALID, 2 DOUBTFUL (other-load)`.
+pub(crate) fn verdicts(counts: &VerdictCounts) -> String {
+    let level = |(level, words): (Level, String)| {
+        let reasons = match level {
+            Level::Valid => return words,
+            Level::Doubtful => reasons(&counts.doubtful_reasons, counts.doubtful),
+            Level::Invalid => format!(
+                "not counted; {}",
+                reasons(&counts.invalid_reasons, counts.invalid)
+            ),
+        };
+        match reasons.trim_end_matches("; ") {
+            "" => words,
+            reasons => format!("{words} ({reasons})"),
+        }
+    };
+    let levels: Vec<String> = levels(counts).into_iter().map(level).collect();
+    match levels.is_empty() {
+        true => "not available (there are no runs)".to_owned(),
+        false => levels.join(", "),
+    }
+}
+
+/// Names of rules, the most frequent first. A rule is followed by the number of runs that it
+/// applies to, unless these are all `runs`.
+pub(super) fn reasons(rules: &BTreeMap<String, u32>, runs: u32) -> String {
+    let mut rules: Vec<(&String, u32)> = rules.iter().map(|(name, runs)| (name, *runs)).collect();
+    // The sort is stable: rules with the same count stay in the order of their names.
+    rules.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let words = |(name, count): (&String, u32)| match count == runs {
+        true => name.clone(),
+        false => format!("{name} {}", grouped(count.into())),
+    };
+    let words: Vec<String> = rules.into_iter().map(words).collect();
+    words.join(", ")
+}

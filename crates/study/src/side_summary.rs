@@ -1,0 +1,161 @@
+//! What the runs of a compared configuration measured: workload, target, medians and verdicts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use record::{Coordinate, Fact, Record};
+use serde::{Deserialize, Serialize};
+use verdict::list_row::WorkKind;
+
+use crate::cells::{WORKLOAD, coordinate_word};
+use crate::metric::Metric;
+use crate::observed::{Baseline, ComparedSide, Observed};
+use crate::statistics::Middle;
+use crate::verdicts::VerdictCounts;
+
+/// What a run measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Subject {
+    /// Identity of the run; empty for simulated runs.
+    pub id: String,
+    /// The workload: its preset, or else `classic` or `mix`.
+    pub workload: String,
+    /// File systems and devices of the run's locations.
+    pub target: String,
+    /// The coordinates of the run's cell; empty for a run outside of a study.
+    pub coordinates: Vec<Coordinate>,
+}
+
+impl From<&Record> for Subject {
+    fn from(record: &Record) -> Self {
+        let kind = || WorkKind::of(&record.spec.workload.work).name().to_owned();
+        Self {
+            id: record.id.to_string(),
+            workload: record.spec.preset.clone().unwrap_or_else(kind),
+            target: target(record),
+            coordinates: record
+                .study
+                .as_ref()
+                .map_or_else(Vec::new, |part| part.coordinates.clone()),
+        }
+    }
+}
+
+/// Describes the file systems and devices of a run's locations, each once. The fill level is left
+/// out, because it differs between the runs of one configuration.
+fn target(record: &Record) -> String {
+    let mut found: Vec<String> = Vec::new();
+    for location in &record.locations {
+        let words = match (&location.target, &location.server) {
+            (Fact::Known(target), _) => target.file_system_line(),
+            (Fact::NotApplicable, Some(server)) => server.one_line(),
+            (Fact::NotApplicable, None) => "no file system".to_owned(),
+            (Fact::Unavailable(why), _) => format!("not available ({why})"),
+        };
+        if !found.contains(&words) {
+            found.push(words);
+        }
+    }
+    found.join("; ")
+}
+
+/// A compared configuration in a table of comparisons.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SideSummary {
+    /// Name of the configuration, as in the rows of the table.
+    pub label: String,
+    /// The name without the coordinates that all configurations of the table have.
+    pub name: String,
+    /// Workloads of the runs, each once.
+    pub workloads: Vec<String>,
+    /// File systems and devices of the runs, each once.
+    pub targets: Vec<String>,
+    /// Median of each metric over the runs that are not INVALID, in the unit of the metric. For a
+    /// baseline with an A/A control, first and second runs are included.
+    pub medians: BTreeMap<Metric, f64>,
+    /// Verdicts of the runs.
+    pub verdicts: VerdictCounts,
+}
+
+impl SideSummary {
+    fn of(runs: &[&Observed], label: &str, name: String, metrics: &[Metric]) -> Self {
+        let each = |value: fn(&Subject) -> &String| {
+            let values: BTreeSet<&String> = runs.iter().map(|run| value(&run.subject)).collect();
+            let values = values.into_iter().filter(|value| !value.is_empty());
+            values.cloned().collect()
+        };
+        let counted = || runs.iter().filter(|run| run.is_counted());
+        let median = |metric: &Metric| {
+            let values = counted().filter_map(|run| run.values.get(metric).copied());
+            Some((*metric, Middle::of(values)?.median))
+        };
+        Self {
+            label: label.to_owned(),
+            name,
+            workloads: each(|subject| &subject.workload),
+            targets: each(|subject| &subject.target),
+            medians: metrics.iter().filter_map(median).collect(),
+            verdicts: VerdictCounts::of(runs.iter().copied()),
+        }
+    }
+}
+
+/// Summarizes the configurations of a table, the baseline first. Also returns what all of them have
+/// in common: the workload and coordinates, in words.
+pub(crate) fn summaries(
+    baseline: &Baseline,
+    sides: &[ComparedSide],
+    metrics: &[Metric],
+) -> (Vec<SideSummary>, Vec<String>) {
+    let all: Vec<&ComparedSide> = [&baseline.side].into_iter().chain(sides).collect();
+    let (names, mut common) = names(&all);
+    let summary = |(number, (side, name)): (usize, (&&ComparedSide, String))| {
+        let twin = baseline.twin.iter().filter(|_| number == 0);
+        let runs = side.runs.iter().chain(twin.flat_map(|twin| &twin.runs));
+        let runs: Vec<&Observed> = runs.collect();
+        SideSummary::of(&runs, &side.label, name, metrics)
+    };
+    let summaries: Vec<SideSummary> = all.iter().zip(names).enumerate().map(summary).collect();
+    let workloads: BTreeSet<&String> = summaries.iter().flat_map(|of| &of.workloads).collect();
+    let has_workload = all.iter().any(|side| has_dimension(side, WORKLOAD));
+    if let (1, false, Some(workload)) = (workloads.len(), has_workload, workloads.first()) {
+        common.insert(0, (*workload).clone());
+    }
+    (summaries, common)
+}
+
+fn has_dimension(side: &ComparedSide, dimension: &str) -> bool {
+    let runs = side.runs.iter();
+    runs.flat_map(|run| &run.subject.coordinates)
+        .any(|coordinate| coordinate.dimension == dimension)
+}
+
+/// Returns the names of configurations without the coordinates that all of them have, and these
+/// coordinates. Names that are not those of cells remain unchanged.
+fn names(sides: &[&ComparedSide]) -> (Vec<String>, Vec<String>) {
+    let words = |side: &&ComparedSide| {
+        let coordinates = &side.runs.first()?.subject.coordinates;
+        let words: Vec<String> = coordinates.iter().map(coordinate_word).collect();
+        (words.join(" ") == side.label).then_some(words)
+    };
+    let labels = || sides.iter().map(|side| side.label.clone()).collect();
+    let Some(words) = sides.iter().map(words).collect::<Option<Vec<_>>>() else {
+        return (labels(), Vec::new());
+    };
+    let is_common = |word: &String| words.iter().all(|words| words.contains(word));
+    let name = |words: &Vec<String>| {
+        let own: Vec<&str> = words
+            .iter()
+            .filter(|word| !is_common(word))
+            .map(String::as_str)
+            .collect();
+        (!own.is_empty()).then(|| own.join(" "))
+    };
+    match words.iter().map(name).collect::<Option<Vec<String>>>() {
+        Some(names) => {
+            let common = words.first().into_iter().flatten();
+            let common = common.filter(|word| is_common(word)).cloned().collect();
+            (names, common)
+        }
+        None => (labels(), Vec::new()),
+    }
+}
