@@ -99,12 +99,12 @@ fn needs(gate: &Gate) -> String {
         Some((needed, judged))
     }) else {
         return format!(
-            "{begin}: how many it takes is not available (the standard deviation needs 2 {what}s \
-             to be known, and the limit is 10,000)."
+            "{begin}: how many it takes is not available, because a standard deviation needs 2 \
+             {what}s, or because more than 10,000 are needed."
         );
     };
     let takes = format!(
-        "so that identical systems pass (95 %) it takes {} at {}",
+        "it takes {} at {} to pass identical systems with a probability of 95 %",
         grouped(needed.into()),
         deviation(gate, judged)
     );

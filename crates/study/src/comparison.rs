@@ -112,7 +112,7 @@ pub struct AaControl {
     /// Confidence interval of the true ratio; `None` for fewer than five blocks.
     pub interval: Option<RatioInterval>,
     /// A/A noise: how much the log ratio of second to first run varies from block to block (0.03 is
-    /// 3 %, one standard deviation). `None` for fewer than two blocks.
+    /// 3 %). `None` for fewer than two blocks.
     pub noise: Option<f64>,
     /// Probability that identical systems have a ratio at least as far from 1; `None` for fewer
     /// than five blocks.

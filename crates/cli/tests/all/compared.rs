@@ -174,18 +174,19 @@ fn study_is_compared_by_its_blocks() {
         "compare pair:old new",
     ] {
         let told = one_line(&archived.answer(words));
-        assert!(told.contains("new makes 0.70"), "{words:?}: {told}");
-        told.shows("of old's transactions/s (95 % interval 0.");
-        told.shows(", 10 blocks)")
-            .shows("A/A noise of transactions/s: 0.")
-            .shows("Verdicts of the runs: 30 ");
+        assert!(told.contains("new is 30 % slower"), "{words:?}: {told}");
+        told.shows("new against old (baseline) 10 blocks, 30 runs: ")
+            .shows("old new new/old 95 % interval")
+            .shows("A/A control (old against itself): within ±0.")
+            .shows("Smallest detectable difference with 10 blocks: ")
+            .shows("Target of all: tmpfs (memory)");
     }
     let csv = archived.answer("compare pair --format csv --metric transactions --metric cpu");
     assert_eq!(csv.lines().count(), 3, "{csv}");
     let json: Value = serde_json::from_str(&archived.answer("compare pair --format json")).unwrap();
     assert_eq!(json[0]["rows"][0]["count"], 10);
     let markdown = archived.answer("compare pair --format markdown");
-    markdown.shows("| new | transactions | 0.7");
+    markdown.shows("| transactions/s |").shows("| 0.70");
 }
 
 #[test]
@@ -202,8 +203,15 @@ fn gate_passes_fails_or_is_undecided() {
         ended.code(code);
         ended
             .output
-            .begins_with(&format!("Gate {word}: new against old"));
-        ended.output.shows("these requirements need");
+            .begins_with(&format!("Gate {word}: new against old (baseline)"));
+        let begin = match code {
+            5 => "Undecided with 10 blocks: it takes ",
+            _ => "Decided on 10 blocks: it takes ",
+        };
+        let told = one_line(&ended.output);
+        told.shows(begin)
+            .shows(" at a standard deviation of 0.")
+            .shows("(A/A noise 0.");
         let ended = archived.shows("gate old new --require transactions_>=_0.97 --format json");
         ended.code(code);
         let json: Value = serde_json::from_str(&ended.output).unwrap();
@@ -255,12 +263,13 @@ fn comparable_archived_runs_are_compared() {
     archived.tagged("base", 1.0, 6);
     archived.tagged("next", 2.0, 6);
     let told = one_line(&archived.answer("compare base next"));
-    told.shows("next makes 2.0")
-        .shows("6 and 6 runs, not interleaved");
-    let told = one_line(&archived.answer("compare 1..6 7,8,9"));
-    told.shows("no interval: that needs 5 runs of each");
-    let told = one_line(&archived.answer("compare 1 last"));
-    told.shows("one run each; no interval");
+    told.shows("next is 2.0 times as fast")
+        .shows("The runs were not interleaved")
+        .shows("Smallest detectable difference with 6 and 6 runs: ");
+    for words in ["compare 1..6 7,8,9", "compare 1 last"] {
+        let told = one_line(&archived.answer(words));
+        told.shows("no interval (needs 5 runs of each)");
+    }
     let mut cold = archived.copy(1.0);
     cold.spec.cache = record::Cache::Warm;
     archived.add(&cold, "warm");
@@ -268,7 +277,7 @@ fn comparable_archived_runs_are_compared() {
     ended.code(2);
     ended.errors.shows("differ in cache state (warm, as-is)");
     let told = one_line(&archived.answer("compare base warm --unlike"));
-    told.shows("the sides differ in cache state (warm, as-is)");
+    told.shows("warm and base differ in cache state (warm, as-is)");
     for wrong in [
         "compare base",
         "compare 1..3 2",
@@ -276,6 +285,121 @@ fn comparable_archived_runs_are_compared() {
         "compare base 99",
     ] {
         archived.shows(wrong).code(2);
+    }
+}
+
+/// A file in the format of `run --format json`, for each record one document.
+fn write(archived: &Archived, name: &str, records: &[Record]) -> String {
+    let path = archived.test_dir.path().join(name);
+    let texts: String = records.iter().map(verdict::to_json).collect();
+    std::fs::write(&path, texts).unwrap();
+    path.display().to_string()
+}
+
+#[test]
+fn files_are_compared_without_an_archive() {
+    let mut archived = Archived::new();
+    let before = archived.copy(1.0);
+    let before = write(&archived, "before.json", &[before]);
+    let after: Vec<Record> = (0..5).map(|_| archived.copy(0.5)).collect();
+    let after = write(&archived, "after.jsonl", &after);
+    let told = one_line(&archived.answer(&format!("compare {before} {after}")));
+    told.shows("after.jsonl against before.json (baseline) 6 runs: ")
+        .shows(" 0.50 - no interval (needs 5 runs of each)");
+    assert!(!archived.path().exists(), "files need no archive");
+    archived
+        .shows(&format!(
+            "gate {before} {after} --require transactions_>=_0.9"
+        ))
+        .code(5);
+    let both = archived.shows(&format!("compare {before} {before}"));
+    both.code(2);
+    one_line(&both.errors).shows("is in both configurations");
+    let one = archived.shows(&format!("compare {after}"));
+    one.code(2);
+    one_line(&one.errors).shows("it has 5 runs, but not those of one study");
+}
+
+#[test]
+fn runs_tags_studies_and_files_can_be_mixed() {
+    let mut archived = Archived::new();
+    archived.tagged("base", 1.0, 6);
+    let new: Vec<Record> = (0..6)
+        .map(|run| archived.copy(1.5 * NOISE[run % 5]))
+        .collect();
+    let new = write(&archived, "new.json", &new);
+    let told = one_line(&archived.answer(&format!("compare base {new}")));
+    told.shows("new.json against base (baseline)")
+        .shows("% faster");
+    let twice = archived.shows(&format!("compare base {new} 1"));
+    twice.code(2);
+    one_line(&twice.errors).shows("run 1 is in both configurations");
+    let told = one_line(&archived.answer(&format!("compare 1..5 {new} 6")));
+    told.shows("new.json and run 6 against runs 1..5 (baseline)")
+        .shows("transactions/s runs 1..5")
+        .shows("% faster");
+}
+
+#[test]
+fn study_in_a_file_is_compared_like_the_archived_one() {
+    let mut archived = Archived::new();
+    archived.study(0.7, 5);
+    let archive = archived.open();
+    let runs = archive.list(&archive::Filter::default()).unwrap();
+    let record = |run: &verdict::ListedRun| archive.record(run.number.unwrap()).unwrap();
+    let records: Vec<Record> = runs.iter().map(record).collect();
+    drop(archive);
+    let file = write(&archived, "study.jsonl", &records);
+    for rest in ["", " --metric create.p99 --metric transactions"] {
+        let told = archived.answer(&format!("compare last{rest}"));
+        assert_eq!(told, archived.answer(&format!("compare {file}{rest}")));
+    }
+    // A study of several configurations is not one side of a comparison.
+    for several in [format!("compare 1 {file}"), "compare 1 pair".to_owned()] {
+        let ended = archived.shows(&several);
+        ended.code(2);
+        one_line(&ended.errors).shows("it has 2 configurations: new, old");
+    }
+}
+
+#[test]
+fn tag_alone_selects_a_study_or_compares_its_targets() {
+    let mut archived = Archived::new();
+    for target in ["/mnt/a", "/mnt/b"] {
+        for run in 0..5 {
+            let factor = if target == "/mnt/a" { 1.0 } else { 0.5 };
+            let mut record = archived.copy(factor * NOISE[run]);
+            record.spec.targets = vec![target.into()];
+            archived.add(&record, "both");
+        }
+    }
+    let told = one_line(&archived.answer("compare both"));
+    told.shows("/mnt/b against /mnt/a (baseline) 10 runs: ")
+        .shows("/mnt/b is 50 % slower");
+    archived.tagged("one", 1.0, 2);
+    let ended = archived.shows("compare one");
+    ended.code(2);
+    one_line(&ended.errors).shows("'one' is one configuration with 2 runs");
+    archived.study(0.7, 5);
+    let told = one_line(&archived.answer("compare study:0123456789ab"));
+    told.shows("new is 30 % slower");
+}
+
+#[test]
+fn argument_that_names_nothing_is_answered_with_what_would() {
+    let mut archived = Archived::new();
+    archived.tagged("base", 1.0, 1);
+    for words in [
+        "compare base nothing",
+        "compare nothing",
+        "compare base missing.json",
+    ] {
+        let ended = archived.shows(words);
+        ended.code(2);
+        let told = one_line(&ended.errors);
+        told.shows("there is nothing called '")
+            .shows("no run, no cell of the last study, no tag, no study and no file")
+            .shows("use numbers like 3,5,7 or 3..9, STUDY:CELL, a tag, a study, or a file");
     }
 }
 

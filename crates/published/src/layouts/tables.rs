@@ -19,7 +19,7 @@ pub fn document(results: &LayoutResults, view: LayoutView) -> Document {
     document.words(numbers(results));
     if results.is_doubtful {
         document.warning(
-            "DOUBTFUL: a baseline of this study and its twin, the same system, differ; the \
+            "DOUBTFUL: a baseline of this study differs from itself in its A/A control; the \
              comparisons have the ratio.",
         );
     }

@@ -71,13 +71,19 @@ fn aa_control(found: &Comparisons) -> Vec<String> {
 
 /// The result of the A/A control in each metric: `transactions/s within ±1.2 %`.
 pub(crate) fn aa_controls(found: &Comparisons) -> Vec<String> {
-    let controls = found.aa_controls.iter();
-    let within = controls.map(|control| {
-        let within = control.within().map_or_else(
-            || "no interval (needs 5 blocks)".to_owned(),
-            |within| format!("within ±{}", tenths_up(within)),
-        );
-        (control.metric, within)
+    /// Text for a control with fewer blocks than an interval needs.
+    const NO_INTERVAL: &str = "no interval (needs 5 blocks)";
+    let controls = || found.aa_controls.iter();
+    if controls().next().is_some() && controls().all(|control| control.interval.is_none()) {
+        return vec![NO_INTERVAL.to_owned()];
+    }
+    let within = controls().map(|control| {
+        let within = control.within();
+        let within = within.map(|within| format!("within ±{}", tenths_up(within)));
+        (
+            control.metric,
+            within.unwrap_or_else(|| NO_INTERVAL.to_owned()),
+        )
     });
     by_metric(found, within.collect())
 }
@@ -145,7 +151,7 @@ fn details(found: &Comparisons) -> Vec<String> {
             .map_or(&row.baseline, |side| &side.name);
         let reserved = reservations(&row.unlike, &row.incomplete, side, baseline);
         let reserved = reserved.trim_start_matches("; ").to_owned();
-        let reserved = (!reserved.is_empty()).then(|| format!("{side}: {reserved}"));
+        let reserved = (!reserved.is_empty()).then_some(reserved);
         for detail in [reserved, excluded(row, side)].into_iter().flatten() {
             if !details.contains(&detail) {
                 details.push(detail);

@@ -56,10 +56,8 @@ pub(crate) fn reservations(
     let mut text = String::new();
     if !unlike.is_empty() {
         let unlike: Vec<String> = unlike.iter().map(unlike_words).collect();
-        text += &format!(
-            "; the configurations differ in {}",
-            unlike.join(", and in ")
-        );
+        let unlike = unlike.join(", and in ");
+        text += &format!("; {side} and {baseline} differ in {unlike}");
     }
     if !incomplete.is_empty() {
         text += &format!("; {}", incomplete_words(incomplete, side, baseline));

@@ -116,8 +116,8 @@ fn caption(tables: &[Comparisons], all: usize, has_band: bool) -> String {
         .first()
         .map_or_else(String::new, |table| confidence(table.confidence));
     let mut caption = format!(
-        "Each configuration over its baseline, with the {level} interval where there are five blocks or \
-         runs of each. {}",
+        "Each configuration over its baseline, with the {level} interval where there are five \
+         blocks or runs of each. {}",
         match has_band {
             true =>
                 "Shaded: the A/A control, the 95 % interval of the baseline's second runs over its \
@@ -131,7 +131,8 @@ fn caption(tables: &[Comparisons], all: usize, has_band: bool) -> String {
         caption += " Of latencies, processor time and messages less is better.";
     }
     if rows().any(|row| !row.unlike.is_empty()) {
-        caption += " ≠: the configurations differ in more than what is compared; the sentence says in what.";
+        caption += " ≠: the configurations differ in more than what is compared; the sentence \
+                    names the conditions.";
     }
     if tables.iter().any(|table| table.is_doubtful) {
         caption += " DOUBTFUL: a baseline differs from itself in its A/A control.";

@@ -391,7 +391,7 @@ fn figures_for_papers_contain_the_conditions_of_the_runs() {
     assert!(
         ratios
             .data
-            .starts_with("side,baseline,metric,ratio,from,to,twin from,twin to\r\n")
+            .starts_with("side,baseline,metric,ratio,from,to,A/A from,A/A to\r\n")
     );
     for words in [
         "95 % interval",

@@ -1,6 +1,6 @@
 //! Comparisons of runs with known numbers.
 
-use record::StudyPart;
+use record::{Coordinate, StudyPart};
 use study::statistics::ALPHA;
 use study::statistics::{Errors, Mean, student_quantile};
 use study::{
@@ -95,7 +95,9 @@ fn fewer_than_five_blocks_have_a_ratio_and_no_interval() {
         Baseline::alone(in_blocks("b", &[100.0; 4])),
     );
     let estimate = found.estimate().unwrap();
-    assert!(estimate.interval.is_none() && !estimate.is_shown && estimate.smallest_detectable.is_none());
+    assert!(
+        estimate.interval.is_none() && !estimate.is_shown && estimate.smallest_detectable.is_none()
+    );
     assert!((estimate.ratio - 0.9).abs() < 1e-3);
 }
 
@@ -108,7 +110,9 @@ fn two_single_runs_have_only_a_ratio() {
         (Method::NotInterleaved, 1, 1)
     );
     assert!(
-        is_near(estimate.ratio, 0.5) && estimate.interval.is_none() && estimate.standard_deviation.is_none()
+        is_near(estimate.ratio, 0.5)
+            && estimate.interval.is_none()
+            && estimate.standard_deviation.is_none()
     );
 }
 
@@ -186,6 +190,70 @@ fn baseline_with_second_runs_is_the_mean_of_both_runs() {
         ALPHA,
     );
     assert!(!found.is_doubtful && found.aa_controls[0].noise.unwrap() > 0.01);
+}
+
+#[test]
+fn names_leave_out_the_coordinates_that_all_configurations_have() {
+    let cell = |coordinates: &[(&str, &str)], label: &str| {
+        let mut side = in_blocks(label, &[100.0; 5]);
+        for run in &mut side.runs {
+            let coordinates = coordinates.iter().map(|(dimension, value)| Coordinate {
+                dimension: (*dimension).to_owned(),
+                value: (*value).to_owned(),
+            });
+            run.subject.coordinates = coordinates.collect();
+            run.subject.workload = "mail".to_owned();
+        }
+        side
+    };
+    let of = |baseline: ComparedSide, side: ComparedSide| {
+        let metrics = [Metric::Transactions];
+        let found = Comparisons::of(&Baseline::alone(baseline), &[side], &metrics, ALPHA);
+        let names: Vec<String> = found.sides.iter().map(|side| side.name.clone()).collect();
+        (found.common, names)
+    };
+    let (common, names) = of(
+        cell(&[("files", "500"), ("target", "ext4")], "files=500 ext4"),
+        cell(&[("files", "500"), ("target", "xfs")], "files=500 xfs"),
+    );
+    assert_eq!(common, ["mail", "files=500"]);
+    assert_eq!(names, ["ext4", "xfs"]);
+    // The workload is a coordinate of the cells, so that it is not repeated.
+    let (common, names) = of(
+        cell(&[("workload", "a"), ("target", "ext4")], "a ext4"),
+        cell(&[("workload", "a"), ("target", "xfs")], "a xfs"),
+    );
+    assert_eq!(
+        (common, names),
+        (vec!["a".into()], vec!["ext4".into(), "xfs".into()])
+    );
+    // These names are not those of the cells, for example because they are tags.
+    let (common, names) = of(
+        cell(&[("files", "500"), ("target", "ext4")], "before"),
+        cell(&[("files", "500"), ("target", "ext4")], "after"),
+    );
+    assert_eq!(
+        (common, names),
+        (vec!["mail".into()], vec!["before".into(), "after".into()])
+    );
+}
+
+#[test]
+fn aa_control_states_the_greatest_distance_from_1() {
+    let baseline = Baseline {
+        side: in_blocks("b", &[100.0; 6]),
+        twin: Some(in_blocks("b", &[101.0, 99.0, 102.0, 98.0, 100.0, 100.0])),
+    };
+    let sides = [in_blocks("a", &[110.0; 6])];
+    let found = Comparisons::of(&baseline, &sides, &[Metric::Transactions], ALPHA);
+    let control = &found.aa_controls[0];
+    let interval = control.interval.unwrap();
+    let within = control.within().unwrap();
+    assert!(within > 0.0 && found.blocks == 6, "{control:?}");
+    for end in [interval.low, interval.high] {
+        assert!((end - 1.0).abs() <= within + 1e-12, "{control:?}");
+    }
+    assert!(interval.high - 1.0 == within || 1.0 - interval.low == within);
 }
 
 #[test]

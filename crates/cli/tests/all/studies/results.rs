@@ -2,10 +2,13 @@
 
 use std::process::{Command, Stdio};
 
+use document::units::{grouped, latency};
 use serde_json::Value;
+use study::Metric;
 use testkit::Shows;
+use verdict::{Level, Summary};
 
-use super::{LITTLE, Lab, one_line};
+use super::{LITTLE, Lab, StudiedRun, one_line};
 use crate::support::interface::program;
 use crate::support::is_root;
 
@@ -16,9 +19,9 @@ fn study_results_can_be_compared_and_gated() {
         "study {LITTLE} --blocks 5 --target old=a --target new=b --name pair"
     )));
     told.begins_with("Study pair: 2 cells, 5 blocks of 3 runs");
-    told.shows("Comparison with old").shows("5 blocks");
+    told.shows("new against old (baseline) 5 blocks, ");
     // All commands print the same table.
-    let table = told.split("Comparison with old").last().unwrap();
+    let table = told.split("new against old (baseline)").last().unwrap();
     for words in ["compare last", "compare pair", "study --resume"] {
         let again = one_line(&lab.answer(words));
         assert!(again.ends_with(table), "{words}: {again}\n{told}");
@@ -31,7 +34,7 @@ fn study_results_can_be_compared_and_gated() {
     assert_eq!(csv, lab.answer("compare last --format csv"));
     assert_eq!(csv.lines().count(), 2, "{csv}");
     let markdown = lab.answer("study --resume --format markdown");
-    markdown.shows("| new | transactions |");
+    markdown.shows("| transactions/s |");
     // The first requirement is always met. Whether the second is met depends on the A/A noise of
     // the machine.
     lab.gates("transactions >= 0.0001")
@@ -49,6 +52,45 @@ fn study_results_can_be_compared_and_gated() {
     lab.is_clean(&[], &told);
 }
 
+/// A study of runs of a second on tmpfs. The second configuration has a think time, so that it is
+/// slower.
+#[test]
+fn screen_of_a_study_has_the_medians_and_verdicts_of_its_records() {
+    let lab = Lab::new();
+    let told = lab.answer(&format!(
+        "study {LITTLE} --set for=1s --blocks 5 --set mix=read=1 --axis think=0s,1ms --metric \
+         transactions --metric read.p99 --target a"
+    ));
+    let records = lab.complete();
+    let median = |cell: &str, metric: Metric| {
+        let runs = records.iter().filter(|(part, _)| part.cell == cell);
+        let summaries = runs.map(|(_, record)| Summary::of(record));
+        let counted = summaries.filter(|summary| summary.verdict.level != Level::Invalid);
+        let values = counted.filter_map(|summary| metric.of(&summary));
+        record::Middle::of(values).unwrap().median
+    };
+    let rate = |cell| grouped(median(cell, Metric::Transactions).round() as u64);
+    let p99 = |cell| latency(median(cell, "read.p99".parse().unwrap()));
+    let (base, slow) = ("think=0s", "think=1ms");
+    let rows = one_line(&told);
+    rows.shows(&format!("{slow} against {base} (baseline) 5 blocks, "))
+        .shows(&format!("{} runs: ", records.len()))
+        .shows(&format!("transactions/s {} {} 0.", rate(base), rate(slow)))
+        .shows(&format!("read p99 {} {} ", p99(base), p99(slow)))
+        .shows(&format!(
+            "A/A control ({base} against itself): transactions/s within ±"
+        ))
+        .shows("Smallest detectable difference with 5 blocks: transactions/s ")
+        .shows("Target of all: tmpfs (memory)");
+    for level in [Level::Valid, Level::Doubtful, Level::Invalid] {
+        let of_level = |(_, record): &&StudiedRun| Summary::of(record).verdict.level == level;
+        match records.iter().filter(of_level).count() {
+            0 => rows.does_not_show(&format!(" {}", level.name())),
+            runs => rows.shows(&format!("{runs} {}", level.name())),
+        };
+    }
+}
+
 /// A configuration with think time is slower by far more than the A/A noise.
 #[test]
 fn gate_on_a_slower_configuration_fails() {
@@ -56,7 +98,7 @@ fn gate_on_a_slower_configuration_fails() {
     let words = format!("study {LITTLE} --blocks 5 --mix read=1 --axis think=0s,1ms --target a")
         .replace("--for 50ms", "--for 300ms");
     let told = one_line(&lab.answer(&words));
-    told.shows("think=1ms makes 0.");
+    told.shows("think=1ms is ").shows(" % slower");
     lab.gates("transactions >= 0.97")
         .code(4)
         .shows("Gate failed");
@@ -165,10 +207,7 @@ fn separately_measured_configurations_are_joined_in_one_study() {
         );
     }
     let told = one_line(&again.output);
-    assert!(
-        told.contains("not interleaved") && told.contains("5 blocks"),
-        "{again}"
-    );
+    assert!(told.contains("5 blocks, not interleaved"), "{again}");
     assert!(one_line(&lab.answer("compare last")).contains("not interleaved"));
     // A study with the same tag but another design is refused.
     let ended = lab.shows(&words("kernels", "new", 6, " --dirs 3"));
@@ -224,7 +263,7 @@ fn progress_fits_the_terminal_and_a_log_has_one_line_for_each_run() {
     let words = format!("study {LITTLE} --blocks 2 --target old=a --target new=b");
     let text = on_terminal(&lab, &words);
     text.shows_all(
-        "block 1 of 2, run 1 of 3 | block 2 of 2, run 3 of 3 | left) | Comparison with old",
+        "block 1 of 2, run 1 of 3 | block 2 of 2, run 3 of 3 | left) | new against old (baseline)",
     );
     for line in text.lines() {
         let is_word = line.split(' ').any(|word| word.chars().count() > 48);

@@ -11,7 +11,7 @@ fn simultaneous_studies_contain_only_their_own_runs() {
         |name: &str| format!("study {LITTLE} --name {name} --blocks 5 --target a --target b");
     let running = ["one", "other"].map(|name| lab.start(&words(name)));
     for running in running {
-        running.finish().code(0).shows("Comparison with");
+        running.finish().code(0).shows("(baseline)");
     }
     let runs = lab.complete();
     assert_eq!(runs.len(), 30);
