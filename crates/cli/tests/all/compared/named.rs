@@ -1,0 +1,121 @@
+//! The arguments of `compare` and `gate`: runs, tags, studies and files.
+
+use record::Record;
+use testkit::Shows;
+
+use super::{Archived, NOISE, one_line};
+
+/// A file in the format of `run --format json`, for each record one document.
+fn write(archived: &Archived, name: &str, records: &[Record]) -> String {
+    let path = archived.test_dir.path().join(name);
+    let texts: String = records.iter().map(verdict::to_json).collect();
+    std::fs::write(&path, texts).unwrap();
+    path.display().to_string()
+}
+
+#[test]
+fn files_are_compared_without_an_archive() {
+    let mut archived = Archived::new();
+    let before = archived.copy(1.0);
+    let before = write(&archived, "before.json", &[before]);
+    let after: Vec<Record> = (0..5).map(|_| archived.copy(0.5)).collect();
+    let after = write(&archived, "after.jsonl", &after);
+    let told = one_line(&archived.answer(&format!("compare {before} {after}")));
+    told.shows("after.jsonl against before.json (baseline) 6 runs: ")
+        .shows(" 0.50 - no interval (needs 5 runs of each)");
+    assert!(!archived.path().exists(), "files need no archive");
+    archived
+        .shows(&format!(
+            "gate {before} {after} --require transactions_>=_0.9"
+        ))
+        .code(5);
+    let both = archived.shows(&format!("compare {before} {before}"));
+    both.code(2);
+    one_line(&both.errors).shows("is in both configurations");
+    let one = archived.shows(&format!("compare {after}"));
+    one.code(2);
+    one_line(&one.errors).shows("it has 5 runs, but not those of one study");
+}
+
+#[test]
+fn runs_tags_studies_and_files_can_be_mixed() {
+    let mut archived = Archived::new();
+    archived.tagged("base", 1.0, 6);
+    let new: Vec<Record> = (0..6)
+        .map(|run| archived.copy(1.5 * NOISE[run % 5]))
+        .collect();
+    let new = write(&archived, "new.json", &new);
+    let told = one_line(&archived.answer(&format!("compare base {new}")));
+    told.shows("new.json against base (baseline)")
+        .shows("% faster");
+    let twice = archived.shows(&format!("compare base {new} 1"));
+    twice.code(2);
+    one_line(&twice.errors).shows("run 1 is in both configurations");
+    let told = one_line(&archived.answer(&format!("compare 1..5 {new} 6")));
+    told.shows("new.json and run 6 against runs 1..5 (baseline)")
+        .shows("transactions/s runs 1..5")
+        .shows("% faster");
+}
+
+#[test]
+fn study_in_a_file_is_compared_like_the_archived_one() {
+    let mut archived = Archived::new();
+    archived.study(0.7, 5);
+    let archive = archived.open();
+    let runs = archive.list(&archive::Filter::default()).unwrap();
+    let record = |run: &verdict::ListedRun| archive.record(run.number.unwrap()).unwrap();
+    let records: Vec<Record> = runs.iter().map(record).collect();
+    drop(archive);
+    let file = write(&archived, "study.jsonl", &records);
+    for rest in ["", " --metric create.p99 --metric transactions"] {
+        let told = archived.answer(&format!("compare last{rest}"));
+        assert_eq!(told, archived.answer(&format!("compare {file}{rest}")));
+    }
+    // A study of several configurations is not one side of a comparison.
+    for several in [format!("compare 1 {file}"), "compare 1 pair".to_owned()] {
+        let ended = archived.shows(&several);
+        ended.code(2);
+        one_line(&ended.errors).shows("it has 2 configurations: new, old");
+    }
+}
+
+#[test]
+fn tag_alone_selects_a_study_or_compares_its_targets() {
+    let mut archived = Archived::new();
+    for target in ["/mnt/a", "/mnt/b"] {
+        for run in 0..5 {
+            let factor = if target == "/mnt/a" { 1.0 } else { 0.5 };
+            let mut record = archived.copy(factor * NOISE[run]);
+            record.spec.targets = vec![target.into()];
+            archived.add(&record, "both");
+        }
+    }
+    let told = one_line(&archived.answer("compare both"));
+    told.shows("/mnt/b against /mnt/a (baseline) 10 runs: ")
+        .shows("/mnt/b is 50 % slower");
+    archived.tagged("one", 1.0, 2);
+    let ended = archived.shows("compare one");
+    ended.code(2);
+    one_line(&ended.errors).shows("'one' is one configuration with 2 runs");
+    archived.study(0.7, 5);
+    let told = one_line(&archived.answer("compare study:0123456789ab"));
+    told.shows("new is 30 % slower");
+}
+
+#[test]
+fn argument_that_names_nothing_is_answered_with_what_would() {
+    let mut archived = Archived::new();
+    archived.tagged("base", 1.0, 1);
+    for words in [
+        "compare base nothing",
+        "compare nothing",
+        "compare base missing.json",
+    ] {
+        let ended = archived.shows(words);
+        ended.code(2);
+        let told = one_line(&ended.errors);
+        told.shows("there is nothing called '")
+            .shows("no run, no cell of the last study, no tag, no study and no file")
+            .shows("use numbers like 3,5,7 or 3..9, STUDY:CELL, a tag, a study, or a file");
+    }
+}
