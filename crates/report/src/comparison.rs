@@ -15,7 +15,7 @@ use study::Comparisons;
 pub(crate) use self::notes::{aa_controls, add_notes};
 use self::notes::{joint_confidence, more_blocks};
 use self::sentence::doubt;
-pub(crate) use self::sentence::{confidence, probability, reservations};
+pub(crate) use self::sentence::{confidence, finding, probability, reservations};
 pub use self::sentence::{incomplete_words, sentence, unlike_words};
 pub use self::spreadsheet::as_csv;
 pub(crate) use self::table::{linked_table, table};

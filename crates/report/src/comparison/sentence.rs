@@ -95,7 +95,7 @@ fn ratio_of(ratio: f64, digits: usize) -> String {
 
 /// The finding of a comparison in a few words: `xfs is 29 % slower`, or `29 % slower` without the
 /// candidate's name.
-pub(super) fn finding(row: &Comparison, candidate: Option<&str>) -> String {
+pub(crate) fn finding(row: &Comparison, candidate: Option<&str>) -> String {
     let (estimate, is_higher) = match row.estimate() {
         Some(estimate) if estimate.is_shown => (estimate, estimate.ratio > 1.0),
         Some(estimate) if estimate.interval.is_none() => {

@@ -13,7 +13,9 @@ use verdict::Summary;
 use super::file::{PageRun, whole};
 use super::sides::{PageSide, all, anchor, in_words};
 use super::{cells, ratios, run};
-use crate::comparison::{self, aa_controls, add_notes, doubts, linked_table, noun};
+use crate::comparison::{
+    self, aa_controls, add_notes, doubts, finding, linked_table, metric_name, noun,
+};
 use crate::text;
 
 /// The content of the page of a study or of compared configurations.
@@ -99,6 +101,7 @@ pub fn comparison_conditions(page: &ComparedPage<'_>) -> Document {
 fn strip(page: &ComparedPage<'_>, sides: &[PageSide<'_>]) -> Document {
     let mut strip = Document::default();
     result(&mut strip, page.tables);
+    findings(&mut strip, page.tables);
     size(&mut strip, page, sides);
     aa_control(&mut strip, page.tables);
     levels(&mut strip, sides);
@@ -160,6 +163,31 @@ fn result(strip: &mut Document, tables: &[Comparisons]) {
     }
     strip.sentence("Differences", words);
     strip.paint(vec![(painted, tone)]);
+}
+
+/// Adds the findings of the first comparisons that have a ratio.
+fn findings(strip: &mut Document, tables: &[Comparisons]) {
+    /// Maximum number of findings in the summary.
+    const SHOWN: usize = 4;
+    let of_table = |of: &Comparisons| {
+        let rows = of.rows.iter().filter(|row| row.estimate().is_some());
+        let words = rows.map(|row| {
+            // With several tables, only the whole name distinguishes the configurations.
+            let side = of.side(&row.side).filter(|_| tables.len() == 1);
+            let name = side.map_or(&row.side, |side| &side.name);
+            format!("{}: {}", metric_name(row.metric), finding(row, Some(name)))
+        });
+        words.collect::<Vec<String>>()
+    };
+    let mut all: Vec<String> = tables.iter().flat_map(of_table).collect();
+    let more = all.len().saturating_sub(SHOWN);
+    all.truncate(SHOWN);
+    if more > 0 {
+        all.push(format!("and {more} more below"));
+    }
+    if !all.is_empty() {
+        strip.sentence("Findings", all.join("; "));
+    }
 }
 
 fn size(strip: &mut Document, page: &ComparedPage<'_>, sides: &[PageSide<'_>]) {
