@@ -12,7 +12,7 @@ use document::units::{bound, counted};
 use document::{Block, Document};
 use study::Comparisons;
 
-pub(crate) use self::notes::{aa_controls, add_notes};
+pub(crate) use self::notes::{aa_controls, add_gate_notes, add_notes};
 use self::notes::{joint_confidence, more_blocks};
 use self::sentence::doubt;
 pub(crate) use self::sentence::{confidence, finding, probability, reservations};

@@ -6,7 +6,9 @@ use document::{Cell, Document, Table, Tone};
 use study::gate::FAIL_ALPHA;
 use study::{Bound, Comparisons, Decision, Gate, Judged, Method};
 
-use crate::comparison::{add_doubts, add_notes, contest, probability, reservations, size, value};
+use crate::comparison::{
+    add_doubts, add_gate_notes, contest, probability, reservations, size, value,
+};
 
 /// The report of a gate, for example as text or as Markdown in a pull request.
 pub fn document(gate: &Gate) -> Document {
@@ -33,7 +35,7 @@ pub fn document(gate: &Gate) -> Document {
     for comparisons in &gate.comparisons {
         add_doubts(&mut document, comparisons);
         document.words(size(comparisons));
-        add_notes(&mut document, comparisons);
+        add_gate_notes(&mut document, comparisons);
     }
     document
 }

@@ -13,20 +13,31 @@ use super::words::metric_name;
 const INVALID_LISTED_MAX: usize = 12;
 
 pub(crate) fn add_notes(document: &mut Document, found: &Comparisons) {
-    let mut first = aa_control(found);
-    first.extend(smallest_detectable(found));
+    let first = [Some(aa_control(found)), smallest_detectable(found)];
+    let first: Vec<String> = first.into_iter().flatten().collect();
     document.words(bound(&first.join(" ")));
-    if !found.is_in_blocks() || found.is_apart() {
-        document.words(
-            "The runs were not interleaved: changes of the machine between the configurations are \
-             part of the differences.",
-        );
-    }
     for text in [joint_confidence(found), more_blocks(found)]
         .into_iter()
         .flatten()
     {
         document.words(bound(&text));
+    }
+    add_basis(document, found);
+}
+
+/// The notes that a gate shares with a comparison.
+pub(crate) fn add_gate_notes(document: &mut Document, found: &Comparisons) {
+    document.words(bound(&aa_control(found)));
+    add_basis(document, found);
+}
+
+/// Adds conditions in which configurations differ, the targets, and the excluded runs.
+fn add_basis(document: &mut Document, found: &Comparisons) {
+    if !found.is_in_blocks() || found.is_apart() {
+        document.words(
+            "The runs were not interleaved: changes of the machine between the configurations are \
+             part of the differences.",
+        );
     }
     document.items(details(found).iter().map(|text| bound(text)));
     targets(document, found);
@@ -51,22 +62,20 @@ fn by_metric(found: &Comparisons, values: Vec<(study::Metric, String)>) -> Vec<S
     values.into_iter().map(words).collect()
 }
 
-/// The result of the A/A control as a sentence; empty for runs without blocks.
-fn aa_control(found: &Comparisons) -> Vec<String> {
+/// The result of the A/A control as a sentence.
+fn aa_control(found: &Comparisons) -> String {
     let baseline = found
         .sides
         .first()
         .map_or(&found.baseline, |side| &side.name);
     if found.aa_controls.is_empty() {
         return match found.is_in_blocks() {
-            true => vec!["A/A control: none, because the baseline ran once in each block.".into()],
-            false => vec!["A/A control: none, because the runs are not in blocks.".into()],
+            true => "A/A control: none, because the baseline ran once in each block.".to_owned(),
+            false => "A/A control: none, because the runs are not in blocks.".to_owned(),
         };
     }
     let within = aa_controls(found).join(", ");
-    vec![format!(
-        "A/A control ({baseline} against itself): {within}."
-    )]
+    format!("A/A control ({baseline} against itself): {within}.")
 }
 
 /// The result of the A/A control in each metric: `transactions/s within ±1.2 %`.
@@ -152,13 +161,25 @@ fn details(found: &Comparisons) -> Vec<String> {
         let reserved = reservations(&row.unlike, &row.incomplete, side, baseline);
         let reserved = reserved.trim_start_matches("; ").to_owned();
         let reserved = (!reserved.is_empty()).then_some(reserved);
-        for detail in [reserved, excluded(row, side)].into_iter().flatten() {
+        let blocks = fewer_blocks(found, row, side);
+        let of_row = [reserved, excluded(row, side), blocks];
+        for detail in of_row.into_iter().flatten() {
             if !details.contains(&detail) {
                 details.push(detail);
             }
         }
     }
     details
+}
+
+/// The number of blocks of a comparison; `None` if it has all blocks of the table.
+fn fewer_blocks(found: &Comparisons, row: &Comparison, side: &str) -> Option<String> {
+    let is_fewer = found.is_in_blocks() && row.count < found.blocks;
+    row.estimate().filter(|_| is_fewer)?;
+    Some(format!(
+        "{side}: compared in {} of {} blocks",
+        row.count, found.blocks
+    ))
 }
 
 /// Why a candidate was not compared in a metric; `None` if it was compared.

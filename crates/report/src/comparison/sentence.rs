@@ -3,7 +3,7 @@
 use document::units::{counted, percent};
 use study::{
     AaControl, Better, Comparison, ComparisonOutcome, Estimate, Incomplete, IncompleteDifference,
-    Method, Metric, RatioInterval, Statistic, Unlike, UnlikeWhat,
+    Method, Metric, RatioInterval, Unlike, UnlikeWhat,
 };
 
 use super::words::{noun, result};

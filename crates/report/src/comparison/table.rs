@@ -28,12 +28,12 @@ fn of_pair(found: &Comparisons, baseline: &SideSummary, candidate: &SideSummary)
         true => format!("{of}/{to}"),
         false => "ratio".to_owned(),
     };
-    let mut table = Table::new(1, &["", to, of, &ratio, &interval_header(found)]);
+    let mut table = Table::new(1, &["median", to, of, &ratio, &interval_header(found)]);
     table.column("", true);
     for row in &found.rows {
         let name = Cell::ours(metric_name(row.metric));
         let medians = [baseline, candidate].map(|side| median(side, row.metric));
-        let finding = finding(row, Some(&candidate.name)) + &blocks(found, row);
+        let finding = finding(row, Some(&candidate.name));
         let cells = [vec![name], medians.to_vec(), estimate(row)].concat();
         table.row([cells, vec![finding.into()]].concat());
     }
@@ -58,7 +58,7 @@ pub(crate) fn linked_table(found: &Comparisons, side: impl Fn(&SideSummary) -> C
             match row {
                 Some(row) => {
                     cells.extend(estimate(row));
-                    cells.push(Cell::ours(finding(row, None) + &blocks(found, row)));
+                    cells.push(Cell::ours(finding(row, None)));
                 }
                 None => cells.extend([Cell::Empty, Cell::Empty, Cell::ours("baseline")]),
             }
@@ -92,12 +92,4 @@ fn estimate(row: &Comparison) -> Vec<Cell> {
     let interval =
         interval.map(|of| Cell::ours(format!("{:.digits$}–{:.digits$}", of.low, of.high)));
     vec![ratio.into(), interval.into()]
-}
-
-/// The number of blocks of a comparison, if the table has more.
-fn blocks(found: &Comparisons, row: &Comparison) -> String {
-    match row.estimate().is_some() && found.is_in_blocks() && row.count < found.blocks {
-        true => format!(" ({} of {} blocks)", row.count, found.blocks),
-        false => String::new(),
-    }
 }

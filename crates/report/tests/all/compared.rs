@@ -197,7 +197,7 @@ fn medians_verdicts_and_targets_are_in_all_formats() {
         Format::Markdown.document(&document, document::WIDTH),
     ];
     for text in &in_documents {
-        let text = text.replace('\u{a0}', " ");
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         // The medians of xfs: nine runs of 7,100 with the deviations of `NOISE`.
         let xfs = found.sides[1].medians[&Metric::Transactions];
         text.shows(&document::units::grouped(xfs.round() as u64))

@@ -73,15 +73,18 @@ fn screen_of_a_study_has_the_medians_and_verdicts_of_its_records() {
     let p99 = |cell| latency(median(cell, "read.p99".parse().unwrap()));
     let (base, slow) = ("think=0s", "think=1ms");
     let rows = one_line(&told);
-    rows.shows(&format!("{slow} against {base} (baseline) 5 blocks, "))
-        .shows(&format!("{} runs: ", records.len()))
-        .shows(&format!("transactions/s {} {} 0.", rate(base), rate(slow)))
-        .shows(&format!("read p99 {} {} ", p99(base), p99(slow)))
-        .shows(&format!(
-            "A/A control ({base} against itself): transactions/s within ±"
-        ))
-        .shows("Smallest detectable difference with 5 blocks: transactions/s ")
-        .shows("Target of all: tmpfs (memory)");
+    rows.shows(&format!(
+        "median {base} {slow} {slow}/{base} 95 % interval "
+    ))
+    .shows(&format!("{slow} against {base} (baseline) 5 blocks, "))
+    .shows(&format!("{} runs: ", records.len()))
+    .shows(&format!("transactions/s {} {} 0.", rate(base), rate(slow)))
+    .shows(&format!("read p99 {} {} ", p99(base), p99(slow)))
+    .shows(&format!(
+        "A/A control ({base} against itself): transactions/s within ±"
+    ))
+    .shows("Smallest detectable difference with 5 blocks: transactions/s ")
+    .shows("Target of all: tmpfs (memory)");
     for level in [Level::Valid, Level::Doubtful, Level::Invalid] {
         let of_level = |(_, record): &&StudiedRun| Summary::of(record).verdict.level == level;
         match records.iter().filter(of_level).count() {
