@@ -16,7 +16,8 @@ use crate::error::Error;
 use crate::publications::{beside_on_page, layout_on_page};
 use crate::record_source::{self, is_record_file};
 use crate::study::found::{self, FoundStudy};
-use crate::study::select::{Found, all_of_study, is_number, no_study, sides};
+use crate::study::named_side::is_number;
+use crate::study::select::{Found, all_of_study, no_study, sides};
 
 /// A page, and figures of the same runs that are written to separate files.
 pub struct PageFiles {

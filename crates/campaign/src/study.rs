@@ -19,7 +19,7 @@ pub mod directories;
 mod environment;
 pub mod found;
 mod ground;
-mod named_side;
+pub(crate) mod named_side;
 mod plan;
 mod quiet;
 pub mod select;
