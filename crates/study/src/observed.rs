@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use verdict::{Level, Summary};
 
 use crate::metric::Metric;
-use crate::side_summary::Subject;
+use crate::subject::Subject;
 
 /// The block of a study that a run belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
