@@ -7,7 +7,7 @@ use study::repeats::RUNS_MIN_UNTIL;
 use study::statistics::BLOCKS_MIN;
 use study::{Drift, MetricUnit, RepeatedMetric, Repeats, StudyPlan};
 
-use crate::comparison::{confidence, noun, probability, reasons, verdicts};
+use crate::comparison::{all_reasons, confidence, noun, probability, verdicts};
 use crate::page::in_words;
 use crate::study::length;
 
@@ -166,7 +166,9 @@ const COLUMNS: [(&str, Value); 17] = [
     ("runs_valid", |_, found| count(found.verdicts.valid)),
     ("runs_doubtful", |_, found| count(found.verdicts.doubtful)),
     ("runs_invalid", |_, found| count(found.verdicts.invalid)),
-    ("reasons", |_, found| Cell::ours(reasons(&found.verdicts))),
+    ("reasons", |_, found| {
+        Cell::ours(all_reasons(&found.verdicts))
+    }),
 ];
 
 fn count(number: u32) -> Cell {

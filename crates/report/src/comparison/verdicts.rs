@@ -41,6 +41,14 @@ pub(crate) fn verdicts(counts: &VerdictCounts) -> String {
     }
 }
 
+/// The rules of DOUBTFUL and of INVALID runs, each with its number of runs.
+pub(crate) fn all_reasons(counts: &VerdictCounts) -> String {
+    let of_levels = [&counts.doubtful_reasons, &counts.invalid_reasons];
+    let mut words = of_levels.map(|rules| reasons(rules, 0)).to_vec();
+    words.retain(|words| !words.is_empty());
+    words.join(", ")
+}
+
 /// Names of rules, the most frequent first. A rule is followed by the number of runs that it
 /// applies to, unless these are all `runs`.
 pub(super) fn reasons(rules: &BTreeMap<String, u32>, runs: u32) -> String {

@@ -32,6 +32,7 @@ fn run(number: u32, rate: f64) -> StudyRun {
         observed: Observed {
             run: Some(u64::from(number) + 40),
             block: None,
+            subject: study::Subject::default(),
             level: Level::Valid,
             values: values.collect(),
             reasons: [].into(),
