@@ -57,10 +57,10 @@ fn study_results_can_be_compared_and_gated() {
 #[test]
 fn screen_of_a_study_has_the_medians_and_verdicts_of_its_records() {
     let lab = Lab::new();
-    let told = lab.answer(&format!(
-        "study {LITTLE} --set for=1s --blocks 5 --set mix=read=1 --axis think=0s,1ms --metric \
-         transactions --metric read.p99 --target a"
-    ));
+    let told = lab.answer(
+        "study --files 50 --for 1s --no-overhead --quiet-time 0s --blocks 5 --mix read=1 --axis \
+         think=0s,1ms --metric transactions --metric read.p99 --target a",
+    );
     let records = lab.complete();
     let median = |cell: &str, metric: Metric| {
         let runs = records.iter().filter(|(part, _)| part.cell == cell);
