@@ -59,7 +59,7 @@ fn screen_of_a_study_has_the_medians_and_verdicts_of_its_records() {
     let lab = Lab::new();
     let told = lab.answer(
         "study --files 50 --for 1s --no-overhead --quiet-time 0s --blocks 5 --mix read=1 --axis \
-         think=0s,1ms --metric transactions --metric read.p99 --target a",
+         think=0s,200us --metric transactions --metric read.p99 --target a",
     );
     let records = lab.complete();
     let median = |cell: &str, metric: Metric| {
@@ -71,7 +71,7 @@ fn screen_of_a_study_has_the_medians_and_verdicts_of_its_records() {
     };
     let rate = |cell| grouped(median(cell, Metric::Transactions).round() as u64);
     let p99 = |cell| latency(median(cell, "read.p99".parse().unwrap()));
-    let (base, slow) = ("think=0s", "think=1ms");
+    let (base, slow) = ("think=0s", "think=200us");
     let rows = one_line(&told);
     rows.shows(&format!(
         "median {base} {slow} {slow}/{base} 95 % interval "
