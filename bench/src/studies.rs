@@ -342,7 +342,10 @@ impl Bench<'_> {
             estimate: row.estimate().copied(),
             known,
             is_doubtful: comparisons.is_doubtful,
-            noise: comparisons.aa_controls.first().and_then(|control| control.noise),
+            noise: comparisons
+                .aa_controls
+                .first()
+                .and_then(|control| control.noise),
             gate,
             took: performed.took,
         })
