@@ -127,7 +127,7 @@ pub fn of_records(
         let part = record.study.as_ref().filter(|part| part.study == id)?;
         Some((part, record, *number))
     });
-    let last = parts.clone().last();
+    let last = parts.clone().next_back();
     let text = last.map(|(part, ..)| &part.design).ok_or_else(|| {
         Error::refused(format!(
             "the study {id} has no run in the archive with its design (start a new study)"

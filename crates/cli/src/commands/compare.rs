@@ -40,7 +40,7 @@ fn found(
     metrics: &[Metric],
 ) -> Result<Found, Problem> {
     let archive = need_archive(words).then(|| open(archive)).transpose()?;
-    Ok(sides(archive.as_ref(), words, metrics, unlike)?)
+    sides(archive.as_ref(), words, metrics, unlike)
 }
 
 pub fn show(tables: &[Comparisons], format: Format) -> Result<(), Problem> {

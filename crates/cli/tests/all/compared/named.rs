@@ -83,9 +83,9 @@ fn study_in_a_file_is_compared_like_the_archived_one() {
 fn tag_alone_selects_a_study_or_compares_its_targets() {
     let mut archived = Archived::new();
     for target in ["/mnt/a", "/mnt/b"] {
-        for run in 0..5 {
+        for noise in &NOISE[..5] {
             let factor = if target == "/mnt/a" { 1.0 } else { 0.5 };
-            let mut record = archived.copy(factor * NOISE[run]);
+            let mut record = archived.copy(factor * noise);
             record.spec.targets = vec![target.into()];
             archived.add(&record, "both");
         }
