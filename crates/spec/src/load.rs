@@ -123,7 +123,7 @@ pub struct Sweep {
     pub arrivals: ArrivalProcess,
     /// Whether each load level has a new pool.
     pub fresh: bool,
-    /// The operation to which the SLO applies; left out if it applies to all operations together.
+    /// The operation to which the SLO applies; absent if it applies to all operations together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slo_operation: Option<Action>,
     /// SLO: 99 % of the operations must be faster than this time in nanoseconds; null without an

@@ -207,7 +207,7 @@ impl Limit {
 /// the load level that is nearest to it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SloSummary {
-    /// The operation to which the SLO applies; left out if it applies to all operations together.
+    /// The operation to which the SLO applies; absent if it applies to all operations together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<Action>,
     /// The latency that 99 % of the operations must stay below, in nanoseconds.

@@ -17,7 +17,7 @@ const KEPT: [(u32, &str, &str, u64); 4] = [
         1,
         "1-mix",
         include_str!("../versions/1-mix.json"),
-        0xcf59_5592_e563_3c80,
+        0x67aa_4e61_b383_749e,
     ),
     (
         1,
@@ -35,7 +35,7 @@ const KEPT: [(u32, &str, &str, u64); 4] = [
         1,
         "1-classic",
         include_str!("../versions/1-classic.json"),
-        0x30cc_266b_4dd9_e814,
+        0xa5f9_1639_79f9_285d,
     ),
 ];
 
