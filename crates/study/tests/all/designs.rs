@@ -54,7 +54,7 @@ fn baseline_is_selected_by_a_value_of_a_dimension() {
     let of = |baseline: &str| {
         let text = format!(
             "baseline = \"{baseline}\"\ntargets = [\"/a\", \"/b\"]\n[axes]\nfiles = [10, \
-             20]\nsubdirs = [10, 1]\n{WORKLOAD}"
+             20]\ndirs = [10, 1]\n{WORKLOAD}"
         );
         Design::parse(&text).map(|design| {
             design
