@@ -126,6 +126,7 @@ pub fn clean(namespace: &Arc<dyn Namespace>, path: &Path) -> Result<Vec<Cleaned>
         Looked::Abandoned(one) => abandoned.push(*one),
     }
     cleaned.extend(remove_all(abandoned));
+    heartbeat::remove_unneeded();
     Ok(cleaned)
 }
 

@@ -14,6 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, unlinkat};
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
 use rustix::time::{ClockId, clock_gettime};
 use system::Lines;
 use system::shared::LINE_WORDS;
@@ -36,7 +38,7 @@ const WORD_PAIRS: [[usize; 2]; 2] = [[2, 3], [4, 5]];
 const WORD_BEGAN: usize = 6;
 const WORD_EARLIEST: usize = 7;
 /// Number of directories that contain a manifest of the run: the signs of life are needed until the
-/// last one is cleaned.
+/// last one is cleaned. 0 while the directories are being prepared: the run has made no file yet.
 const WORD_DIRECTORIES: usize = 8;
 /// The highest value of the wall clock since the run began. If the clock was set back, files made
 /// before that change have later times than the clock's last value.
@@ -277,6 +279,37 @@ pub(crate) fn cleaned(name: &str) {
     remove(name);
 }
 
+/// Removes the signs of life of this user's killed runs that had made no file yet. No manifest may
+/// name them, so [`cleaned`] does not find all of them.
+pub(crate) fn remove_unneeded() {
+    let own = format!("{PREFIX}{}-", rustix::process::geteuid().as_raw());
+    for entry in std::fs::read_dir(DIRECTORY).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        if let Some(name) = name.to_str().filter(|name| name.starts_with(&own))
+            && !process_exists(name)
+            && directories(name) == Some(0)
+        {
+            remove(name);
+        }
+    }
+}
+
+/// Whether the process that the name contains exists. `true` if the name contains no process.
+fn process_exists(name: &str) -> bool {
+    let pid = name.split('-').nth(2).and_then(|pid| pid.parse().ok());
+    pid.and_then(Pid::from_raw)
+        .is_none_or(|pid| test_kill_process(pid) != Err(Errno::SRCH))
+}
+
+/// Returns the number of directories with a manifest of the run; 0 if the process was killed before
+/// it wrote it, and `None` if these are not signs of life of this user.
+fn directories(name: &str) -> Option<u64> {
+    let file = open(name, OFlags::RDONLY)?;
+    let mut word = [0; 8];
+    rustix::io::pread(&file, &mut word, 8 * WORD_DIRECTORIES as u64).ok()?;
+    Some(u64::from_ne_bytes(word))
+}
+
 fn remove(name: &str) {
     let _ = unlinkat(CWD, path(name), AtFlags::empty());
 }
@@ -340,6 +373,26 @@ mod tests {
         );
         cleaned(&name);
         assert_eq!(read(&name), None);
+    }
+
+    #[test]
+    fn signs_of_life_of_a_run_killed_before_its_first_file_are_removed() {
+        let mut process = std::process::Command::new("true").spawn().unwrap();
+        process.wait().unwrap();
+        let own = rustix::process::geteuid().as_raw();
+        let of_killed = |began| format!("{PREFIX}{own}-{}-{began}", process.id());
+        let [none_made, files_made] = [of_killed(1), of_killed(2)];
+        for (name, directories) in [(&none_made, 0), (&files_made, 1)] {
+            let lines = Lines::create(&path(name), 1).unwrap();
+            lines[0].0[WORD_DIRECTORIES].store(directories, Ordering::Relaxed);
+        }
+        let of_active = Life::begin(1, 1, 3, 1_000);
+        remove_unneeded();
+        assert_eq!(directories(&none_made), None);
+        assert_eq!(directories(&files_made), Some(1));
+        assert_eq!(of_active.name().and_then(directories), Some(0));
+        remove(&files_made);
+        of_active.end();
     }
 
     #[test]
