@@ -16,6 +16,8 @@ pub struct Filter {
     pub file_system: Option<String>,
     /// Name of the preset that the run must have used.
     pub preset: Option<String>,
+    /// Fingerprint of the workload that the run must have performed.
+    pub fingerprint: Option<String>,
     /// Tags, all of which the run must have.
     pub tags: Vec<String>,
     /// The verdict that the run must have.
@@ -42,6 +44,7 @@ impl Filter {
         add("begun_unix_ns < ?", moment(self.until_unix_ns));
         add("host = ?", word(&self.host));
         add("preset = ?", word(&self.preset));
+        add("fingerprint = ?", word(&self.fingerprint));
         for tag in &self.tags {
             let tagged = "number IN (SELECT run FROM tag WHERE word = ?)";
             add(tagged, Some(text(tag)));

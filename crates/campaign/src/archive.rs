@@ -2,9 +2,11 @@
 //! it.
 
 mod choice;
+mod earlier;
 mod keeper;
 mod place;
 
 pub use choice::{Chosen, chosen_for_run, directory_of_runs, is_none, place_of_one, record_called};
+pub use earlier::Earlier;
 pub use keeper::{Archiving, Keeper};
 pub use place::ArchivePlace;

@@ -13,6 +13,7 @@ pub mod page;
 pub mod parts;
 pub mod plan;
 pub mod publications;
+pub mod quiet;
 pub mod ranks;
 pub mod record_source;
 pub mod run_spec;

@@ -12,6 +12,8 @@ use study::statistics::ALPHA;
 use study::{BlockRun, Comparisons, Looks, Observed, Repeats, StudyRun, tables};
 use verdict::Level;
 
+use crate::quiet::wait_for_quiet;
+
 mod cell_spec;
 mod churn;
 pub mod design_file;
@@ -21,7 +23,6 @@ pub mod found;
 mod ground;
 pub(crate) mod named_side;
 mod plan;
-mod quiet;
 pub mod select;
 pub mod single_process;
 pub mod targets;
@@ -30,7 +31,6 @@ use churn::AgedSpecs;
 pub use environment::{Environment, StudyWatcher};
 pub use ground::{Course, Ground, Ready, StudyEvent, StudyProgress};
 pub use plan::{judge, plan};
-use quiet::wait_for_quiet;
 
 /// Maximum number of attempts for a block that contains an INVALID run.
 pub const ATTEMPTS: u32 = 3;

@@ -279,6 +279,9 @@ pub struct RunArguments {
     /// Do not show progress.
     #[arg(short, long)]
     pub quiet: bool,
+    /// Print the progress of each phase as lines, also if standard error is not a terminal.
+    #[arg(short, long)]
+    pub verbose: bool,
     /// Directory for the parts of the ranks.
     ///
     /// Each rank writes what it completed to a file there, and 'postmark collect' makes one record

@@ -75,6 +75,24 @@ pub fn bytes(number: f64) -> String {
     }
 }
 
+/// Formats bytes with three significant digits, without trailing zeros.
+pub fn size(number: f64) -> String {
+    let (value, unit) = scaled(number);
+    let digits = if unit == "B" { 0 } else { digits(value) };
+    format!("{} {unit}", trimmed(value, digits))
+}
+
+/// Formats a number of bytes exactly: in the largest unit (a power of 1,024) of which it is a
+/// multiple.
+pub fn exact_bytes(number: u64) -> String {
+    let (value, unit) = scaled(number as f64);
+    match value.fract() == 0.0 {
+        true => format!("{} {unit}", fixed(value, 0)),
+        false if number % 1024 == 0 => format!("{} KiB", grouped(number / 1024)),
+        false => format!("{} B", grouped(number)),
+    }
+}
+
 /// Formats bytes per second with three significant digits.
 pub fn throughput(per_second: f64) -> String {
     let (value, unit) = scaled(per_second);
@@ -83,12 +101,16 @@ pub fn throughput(per_second: f64) -> String {
 
 /// Formats a value with three significant digits, or with all digits before the point.
 fn three_digits(value: f64) -> String {
-    let digits = match value {
+    fixed(value, digits(value))
+}
+
+/// Returns the number of decimals of a value with three significant digits.
+fn digits(value: f64) -> usize {
+    match value {
         value if value < 9.995 => 2,
         value if value < 99.95 => 1,
         _ => 0,
-    };
-    fixed(value, digits)
+    }
 }
 
 /// Formats a rate per second: without decimals if it is at least 100, otherwise with two decimals.
@@ -225,6 +247,19 @@ mod tests {
         );
         assert_eq!(bytes(512.0), "512 B");
         assert_eq!(bytes(4_302_954.0), "4.10 MiB");
+        assert_eq!(size(512.0), "512 B");
+        assert_eq!(size(47_185_920.0), "45 MiB");
+        assert_eq!(size(2_758_000.0), "2.63 MiB");
+        for (number, shown) in [
+            (0, "0 B"),
+            (500, "500 B"),
+            (10_000, "10,000 B"),
+            (65_536, "64 KiB"),
+            (1_500 << 10, "1,500 KiB"),
+            (3 << 30, "3 GiB"),
+        ] {
+            assert_eq!(exact_bytes(number), shown);
+        }
         assert_eq!(throughput(512.0), "512 B/s");
         assert_eq!(throughput(40_002_954.0), "38.1 MiB/s");
         assert_eq!(rate(None), "-");

@@ -4,12 +4,22 @@ use document::{Block, Cell, Document, Number, kept};
 use record::durability::{DeviceDurability, FlushAnswer};
 use record::{DurabilityFacts, Fact, Host, Record, ServerRecord, Target};
 
-/// A short description of the file systems and devices of a run's locations.
+/// A description of the file systems and devices of a run's locations.
 pub(crate) fn places(record: &Record) -> String {
+    each(record, Target::one_line)
+}
+
+/// The file systems of a run's locations, each with its device and the device's model.
+pub(crate) fn targets(record: &Record) -> String {
+    each(record, Target::in_short)
+}
+
+/// Describes each different target of a run.
+fn each(record: &Record, describe: fn(&Target) -> String) -> String {
     let mut places: Vec<String> = Vec::new();
     for location in &record.locations {
         let place = match &location.target {
-            Fact::Known(target) => target.one_line(),
+            Fact::Known(target) => describe(target),
             Fact::NotApplicable => match &location.server {
                 Some(server) => server.one_line(),
                 None if record.spec.engine.makes_files() => kept(&location.directory),

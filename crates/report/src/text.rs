@@ -2,6 +2,7 @@
 
 pub(crate) mod evidence;
 pub(crate) mod findings;
+mod first_line;
 pub(crate) mod heading;
 pub(crate) mod machine;
 mod observation;
@@ -44,17 +45,23 @@ pub fn report(record: &Record) -> Document {
         sweep::steady(document, asked, phase);
     }
     document.gap();
+    // The rate.
     sweep::render(document, &summary, true);
     phases::render(document, &summary);
     ranks::render(document, &summary);
-    observers::render(document, &summary);
-    times::render(document, record, &summary);
-    evidence::render(document, &summary);
-    machine::render(document, record, &summary);
     elapsed(document, &summary);
     document.gap();
-    environment::render(document, record);
+    // The latency, and where the time went.
+    times::render(document, record, &summary);
     overhead::render(document, record, &summary);
+    document.gap();
+    // The accounting of I/O.
+    evidence::render(document, &summary);
+    machine::devices(document, record, &summary);
+    // The machine.
+    machine::processors(document, record, &summary);
+    observers::render(document, &summary);
+    environment::render(document, record);
     findings::render(document, record, &summary);
     outcome::notes(document, record);
     report

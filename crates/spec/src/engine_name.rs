@@ -9,6 +9,7 @@ use clap::builder::PossibleValue;
 use engine::EngineFacts;
 use engines::registry::{self, ROWS};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use workload::Work;
 
 /// An I/O engine in the registry of engines. The value dereferences to the properties of the
 /// engine.
@@ -47,6 +48,14 @@ impl EngineName {
 
     pub fn from_name(name: &str) -> Option<Self> {
         registry::named(name).map(|row| Self(row.facts))
+    }
+
+    /// Returns the engine of a workload for which no option selects one.
+    pub fn of_work(work: &Work) -> Self {
+        match work {
+            Work::Mix(_) => Self::POSIX,
+            Work::Classic(_) => Self::STDIO,
+        }
     }
 
     /// Returns the engine of the first target that is a URL; `None` if all targets are directories.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use document::units::{bytes, latency};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::Weights;
@@ -38,6 +39,15 @@ pub enum Note {
     /// The earlier run that the option `--like` names drew its operations before it started. This
     /// run draws them while it runs.
     NotPrepared,
+    /// The run waited until earlier writes of other programs were on their devices.
+    WaitedForWriteBack {
+        /// Duration of the wait, in nanoseconds.
+        waited_ns: u64,
+        /// Data that was not on its device before the wait, in bytes.
+        before_bytes: u64,
+        /// Data that was not on its device after the wait, in bytes.
+        left_bytes: u64,
+    },
     /// The archive is written to a file system or device that the run measures.
     ArchiveOnTarget {
         /// Path of the archive.
@@ -86,6 +96,18 @@ impl fmt::Display for Note {
             Self::NotPrepared => f.write_str(
                 "The repeated run chose its operations before it began. This run chooses them \
                  while it runs.",
+            ),
+            Self::WaitedForWriteBack {
+                waited_ns,
+                before_bytes,
+                left_bytes,
+            } => write!(
+                f,
+                "The run waited {} for earlier writes of other programs: {} were not on their \
+                 devices before, {} after.",
+                latency(*waited_ns as f64),
+                bytes(*before_bytes as f64),
+                bytes(*left_bytes as f64)
             ),
             Self::ArchiveOnTarget { archive, shared } => write!(
                 f,

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use engine::Durability;
+use workload::Workload;
 use workload::presets::{self, Preset};
-use workload::{Work, Workload};
 
 use crate::config_error::ConfigError;
 use crate::conflicts::{GIVEN, SOURCE, find};
@@ -142,10 +142,7 @@ fn base(
     // The original PostMark neither syncs nor checks, and syncs and checks would be included in its
     // times of whole seconds.
     let does_more = options.compat.is_none();
-    let of_work = || match workload.work {
-        Work::Mix(_) => EngineName::POSIX,
-        Work::Classic(_) => EngineName::STDIO,
-    };
+    let of_work = || EngineName::of_work(&workload.work);
     let engine = EngineName::of_urls(&targets).unwrap_or_else(of_work);
     let durability = asked.preset.and_then(|preset| preset.how.durability);
     let durability = durability.map(str::parse::<Durability>).transpose()?;

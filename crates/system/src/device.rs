@@ -227,21 +227,36 @@ impl Device {
     /// Describes the device and the file or devices below it: `/dev/loop0 (loop over /x/y.img on
     /// ext4 /dev/vda)`.
     pub fn one_line(&self) -> String {
-        let below = if let Some(backing) = self.loop_backing.known() {
-            format!("loop over {}", backing.one_line())
-        } else {
-            let over = self.members.known().map(|members| {
-                let members: Vec<String> = members.iter().map(Device::one_line).collect();
-                format!("over {}", members.join(", "))
-            });
-            let name = self.mapper_name.known().cloned();
-            let words: Vec<String> = name.into_iter().chain(over).collect();
-            if words.is_empty() {
-                return format!("/dev/{}", self.name);
-            }
-            words.join(" ")
+        match self.below() {
+            Some(below) => format!("/dev/{} ({below})", self.name),
+            None => format!("/dev/{}", self.name),
+        }
+    }
+
+    /// Describes the device, the file or devices below it, and the model: `/dev/nvme0n1, Samsung
+    /// PM9A3`. With several devices below it, there is no model.
+    pub fn with_model(&self) -> String {
+        let model = match &self.physical()[..] {
+            [only] => only.model.known().filter(|model| !model.is_empty()),
+            _ => None,
         };
-        format!("/dev/{} ({below})", self.name)
+        let name = format!("/dev/{}", self.name);
+        let words = [Some(name), self.below(), model.cloned()];
+        words.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    /// Describes the file or devices below this device; `None` if there are none.
+    fn below(&self) -> Option<String> {
+        if let Some(backing) = self.loop_backing.known() {
+            return Some(format!("loop over {}", backing.one_line()));
+        }
+        let over = self.members.known().map(|members| {
+            let members: Vec<String> = members.iter().map(Device::one_line).collect();
+            format!("over {}", members.join(", "))
+        });
+        let name = self.mapper_name.known().cloned();
+        let words: Vec<String> = name.into_iter().chain(over).collect();
+        (!words.is_empty()).then(|| words.join(" "))
     }
 }
 

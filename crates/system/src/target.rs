@@ -73,6 +73,21 @@ impl Target {
         line
     }
 
+    /// Describes the file system and the device with its model: `ext4 (/dev/nvme0n1, Samsung
+    /// PM9A3)`.
+    pub fn in_short(&self) -> String {
+        let Some(mount) = self.mount.known() else {
+            return "an unknown file system".to_owned();
+        };
+        let behind = match (mount.class(), self.device.known()) {
+            (_, Some(device)) => device.with_model(),
+            (Class::Memory, None) => "memory".to_owned(),
+            (Class::Overlay, None) => "layers".to_owned(),
+            (Class::Network | Class::Block | Class::Other, None) => mount.source.clone(),
+        };
+        format!("{} ({behind})", mount.file_system_type)
+    }
+
     /// Describes the file system and its device, without its fill level.
     pub fn file_system_line(&self) -> String {
         let Some(mount) = self.mount.known() else {

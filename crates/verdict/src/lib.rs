@@ -6,6 +6,7 @@
 //! numbers.
 
 pub mod check;
+mod intervals;
 mod json;
 pub mod list_row;
 pub mod rules;

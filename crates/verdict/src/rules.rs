@@ -27,6 +27,7 @@ mod emulated;
 mod errors;
 mod fits_in_memory;
 mod hosts_apart;
+mod latency_drift;
 mod latency_overflow;
 mod memory;
 mod memory_beneath;
@@ -60,6 +61,8 @@ mod too_short;
 mod wall_clock_stepped;
 mod wrong_names;
 
+pub use self::latency_drift::{LatencyDrift, TimeSpent};
+pub(crate) use self::memory::pool_bytes;
 pub use self::rule::{Level, Rule};
 pub use self::seen::{Measured, Seen};
 pub use self::steadiness::Steadiness;
@@ -92,12 +95,13 @@ macro_rules! rules {
                 match self { $(Self::$Rule(rule) => rule.level(),)* }
             }
 
-            /// Returns one sentence that states what the rule found in the run, with its numbers.
+            /// Returns what the rule found in the run, with its number and its limit: a clause
+            /// without a period.
             pub fn sentence(&self) -> String {
                 match self { $(Self::$Rule(rule) => rule.sentence(),)* }
             }
 
-            /// Returns one or two sentences that state what the user can do.
+            /// Returns what the user can do: an imperative without a period.
             pub fn advice(&self) -> &'static str {
                 match self { $(Self::$Rule(rule) => rule.advice(),)* }
             }
@@ -159,6 +163,12 @@ impl Reason {
         // Serialization cannot fail, because all fields are numbers and strings.
         let value = serde_json::to_value(self).unwrap_or_default();
         value["reason"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Returns the reason in one line: the lasting name of the rule, what it found, and what the
+    /// user can do.
+    pub fn line(&self) -> String {
+        format!("{}: {}: {}", self.name(), self.sentence(), self.advice())
     }
 }
 

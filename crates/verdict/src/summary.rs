@@ -8,6 +8,7 @@ mod observers;
 pub(crate) mod overhead;
 mod paper;
 pub(crate) mod phase;
+mod pool;
 pub(crate) mod ranks;
 mod rate;
 pub(crate) mod reads;
@@ -37,6 +38,7 @@ pub use self::phase::{
     ClaimWaitSummary, OperationSummary, PhaseSummary, Spread, StepSummary, Until, WarmUp,
     WorkerRate,
 };
+pub use self::pool::PoolSummary;
 pub use self::ranks::{HostShare, RankShare, RanksSummary, SharesSpread, SlowestRank};
 pub use self::rate::Rate;
 pub use self::reads::{Behind, ReadsServed, Surprise};
@@ -58,6 +60,9 @@ pub struct Summary {
     /// nanoseconds. It excludes syncs, checks and cache operations between phases, which the
     /// original PostMark does not perform.
     pub elapsed_ns: u64,
+    /// Size of the pools when the transactions began.
+    #[serde(default)]
+    pub pool: PoolSummary,
     /// The figures of the 1997 PostMark paper; null for workloads with other operations than the
     /// paper's, for load sweeps, and if the program ended before the run did. In the last case the
     /// work after the last recorded phase is not known.
@@ -105,6 +110,7 @@ impl Summary {
             partial: record.actual.is_partial(),
             shares: shares(&record.spec.workload),
             elapsed_ns,
+            pool: pool::summary(record),
             paper: paper::applies(record).then(|| paper::figures(phases, elapsed_ns)),
             transactions,
             operations,

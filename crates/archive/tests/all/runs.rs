@@ -168,6 +168,13 @@ fn filters_select_runs_that_meet_all_conditions() {
         ),
         (
             Filter {
+                fingerprint: text("no such workload"),
+                ..none()
+            },
+            &[],
+        ),
+        (
+            Filter {
                 host: text("' OR 1 = 1 --"),
                 ..none()
             },

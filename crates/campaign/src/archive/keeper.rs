@@ -17,6 +17,7 @@ use document::sanitize;
 use record::{Completed, Record};
 use runner::{Event, Events};
 
+use super::earlier::Earlier;
 use super::place::ArchivePlace;
 use crate::error::Error;
 use crate::mailbox::Mailbox;
@@ -76,9 +77,27 @@ enum Order {
     Begin(Box<Record>),
     Complete(Box<Completed>),
     Finish(Box<Record>),
+    /// Find the earlier runs that the run of this record repeats.
+    Compare(Box<Record>),
 }
 
-type Answer = Result<Option<u64>, ArchiveError>;
+/// The number of the run in the archive, or the earlier runs.
+#[derive(Default)]
+struct Answered {
+    number: Option<u64>,
+    earlier: Option<Earlier>,
+}
+
+impl From<u64> for Answered {
+    fn from(number: u64) -> Self {
+        Self {
+            number: Some(number),
+            earlier: None,
+        }
+    }
+}
+
+type Answer = Result<Answered, ArchiveError>;
 
 /// The state of the thread that writes to the archive.
 struct Writer {
@@ -96,18 +115,22 @@ impl Writer {
                     self.archive
                         .begin(&head, &own_mark().unwrap_or_default(), &self.remarks)?;
                 *run = Some((number, head));
-                Ok(Some(number))
+                Ok(number.into())
             }
             (Order::Complete(completed), Some((number, so_far))) => {
                 so_far.add((*completed).clone());
                 self.archive.complete(*number, &completed, so_far)?;
-                Ok(Some(*number))
+                Ok((*number).into())
             }
             // The run could not be added at its beginning. Its complete record is added at the end.
-            (Order::Complete(_), None) => Ok(None),
+            (Order::Complete(_), None) => Ok(Answered::default()),
+            (Order::Compare(record), _) => Ok(Answered {
+                number: None,
+                earlier: Earlier::find(&self.archive, &record),
+            }),
             (Order::Finish(record), Some((number, _))) => {
                 self.archive.finish(*number, &record)?;
-                Ok(Some(*number))
+                Ok((*number).into())
             }
             // The run was not added at its beginning, or the addition was not confirmed. In the
             // latter case, the archive may already contain the run's initial record, which the
@@ -117,7 +140,7 @@ impl Writer {
                 .import_all(&[(&*record, &self.remarks)])?[..]
             {
                 [Imported::New(number) | Imported::There(number) | Imported::Completed(number)] => {
-                    Ok(Some(number))
+                    Ok(number.into())
                 }
                 _ => Err(ArchiveError::there("write a run to", self.archive.path())),
             },
@@ -181,14 +204,23 @@ impl Keeper {
 
     /// Writes the complete record of the ended run, even if its parts were not written.
     pub fn finish(self, record: &Record) -> Archiving {
+        self.ended(record, false).0
+    }
+
+    /// Writes the complete record of the ended run, and finds the earlier runs that it repeats.
+    pub fn finish_and_compare(self, record: &Record) -> (Archiving, Option<Earlier>) {
+        self.ended(record, true)
+    }
+
+    fn ended(self, record: &Record, compares: bool) -> (Archiving, Option<Earlier>) {
         let why = match self.writer {
-            Some(writer) => match writer.finish(&self.path, record) {
-                Ok(number) => return Archiving::Archived(number),
+            Some(writer) => match writer.finish(&self.path, record, compares) {
+                Ok((number, earlier)) => return (Archiving::Archived(number), earlier),
                 Err(why) => Some(why),
             },
             None => None,
         };
-        match leave_beside(self.path, self.owner, record, self.remarks) {
+        let left = match leave_beside(self.path, self.owner, record, self.remarks) {
             Ok(path) => Archiving::Beside {
                 path,
                 why,
@@ -198,7 +230,8 @@ impl Keeper {
                 why: why.map_or_else(|| other.clone(), |why| format!("{why}; {other}")),
                 is_asked: self.is_asked,
             },
-        }
+        };
+        (left, None)
     }
 }
 
@@ -232,17 +265,29 @@ impl WriterThread {
         })
     }
 
-    fn finish(mut self, path: &Path, record: &Record) -> Result<u64, String> {
-        let number = self.ask(path, Order::Finish(Box::new(record.clone())))?;
+    /// Writes the complete record, and with `compares` finds the earlier runs. Returns the number
+    /// of the run.
+    fn finish(
+        mut self,
+        path: &Path,
+        record: &Record,
+        compares: bool,
+    ) -> Result<(u64, Option<Earlier>), String> {
+        let number = self
+            .ask(path, Order::Finish(Box::new(record.clone())))?
+            .number;
+        // The run is archived, so a comparison that fails is left out.
+        let compared = compares.then(|| self.ask(path, Order::Compare(Box::new(record.clone()))));
+        let earlier = compared.and_then(|answer| answer.ok()?.earlier);
         drop(self.mailbox.orders);
         // Closing the archive writes its write-ahead log into the file. If this takes too long, the
         // next process that opens the archive does it.
         let _ = self.mailbox.answers.recv_timeout(PATIENCE);
-        Ok(number.unwrap_or_default())
+        Ok((number.unwrap_or_default(), earlier))
     }
 
     /// Sends an order, waits until all orders are answered, and returns the last answer.
-    fn ask(&mut self, path: &Path, order: Order) -> Result<Option<u64>, String> {
+    fn ask(&mut self, path: &Path, order: Order) -> Result<Answered, String> {
         let gone = "its thread has ended (this is a bug in postmark: please report it)";
         let sent = self.mailbox.orders.send(order);
         sent.map_err(|_| gone.to_owned())?;

@@ -94,6 +94,7 @@ impl Filters {
             host: self.host.clone(),
             file_system: self.file_system.clone(),
             preset: self.preset.clone(),
+            fingerprint: None,
             tags: self.tag.iter().map(Tag::to_string).collect(),
             verdict: self.verdict.map(Level::from),
             limit: self.limit,

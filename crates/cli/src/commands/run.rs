@@ -1,5 +1,6 @@
 //! `postmark run`: performs a run, reports and archives it.
 
+mod archiving;
 pub mod delivery;
 mod in_ranks;
 mod ready;
@@ -83,6 +84,7 @@ fn alone(arguments: &RunArguments, side: &Side) -> Result<u8, Problem> {
     // lose its report.
     let mut signals = Signals::default();
     ready.calibrate()?;
+    ready.wait(&mut signals);
     let record = ready.perform(&mut signals)?;
     ready.deliver(arguments, record)
 }

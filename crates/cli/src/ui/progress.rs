@@ -1,5 +1,5 @@
-//! Shows the progress of a run on standard error: a bar on a terminal, otherwise a line every few
-//! seconds.
+//! Shows the progress of a run on standard error: a bar on a terminal; a line every few seconds on a
+//! terminal without escape sequences, or if lines are requested; otherwise nothing.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,13 +15,16 @@ use document::units::counted;
 use record::{Load, Phase, SliceMeter, Stalled};
 use runner::{Event, Events, Progress, Second, Stage};
 
-/// Interval between progress lines if standard error is not a terminal.
+/// Interval between progress lines.
 const LINE_EVERY: Duration = Duration::from_secs(5);
+/// Minimum duration of a phase whose end has a line, unless lines are requested.
+const LINE_FROM: Duration = Duration::from_secs(1);
 /// Number of seconds that the small chart of the rate covers.
 const SECONDS_DRAWN: usize = 24;
 
 pub struct Display {
     bar: Option<ProgressBar>,
+    lines: Lines,
     quiet: bool,
     began: Instant,
     said: Instant,
@@ -33,13 +36,28 @@ pub struct Display {
     sweep_step: String,
 }
 
+/// The progress lines that are printed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lines {
+    None,
+    /// The lines of phases that last.
+    Long,
+    All,
+}
+
 impl Display {
     /// `quiet` suppresses the progress, but not warnings about stalled workers.
     pub fn new(quiet: bool) -> Self {
-        let bar = (!quiet && terminal::is_users(&std::io::stderr()) && terminal::obeys_escapes())
+        let is_shown = !quiet && terminal::is_users(&std::io::stderr());
+        let bar = (is_shown && terminal::obeys_escapes())
             .then(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10)));
+        let lines = match is_shown && bar.is_none() {
+            true => Lines::Long,
+            false => Lines::None,
+        };
         Self {
             bar,
+            lines,
             quiet,
             began: Instant::now(),
             said: Instant::now(),
@@ -47,6 +65,16 @@ impl Display {
             operations: VecDeque::new(),
             sweep_step: String::new(),
         }
+    }
+
+    /// Prints the lines of all phases instead of a bar, unless the display is quiet.
+    #[must_use]
+    pub fn verbose(mut self) -> Self {
+        if !self.quiet {
+            self.bar = None;
+            self.lines = Lines::All;
+        }
+        self
     }
 
     /// Removes the bar.
@@ -91,7 +119,11 @@ impl Display {
     }
 
     fn line(&mut self, stage: Stage, progress: Progress, is_end: bool) {
-        if self.quiet || self.bar.is_some() || (!is_end && self.said.elapsed() < LINE_EVERY) {
+        let is_brief = self.lines == Lines::Long && self.began.elapsed() < LINE_FROM;
+        if self.lines == Lines::None
+            || (!is_end && self.said.elapsed() < LINE_EVERY)
+            || (is_end && is_brief)
+        {
             return;
         }
         self.said = Instant::now();
@@ -293,7 +325,7 @@ impl Events for Display {
             }
             Event::Load(number, load) => {
                 self.sweep_step = format!(" step {}: {}", number + 1, loaded(load));
-                if !self.quiet && self.bar.is_none() {
+                if self.lines != Lines::None {
                     show(format_args!("step {}: {}", number + 1, loaded(load)));
                 }
             }

@@ -579,7 +579,7 @@ fn ignored_think_time_and_missing_measurement_are_reported() {
         &split("run --quiet --files 20 --transactions 50 --warm-up 1m"),
         at.path(),
     );
-    text.shows("ended during the warm-up, so nothing was measured");
+    text.shows("too-short: the transactions ended during the warm-up: ");
 }
 
 #[test]

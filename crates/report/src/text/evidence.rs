@@ -116,8 +116,17 @@ pub(crate) fn cached(reads: &ReadsServed) -> Option<f64> {
     reads.fraction.map(|fetched| (1.0 - fetched).max(0.0))
 }
 
-/// The durability level of acknowledged changes, in a few words.
+/// The durability level of acknowledged changes and the policy, in a few words.
 pub(crate) fn acknowledged(durability: &DurabilitySummary) -> String {
+    let level = level(durability).unwrap_or_else(|| "not available".to_owned());
+    match &durability.stability {
+        Some(_) => format!("acknowledged: {level}"),
+        None => format!("acknowledged: {level} ({})", durability.policy),
+    }
+}
+
+/// The durability level of acknowledged changes; `None` if it is not known.
+pub(crate) fn level(durability: &DurabilitySummary) -> Option<String> {
     if let Some(stability) = &durability.stability {
         let contents = match &durability.tier {
             Fact::Known(DurabilityTier::FlushAcknowledged) => {
@@ -125,25 +134,22 @@ pub(crate) fn acknowledged(durability: &DurabilitySummary) -> String {
             }
             _ => "in the server's memory",
         };
-        return format!(
-            "acknowledged: contents {contents} ({}: {stability}), names on stable storage by the \
-             protocol's rule",
+        return Some(format!(
+            "contents {contents} ({}: {stability}), names on stable storage by the protocol's rule",
             durability.policy
-        );
+        ));
     }
     let behind = if durability.is_server {
         "server"
     } else {
         "device"
     };
-    let tier = match &durability.tier {
-        Fact::Known(DurabilityTier::Memory) => "in memory".to_owned(),
-        Fact::Known(DurabilityTier::PageCache) => "in the page cache".to_owned(),
-        Fact::Known(DurabilityTier::HandedOver) => format!("by the {behind}, not flushed"),
-        Fact::Known(DurabilityTier::FlushAcknowledged) => format!("after a {behind} flush"),
-        Fact::NotApplicable | Fact::Unavailable(_) => "not available".to_owned(),
-    };
-    format!("acknowledged: {tier} ({})", durability.policy)
+    Some(match durability.tier.known()? {
+        DurabilityTier::Memory => "in memory".to_owned(),
+        DurabilityTier::PageCache => "in the page cache".to_owned(),
+        DurabilityTier::HandedOver => format!("by the {behind}, not flushed"),
+        DurabilityTier::FlushAcknowledged => format!("after a {behind} flush"),
+    })
 }
 
 /// The name of the storage behind the page cache.

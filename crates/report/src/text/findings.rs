@@ -1,7 +1,7 @@
 //! Findings other than times: checks, skipped operations, errors and clean-up.
 
-use document::units::{counted, grouped, percent, seconds};
-use document::{Cell, Document, Number};
+use document::Document;
+use document::units::{counted, exact_bytes, grouped, percent, seconds};
 use record::{Check, CleanUp, Fact, Phase, Record, Stalled};
 use verdict::Summary;
 use verdict::summary::PhaseSummary;
@@ -128,10 +128,7 @@ pub(crate) fn errors(document: &mut Document, record: &Record, max: usize) {
             error.step,
             error.message,
             counted(error.count, "time"),
-            fact(&error.moved_bytes, |bytes| Cell::Number(
-                Number::Count(*bytes),
-                " bytes"
-            ))
+            fact(&error.moved_bytes, |bytes| exact_bytes(*bytes))
         ));
     }
     let more = record.actual.errors.len().saturating_sub(max);

@@ -1,7 +1,7 @@
 //! The first lines of reports and plans, which describe the requested run.
 
 use document::Document;
-use document::units::{counted, grouped, percent};
+use document::units::{counted, exact_bytes, grouped, percent, size};
 use record::{Action, Classic, Fact, Mix, Record, Role, RunSpec, Work, Workers, Workload};
 use verdict::Summary;
 use verdict::summary::Share;
@@ -21,6 +21,9 @@ pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary
     ));
     reasons::render(document, summary);
     workload_lines(document, workload, &summary.shares);
+    if record.spec.engine.makes_files() {
+        document.pair(0, "Pool", pool(summary));
+    }
     document.list("How", "", &record.spec.settings());
     if let Some(sizing) = &record.sizing {
         document.sentence("Sizing", sentence(sizing, workload, &record.spec.drive));
@@ -36,6 +39,20 @@ pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary
 /// The name of the workload: its preset, or else its kind.
 pub(crate) fn work(spec: &RunSpec) -> String {
     spec.preset.clone().unwrap_or_else(|| kind(&spec.workload))
+}
+
+/// The size of the pool, and its share of the memory.
+pub(super) fn pool(summary: &Summary) -> String {
+    /// The smallest share of memory that is printed as a number.
+    const SHARE_MIN: f64 = 0.000_5;
+    let bytes = size(summary.pool.bytes as f64);
+    match summary.pool.memory_fraction {
+        None => bytes,
+        Some(fraction) if fraction < SHARE_MIN => {
+            format!("{bytes} (less than {} of memory)", percent(2.0 * SHARE_MIN))
+        }
+        Some(fraction) => format!("{bytes} ({} of memory)", percent(fraction)),
+    }
 }
 
 pub(crate) fn kind(workload: &Workload) -> String {
@@ -74,18 +91,18 @@ fn classic(document: &mut Document, workload: &Classic) {
         several => format!("{} subdirectories", grouped(several.into())),
     };
     let pool = format!(
-        "{} files of {} to {} bytes, {}, {directories}, seed {}",
-        grouped(workload.files),
-        grouped(workload.size_low_bytes),
-        grouped(workload.size_high_bytes),
+        "{} of {} to {}, {}, {directories}, seed {}",
+        counted(workload.files, "file"),
+        exact_bytes(workload.size_low_bytes),
+        exact_bytes(workload.size_high_bytes),
         transactions(workload.transactions),
         workload.seed
     );
     document.pair(0, "Workload", pool);
     let blocks = format!(
-        "blocks: read {} bytes, write {} bytes; biases: read/append={}, create/delete={}",
-        grouped(workload.read_block_bytes),
-        grouped(workload.write_block_bytes),
+        "blocks: read {}, write {}; biases: read/append={}, create/delete={}",
+        exact_bytes(workload.read_block_bytes),
+        exact_bytes(workload.write_block_bytes),
         i64::from(workload.bias_read),
         i64::from(workload.bias_create)
     );
@@ -114,13 +131,13 @@ fn mix(document: &mut Document, workload: &Workload, mix: &Mix, shares: &[Share]
     document.list("", "sizes: ", &sizes(mix));
     document.list("", "", &places(mix, workload));
     let mut words = vec![
-        format!("read {} bytes", grouped(mix.read_block_bytes)),
-        format!("write {} bytes", grouped(mix.write_block_bytes)),
+        format!("read {}", exact_bytes(mix.read_block_bytes)),
+        format!("write {}", exact_bytes(mix.write_block_bytes)),
     ];
     if mix.align_bytes > 1 {
         words.push(format!(
-            "sizes in multiples of {} bytes",
-            grouped(mix.align_bytes)
+            "sizes in multiples of {}",
+            exact_bytes(mix.align_bytes)
         ));
     }
     document.list("", "blocks: ", &words);
@@ -133,8 +150,8 @@ fn sizes(mix: &Mix) -> Vec<String> {
     if mix.weights.get(Action::Append) > 0 {
         words.push(format!("appends {}", mix.append_sizes));
         words.push(format!(
-            "growing to at most {} bytes",
-            grouped(mix.size_max_bytes)
+            "growing to at most {}",
+            exact_bytes(mix.size_max_bytes)
         ));
     }
     if mix.weights.get(Action::ReadRange) > 0 {

@@ -13,26 +13,52 @@ const MIN_NS: u64 = 100_000_000;
 const DEVICES_MAX: usize = 4;
 
 pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary) {
+    processors(document, record, summary);
+    devices(document, record, summary);
+}
+
+/// The phases with their activity, if there is enough of it.
+fn counted(summary: &Summary) -> Vec<(&PhaseSummary, &MachineSummary)> {
     let phases = summary.phases.iter();
     let counted = phases.filter_map(|phase| Some((phase, phase.machine.as_ref()?)));
-    let phases: Vec<(&PhaseSummary, &MachineSummary)> = counted
+    counted
         .filter(|(_, machine)| machine.ns >= MIN_NS)
-        .collect();
+        .collect()
+}
+
+fn of_transactions(summary: &Summary) -> Option<&MachineSummary> {
+    let mut all = counted(summary).into_iter();
+    all.find(|(phase, _)| phase.phase == Phase::Transactions)
+        .map(|(_, machine)| machine)
+}
+
+/// Adds the activity of the processors and the memory in each phase.
+pub(super) fn processors(document: &mut Document, record: &Record, summary: &Summary) {
+    let phases = counted(summary);
     if phases.is_empty() {
         return;
     }
-    processors(document, &phases);
-    let mut all = phases.iter();
-    if let Some((_, machine)) = all.find(|(phase, _)| phase.phase == Phase::Transactions) {
+    of_phases(document, &phases);
+    if let Some(machine) = of_transactions(summary) {
         threads(document, machine);
-        devices(document, machine);
     }
-    no_devices(document, record);
     unknown(document, record);
     document.gap();
 }
 
-fn processors(document: &mut Document, phases: &[(&PhaseSummary, &MachineSummary)]) {
+/// Adds the activity of the devices in the transactions.
+pub(super) fn devices(document: &mut Document, record: &Record, summary: &Summary) {
+    if counted(summary).is_empty() {
+        return;
+    }
+    if let Some(machine) = of_transactions(summary) {
+        table_of_devices(document, machine);
+    }
+    no_devices(document, record);
+    document.gap();
+}
+
+fn of_phases(document: &mut Document, phases: &[(&PhaseSummary, &MachineSummary)]) {
     let columns: [Column<&(&PhaseSummary, &MachineSummary)>; 9] = [
         ("CPU, % of one", |(phase, _)| phase.phase.name().into()),
         ("user", |(_, of)| share(of.user)),
@@ -83,7 +109,7 @@ fn threads(document: &mut Document, machine: &MachineSummary) {
     document.note(format!("transactions: {}", words.join("; ")));
 }
 
-fn devices(document: &mut Document, machine: &MachineSummary) {
+fn table_of_devices(document: &mut Document, machine: &MachineSummary) {
     let columns: [Column<&DeviceSummary>; 8] = [
         ("Device, transactions", |of| of.name.as_str().into()),
         ("", |of| role(of.role).into()),

@@ -1,11 +1,24 @@
 //! The end of the run, and advice about its targets.
 
 use document::Document;
-use record::{Class, End, Outcome, Record};
+use record::{Class, End, Note, Outcome, Record};
 
-/// Adds the hints of the record, and advice about the targets.
+/// Adds all hints of the record, and advice about the targets.
 pub(crate) fn notes(document: &mut Document, record: &Record) {
-    let mut notes: Vec<String> = record.hints.iter().map(ToString::to_string).collect();
+    notes_about(document, record, &|_| true);
+}
+
+/// Adds the hints about the run itself, and advice about the targets. That the archive is on a
+/// target's device is told once for each archive, by the command.
+pub(super) fn notes_of_run(document: &mut Document, record: &Record) {
+    notes_about(document, record, &|note| {
+        !matches!(note, Note::ArchiveOnTarget { .. })
+    });
+}
+
+fn notes_about(document: &mut Document, record: &Record, is_shown: &dyn Fn(&Note) -> bool) {
+    let hints = record.hints.iter().filter(|note| is_shown(note));
+    let mut notes: Vec<String> = hints.map(ToString::to_string).collect();
     for target in record.targets() {
         let advice = match target.class.known() {
             Some(Class::Memory) => {
@@ -23,7 +36,7 @@ pub(crate) fn notes(document: &mut Document, record: &Record) {
         }
     }
     for note in notes {
-        document.line(format!("Note: {note}"));
+        document.words(format!("Note: {note}"));
     }
 }
 

@@ -1,7 +1,7 @@
 //! The overhead of the program, in a line.
 
 use document::Document;
-use document::units::{microseconds, percent};
+use document::units::{latency, percent};
 use record::{Fact, Record};
 use verdict::Summary;
 
@@ -9,8 +9,8 @@ pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary
     match (&record.actual.overhead, summary.overhead) {
         (Fact::Unavailable(why), _) => document.line(format!("Overhead: not available ({why})")),
         (_, Some(own)) => document.line(format!(
-            "Overhead: {} µs per operation on the null engine{}",
-            microseconds(own.ns_per_operation),
+            "Overhead: {} per operation on the null engine{}",
+            latency(own.ns_per_operation),
             own.fraction.map_or_else(String::new, |fraction| format!(
                 ", {} of the workers' time in {}",
                 percent(fraction),

@@ -53,15 +53,14 @@ pub(crate) fn reasons(document: &mut Document, summary: &Summary, max: usize) {
     }
 }
 
-/// The sentence of a reason. A reason that is less severe than the verdict starts with
-/// `(doubtful)`.
+/// The line of a reason. A reason that is less severe than the verdict starts with `(doubtful)`.
 fn said(reason: &Reason, level: Level) -> String {
     let lead = if reason.level() < level {
         "(doubtful) "
     } else {
         ""
     };
-    format!("{lead}{} {}", reason.sentence(), reason.advice())
+    format!("{lead}{}", reason.line())
 }
 
 /// The steadiness of the rate in a few words.

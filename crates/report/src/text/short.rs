@@ -4,14 +4,14 @@
 use document::units::{bound, latency, percent, rate, throughput};
 use document::{Cell, Document, Number, Table, Tone, kept};
 use record::{Fact, Phase, Record};
-use verdict::summary::TransactionsSummary;
+use verdict::summary::{OperationTotal, TransactionsSummary};
 use verdict::{Level, Summary};
 
 use super::evidence;
 use super::findings::{self, clean_up};
-use super::heading::work;
+use super::first_line::first_line;
 use super::{outcome, phases, reasons, sweep};
-use crate::{environment, latencies};
+use crate::latencies;
 
 /// Maximum number of reasons of a verdict. The full report contains all reasons.
 const REASONS_MAX: usize = 4;
@@ -22,7 +22,7 @@ pub fn short(record: &Record) -> Document {
     let summary = Summary::of(record);
     let mut report = Document::default();
     let document = &mut report;
-    document.words(bound(&what(record, &summary)));
+    document.words(bound(&first_line(record, &summary)));
     outcome::outcome(document, record);
     document.words(answer(&summary));
     document.paint(emphasis(&summary));
@@ -46,30 +46,8 @@ pub fn short(record: &Record) -> Document {
     if let Some(removed) = removed.filter(|removed| removed.incomplete) {
         clean_up(document, "", removed);
     }
-    outcome::notes(document, record);
+    outcome::notes_of_run(document, record);
     report
-}
-
-/// The workload, the targets, the engine and the workers.
-fn what(record: &Record, summary: &Summary) -> String {
-    let spec = &record.spec;
-    let work = work(spec);
-    let workers = match spec.workload.workers.count() {
-        1 => "1 worker".to_owned(),
-        several => format!("{several} workers"),
-    };
-    let mut words = vec![spec.engine.to_string(), workers];
-    words.extend(spec.settings());
-    if let Some(transactions) = measured(summary) {
-        let measured = latency(transactions.duration_ns as f64);
-        words.push(format!("{measured} measured"));
-    }
-    let places = environment::places(record);
-    format!(
-        "PostMark {}: {work} on {places}; {}",
-        record.tool.version,
-        words.join(", ")
-    )
 }
 
 /// The transactions, if any were measured.
@@ -78,12 +56,11 @@ fn measured(summary: &Summary) -> Option<&TransactionsSummary> {
     transactions.filter(|of| of.duration_ns > 0 && of.rate.count > 0)
 }
 
-/// The line with the results: rates, p99 latency, limits of a sweep, and verdict.
+/// The line with the results: rates, latency, limits of a sweep, and verdict.
 fn answer(summary: &Summary) -> String {
     let mut words = Vec::new();
     if let Some(transactions) = measured(summary) {
-        let done = transactions.rate.per_second;
-        words.push(format!("{} transactions/s", rate(done)));
+        words.push(rate_in_words(transactions));
         for (what, moved) in [
             ("read", transactions.read_bytes),
             ("written", transactions.written_bytes),
@@ -92,12 +69,23 @@ fn answer(summary: &Summary) -> String {
                 words.push(format!("{what} {}", throughput(per_second)));
             }
         }
-        let p99 = transactions.latency_ns.p99;
-        words.extend(p99.map(|ns| format!("p99 {}", latency(ns as f64))));
+        let times = &transactions.latency_ns;
+        for (name, ns) in [("p50", times.p50), ("p99", times.p99)] {
+            words.extend(ns.map(|ns| format!("{name} {}", latency(ns as f64))));
+        }
     }
     words.extend(summary.sweep.iter().flat_map(sweep::found));
     words.push(summary.verdict.level.name().to_owned());
     apart(&words)
+}
+
+/// The rate, and its dispersion if there are enough intervals.
+fn rate_in_words(transactions: &TransactionsSummary) -> String {
+    let done = format!("{} transactions/s", rate(transactions.rate.per_second));
+    match transactions.rate_dispersion {
+        Some(dispersion) => format!("{done} ± {}", percent(dispersion)),
+        None => done,
+    }
 }
 
 /// The emphasized parts of [`answer`].
@@ -115,14 +103,22 @@ fn apart(facts: &[String]) -> String {
     facts.join("\u{a0} ")
 }
 
+/// Adds a table of the operations, sorted by their share of the workers' time.
 fn operations(document: &mut Document, summary: &Summary) {
     if summary.operations.is_empty() {
         return;
     }
+    let mut all: Vec<_> = summary.operations.iter().collect();
+    let time = |total: &OperationTotal| total.time_fraction.unwrap_or(0.0);
+    all.sort_by(|(_, one), (_, other)| time(other).total_cmp(&time(one)));
     let columns = ["mean", "p50", "p99", "p99.9", "max"];
-    let mut table = Table::new(1, &[&["", "ops/s"][..], &columns].concat());
-    for (name, total) in &summary.operations {
-        let mut cells = vec![name.as_str().into(), Cell::rate(total.rate.per_second)];
+    let mut table = Table::new(1, &[&["", "of time", "ops/s"][..], &columns].concat());
+    for (name, total) in all {
+        let mut cells = vec![
+            name.as_str().into(),
+            Cell::share(total.time_fraction),
+            Cell::rate(total.rate.per_second),
+        ];
         let times = latencies::cells(&total.latency_ns, columns, Number::Latency);
         cells.extend(times);
         table.row(cells);
@@ -152,7 +148,7 @@ fn facts(document: &mut Document, record: &Record, summary: &Summary) {
     if let Some(reads) = summary.reads.as_ref().filter(|reads| reads.read_bytes > 0) {
         match (reads.served_bytes(), evidence::cached(reads)) {
             (Fact::Known(_), Some(cached)) => {
-                words.push(format!("reads: {} from cache", percent(cached)))
+                words.push(format!("reads: {} from page cache", percent(cached)))
             }
             (Fact::Unavailable(why), _) => {
                 document.words(format!("reads from cache: not available ({why})"));
@@ -161,10 +157,16 @@ fn facts(document: &mut Document, record: &Record, summary: &Summary) {
         }
     }
     if record.spec.engine.makes_files() {
-        words.push(evidence::acknowledged(&summary.durability));
+        words.push(match evidence::level(&summary.durability) {
+            Some(level) if summary.durability.stability.is_some() => {
+                format!("writes: acknowledged, {level}")
+            }
+            Some(level) => format!("writes: acknowledged {level}"),
+            None => "durability: not available".to_owned(),
+        });
     }
     if let Some(fraction) = summary.overhead.and_then(|own| own.fraction) {
-        words.push(format!("overhead: {}", percent(fraction)));
+        words.push(format!("overhead {}", percent(fraction)));
     }
     if !words.is_empty() {
         document.words(apart(&words));

@@ -29,7 +29,7 @@ pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary
 }
 
 fn latencies(document: &mut Document, summary: &Summary) {
-    let mut table = Table::new(2, &[&["Latency, µs", ""][..], &latencies::COLUMNS].concat());
+    let mut table = Table::new(2, &[&["Latency", ""][..], &latencies::COLUMNS].concat());
     let mut is_open = false;
     for phase in &summary.phases {
         let name = phase.phase.name();
@@ -68,7 +68,7 @@ fn latencies(document: &mut Document, summary: &Summary) {
 /// operations.
 fn slowest(document: &mut Document, record: &Record) {
     let phases = record.actual.phases.iter();
-    let header = ["Slowest", "longest step", "step, ms", "all, ms", "at, s"];
+    let header = ["Slowest", "longest step", "step", "all", "at"];
     let mut table = Table::new(2, &header).leading(1);
     // The path is the last column, so that only the path continues on the next line if a line is
     // too long.
@@ -90,9 +90,9 @@ fn slowest(document: &mut Document, record: &Record) {
             table.row(vec![
                 kind.action.name().into(),
                 step.map(|step| step.step.as_str()).into(),
-                step.map(|step| Number::Milliseconds(step.ns)).into(),
-                Number::Milliseconds(slow.ns).into(),
-                Number::Seconds(slow.issued_ns.saturating_sub(began_ns)).into(),
+                Cell::latency(step.map(|step| step.ns)),
+                Number::Latency(slow.ns as f64).into(),
+                Number::Latency(slow.issued_ns.saturating_sub(began_ns) as f64).into(),
                 inside.map_or(&*slow.path, |(_, inside)| inside).into(),
             ]);
         }
@@ -113,13 +113,13 @@ fn latency_cells(first: String, action: &str, times: &LatencySummary) -> Vec<Cel
 }
 
 fn cells_of<const N: usize>(times: &LatencySummary, columns: [&str; N]) -> [Cell; N] {
-    latencies::cells(times, columns, Number::Microseconds)
+    latencies::cells(times, columns, Number::Latency)
 }
 
 const STEP_COLUMNS: [&str; 5] = ["mean", "p50", "p99", "p99.9", "max"];
 
 fn steps(document: &mut Document, summary: &Summary) {
-    let head = ["Step, µs", "", "", "count"];
+    let head = ["Step", "", "", "count"];
     let mut table = Table::new(3, &[&head[..], &STEP_COLUMNS].concat());
     for phase in &summary.phases {
         let mut name = phase.phase.name().to_owned();
@@ -156,7 +156,7 @@ fn steps(document: &mut Document, summary: &Summary) {
 /// For shared pools, adds the waits for files that other workers had claimed.
 fn claim_waits(document: &mut Document, summary: &Summary) {
     let columns = ["mean", "p99", "max"];
-    let head = ["Claim wait, µs", "", "count"];
+    let head = ["Claim wait", "", "count"];
     let mut table = Table::new(2, &[head, columns].concat());
     for (name, _, waits) in by_phase(summary, |phase| &phase.claim_waits) {
         let role = format!("{}s", waits.role.name());

@@ -13,7 +13,7 @@ pub struct AckLog {
 }
 
 impl Rule for AckLog {
-    const ADVICE: &str = "Remove --ack-log to measure rates.";
+    const ADVICE: &str = "compare latencies, or remove --ack-log";
 
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let path = record.spec.ack_log.as_ref()?.to_string_lossy().into_owned();
@@ -22,8 +22,7 @@ impl Rule for AckLog {
 
     fn sentence(&self) -> String {
         format!(
-            "The run waited for its acknowledgement log {} at every change: its rates include \
-             these waits, its latencies do not.",
+            "rates include the waits for the acknowledgement log {}",
             self.path
         )
     }

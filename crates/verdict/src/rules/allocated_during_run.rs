@@ -24,7 +24,7 @@ pub struct AllocatedDuringRun {
 
 impl Rule for AllocatedDuringRun {
     const ADVICE: &str =
-        "Allocate the file before the run (fallocate), or measure a second run on the same image.";
+        "allocate it before the run (fallocate), or repeat the run on the same image";
 
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         if record.actual.is_partial() {
@@ -46,11 +46,10 @@ impl Rule for AllocatedDuringRun {
 
     fn sentence(&self) -> String {
         format!(
-            "The sparse file below the target's loop device allocated {} during the transactions, \
-             {} of the {} written to the device (threshold {}).",
+            "the loop device's sparse file allocated {} of {} written ({}, at most {})",
             bytes(self.allocated_bytes as f64),
-            percent(share(self.allocated_bytes, self.written_bytes)),
             bytes(self.written_bytes as f64),
+            percent(share(self.allocated_bytes, self.written_bytes)),
             percent(MAX)
         )
     }

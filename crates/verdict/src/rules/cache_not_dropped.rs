@@ -31,8 +31,8 @@ pub struct CacheNotDropped {
 }
 
 impl Rule for CacheNotDropped {
-    const ADVICE: &str = "Check that the file system drops its cache (tmpfs and some FUSE servers \
-                          do not), and that no other program uses the pool.";
+    const ADVICE: &str =
+        "check that the file system drops its cache (tmpfs and some FUSE servers do not)";
 
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let evidence = record
@@ -55,8 +55,7 @@ impl Rule for CacheNotDropped {
 
     fn sentence(&self) -> String {
         format!(
-            "The run has --cache {}, but {} of a sample of the pool was in the page cache when \
-             the transactions began (threshold {}).",
+            "--cache {}, but the page cache had {} of a sample of the pool, at most {}",
             self.cache,
             percent(share(self.cached, self.pages)),
             percent(MAX)

@@ -39,7 +39,7 @@ pub struct ClientSaturated {
 }
 
 impl Rule for ClientSaturated {
-    const ADVICE: &str = "Use more workers or several client machines.";
+    const ADVICE: &str = "use more workers or client machines";
 
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         if !targets_a_server(record) {
@@ -62,27 +62,23 @@ impl Rule for ClientSaturated {
     fn sentence(&self) -> String {
         let workers = self.workers.map(|fraction| {
             let (fraction, limit) = (percent(fraction), percent(WORKERS_MAX));
-            format!("the workers used {fraction} of a processor each (threshold {limit})")
+            format!("workers used {fraction} of a processor each, at most {limit}")
         });
         let interface = self.interface.as_ref().map(|(name, fraction)| {
             let (name, limit) = (sanitize(name), percent(INTERFACE_MAX));
             let fraction = percent(*fraction);
-            format!("the interface {name} passed {fraction} of its speed (threshold {limit})")
+            format!("the interface {name} passed {fraction} of its speed, at most {limit}")
         });
         let found: Vec<String> = workers.into_iter().chain(interface).collect();
         let found = found.join(", and ");
         let Some(host) = &self.host else {
-            return format!(
-                "The client is saturated: {found}, so the result describes this machine more than \
-                 the server."
-            );
+            return found;
         };
         let others = self.others.map(grouped);
-        let others = others.map_or(String::new(), |others| format!(" So are {others} others."));
-        format!(
-            "The client {} is saturated: {found}.{others}",
-            sanitize(host)
-        )
+        let others = others.map_or(String::new(), |others| {
+            format!(" (and {others} other hosts)")
+        });
+        format!("on {}{others}, {found}", sanitize(host))
     }
 }
 

@@ -18,8 +18,7 @@ pub struct ClockSourceChanged {
 
 impl Rule for ClockSourceChanged {
     const LEVEL: Level = Level::Invalid;
-    const ADVICE: &str = "See the kernel's log for the cause, boot with a stable clock \
-                          (clocksource=), and repeat the run.";
+    const ADVICE: &str = "see the kernel's log, and boot with a stable clock (clocksource=)";
 
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         runs(record).find_map(|during| {
@@ -34,9 +33,6 @@ impl Rule for ClockSourceChanged {
 
     fn sentence(&self) -> String {
         let Self { before, after } = self;
-        format!(
-            "The kernel changed its clock source from {before} to {after} during the run. It does \
-             so when a clock is unreliable."
-        )
+        format!("the kernel changed its clock source from {before} to {after}")
     }
 }

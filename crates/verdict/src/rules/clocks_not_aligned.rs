@@ -23,8 +23,7 @@ pub struct ClocksNotAligned {
 }
 
 impl Rule for ClocksNotAligned {
-    const ADVICE: &str = "Measure longer, or find what delays messages between the hosts. Rates \
-                          are off by the same share.";
+    const ADVICE: &str = "measure longer, or find what delays messages between the hosts";
 
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let error_ns = ranks::clock_error(record.cluster.as_ref()?).into_known()?;
@@ -37,7 +36,7 @@ impl Rule for ClocksNotAligned {
 
     fn sentence(&self) -> String {
         format!(
-            "Clocks of ranks may be {} apart, {} of the measured time (threshold {}).",
+            "clocks of ranks up to {} apart, {} of the measured time, at most {}",
             latency(self.error_ns as f64),
             percent(share(self.error_ns, self.measured_ns)),
             percent(MAX)

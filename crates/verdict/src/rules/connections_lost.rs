@@ -16,7 +16,7 @@ pub struct ConnectionsLost {
 }
 
 impl Rule for ConnectionsLost {
-    const ADVICE: &str = "Look at the network and at the server's log, and repeat the run.";
+    const ADVICE: &str = "see the network and the server's log";
 
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let times = server_counts(record).reconnections;
@@ -25,9 +25,8 @@ impl Rule for ConnectionsLost {
 
     fn sentence(&self) -> String {
         format!(
-            "Connections to the server were lost and opened again: {}. Latencies have the time \
-             without a connection.",
-            counted(self.times, "time")
+            "{} to the server lost, so latencies include reconnection",
+            counted(self.times, "connection")
         )
     }
 }

@@ -23,8 +23,7 @@ pub struct DeviceWroteNothing {
 }
 
 impl Rule for DeviceWroteNothing {
-    const ADVICE: &str = "Check what the target lies on, and whether its device or driver \
-                          acknowledges writes that it keeps in memory.";
+    const ADVICE: &str = "check whether the device or its driver keeps writes in memory";
 
     /// A target in memory has no device, so the rule does not apply to it.
     fn find(record: &Record, _: &Seen) -> Option<Self> {
@@ -48,12 +47,11 @@ impl Rule for DeviceWroteNothing {
 
     fn sentence(&self) -> String {
         format!(
-            "The operations of the phase {} wrote {}{}, and the file system was synced, but the \
-             device wrote nothing.",
-            self.phase.name(),
+            "{} written in {} and synced{}, but the device wrote nothing",
             bytes(self.written_bytes as f64),
+            self.phase.name(),
             match self.is_durable {
-                true => ", synced one by one",
+                true => " one by one",
                 false => "",
             }
         )

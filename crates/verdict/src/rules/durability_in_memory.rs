@@ -26,7 +26,7 @@ pub struct DurabilityInMemory {
 }
 
 impl Rule for DurabilityInMemory {
-    const ADVICE: &str = "Use a --target on a disk, or remove --durability.";
+    const ADVICE: &str = "use a --target on a disk, or remove --durability";
 
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let durability = record.spec.durability;
@@ -52,13 +52,13 @@ impl Rule for DurabilityInMemory {
 
     fn sentence(&self) -> String {
         format!(
-            "The run has --durability {}, but {} lies in memory ({}){}.",
+            "--durability {}, but {} lies in memory ({}), {}",
             self.durability,
             self.path,
             self.place,
             match self.is_beneath {
-                true => ": synced data does not survive a power failure",
-                false => ", where syncing does nothing",
+                true => "so synced data does not survive a power failure",
+                false => "where syncing does nothing",
             }
         )
     }

@@ -14,7 +14,7 @@ use super::rule::*;
 pub struct Emulated {}
 
 impl Rule for Emulated {
-    const ADVICE: &str = "Use a machine with real or virtualized processors to measure times.";
+    const ADVICE: &str = "use real or virtualized processors";
 
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let hosts = record.cluster.iter().flat_map(|cluster| &cluster.hosts);
@@ -25,8 +25,7 @@ impl Rule for Emulated {
     }
 
     fn sentence(&self) -> String {
-        "The processors are emulated in software (QEMU without hardware virtualization): counts \
-         are true, but times and rates are those of the emulator, not of a file system."
+        "processors emulated in software (QEMU), so times and rates are those of the emulator"
             .to_owned()
     }
 }

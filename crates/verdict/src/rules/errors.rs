@@ -20,8 +20,7 @@ pub struct Errors {
 }
 
 impl Rule for Errors {
-    const ADVICE: &str = "Remove the cause that the report names. Rates do not count failed \
-                          operations, and their files are not used again.";
+    const ADVICE: &str = "remove the reported cause (rates exclude failed operations)";
 
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let errors: u64 = record.actual.errors.iter().map(|error| error.count).sum();
@@ -48,14 +47,14 @@ impl Rule for Errors {
     }
 
     fn sentence(&self) -> String {
-        let allowed = &self.allowed;
-        let (count, all) = (
+        let (errors, operations) = (
             counted(self.errors, "error"),
             counted(self.operations, "operation"),
         );
-        match self.is_exceeded {
-            true => format!("{count} in {all}, more than --on-error {allowed} allows."),
-            false => format!("{count} in {all} (allowed: {allowed})."),
-        }
+        let limit = match self.is_exceeded {
+            true => format!("more than --on-error {} allows", self.allowed),
+            false => format!("within --on-error {}", self.allowed),
+        };
+        format!("{errors} in {operations}, {limit}")
     }
 }

@@ -24,8 +24,7 @@ pub struct FitsInMemory {
 }
 
 impl Rule for FitsInMemory {
-    const ADVICE: &str = "Make the pool larger than the cache (--working-set 4x), or use each file \
-                          once (--popularity shuffled).";
+    const ADVICE: &str = "use --working-set 4x or --popularity shuffled";
 
     /// A pool that fits in the page cache is read from the device once, and repeated reads are
     /// warm. If the device served the share that a cold cache requires, few reads were repeated,
@@ -47,8 +46,7 @@ impl Rule for FitsInMemory {
 
     fn sentence(&self) -> String {
         format!(
-            "The run has --cache {}, but its pool of {} fits in the page cache of {}: the cache \
-             serves repeated reads.",
+            "--cache {}, but the pool of {} fits in the page cache of {}",
             self.cache,
             bytes(self.pool_bytes as f64),
             bytes(self.cache_bytes as f64)

@@ -28,8 +28,7 @@ pub struct HostsApart {
 }
 
 impl Rule for HostsApart {
-    const ADVICE: &str =
-        "Look at the slowest host (processor, network, other load), or leave it out of the run.";
+    const ADVICE: &str = "examine the slowest host, or leave it out";
 
     /// Ignores partial runs, whose hosts ended at different moments, and readers and writers, whose
     /// rates differ because their work differs.
@@ -54,8 +53,7 @@ impl Rule for HostsApart {
 
     fn sentence(&self) -> String {
         format!(
-            "The hosts are not equally fast: a worker on {} was {} slower than one on {} \
-             (threshold {}).",
+            "a worker on {} was {} slower than one on {}, at most {}",
             sanitize(&self.slowest),
             percent(self.fraction),
             sanitize(&self.fastest),

@@ -17,7 +17,7 @@ pub struct LatencyOverflow {
 }
 
 impl Rule for LatencyOverflow {
-    const ADVICE: &str = "See the slowest operations in the record.";
+    const ADVICE: &str = "see the slowest operations (show --full)";
 
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let all = record
@@ -41,10 +41,9 @@ impl Rule for LatencyOverflow {
 
     fn sentence(&self) -> String {
         format!(
-            "{} exceeded the range of the histograms ({} s). Percentiles beyond it are reported \
-             as the maximum.",
+            "{} longer than the histograms' range of {}, so percentiles beyond it are the maximum",
             counted(self.operations, "operation"),
-            seconds(self.range_ns)
+            latency(self.range_ns as f64)
         )
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn option(asked: &str) -> String {
 /// Returns the size of the contents of all pools when the transactions began, in bytes. For a kept
 /// pool, this is the mean file size multiplied by the number of files; otherwise it is the number
 /// of bytes that `prepare` created.
-pub(super) fn pool_bytes(record: &Record) -> u64 {
+pub(crate) fn pool_bytes(record: &Record) -> u64 {
     match record.actual.phase(Phase::Prepare) {
         Some(prepare) => prepare
             .measured_operations()

@@ -64,30 +64,26 @@ impl Rule for MemoryBeneath {
         let Self { path, place, .. } = self;
         let asked = option(&self.asked);
         let Some(name) = &self.loop_device else {
-            return format!("The run has {asked}, but the device of {path} is memory ({place}).");
+            return format!("{asked}, but the device of {path} is memory ({place})");
         };
         let beneath = self.device_bytes.map(|device_bytes| {
             format!(
-                " The devices beneath it read {} of {} ({}).",
+                ", and the devices below it read {} of {} ({})",
                 bytes(device_bytes as f64),
                 bytes(self.read_bytes as f64),
                 percent(share(device_bytes, self.read_bytes))
             )
         });
         format!(
-            "The run has {asked}, but the loop device /dev/{name} of {path} caches ({place}): \
-             memory may have served its reads.{}",
+            "{asked}, but the loop device /dev/{name} of {path} caches{}",
             beneath.unwrap_or_default()
         )
     }
 
     fn advice(&self) -> &'static str {
         match self.loop_device {
-            None => "Use a --target on a disk.",
-            Some(_) => {
-                "Give the loop device direct I/O (losetup --direct-io=on), on a file system that \
-                 supports it."
-            }
+            None => "use a --target on a disk",
+            Some(_) => "give the loop device direct I/O (losetup --direct-io=on)",
         }
     }
 }

@@ -23,7 +23,7 @@ pub struct NearlyFull {
 }
 
 impl Rule for NearlyFull {
-    const ADVICE: &str = "Use a smaller pool or a larger file system.";
+    const ADVICE: &str = "use a smaller pool or a larger file system";
 
     /// Includes the pool in the used space. Ignores file systems in memory, which have no allocator
     /// that searches.
@@ -54,7 +54,7 @@ impl Rule for NearlyFull {
 
     fn sentence(&self) -> String {
         format!(
-            "The file system of {} is nearly full: {} with the pool (threshold {}).",
+            "the file system of {} is {} full with the pool, at most {}",
             self.path,
             percent(self.fraction),
             percent(MAX)

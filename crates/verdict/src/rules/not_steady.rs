@@ -12,10 +12,19 @@
 //! the coefficient of variation c have the variance c²·n (Cox: Renewal Theory, 1962). For
 //! exponential latencies this is a Poisson process. Not judged if there are fewer than 6 such
 //! seconds, or if an operation took longer than a fifth of the time; the report states the reason.
-//! Open loops are not judged, because the arrivals determine their rate. The first line of the
-//! report shows the drift and its noise. If the noise is above the limit, a small change would not
-//! have been found. *What to do*: use a warm-up or a longer run.
+//! Open loops are not judged, because the arrivals determine their rate. The full report shows the
+//! drift and its noise. If the noise is above the limit, a small change would not have been found.
+//! The reason names the kind of operation that contributed most to the change (`drifting`): of the
+//! kinds whose mean latency changed by more than 10 % between the first and the last fifth of these
+//! seconds, the one with the largest change of the mean, multiplied by its number of operations. It
+//! also names what took at least half of the change of the time per operation: the program's
+//! processor time in the kernel or in user mode, or the time in which the device was busy
+//! (multiplied by the number of workers, because all may wait for it). If calls were timed, it
+//! names the call that took most of the operation's time. *What to do*: if operations slow down, the file
+//! system is not in a steady state: use a new file system, or compare only runs of equal length.
+//! Otherwise use a warm-up or a longer run.
 
+use super::latency_drift::LatencyDrift;
 use super::rule::*;
 use super::steadiness::{Steadiness, judged};
 
@@ -25,18 +34,40 @@ use super::steadiness::{Steadiness, judged};
 pub struct NotSteady {
     /// The change, with its limits.
     pub found: Steadiness,
+    /// The operation whose latency changed; null if no latency changed, or if it is not known.
+    #[serde(default)]
+    pub drifting: Option<LatencyDrift>,
 }
 
 impl Rule for NotSteady {
-    const ADVICE: &str = "Add warm-up (--warm-up) or measure longer (--for).";
-
     fn find(record: &Record, seen: &Seen) -> Option<Self> {
         let found = *seen.steadiness.known()?;
-        let has_rule = judged(record)?.steady.is_some();
-        (!has_rule && !found.is_steady()).then_some(Self { found })
+        let phase = judged(record)?;
+        (phase.steady.is_none() && !found.is_steady()).then(|| Self {
+            found,
+            drifting: LatencyDrift::find(phase, record.spec.workload.workers.count()),
+        })
     }
 
     fn sentence(&self) -> String {
-        format!("Not steady: {}", self.found.in_numbers())
+        let numbers = self.found.in_numbers();
+        match &self.drifting {
+            None => numbers,
+            Some(drifting) if drifting.is_slower() => format!(
+                "{}, {numbers}: the file system is not in a steady state",
+                drifting.clause()
+            ),
+            Some(drifting) => format!("{}, {numbers}", drifting.clause()),
+        }
+    }
+
+    fn advice(&self) -> &'static str {
+        match &self.drifting {
+            Some(drifting) if drifting.is_slower() => {
+                "use a new file system, or compare only runs of equal length"
+            }
+            Some(_) => "use --warm-up",
+            None => "use --warm-up or a longer --for",
+        }
     }
 }

@@ -13,7 +13,8 @@
 //! count as other load. Not judged if the server is not visible, because it belongs to another user
 //! or PID namespace, or if it ended during the run. Of the programs that still run at the end, the
 //! three largest are named with process number and share; programs that ended before are missing.
-//! *What to do*: stop the other programs.
+//! *What to do*: stop the other programs. If none of the named programs can be stopped
+//! (process 1), or none is named, use a dedicated machine.
 
 use system::BusyProgram;
 
@@ -40,8 +41,6 @@ pub struct OtherLoad {
 }
 
 impl Rule for OtherLoad {
-    const ADVICE: &str = "Stop them, and repeat the run.";
-
     fn find(record: &Record, seen: &Seen) -> Option<Self> {
         let fraction = *seen.others_fraction.known()?;
         if fraction <= MAX {
@@ -56,21 +55,40 @@ impl Rule for OtherLoad {
     }
 
     fn sentence(&self) -> String {
-        let shown = self.busiest.iter().filter(|one| one.fraction >= SHOWN_MIN);
-        let busiest: Vec<String> = shown
+        let shown: Vec<String> = self
+            .shown()
             .map(|one| {
                 let (name, share) = (sanitize(&one.name), percent(one.fraction));
-                format!("{name} (process {}, {share})", one.pid)
+                format!("{name} (process {}) {share}", one.pid)
             })
             .collect();
-        let largest = match busiest.is_empty() {
+        let largest = match shown.is_empty() {
             true => String::new(),
-            false => format!(" The largest: {}.", busiest.join(", ")),
+            false => format!(", largest {}", shown.join(", ")),
         };
         format!(
-            "Other load: other programs used {} of the processor time (threshold {}).{largest}",
+            "other programs used {} of the processor time, at most {}{largest}",
             percent(self.fraction),
             percent(MAX)
         )
     }
+
+    fn advice(&self) -> &'static str {
+        match self.shown().any(can_be_stopped) {
+            true => "stop them",
+            false => "use a dedicated machine",
+        }
+    }
+}
+
+impl OtherLoad {
+    fn shown(&self) -> impl Iterator<Item = &BusyProgram> {
+        self.busiest.iter().filter(|one| one.fraction >= SHOWN_MIN)
+    }
+}
+
+/// Whether a user can stop a program. The first process of a machine or container cannot be
+/// stopped. Kernel threads have no time in user mode, so they are not named.
+fn can_be_stopped(program: &BusyProgram) -> bool {
+    program.pid != 1
 }

@@ -16,8 +16,7 @@ pub struct OutcomesNotKnown {
 
 impl Rule for OutcomesNotKnown {
     const LEVEL: Level = Level::Invalid;
-    const ADVICE: &str = "Repeat the run. What the operations have left on the server is removed \
-                          with the run's files.";
+    const ADVICE: &str = "repeat the run";
 
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let operations = server_counts(record).not_known;
@@ -26,9 +25,6 @@ impl Rule for OutcomesNotKnown {
 
     fn sentence(&self) -> String {
         let operations = counted(self.operations, "operation");
-        format!(
-            "The server may have performed {operations} or not: the connection was lost before \
-             the reply."
-        )
+        format!("outcome of {operations} unknown, because a connection was lost before the reply")
     }
 }

@@ -27,8 +27,7 @@ pub struct Overhead {
 }
 
 impl Rule for Overhead {
-    const ADVICE: &str = "Compare latencies, which do not include the overhead. Larger files or \
-                          --durability reduce its share.";
+    const ADVICE: &str = "compare latencies, or use larger files or --durability";
 
     fn find(record: &Record, seen: &Seen) -> Option<Self> {
         let fraction = *seen.overhead_fraction.known()?;
@@ -45,10 +44,9 @@ impl Rule for Overhead {
 
     fn sentence(&self) -> String {
         format!(
-            "Overhead: the program itself used {} of the workers' time, {:.0} ns per operation \
-             (threshold {}).",
+            "the program itself used {} of the workers' time ({} per operation), at most {}",
             percent(self.fraction),
-            self.ns_per_operation,
+            latency(self.ns_per_operation),
             percent(MAX)
         )
     }

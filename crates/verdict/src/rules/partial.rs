@@ -27,22 +27,22 @@ impl Rule for Partial {
     fn sentence(&self) -> String {
         let how = match &self.outcome {
             Outcome::Interrupted { signal } => {
-                format!("The run was interrupted by signal {signal}")
+                format!("the run was interrupted by signal {signal}")
             }
-            Outcome::PlaceGone { .. } => "The run directory disappeared".to_owned(),
-            Outcome::Unfinished => "The program was killed before the run ended".to_owned(),
-            Outcome::Failed { .. } | Outcome::Complete => "The run failed".to_owned(),
+            Outcome::PlaceGone { .. } => "the run directory disappeared".to_owned(),
+            Outcome::Unfinished => "the program was killed before the run ended".to_owned(),
+            Outcome::Failed { .. } | Outcome::Complete => "the run failed".to_owned(),
         };
-        format!("{how}. The numbers cover only the time before that.")
+        format!("{how}, so the numbers cover only a part")
     }
 
     fn advice(&self) -> &'static str {
         match self.outcome {
             Outcome::Interrupted { .. } | Outcome::Unfinished | Outcome::Complete => {
-                "Repeat the run and let it complete."
+                "let the run complete"
             }
             Outcome::PlaceGone { .. } | Outcome::Failed { .. } => {
-                "Remove the cause that the report names, and repeat the run."
+                "remove the reported cause, and repeat the run"
             }
         }
     }

@@ -36,8 +36,8 @@ pub struct Paused {
 }
 
 impl Rule for Paused {
-    const ADVICE: &str = "Find what pauses it (SIGSTOP, a debugger, the control group's freezer or \
-                          cpu.max), and repeat the run.";
+    const ADVICE: &str =
+        "find what pauses it (SIGSTOP, a debugger, the control group's freezer or cpu.max)";
 
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let pauses = record.actual.all_phases().filter_map(|phase| phase.pauses);
@@ -61,10 +61,11 @@ impl Rule for Paused {
 
     fn sentence(&self) -> String {
         format!(
-            "The program did not run for up to {} of a phase ({}, longest {} s).",
+            "the program did not run for {} of a phase ({}, longest {}), at most {}",
             percent(self.fraction),
             counted(self.times, "pause"),
-            seconds(self.longest_ns)
+            latency(self.longest_ns as f64),
+            percent(MAX)
         )
     }
 }

@@ -29,7 +29,7 @@ pub struct PoolChangedSize {
 
 impl Rule for PoolChangedSize {
     const ADVICE: &str =
-        "Use a mix that creates as often as it deletes, more files, or a shorter run.";
+        "use a mix that creates as often as it deletes, more files, or a shorter run";
 
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         if record.actual.is_partial() {
@@ -48,7 +48,7 @@ impl Rule for PoolChangedSize {
 
     fn sentence(&self) -> String {
         format!(
-            "The pool {} from {} to {} while it was measured (threshold {}).",
+            "the pool {} from {} to {}, at most {} of change",
             if self.files_after > self.files_before {
                 "grew"
             } else {

@@ -20,8 +20,8 @@ pub struct RanDry {
 
 impl Rule for RanDry {
     const LEVEL: Level = Level::Invalid;
-    const ADVICE: &str = "Use more files, fewer transactions (in a sweep, fewer or shorter steps), \
-                          or a mix that creates as often as it deletes.";
+    const ADVICE: &str =
+        "use more files, fewer transactions, or a mix that creates as often as it deletes";
 
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let end = *record.actual.end.known()?;
@@ -39,6 +39,6 @@ impl Rule for RanDry {
             End::OutOfFiles | End::Complete => "the pool ran dry",
         };
         let transactions = grouped(self.transactions);
-        format!("The transactions ended early, after {transactions}: {why}.")
+        format!("ended early, after {transactions} transactions, because {why}")
     }
 }

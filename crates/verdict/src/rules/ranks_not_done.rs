@@ -22,8 +22,7 @@ pub struct RanksNotDone {
 
 impl Rule for RanksNotDone {
     const LEVEL: Level = Level::Invalid;
-    const ADVICE: &str =
-        "Read the messages of each rank and the logs of its host, and repeat the run.";
+    const ADVICE: &str = "read the ranks' messages and the logs of their hosts";
 
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let cluster = record.cluster.as_ref()?;
@@ -42,17 +41,17 @@ impl Rule for RanksNotDone {
 
     fn sentence(&self) -> String {
         let parts = [
-            ("failed or stopped:", &self.failed),
-            ("missing:", &self.missing),
+            ("failed or stopped", &self.failed),
+            ("missing", &self.missing),
         ];
         let parts = parts.into_iter().filter(|(_, all)| !all.is_empty());
         let parts: Vec<String> = parts
             .map(|(what, all)| format!("{what} {}", numbers(all)))
             .collect();
         format!(
-            "Of {}, {} did not complete the run ({}). The numbers are partial.",
-            counted(self.launched.into(), "rank"),
+            "{} of {} did not complete the run ({})",
             grouped((self.failed.len() + self.missing.len()) as u64),
+            counted(self.launched.into(), "rank"),
             parts.join("; ")
         )
     }

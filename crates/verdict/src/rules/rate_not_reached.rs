@@ -35,7 +35,7 @@ pub struct RateNotReached {
 
 impl Rule for RateNotReached {
     const LEVEL: Level = Level::Invalid;
-    const ADVICE: &str = "Use a lower --rate, or more workers.";
+    const ADVICE: &str = "use a lower --rate or more workers";
 
     /// Examines the time until the first worker finished. Later arrivals of the finished worker are
     /// not performed by any worker.
@@ -69,11 +69,10 @@ impl Rule for RateNotReached {
 
     fn sentence(&self) -> String {
         format!(
-            "The achieved rate of {} transactions/s is {} of the requested {} (threshold {}), so \
-             response times show a growing queue.",
+            "{} transactions/s achieved of {} offered ({}, at least {})",
             rate(Some(self.achieved)),
-            percent(self.achieved / self.requested),
             rate(Some(self.requested)),
+            percent(self.achieved / self.requested),
             percent(MIN)
         )
     }

@@ -17,7 +17,7 @@ pub struct ReadsFromDevice {
 }
 
 impl Rule for ReadsFromDevice {
-    const ADVICE: &str = "Use a smaller pool or more memory, or remove --cache warm.";
+    const ADVICE: &str = "use a smaller pool or more memory, or remove --cache warm";
 
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let served_by = reads::of_transactions(record)?;
@@ -30,7 +30,7 @@ impl Rule for ReadsFromDevice {
 
     fn sentence(&self) -> String {
         format!(
-            "The run has --cache warm, but the device served {} of {} read ({}).",
+            "--cache warm, but the device served {} of {} read ({})",
             bytes(self.device_bytes as f64),
             bytes(self.read_bytes as f64),
             percent(share(self.device_bytes, self.read_bytes))

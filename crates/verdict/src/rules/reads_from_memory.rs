@@ -55,7 +55,7 @@ impl Rule for ReadsFromMemory {
 
     fn sentence(&self) -> String {
         format!(
-            "The run has {}, but the device served only {} of {} read ({}).",
+            "{}, but the device served {} of {} read ({})",
             option(&self.asked),
             bytes(self.device_bytes as f64),
             bytes(self.read_bytes as f64),
@@ -66,13 +66,10 @@ impl Rule for ReadsFromMemory {
     fn advice(&self) -> &'static str {
         match &*self.asked {
             "direct" => {
-                "Check whether the file system goes around the page cache (btrfs does not where \
-                 it compresses, ext4 with data=journal)."
+                "check that the file system bypasses the page cache (btrfs does not where it \
+                 compresses, nor ext4 with data=journal)"
             }
-            _ => {
-                "Make the pool larger than the cache (--working-set 4x), and check that the file \
-                 system supports what was requested."
-            }
+            _ => "use --working-set 4x, and check that the file system can drop its cache",
         }
     }
 }

@@ -23,8 +23,7 @@ pub struct Retransmissions {
 }
 
 impl Rule for Retransmissions {
-    const ADVICE: &str =
-        "Look for lost packets or a server that is overloaded, and repeat the run.";
+    const ADVICE: &str = "look for lost packets or an overloaded server";
 
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let phases = record.actual.all_phases();
@@ -41,12 +40,12 @@ impl Rule for Retransmissions {
 
     fn sentence(&self) -> String {
         format!(
-            "{} of the requests to the server of {} were sent again (threshold {}): {} of {}.",
+            "{} of the requests to the server of {} sent again ({} of {}), at most {}",
             percent(share(self.retransmissions, self.requests)),
             sanitize(&self.of),
-            percent(MAX),
             grouped(self.retransmissions),
-            grouped(self.requests)
+            grouped(self.requests),
+            percent(MAX)
         )
     }
 }

@@ -51,7 +51,7 @@ pub trait Rule: Sized {
     /// The level of a rule that has one level only.
     const LEVEL: Level = Level::Doubtful;
 
-    /// One or two sentences that state what the user can do. Empty if the advice depends on the
+    /// What the user can do: an imperative without a period. Empty if the advice depends on the
     /// run.
     const ADVICE: &str = "";
 
@@ -62,7 +62,8 @@ pub trait Rule: Sized {
         Self::LEVEL
     }
 
-    /// Returns one sentence that states what the rule found in the run, with its numbers.
+    /// Returns what the rule found in the run, with its number and its limit: a clause without a
+    /// period.
     fn sentence(&self) -> String;
 
     fn advice(&self) -> &'static str {

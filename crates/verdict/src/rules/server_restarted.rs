@@ -18,7 +18,7 @@ pub struct ServerRestarted {
 }
 
 impl Rule for ServerRestarted {
-    const ADVICE: &str = "See the server's log for why it was restarted, and repeat the run.";
+    const ADVICE: &str = "see the server's log";
 
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let counts = server_counts(record);
@@ -30,8 +30,7 @@ impl Rule for ServerRestarted {
 
     fn sentence(&self) -> String {
         format!(
-            "The server was restarted during the run: its write verifier changed {}, and {} were \
-             written again.",
+            "the server restarted (write verifier changed {}, {} written again)",
             counted(self.times, "time"),
             bytes(self.rewritten_bytes as f64)
         )

@@ -49,26 +49,25 @@ impl Rule for Skipped {
     fn sentence(&self) -> String {
         let counts = self.skipped.counts();
         let parts: Vec<String> = counts
-            .map(|(reason, count)| format!("{} ({reason})", grouped(count)))
+            .map(|(reason, count)| format!("{reason} {}", grouped(count)))
             .collect();
+        let parts = match parts.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", parts.join(", ")),
+        };
         format!(
-            "{} of the operations were skipped (threshold {}): {}; {} completed.",
+            "{} of the operations skipped{parts}, at most {}",
             percent(self.fraction),
-            percent(MAX),
-            parts.join(", "),
-            grouped(self.operations)
+            percent(MAX)
         )
     }
 
     fn advice(&self) -> &'static str {
         match self.skipped.after_failure == self.skipped.total() {
-            true => {
-                "Remove the cause of the errors that the report names. Rates do not count skipped \
-                 operations."
-            }
+            true => "remove the reported cause of the errors",
             false => {
-                "Use more files, a larger --size-max, or a mix that also truncates, replaces or \
-                 deletes files. Rates do not count skipped operations."
+                "use more files, a larger --size-max, or a mix that also deletes, truncates or \
+                 replaces files"
             }
         }
     }

@@ -17,7 +17,7 @@ pub struct Stalled {
 }
 
 impl Rule for Stalled {
-    const ADVICE: &str = "See the kernel's log for what the device or the file system waited for.";
+    const ADVICE: &str = "see the kernel's log for what the device or the file system waited for";
 
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let stalled = &record.actual.stalled;
@@ -33,17 +33,17 @@ impl Rule for Stalled {
     }
 
     fn sentence(&self) -> String {
-        let back = match (self.lost, self.times) {
-            (0, 1) => "It returned".to_owned(),
-            (0, _) => "All returned".to_owned(),
-            (1, 1) => "It did not return".to_owned(),
-            (lost, times) if lost == times => "None returned".to_owned(),
-            (lost, _) => format!("{} of them did not return", grouped(lost)),
+        let end = match (self.lost, self.times) {
+            (0, 1) => "it returned".to_owned(),
+            (0, _) => "all returned".to_owned(),
+            (1, 1) => "it did not return".to_owned(),
+            (lost, times) if lost == times => "none returned".to_owned(),
+            (lost, _) => format!("{} did not return", grouped(lost)),
         };
         format!(
-            "Stalled: {} exceeded --stall-timeout (longest {} s). {back}.",
+            "{} exceeded --stall-timeout (longest {}), {end}",
             counted(self.times, "operation"),
-            seconds(self.longest_ns)
+            latency(self.longest_ns as f64)
         )
     }
 }

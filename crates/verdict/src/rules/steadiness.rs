@@ -1,7 +1,7 @@
 //! The phase by which a run is judged, and whether its rate was constant.
 
 use document::units::{percent, rate, signed_percent};
-use measure::{Drift, Histogram, RateChange, SLICES_MAX, Steady, steady};
+use measure::{Drift, Histogram, RateChange, Steady, steady};
 use record::run::{PhaseRecord, Record};
 use record::sizing::SteadyFound;
 use schemars::JsonSchema;
@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use spec::SteadyRule;
 use system::Fact;
 use workload::Phase;
+
+use crate::intervals;
 
 /// How a rate changed over time. Rates are in operations a second.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -32,19 +34,18 @@ impl Steadiness {
         }
     }
 
-    /// Returns the numbers and their thresholds, as the end of a sentence.
+    /// Returns the numbers and their limits as a clause.
     pub(super) fn in_numbers(&self) -> String {
         match self {
             Self::Change(change) => changed(change),
             Self::Slope(drift) => format!(
-                "the rate changed by {} ({}; threshold {}).",
+                "the rate changed by {} ({}), at most {}",
                 signed_percent(drift.drift),
                 interval(drift),
                 percent(drift.limit)
             ),
             Self::Rounds(steady) => format!(
-                "rates of the last {} rounds vary by {} (threshold {}), and their trend line \
-                 changes by {} (threshold {}).",
+                "the last {} rounds vary by {}, at most {}, and their trend line by {}, at most {}",
                 steady.window,
                 percent(steady.excursion),
                 percent(steady::EXCURSION_MAX),
@@ -59,37 +60,32 @@ fn changed(change: &RateChange) -> String {
     let of_line = |side: f64| rate(Some(change.average * (1.0 + side * change.drift / 2.0)));
     if change.varies() && !change.drifts() {
         return format!(
-            "the rates of five equal parts of the time lie between {} and {} operations/s, a \
-             difference of {} (threshold {}; noise explains up to {}).",
+            "rates of five equal parts lie between {} and {} operations/s, a difference of {}, at \
+             most {}",
             rate(Some(change.slowest)),
             rate(Some(change.fastest)),
             percent(change.excursion),
-            percent(steady::EXCURSION_MAX),
-            percent(change.excursion_by_chance)
+            percent(steady::EXCURSION_MAX)
         );
     }
     format!(
-        "the trend line {} from {} to {} operations/s, by {} (threshold {}; noise explains up to \
-         {}).",
+        "the rate {} from {} to {} operations/s, by {}, at most {}",
         if change.drift < 0.0 { "falls" } else { "rises" },
         of_line(-1.0),
         of_line(1.0),
         percent(change.drift.abs()),
-        percent(steady::DRIFT_MAX),
-        percent(change.drift_by_chance)
+        percent(steady::DRIFT_MAX)
     )
 }
 
 fn interval(drift: &Drift) -> String {
     match drift.interval {
         Some((low, high)) => format!(
-            "95 % confidence interval {} to {}",
+            "95 % interval {} to {}",
             signed_percent(low),
             signed_percent(high)
         ),
-        None => "95 % confidence interval not available, because the rates of successive seconds \
-                 are too strongly correlated"
-            .to_owned(),
+        None => "95 % interval not available".to_owned(),
     }
 }
 
@@ -108,41 +104,6 @@ pub(super) fn judged(record: &Record) -> Option<&PhaseRecord> {
             0 => Phase::Prepare,
             _ => Phase::Transactions,
         })
-}
-
-/// Returns the rate of each interval that lies within the measured time while all workers were
-/// active, in operations a second.
-fn seconds(phase: &PhaseRecord) -> Vec<f64> {
-    let (Some(first), Some(last)) = (phase.measured().next(), phase.measured().last()) else {
-        return Vec::new();
-    };
-    let zero_ns = phase.span_ns().map_or(0, |(began_ns, _)| began_ns);
-    let until_ns = phase.first_done.map_or(last.ended_ns, |first_done| {
-        first_done.at_ns.min(last.ended_ns)
-    });
-    let width_ns = phase.slices.width_ns();
-    // The boundaries of intervals and of segments may differ by the duration of some operations, so
-    // 1 % of an interval is tolerated.
-    let slack_ns = width_ns / 100;
-    let begin = (first.began_ns - zero_ns)
-        .saturating_sub(slack_ns)
-        .div_ceil(width_ns);
-    let end = until_ns.saturating_sub(zero_ns).saturating_add(slack_ns) / width_ns;
-    // A run may be idle for long after its last operation. The number of intervals is limited,
-    // because more zeros add no information.
-    let end = end.min(2 * SLICES_MAX as u64);
-    if phase.slices.is_empty() || end <= begin {
-        return Vec::new();
-    }
-    let rate = |operations: u64| operations as f64 * 1e9 / width_ns as f64;
-    let mut rates: Vec<f64> = phase
-        .slices
-        .iter()
-        .map(|slice| rate(slice.values().map(|meter| meter.operations).sum()))
-        .collect();
-    // No operation completed after the last recorded interval, so later rates are 0.
-    rates.resize(rates.len().max(end as usize), 0.0);
-    rates[begin as usize..end as usize].to_vec()
 }
 
 pub(super) fn steadiness(record: &Record) -> Fact<Steadiness> {
@@ -168,7 +129,11 @@ pub(super) fn steadiness(record: &Record) -> Fact<Steadiness> {
     for operation in phase.measured_operations() {
         durations.merge(&operation.meter.latency);
     }
-    match steady::change(&seconds(phase), phase.slices.width_ns(), &durations) {
+    match steady::change(
+        &intervals::rates(phase),
+        phase.slices.width_ns(),
+        &durations,
+    ) {
         Ok(change) => Fact::Known(Steadiness::Change(change)),
         Err(why) => unknown(why.why()),
     }

@@ -22,8 +22,7 @@ pub struct SteadyStateNotReached {
 
 impl Rule for SteadyStateNotReached {
     const LEVEL: Level = Level::Invalid;
-    const ADVICE: &str = "Add warm-up (--warm-up), use longer or more rounds, or look for the \
-                          cause in the time series.";
+    const ADVICE: &str = "use a longer --warm-up, or longer or more rounds";
 
     fn find(record: &Record, seen: &Seen) -> Option<Self> {
         let found = judged(record)?.steady.as_ref()?;
@@ -37,11 +36,11 @@ impl Rule for SteadyStateNotReached {
 
     fn sentence(&self) -> String {
         let last = self.last.as_ref();
+        let last = last.map_or(String::new(), |last| format!(", {}", last.in_numbers()));
         format!(
-            "Steady state (rule {}) was not reached after {}{}",
+            "no steady state (rule {}) after {}{last}",
             self.rule.name(),
-            counted(self.rounds, "round"),
-            last.map_or(".".to_owned(), |last| format!(": {}", last.in_numbers()))
+            counted(self.rounds, "round")
         )
     }
 }

@@ -23,7 +23,7 @@ pub struct Steal {
 }
 
 impl Rule for Steal {
-    const ADVICE: &str = "Use a machine that is not shared, or repeat the run at a quieter time.";
+    const ADVICE: &str = "use a machine that is not shared";
 
     fn find(_: &Record, seen: &Seen) -> Option<Self> {
         let fraction = *seen.steal_fraction.known()?;
@@ -36,7 +36,7 @@ impl Rule for Steal {
 
     fn sentence(&self) -> String {
         format!(
-            "CPU steal: the hypervisor took {} of the processor time (threshold {}).",
+            "{} of the processor time taken by the hypervisor, at most {}",
             percent(self.fraction),
             percent(MAX)
         )

@@ -16,7 +16,7 @@ pub struct Suspended {
 
 impl Rule for Suspended {
     const LEVEL: Level = Level::Invalid;
-    const ADVICE: &str = "Keep the machine awake (systemd-inhibit), and repeat the run.";
+    const ADVICE: &str = "keep it awake (systemd-inhibit)";
 
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let each = runs(record).map(|during| during.clocks.suspended_ns);
@@ -25,7 +25,6 @@ impl Rule for Suspended {
     }
 
     fn sentence(&self) -> String {
-        let seconds = seconds(self.ns);
-        format!("The machine was suspended for {seconds} s during the run.")
+        format!("the machine was suspended for {}", latency(self.ns as f64))
     }
 }

@@ -32,7 +32,7 @@ pub struct TooFewClients {
 }
 
 impl Rule for TooFewClients {
-    const ADVICE: &str = "Use more ranks or hosts, until more of them bring no more.";
+    const ADVICE: &str = "use more ranks or hosts, until the rate no longer grows";
 
     /// Examines sweeps only, because a single load does not show what a higher load would achieve.
     fn find(record: &Record, seen: &Seen) -> Option<Self> {
@@ -67,8 +67,7 @@ impl Rule for TooFewClients {
 
     fn sentence(&self) -> String {
         format!(
-            "Too few clients to saturate the target: {} achieved {} more than {} (threshold {}), \
-             and no client was saturated.",
+            "{} achieved {} more than {}, at most {}, so the clients limit the rate",
             counted(self.workers.into(), "worker"),
             percent(self.gain),
             grouped(self.fewer.into()),

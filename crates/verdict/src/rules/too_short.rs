@@ -6,7 +6,9 @@
 //! fewer than 100 operations, because their 99th percentile (nearest rank) is the maximum; or no
 //! measured part (the run consisted only of its warm-up or of think time). *Evidence*: the time and
 //! the operations of the measured segment; with `--transactions 0`, of the preparation. *What to
-//! do*: use `--for` or more `--transactions`.
+//! do*: use `--for 10s` or more `--transactions`; for a preparation, use more files.
+
+use workload::Workload;
 
 use super::rule::*;
 use super::seen::Measured;
@@ -34,10 +36,13 @@ pub struct TooShort {
     pub measured_ns: u64,
     /// Operations that completed in that time.
     pub operations: u64,
+    /// Whether a number of transactions ended the run before its time.
+    #[serde(default)]
+    pub is_counted: bool,
 }
 
 impl Rule for TooShort {
-    fn find(_: &Record, seen: &Seen) -> Option<Self> {
+    fn find(record: &Record, seen: &Seen) -> Option<Self> {
         let Measured {
             phase,
             ns,
@@ -50,6 +55,7 @@ impl Rule for TooShort {
             phase,
             measured_ns: ns,
             operations,
+            is_counted: record.spec.workload.transactions() != Workload::ENDLESS,
         })
     }
 
@@ -58,66 +64,41 @@ impl Rule for TooShort {
     }
 
     fn sentence(&self) -> String {
-        let (measured, operations) = (seconds(self.measured_ns), self.operations);
-        if self.measured_ns == 0 && self.phase == Phase::Transactions {
-            return "The transactions ended during the warm-up, so nothing was measured."
-                .to_owned();
-        }
-        if operations == 0 {
-            return format!("Nothing was measured: no operation completed in {measured} s.");
-        }
+        let measured = latency(self.measured_ns as f64);
+        let operations = counted(self.operations, "operation");
         let what = match self.phase {
-            Phase::Transactions => "The transactions were measured",
-            Phase::Prepare => "The preparation lasted",
-            Phase::Delete => "The deletion lasted",
+            Phase::Transactions => "measured",
+            Phase::Prepare => "of preparation",
+            Phase::Delete => "of deletion",
         };
-        let why = if self.measured_ns < INVALID_NS {
-            format!(
-                "a phase of less than {} ms consists mostly of its start and end",
-                INVALID_NS / 1_000_000
-            )
-        } else if operations < OPERATIONS_MIN {
-            format!("fewer than {OPERATIONS_MIN} operations are too few for latencies")
+        if self.measured_ns == 0 && self.phase == Phase::Transactions {
+            "the transactions ended during the warm-up".to_owned()
+        } else if self.operations == 0 {
+            format!("no operation completed in {measured}")
+        } else if self.measured_ns >= INVALID_NS && self.operations < OPERATIONS_MIN {
+            format!("{operations} in {measured} {what}, at least {OPERATIONS_MIN}")
         } else {
-            format!(
-                "a run of less than {} s may miss write-back and journal commits",
-                MIN_NS / 1_000_000_000
-            )
-        };
-        let need = match self.phase {
-            Phase::Transactions if self.measured_ns < MIN_NS => format!(
-                " {} s are about {} times as long.",
-                MIN_NS / 1_000_000_000,
-                roughly(MIN_NS as f64 / self.measured_ns as f64)
-            ),
-            _ => String::new(),
-        };
-        let operations = counted(operations, "operation");
-        format!("{what} for {measured} s, {operations}: {why}.{need}")
+            let min = MIN_NS / 1_000_000_000;
+            format!("{measured} {what}, at least {min} s")
+        }
     }
 
     fn advice(&self) -> &'static str {
         match self {
-            Self { measured_ns: 0, .. } => "Use a shorter --warm-up, or more transactions.",
-            Self { operations: 0, .. } => {
-                "Measure longer (--for), or use less think time (--think)."
-            }
+            Self { measured_ns: 0, .. } => "use a shorter --warm-up, or more transactions",
+            Self { operations: 0, .. } => "use a longer --for, or less think time (--think)",
             Self {
-                phase: Phase::Transactions,
+                phase: Phase::Prepare | Phase::Delete,
                 ..
-            } => "Measure longer: use --for or more --transactions.",
-            _ => "Use more files.",
+            } => "use more files",
+            Self {
+                is_counted: true, ..
+            } => "use more --transactions, or --for 10s without --transactions",
+            Self {
+                measured_ns: ..MIN_NS,
+                ..
+            } => "use --for 10s",
+            _ => "use a longer --for",
         }
-    }
-}
-
-/// Rounds a factor up to two significant digits.
-fn roughly(factor: f64) -> String {
-    let digit = 10_f64.powf(factor.log10().floor() - 1.0);
-    let rounded = (factor / digit).ceil() * digit;
-    if rounded < 10.0 {
-        format!("{rounded:.1}")
-    } else {
-        grouped(rounded as u64)
     }
 }

@@ -15,8 +15,7 @@ pub struct WallClockStepped {
 }
 
 impl Rule for WallClockStepped {
-    const ADVICE: &str =
-        "The date of this record may be wrong. Set the clock before a run (chronyc waitsync).";
+    const ADVICE: &str = "set the clock before a run (chronyc waitsync)";
 
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let steps = runs(record).map(|during| during.clocks.wall_clock_stepped_ns);
@@ -26,10 +25,9 @@ impl Rule for WallClockStepped {
 
     fn sentence(&self) -> String {
         format!(
-            "The wall clock was set {} by {} s during the run; durations use another clock and \
-             are correct.",
+            "the wall clock was set {} by {}, so the record's date may be wrong",
             if self.ns < 0 { "back" } else { "forwards" },
-            seconds(self.ns.unsigned_abs())
+            latency(self.ns.unsigned_abs() as f64)
         )
     }
 }

@@ -20,8 +20,8 @@ pub struct WrongNames {
 
 impl Rule for WrongNames {
     const LEVEL: Level = Level::Invalid;
-    const ADVICE: &str = "Check whether another program changes the directory, or whether the file \
-                          system loses acknowledged operations.";
+    const ADVICE: &str =
+        "check for another program in the directory, or a file system that loses operations";
 
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let own = record.actual.check.known().into_iter();
@@ -31,12 +31,12 @@ impl Rule for WrongNames {
     }
 
     fn sentence(&self) -> String {
-        let (is, it) = match self.wrong {
-            1 => ("is", "it"),
-            _ => ("are", "them"),
+        let it = match self.wrong {
+            1 => "it",
+            _ => "them",
         };
         format!(
-            "{} of {} checked after the transactions {is} not as the operations left {it}.",
+            "{} of {} not as the operations left {it}",
             grouped(self.wrong),
             counted(self.names, "name"),
         )

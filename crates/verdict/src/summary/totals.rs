@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use workload::{Phase, Skipped};
 
 use super::rate::Rate;
+use crate::intervals;
 use record::run::Record;
 
 /// Totals of the measured transactions over all operations.
@@ -17,6 +18,11 @@ pub struct TransactionsSummary {
     /// Transactions with at least one completed operation, and their rate.
     #[serde(flatten)]
     pub rate: Rate,
+    /// Dispersion of the rate: the standard deviation of the operations a second over the measured
+    /// intervals (whole seconds; wider in runs of more than half an hour) in which all workers
+    /// worked, divided by their mean. Null for fewer than six intervals, or without a time series.
+    #[serde(default)]
+    pub rate_dispersion: Option<f64>,
     /// Measured time, in nanoseconds.
     pub duration_ns: u64,
     /// Bytes that operations read.
@@ -41,6 +47,11 @@ pub struct OperationTotal {
     pub rate: Rate,
     /// Bytes that the operations read or wrote, and their rate.
     pub bytes: Rate,
+    /// Share of the workers' time that these operations took, from issue to completion: the sum of
+    /// their service times, divided by the measured time, the number of workers and the queue
+    /// depth. Null if no latencies were recorded.
+    #[serde(default)]
+    pub time_fraction: Option<f64>,
     /// Operations that failed. Rates exclude them.
     pub failed: u64,
     /// Latencies. In an open loop these are response times, measured from the due time.
@@ -73,14 +84,23 @@ pub(super) fn totals(
         let kind: &mut Meter = kinds.entry(action.name().to_owned()).or_default();
         kind.merge(meter);
     }
+    let spec = &record.spec;
+    let slots = f64::from(spec.workload.workers.count()) * f64::from(spec.depth.max(1));
+    let workers_ns = duration_ns as f64 * slots;
+    let time_fraction = |meter: &Meter| {
+        let times = meter.service.as_ref().unwrap_or(&meter.latency);
+        (times.count() > 0 && workers_ns > 0.0).then(|| times.sum_ns() as f64 / workers_ns)
+    };
     let of_kind = |meter: Meter| OperationTotal {
         rate: Rate::over(meter.operations, duration_ns),
         bytes: Rate::over(meter.bytes, duration_ns),
+        time_fraction: time_fraction(&meter),
         failed: meter.failed,
         latency_ns: meter.latency.summary(),
     };
     let transactions = TransactionsSummary {
         rate: Rate::over(phase.transactions(), duration_ns),
+        rate_dispersion: intervals::dispersion(phase),
         duration_ns,
         read_bytes: Rate::over(read, duration_ns),
         written_bytes: Rate::over(written, duration_ns),

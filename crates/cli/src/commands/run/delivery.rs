@@ -87,12 +87,13 @@ pub fn say_if_invalid(record: &Record, verdict: &Verdict, output: Option<&Path>)
         .reasons
         .iter()
         .filter(|reason| reason.level() == Level::Invalid);
-    let reasons: Vec<String> = reasons.map(Reason::sentence).collect();
+    let found = |reason: &Reason| format!("{}: {}", reason.name(), reason.sentence());
+    let reasons: Vec<String> = reasons.map(found).collect();
     let report = output.map_or_else(String::new, |path| {
         format!(" (report: {})", sanitize::path(path))
     });
     tell(format_args!(
         "the run is INVALID: {}{report}",
-        reasons.join(" ")
+        reasons.join("; ")
     ));
 }

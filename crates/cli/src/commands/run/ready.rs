@@ -5,18 +5,20 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ::archive::Remarks;
-use campaign::archive::{Archiving, Chosen, Keeper, chosen_for_run};
+use campaign::archive::{Chosen, Keeper, chosen_for_run};
 use campaign::calibration::calibrate;
 use campaign::page;
 use campaign::parts::PartsWriter;
-use document::{Document, Format, SCREEN_WIDTH, sanitize};
+use campaign::quiet::wait_for_write_back;
+use document::Format;
 use record::{Note, Record, Sizing};
-use runner::{Event, Events, RunSpec};
+use runner::{Event, Events, RunSpec, TakeControl};
 use verdict::{Level, Verdict};
 
 use crate::args::RunArguments;
 use crate::commands::archive;
 use crate::commands::plan;
+use crate::commands::run::archiving::keep;
 use crate::commands::run::delivery::{
     WRITTEN_WITHIN, deliver, render, say_how_it_ended, say_if_invalid, say_what_is_left,
 };
@@ -25,7 +27,6 @@ use crate::ui::output::{OutputFile, Outputs, is_standard_output};
 use crate::ui::perform::{Signals, perform};
 use crate::ui::problem::{Problem, USER, refuse, show, tell};
 use crate::ui::progress::Display;
-use crate::ui::screen;
 use crate::ui::terminal;
 use campaign::run_spec::{Specified, specify};
 
@@ -99,7 +100,10 @@ impl Ready {
             .extend(place.and_then(|place| place.shares(&specified.spec)));
         let mut ready = Self::silent(specified);
         ready.watchers = Watchers {
-            display: Display::new(arguments.quiet),
+            display: match arguments.verbose {
+                true => Display::new(arguments.quiet).verbose(),
+                false => Display::new(arguments.quiet),
+            },
             live: live.map(Live::new),
             keeper,
             parts: None,
@@ -153,6 +157,14 @@ impl Ready {
         let chosen = calibrate(&mut self.specified, &mut perform)?;
         chosen.filter(|_| !self.quiet).into_iter().for_each(show);
         Ok(())
+    }
+
+    /// Waits until earlier writes of other programs are on their devices. A signal ends the wait and
+    /// the run.
+    pub fn wait(&mut self, signals: &mut Signals) {
+        let user = (!self.quiet).then_some(USER);
+        let waited = wait_for_write_back(&self.specified.spec, &signals.take(), user);
+        self.specified.notes.extend(waited);
     }
 
     pub fn perform(&mut self, signals: &mut Signals) -> Result<Record, Problem> {
@@ -289,44 +301,6 @@ const NOT_ARCHIVED: u8 = 1;
 fn complete(record: &mut Record, sizing: &Option<Sizing>, notes: &[Note]) {
     record.sizing.clone_from(sizing);
     record.hints = notes.to_vec();
-}
-
-/// Archives the record. Prints its number after the report if the report is on the terminal,
-/// otherwise on standard error. If the record is not archived, prints the reason on standard error.
-/// Returns whether archiving was requested and failed.
-fn keep(keeper: Keeper, record: &Record, is_seen: bool, quiet: bool) -> Result<bool, Problem> {
-    let archive = sanitize::path(keeper.path()).into_owned();
-    let (told, is_missed) = match keeper.finish(record) {
-        Archiving::Archived(number) => {
-            let told =
-                format!("archived as run {number} in {archive} (postmark show {number} --full)");
-            if is_seen {
-                let mut document = Document::default();
-                document.line(told);
-                screen::print(&screen::text(&document, SCREEN_WIDTH))?;
-            } else if !quiet {
-                tell(told);
-            }
-            return Ok(false);
-        }
-        Archiving::Beside {
-            path,
-            why,
-            is_asked,
-        } => {
-            let why = why.map_or_else(String::new, |why| {
-                format!("the run is not in the archive yet: {why}; ")
-            });
-            let path = sanitize::path(&path);
-            let told = format!(
-                "{why}its record is in {path}; the next command that opens {archive} adds it"
-            );
-            (told, is_asked)
-        }
-        Archiving::Lost { why, is_asked } => (format!("the run was not archived: {why}"), is_asked),
-    };
-    tell(told);
-    Ok(is_missed)
 }
 
 /// Exit status with `--strict` if the verdict is INVALID.

@@ -9,7 +9,7 @@ use testkit::{Assert, Shows};
 use verdict::State;
 
 use super::{Home, LITTLE, text};
-use crate::support::Running;
+use crate::support::{Ended, Running};
 
 #[test]
 fn archived_record_equals_the_reported_one() {
@@ -49,6 +49,53 @@ fn archive_message_is_printed_once() {
     assert_eq!(home.entries().len(), 4);
     home.shows(LITTLE).code(0).does_not_show("archived as");
     assert_eq!(home.entries().len(), 5);
+}
+
+#[test]
+fn run_is_compared_with_the_last_one_of_the_same_workload() {
+    let home = Home::new();
+    let words = LITTLE.replace("--quiet ", "");
+    let against = |ended: &Ended| {
+        let lines = ended.errors.lines();
+        let line = lines.filter(|line| line.contains(" % against run ")).last();
+        line.map(|line| line.split_once(" against ").unwrap().1.to_owned())
+    };
+    let ran = |words: &str| against(home.shows(words).code(0));
+    let last = "the last of this workload here";
+    let unknown = "(spread of one run not known: --repeat 5)";
+    assert_eq!(ran(&words), None);
+    assert_eq!(ran(&words), Some(format!("run 1, {last} {unknown}")));
+    // Runs of another workload, engine, setting and target have no earlier run.
+    for other in [
+        words.replace("--files 40", "--files 41"),
+        words.replace("posix", "stdio"),
+        format!("{words} --verify"),
+    ] {
+        assert_eq!(ran(&other), None, "{other}");
+    }
+    assert_eq!(ran(&words), Some(format!("run 2, {last} {unknown}")));
+    let fourth = ran(&words).unwrap();
+    fourth.shows(&format!("run 6, {last} (spread of 3 earlier runs ± "));
+}
+
+#[test]
+fn progress_is_not_printed_to_a_pipe() {
+    let home = Home::new();
+    let words = LITTLE.replace("--quiet ", "");
+    let output = home.command(&words).output().unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    let lines: Vec<&str> = errors.lines().collect();
+    let is_archived = |line: &str| line.starts_with("postmark: archived as run 1 in ");
+    assert!(
+        lines.first().is_some_and(|line| is_archived(line)),
+        "{errors}"
+    );
+    assert!(!errors.contains("transactions: "), "{errors}");
+    let output = home.command(&format!("{words} -v")).output().unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    errors
+        .shows("prepare: 40 in 0.")
+        .shows("transactions: 100 in 0.");
 }
 
 #[test]

@@ -119,7 +119,7 @@ fn run_that_slows_down_is_not_steady() {
     for transactions in [30_000, 12_000] {
         let verdict = closed(transactions, slower);
         assert_eq!(verdict.level, Level::Doubtful, "{verdict:?}");
-        let [Reason::NotSteady(NotSteady { found })] = &verdict.reasons[..] else {
+        let [Reason::NotSteady(NotSteady { found, .. })] = &verdict.reasons[..] else {
             panic!("{verdict:?}");
         };
         assert!(matches!(found, Steadiness::Change(_)), "{found:?}");
@@ -182,6 +182,7 @@ fn short_runs_are_doubtful_or_invalid() {
             phase,
             measured_ns,
             operations,
+            ..
         }),
     ] = verdict.reasons[..]
     else {

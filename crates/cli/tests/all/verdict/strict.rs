@@ -98,7 +98,7 @@ fn invalid_verdict_is_printed_in_one_line_if_the_report_goes_to_a_file() {
     let ended = to_file(TOO_FAST);
     let told: Vec<&str> = ended.errors.lines().collect();
     let is_told = matches!(told[..], [line] if line.starts_with("postmark: the run is INVALID: \
-        The achieved rate of ")
+        rate-not-reached: ")
         && line.ends_with(&format!("(report: {})", text(&report))));
     ended.assert(is_told, "it is not told in one line");
     let written = std::fs::read_to_string(&report).unwrap();
@@ -178,8 +178,9 @@ fn verdict_covers_the_preparation_if_there_are_no_transactions() {
     let ended = say(&test_dir, "--files 500 --transactions 0");
     ended
         .code(0)
-        .shows("  - The preparation lasted for 0.")
-        .does_not_show("The transactions were measured");
+        .shows("  - too-short: ")
+        .shows(" of preparation, at least 10 s: use more files")
+        .does_not_show(" measured, at least");
 }
 
 /// Writing the acknowledgement log lowers the measured rates, so the verdict is DOUBTFUL.

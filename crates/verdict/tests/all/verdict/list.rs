@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use measure::steady;
-use record::{End, Histogram, Outcome, Phase, SteadyRule};
+use record::{Action, End, Histogram, Outcome, Phase, SteadyRule};
 use verdict::rules::*;
 
 use crate::verdict::made::{SECOND, of, ramp, steal};
@@ -32,6 +32,7 @@ fn one_of_each() -> Vec<Reason> {
             phase,
             measured_ns,
             operations,
+            is_counted: false,
         }
         .into()
     };
@@ -109,6 +110,16 @@ fn one_of_each() -> Vec<Reason> {
         }
         .into()
     };
+    let not_steady = |found, last_ns: Option<f64>| -> Reason {
+        let drifting = last_ns.map(|last_ns| LatencyDrift {
+            action: Action::Create,
+            first_ns: 10_000.0,
+            last_ns,
+            spent: Some(TimeSpent::KernelCpu),
+            call: Some("open".to_owned()),
+        });
+        NotSteady { found, drifting }.into()
+    };
     let skipped = |fraction| -> Reason {
         Skipped {
             skipped: workload::Skipped::default(),
@@ -157,8 +168,10 @@ fn one_of_each() -> Vec<Reason> {
         short(Phase::Transactions, 0, 0),
         short(Phase::Prepare, 100, 1_000),
         short(Phase::Transactions, SECOND, 7),
-        NotSteady { found: drift(0.3) }.into(),
-        NotSteady { found: rounds }.into(),
+        not_steady(drift(0.3), None),
+        not_steady(drift(0.3), Some(1_000.0)),
+        not_steady(drift(0.3), Some(30_000.0)),
+        not_steady(rounds, None),
         not_reached(Some(rounds)),
         not_reached(None),
         RateNotReached {
@@ -352,9 +365,10 @@ fn reasons_have_sentences_and_are_unchanged_by_json() {
     for reason in one_of_each() {
         let words = reason.sentence();
         for text in [words.as_str(), reason.advice()] {
-            assert!(text.ends_with('.') && !text.contains("  "), "{text}");
+            assert!(!text.ends_with('.') && !text.contains("  "), "{text}");
             assert!(
-                text.starts_with(|first: char| first.is_uppercase() || first.is_numeric()),
+                text.starts_with(|first: char| first.is_lowercase() || first.is_numeric())
+                    || text.starts_with("--"),
                 "{text}"
             );
         }

@@ -56,6 +56,20 @@ fn other_load_is_doubtful() {
     assert!(
         matches!(&found, Reason::OtherLoad(OtherLoad { busiest, .. }) if busiest[..] == [program])
     );
+    found.line().shows(": stop them");
+    // The first process cannot be stopped.
+    let (_, found) = reason(|record| {
+        others(record, 0.051);
+        let first = BusyProgram {
+            pid: 1,
+            ..program.clone()
+        };
+        record.during.busiest = Some(Fact::Known(vec![first]));
+    });
+    found
+        .line()
+        .shows("process 1")
+        .shows(": use a dedicated machine");
     // The kernel's time includes threads that work for the run, so it is not other load.
     is_valid(|record| {
         let times = known(&mut record.during.counted.system.times);

@@ -1,19 +1,20 @@
 //! Rules about the length of a run, its steadiness and its rate.
 
 use measure::steady;
+use record::machine::{Counts, DeviceOverTime, ProcessOverTime, States, SystemOverTime};
 use record::{
-    ArrivalProcess, Fact, FirstDone, Load, Phase, Record, SegmentKind, SteadyAsked, SteadyFound,
-    SteadyRule, Stop, SweepStep,
+    Action, ArrivalProcess, DeviceRole, Fact, FirstDone, Load, MachineOverTime, Phase, Record,
+    Role, SegmentKind, SliceMeter, Slices, SteadyAsked, SteadyFound, SteadyRule, Stop, SweepStep,
 };
 
 use testkit::{Assert, Shows, runs::private};
 use verdict::rules::Steadiness;
-use verdict::rules::{NotSteady, RateNotReached, SteadyStateNotReached, TooShort};
+use verdict::rules::{NotSteady, RateNotReached, SteadyStateNotReached, TimeSpent, TooShort};
 use verdict::{Level, Reason, Summary, SweepStepSummary};
 
 use crate::verdict::made::{
-    BEGAN, SECOND, arrivals, close, is_valid, measure_for, of, phase, ramp, reason, segment,
-    tell_rates, transactions, well,
+    BEGAN, SECOND, arrivals, close, histogram, is_valid, measure_for, of, phase, ramp, reason,
+    segment, tell_rates, transactions, well,
 };
 
 #[test]
@@ -39,6 +40,7 @@ fn short_runs_are_doubtful_and_very_short_ones_invalid() {
             phase: Phase::Transactions,
             measured_ns: ns,
             operations,
+            is_counted: true,
         });
         assert_eq!(short(ns, operations), (expected, found));
     }
@@ -79,6 +81,7 @@ fn preparation_is_the_measured_phase_without_transactions() {
         phase: Phase::Prepare,
         measured_ns: 9 * SECOND,
         operations: 500,
+        is_counted: true,
     });
     assert_eq!((level, &found), (Level::Doubtful, &expected));
     assert!(!found.sentence().contains("transactions"), "{found:?}");
@@ -132,7 +135,8 @@ fn a_rate_that_changes_beyond_the_limits_is_doubtful() {
     }
     let words = |rates: &[u64]| {
         let found = steadiness(rates).1.into_known().unwrap();
-        Reason::NotSteady(NotSteady { found }).sentence()
+        let drifting = None;
+        Reason::NotSteady(NotSteady { found, drifting }).sentence()
     };
     let falls = words(&ramp(60, -0.5));
     falls.shows("falls from 1,25").shows("by 50.");
@@ -144,6 +148,135 @@ fn a_rate_that_changes_beyond_the_limits_is_doubtful() {
     assert_eq!(steadiness(&burst).0, Level::Doubtful);
     let lie = words(&burst);
     lie.shows("lie between 1,000 and 1,500 operations/s");
+}
+
+/// Sets a time series in which creates slow down from 30 µs to 300 µs and reads stay at 10 µs.
+fn creates_slow_down(record: &mut Record) {
+    measure_for(record, 60 * SECOND, 60_000);
+    let transactions = transactions(record);
+    transactions.slices = Slices::default();
+    for (second, rate) in (0..).zip(ramp(60, -0.8)) {
+        for (action, ns) in [
+            (Action::Create, 30_000 + second * 270_000 / 59),
+            (Action::Read, 10_000),
+        ] {
+            let operations = rate / 10_000;
+            let meter = SliceMeter {
+                operations,
+                latency: histogram(vec![ns; operations as usize]).take_sparse(),
+                ..SliceMeter::default()
+            };
+            transactions
+                .slices
+                .add(second, (Role::Worker, action), meter);
+        }
+    }
+}
+
+#[test]
+fn not_steady_names_the_operation_that_slows_down() {
+    let (level, found) = reason(creates_slow_down);
+    assert_eq!(level, Level::Doubtful);
+    let Reason::NotSteady(NotSteady {
+        drifting: Some(drifting),
+        ..
+    }) = &found
+    else {
+        panic!("{found:?}");
+    };
+    assert_eq!((drifting.action, drifting.spent), (Action::Create, None));
+    // The means of the first and the last twelve seconds, weighted by falling rates.
+    let (first, last) = (drifting.first_ns, drifting.last_ns);
+    drifting.assert((50_000.0..55_000.0).contains(&first));
+    drifting.assert((270_000.0..275_000.0).contains(&last));
+    let line = found.line();
+    line.shows("not-steady: creates slow down from 5")
+        .shows(": the file system is not in a steady state: use a new file system");
+    assert!(!line.contains("--warm-up"), "{line}");
+}
+
+/// The counters of a device of which only the busy time is known.
+fn device(busy_ms: Counts) -> DeviceOverTime {
+    let none = || Counts::from(vec![None; 60]);
+    DeviceOverTime {
+        name: "vda".to_owned(),
+        role: DeviceRole::Target,
+        reads: none(),
+        reads_merged: none(),
+        read_bytes: none(),
+        reading_ms: none(),
+        writes: none(),
+        writes_merged: none(),
+        written_bytes: none(),
+        writing_ms: none(),
+        discards: none(),
+        discarded_bytes: none(),
+        flushes: none(),
+        flushing_ms: none(),
+        busy_ms,
+        queued_ms: none(),
+        in_flight: States {
+            max: vec![None; 60],
+            last: vec![None; 60],
+        },
+    }
+}
+
+#[test]
+fn not_steady_names_the_processor_or_the_device_that_took_the_time() {
+    let spent = |kernel_ns: fn(u64) -> u64, busy_ms: fn(u64) -> u64| {
+        let (_, found) = reason(|record| {
+            creates_slow_down(record);
+            let seconds = || 0..60_u64;
+            let counts = |of: fn(u64) -> u64| {
+                Counts::from(seconds().map(|second| Some(of(second))).collect::<Vec<_>>())
+            };
+            let device = device(counts(busy_ms));
+            transactions(record).machine = Some(MachineOverTime {
+                width_ns: SECOND,
+                began_ns: BEGAN,
+                index: seconds().collect(),
+                ended_ns: seconds()
+                    .map(|second| BEGAN + (second + 1) * SECOND)
+                    .collect(),
+                process: ProcessOverTime {
+                    system_ns: counts(kernel_ns),
+                    ..ProcessOverTime::default()
+                },
+                threads: Fact::NotApplicable,
+                system: SystemOverTime::default(),
+                devices: Fact::Known(vec![device]),
+                unknown: Vec::new(),
+            });
+        });
+        let Reason::NotSteady(NotSteady { drifting, .. }) = found else {
+            panic!("{found:?}");
+        };
+        drifting.and_then(|drifting| drifting.spent)
+    };
+    // Each second, workers spend about 30 ms on operations. Rates fall, so the time of each
+    // operation rises.
+    let (kernel, device) = (|_| 25_000_000, |_| 20);
+    assert_eq!(spent(kernel, |_| 0), Some(TimeSpent::KernelCpu));
+    assert_eq!(spent(|_| 0, device), Some(TimeSpent::Device));
+    assert_eq!(spent(|_| 0, |_| 0), None);
+}
+
+#[test]
+fn dispersion_is_the_relative_standard_deviation_of_the_seconds() {
+    let dispersion = |rates: &[u64]| {
+        let mut record = well();
+        measure_for(&mut record, rates.len() as u64 * SECOND, 6_000);
+        tell_rates(&mut record, rates);
+        Summary::of(&record).transactions.unwrap().rate_dispersion
+    };
+    // The deviations from the mean of 1,000 are 100 each, so the variance is 6 · 100² / 5.
+    let rates = [900, 1_100, 900, 1_100, 900, 1_100];
+    close(
+        dispersion(&rates).unwrap(),
+        (60_000.0_f64 / 5.0).sqrt() / 1_000.0,
+    );
+    assert_eq!(dispersion(&rates[..5]), None);
 }
 
 #[test]

@@ -1,0 +1,143 @@
+//! The earlier runs in the archive that a run repeats: the same workload with the same settings, on
+//! the same machine and targets.
+
+use std::fmt;
+
+use archive::{Archive, Filter};
+use document::units::{percent, signed_percent};
+use record::{LocationRecord, Record};
+use verdict::{Headline, State};
+
+/// Maximum number of earlier runs whose records are read.
+const EXAMINED_MAX: u64 = 8;
+/// Minimum number of earlier runs from which the spread of a run is estimated.
+const SPREAD_MIN: usize = 3;
+
+/// The last earlier run that a run repeats, and the spread of all of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Earlier {
+    /// Number of the last earlier run in the archive.
+    number: u64,
+    /// Change of the rate, as a fraction of the rate of the last earlier run.
+    change: f64,
+    /// Number of earlier runs, and the standard deviation of their rates as a fraction of the mean.
+    /// `None` if there are too few.
+    spread: Option<(usize, f64)>,
+}
+
+impl fmt::Display for Earlier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} against run {}, the last of this workload here ",
+            signed_percent(self.change),
+            self.number
+        )?;
+        match self.spread {
+            Some((runs, spread)) => {
+                write!(f, "(spread of {runs} earlier runs ± {})", percent(spread))
+            }
+            None => f.write_str("(spread of one run not known: --repeat 5)"),
+        }
+    }
+}
+
+impl Earlier {
+    /// Finds the earlier runs in the archive. Returns `None` without such a run, for a run without
+    /// a rate, for a load sweep, and if the archive cannot be read.
+    pub(super) fn find(archive: &Archive, record: &Record) -> Option<Self> {
+        if record.spec.drive.sweep.is_some() || record.actual.is_partial() {
+            return None;
+        }
+        let headline = Headline::of(record);
+        let filter = Filter {
+            host: Some(headline.host),
+            fingerprint: Some(headline.fingerprint),
+            until_unix_ns: Some(headline.begun_unix_ns),
+            limit: Some(EXAMINED_MAX),
+            ..Filter::default()
+        };
+        let runs = archive.list(&filter).ok()?.into_iter().rev();
+        let complete = runs.filter(|run| run.headline.state == State::Complete);
+        let same = complete.filter_map(|run| {
+            let (number, rate) = (run.number?, run.headline.transactions_per_second?);
+            let earlier = archive.record(number).ok()?;
+            (is_repeated(&earlier, record) && rate > 0.0).then_some((number, rate))
+        });
+        let same: Vec<(u64, f64)> = same.collect();
+        let (number, rate) = *same.first()?;
+        let rates: Vec<f64> = same.iter().map(|(_, rate)| *rate).collect();
+        Some(Self {
+            number,
+            change: headline.transactions_per_second? / rate - 1.0,
+            spread: (rates.len() >= SPREAD_MIN).then(|| (rates.len(), spread(&rates))),
+        })
+    }
+}
+
+/// Whether two runs of the same workload have the same engine, settings and targets.
+fn is_repeated(earlier: &Record, record: &Record) -> bool {
+    let (one, other) = (&earlier.spec, &record.spec);
+    one.engine == other.engine
+        && one.settings() == other.settings()
+        && earlier.locations.len() == record.locations.len()
+        && earlier
+            .locations
+            .iter()
+            .zip(&record.locations)
+            .all(|(one, other)| is_same_target(one, other))
+}
+
+/// Whether two locations are on the same file system of the same device or server.
+fn is_same_target(one: &LocationRecord, other: &LocationRecord) -> bool {
+    let mounted = |location: &LocationRecord| {
+        let mount = location.target.known()?.mount.known()?;
+        Some((
+            mount.source.clone(),
+            mount.mount_point.clone(),
+            mount.file_system_type.clone(),
+        ))
+    };
+    let server = |location: &LocationRecord| {
+        let server = location.server.as_ref()?;
+        Some(server.one_line())
+    };
+    mounted(one) == mounted(other) && server(one) == server(other)
+}
+
+/// Returns the standard deviation of rates, divided by their mean.
+fn spread(rates: &[f64]) -> f64 {
+    let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+    let squares: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
+    (squares / (rates.len() - 1) as f64).sqrt() / mean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentence_states_change_run_and_spread() {
+        let earlier = |spread| Earlier {
+            number: 18,
+            change: -0.041,
+            spread,
+        };
+        assert_eq!(
+            earlier(None).to_string(),
+            "-4.1 % against run 18, the last of this workload here (spread of one run not known: \
+             --repeat 5)"
+        );
+        assert_eq!(
+            earlier(Some((5, 0.02))).to_string(),
+            "-4.1 % against run 18, the last of this workload here (spread of 5 earlier runs ± \
+             2.0 %)"
+        );
+    }
+
+    #[test]
+    fn spread_is_the_relative_standard_deviation() {
+        // The deviations from the mean of 100 are -10, 0 and 10, so the variance is 200 / 2.
+        assert!((spread(&[90.0, 100.0, 110.0]) - 0.1).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,96 @@
+//! The first line of the short report: what was measured, where, and under which conditions.
+
+use document::units::{counted, grouped, latency};
+use record::{Drive, Durability, EngineName, Record, RunSpec, Stop, Workers};
+use verdict::Summary;
+
+use super::heading::{pool, work};
+use crate::environment;
+
+pub(super) fn first_line(record: &Record, summary: &Summary) -> String {
+    let spec = &record.spec;
+    let mut words = vec![format!(
+        "PostMark {}: {} on {}",
+        record.tool.version,
+        work(spec),
+        environment::targets(record)
+    )];
+    words.extend(workers(spec));
+    if spec.engine.makes_files() {
+        words.push(pool(summary));
+    }
+    if spec.engine != EngineName::of_work(&spec.workload.work) {
+        words.push(format!("engine {}", spec.engine));
+    }
+    if spec.engine.makes_files() {
+        words.push(synced(spec.durability));
+    }
+    words.extend(other_settings(spec));
+    if let Some(transactions) = summary.transactions.filter(|of| of.duration_ns > 0) {
+        words.push(latency(transactions.duration_ns as f64));
+    }
+    words.join(", ")
+}
+
+/// The workers, and the files of each or of all.
+fn workers(spec: &RunSpec) -> [String; 2] {
+    let workload = &spec.workload;
+    let files = counted(workload.files(), "file");
+    match workload.workers {
+        Workers::ONE => ["1 worker".to_owned(), files],
+        Workers::Private { workers } => {
+            [counted(workers.into(), "worker"), format!("{files} each")]
+        }
+        Workers::Shared {
+            writers,
+            readers,
+            pools,
+        } => {
+            let of_pool = format!(
+                "{} and {}",
+                counted(writers.into(), "writer"),
+                counted(readers.into(), "reader")
+            );
+            match pools {
+                1 => [of_pool, format!("{files} shared")],
+                pools => [
+                    format!("{} pools of {of_pool}", grouped(pools.into())),
+                    format!("{files} in each pool"),
+                ],
+            }
+        }
+    }
+}
+
+/// The durability policy in words.
+fn synced(durability: Durability) -> String {
+    match durability {
+        Durability::None => "no sync".to_owned(),
+        Durability::Fdatasync => "fdatasync file".to_owned(),
+        Durability::Fsync => "fsync file".to_owned(),
+        Durability::FsyncDirectory => "fsync file and directory".to_owned(),
+        Durability::ODsync => "O_DSYNC writes".to_owned(),
+        Durability::OSync => "O_SYNC writes".to_owned(),
+        Durability::Batch(changes) => {
+            format!("syncfs after {}", counted(changes.into(), "change"))
+        }
+    }
+}
+
+/// The settings that the other words of the line do not state. The measured time states the time
+/// that was requested.
+fn other_settings(spec: &RunSpec) -> Vec<String> {
+    let stop = match spec.drive.stop {
+        Stop::After(_) if spec.drive.sweep.is_none() => Stop::Transactions,
+        stop => stop,
+    };
+    let others = RunSpec {
+        durability: Durability::None,
+        drive: Drive {
+            stop,
+            ..spec.drive.clone()
+        },
+        ..spec.clone()
+    };
+    others.settings()
+}
