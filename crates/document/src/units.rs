@@ -82,8 +82,7 @@ pub fn size(number: f64) -> String {
     format!("{} {unit}", trimmed(value, digits))
 }
 
-/// Formats a number of bytes exactly: in the largest unit (a power of 1,024) of which it is a
-/// multiple.
+/// Formats a number of bytes exactly, in the largest unit (a power of 1,024) that divides it.
 pub fn exact_bytes(number: u64) -> String {
     let (value, unit) = scaled(number as f64);
     match value.fract() == 0.0 {

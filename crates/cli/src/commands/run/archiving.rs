@@ -1,4 +1,4 @@
-//! Archives the record of a run, and prints what the archive says about the run.
+//! Archives the record of a run, and prints its number and the comparison with earlier runs.
 
 use campaign::archive::{Archiving, Earlier, Keeper};
 use document::units::bound;
