@@ -1,7 +1,7 @@
 //! The trait of the verdict's rules, and the items that the files of the rules import.
 
 pub(super) use document::sanitize::sanitize;
-pub(super) use document::units::{bytes, counted, grouped, latency, percent, rate, seconds};
+pub(super) use document::units::{bytes, counted, grouped, latency, percent, rate};
 pub(super) use record::run::{PhaseRecord, Record};
 pub(super) use record::share;
 pub(super) use schemars::JsonSchema;
