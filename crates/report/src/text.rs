@@ -18,7 +18,7 @@ pub(crate) mod times;
 
 use document::units::{grouped, rate, seconds};
 use document::{Cell, Document, Number, Table, WIDTH};
-use record::{Phase, Record};
+use record::{Fact, Phase, Record};
 use verdict::Summary;
 use verdict::summary::PaperFigures;
 
@@ -54,7 +54,9 @@ pub fn report(record: &Record) -> Document {
     // The latency, and where the time went.
     times::render(document, record, &summary);
     overhead::render(document, record, &summary);
-    document.gap();
+    if record.actual.overhead != Fact::NotApplicable {
+        document.gap();
+    }
     // The accounting of I/O.
     evidence::render(document, &summary);
     machine::devices(document, record, &summary);

@@ -1,6 +1,7 @@
 //! Rules about processors and clocks.
 
 use record::{BusyProgram, Fact, Pauses, Record};
+use testkit::Shows;
 use verdict::rules::{
     ClockSourceChanged, Emulated, OtherLoad, Overhead, Paused, Suspended, WallClockStepped,
 };
@@ -54,7 +55,7 @@ fn other_load_is_doubtful() {
         record.during.busiest = Some(Fact::Known(vec![program.clone()]));
     });
     assert!(
-        matches!(&found, Reason::OtherLoad(OtherLoad { busiest, .. }) if busiest[..] == [program])
+        matches!(&found, Reason::OtherLoad(OtherLoad { busiest, .. }) if busiest[..] == [program.clone()])
     );
     found.line().shows(": stop them");
     // The first process cannot be stopped.
