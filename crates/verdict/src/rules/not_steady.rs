@@ -35,7 +35,6 @@ pub struct NotSteady {
     /// The change, with its limits.
     pub found: Steadiness,
     /// The operation whose latency changed; null if no latency changed, or if it is not known.
-    #[serde(default)]
     pub drifting: Option<LatencyDrift>,
 }
 

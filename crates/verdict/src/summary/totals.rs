@@ -21,7 +21,6 @@ pub struct TransactionsSummary {
     /// Dispersion of the rate: the standard deviation of the operations a second over the measured
     /// intervals (whole seconds; wider in runs of more than half an hour) in which all workers
     /// worked, divided by their mean. Null for fewer than six intervals, or without a time series.
-    #[serde(default)]
     pub rate_dispersion: Option<f64>,
     /// Measured time, in nanoseconds.
     pub duration_ns: u64,
@@ -50,7 +49,6 @@ pub struct OperationTotal {
     /// Share of the workers' time that these operations took, from issue to completion: the sum of
     /// their service times, divided by the measured time, the number of workers and the queue
     /// depth. Null if no latencies were recorded.
-    #[serde(default)]
     pub time_fraction: Option<f64>,
     /// Operations that failed. Rates exclude them.
     pub failed: u64,
