@@ -279,7 +279,7 @@ pub struct RunArguments {
     /// Do not show progress.
     #[arg(short, long)]
     pub quiet: bool,
-    /// Print the progress of each phase as lines, also if standard error is not a terminal.
+    /// Print progress as lines, even without a terminal.
     #[arg(short, long)]
     pub verbose: bool,
     /// Directory for the parts of the ranks.

@@ -81,6 +81,7 @@ const OPTIONS: [(&str, &[&str]); 9] = [
             "force",
             "strict",
             "quiet",
+            "verbose",
             "help",
         ],
     ),
