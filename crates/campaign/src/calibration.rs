@@ -5,13 +5,13 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use document::sanitize;
-use record::{Calibration, Outcome, Phase, Record, Sizing};
+use record::{Calibration, Outcome, Record, Sizing};
 use runner::{Cache, Drive, Keeping, Pace, Refused, RunSpec, Stop};
 use system::{Class, Fact, Sources, Target};
-use verdict::Summary;
 
 use crate::Error;
 use crate::perform::exit_status;
+use crate::rates::Rates;
 use crate::run_spec::Specified;
 
 /// Number of files in the first calibration pool. Its rates determine the size of the second pool.
@@ -58,10 +58,7 @@ pub fn refuse_memory(specified: &Specified) -> Result<(), Error> {
     let mut directories = targets
         .filter(|target| !spec::is_url(target))
         .map(|target| spec::directory(target));
-    let lies_in_memory = |directory: &&Path| {
-        Target::read(&Sources::default(), directory).class == Fact::Known(Class::Memory)
-    };
-    match directories.find(lies_in_memory) {
+    match directories.find(|directory| lies_in_memory(directory)) {
         Some(directory) => Err(Error::refused(format_args!(
             "cannot use --working-set {}: the target {} lies in memory, so its files are always \
              in the cache (use a --target on a disk, or --files)",
@@ -70,6 +67,11 @@ pub fn refuse_memory(specified: &Specified) -> Result<(), Error> {
         ))),
         None => Ok(()),
     }
+}
+
+/// Whether the file system of a directory stores its files in memory.
+pub(crate) fn lies_in_memory(directory: &Path) -> bool {
+    Target::read(&Sources::default(), directory).class == Fact::Known(Class::Memory)
 }
 
 /// Performs short runs on the target to estimate how long the pool's creation and the transactions
@@ -145,39 +147,6 @@ fn measure(
         created_per_second: second.created_until_durable,
         transactions_per_second: second.transactions,
     })
-}
-
-/// Rates of a short run, per second: files created, files deleted, and transactions.
-struct Rates {
-    created: f64,
-    created_until_durable: f64,
-    deleted: f64,
-    transactions: Option<f64>,
-}
-
-impl Rates {
-    fn of(record: &Record) -> Self {
-        let summary = Summary::of(record);
-        let rate = |phase| {
-            summary
-                .phase(phase)
-                .and_then(|phase| phase.last_done.done.per_second)
-        };
-        let created = rate(Phase::Prepare).unwrap_or(0.0);
-        let prepare = summary.phase(Phase::Prepare);
-        let durable = prepare.and_then(|phase| phase.until_durable.as_ref()?.done.per_second);
-        let transactions = summary
-            .phase(Phase::Transactions)
-            .and_then(|phase| phase.transactions);
-        Self {
-            created,
-            created_until_durable: durable.unwrap_or(created),
-            deleted: rate(Phase::Delete).unwrap_or(0.0),
-            transactions: transactions
-                .filter(|rate| rate.count > 0)
-                .and_then(|rate| rate.per_second),
-        }
-    }
 }
 
 /// Performs the run's work with another number of files in each pool and another number of

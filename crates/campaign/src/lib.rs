@@ -7,6 +7,7 @@
 pub mod archive;
 pub mod calibration;
 pub mod classic;
+pub mod estimate;
 pub mod import;
 pub mod input;
 pub mod page;
@@ -28,6 +29,7 @@ mod loads;
 mod mailbox;
 mod merge;
 mod perform;
+mod rates;
 mod user;
 
 pub use error::{Error, ErrorForm};

@@ -18,28 +18,78 @@ pub(crate) fn next_load(asked: &Sweep, steps: &[SweepStepSummary]) -> Option<Loa
     let rates = match &asked.climb {
         Climb::Workers(workers) => return workers.get(steps.len()).copied().map(Load::Workers),
         Climb::Ranks(ranks) => return ranks.get(steps.len()).copied().map(Load::Ranks),
-        Climb::Rates(rates) => rates.clone(),
-        Climb::OfClosedLoop(shares) => {
-            let Some(first) = steps.first() else {
-                return Some(Load::Closed);
-            };
-            let closed = first.achieved_per_second?;
-            shares.iter().map(|share| share * closed).collect()
-        }
+        Climb::OfClosedLoop(_) if steps.is_empty() => return Some(Load::Closed),
+        Climb::Rates(_) | Climb::OfClosedLoop(_) => requested(asked, steps)?,
     };
-    let rated = || steps.iter().filter(|step| step.load.rate().is_some());
-    let failures = rated().filter(|step| !step.holds).count();
-    if failures < FAILURES_MAX {
-        if let Some(rate) = rates.get(rated().count()) {
+    if let Some(rate) = rates.get(steps.iter().filter(is_rated).count()) {
+        if failures(steps) < FAILURES_MAX {
             return Some(Load::Rate(*rate));
         }
     }
+    let (for_limit, for_slo) = bisections(asked, &rates, steps);
+    halving(asked, steps, for_limit, for_slo).map(|(_, rate)| Load::Rate(rate))
+}
+
+/// Returns the maximum number of load levels that follow the load levels `steps`.
+pub(crate) fn left_max(asked: &Sweep, steps: &[SweepStepSummary]) -> usize {
+    if next_load(asked, steps).is_none() {
+        return 0;
+    }
+    let is_shares = matches!(asked.climb, Climb::OfClosedLoop(_));
+    let listed = asked.climb.sweep_steps() + usize::from(is_shares);
+    let listed = match failures(steps) < FAILURES_MAX {
+        true => listed.saturating_sub(steps.len()),
+        false => 0,
+    };
+    if asked.climb.is_of_counts() {
+        return listed;
+    }
+    let rates = requested(asked, steps).unwrap_or_default();
+    let (for_limit, for_slo) = bisections(asked, &rates, steps);
+    // Before all listed rates were measured, any of them can become the lowest unsustained one.
+    let bisections = |limit: Limit, done: usize| match listed {
+        0 => halvings(limit).min(BISECTIONS_MAX.saturating_sub(done)),
+        _ => BISECTIONS_MAX,
+    };
+    let slo = asked.slo().map_or(0, |slo| {
+        let limit = Limit::of(steps, |step| step.meets(slo));
+        bisections(limit, for_slo)
+    });
+    listed + bisections(Limit::of(steps, |step| step.holds), for_limit) + slo
+}
+
+/// The rates that the option lists. Returns `None` for shares of a closed loop whose rate is not
+/// known.
+fn requested(asked: &Sweep, steps: &[SweepStepSummary]) -> Option<Vec<f64>> {
+    match &asked.climb {
+        Climb::Rates(rates) => Some(rates.clone()),
+        Climb::OfClosedLoop(shares) => {
+            let closed = steps.first()?.achieved_per_second?;
+            Some(shares.iter().map(|share| share * closed).collect())
+        }
+        Climb::Workers(_) | Climb::Ranks(_) => None,
+    }
+}
+
+fn is_rated(step: &&SweepStepSummary) -> bool {
+    step.load.rate().is_some()
+}
+
+fn failures(steps: &[SweepStepSummary]) -> usize {
+    steps
+        .iter()
+        .filter(is_rated)
+        .filter(|step| !step.holds)
+        .count()
+}
+
+/// Counts the bisections among the load levels, for the saturation rate and for the SLO. Repeats
+/// their decisions, because a load level does not record its purpose.
+fn bisections(asked: &Sweep, rates: &[f64], steps: &[SweepStepSummary]) -> (usize, usize) {
     let asked_for = steps
         .iter()
         .filter(|step| step.load.rate().is_none_or(|rate| rates.contains(&rate)))
         .count();
-    // Repeats the decisions of earlier bisections, to count separately those for the saturation
-    // rate and those for the SLO.
     let (mut for_limit, mut for_slo) = (0, 0);
     for done in asked_for..steps.len() {
         match halving(asked, &steps[..done], for_limit, for_slo) {
@@ -48,7 +98,7 @@ pub(crate) fn next_load(asked: &Sweep, steps: &[SweepStepSummary]) -> Option<Loa
             None => {}
         }
     }
-    halving(asked, steps, for_limit, for_slo).map(|(_, rate)| Load::Rate(rate))
+    (for_limit, for_slo)
 }
 
 /// Returns the rate of the next bisection. The first value is `true` for the saturation rate, which
@@ -74,6 +124,14 @@ fn halving(
 fn between(limit: Limit) -> Option<f64> {
     let (low, high) = (limit.highest?, limit.lowest_beyond?);
     (high > low * (1.0 + PRECISION)).then(|| (low * high).sqrt())
+}
+
+/// Returns how many bisections a limit needs until its rates are closer than [`PRECISION`]. Each
+/// bisection halves the logarithm of their ratio.
+fn halvings(limit: Limit) -> usize {
+    let ratio = |(low, high): (f64, f64)| (high / low).ln() / PRECISION.ln_1p();
+    let ratio = limit.highest.zip(limit.lowest_beyond).map_or(1.0, ratio);
+    ratio.max(1.0).log2().ceil() as usize
 }
 
 #[cfg(test)]
@@ -231,6 +289,36 @@ mod tests {
             (limit.highest, limit.lowest_beyond),
             (Some(10.0), Some(20.0))
         );
+    }
+
+    #[test]
+    fn remaining_load_levels_never_exceed_the_announced_maximum() {
+        let listed = vec![100.0, 200.0, 400.0, 800.0, 1_600.0, 3_200.0];
+        for (climb, slo_p99_ns, capacity) in [
+            (Climb::Rates(listed.clone()), None, 1_000.0),
+            (Climb::Rates(listed.clone()), Some(10_000_000), 1_000.0),
+            (Climb::Rates(listed.clone()), Some(10_000_000), 50.0),
+            (Climb::Rates(listed), None, 1e6),
+            (
+                Climb::OfClosedLoop(vec![0.3, 0.6, 1.2]),
+                Some(50_000_000),
+                500.0,
+            ),
+            (Climb::Workers(vec![1, 2, 4]), None, 500.0),
+        ] {
+            let asked = asked(climb, slo_p99_ns);
+            let all = climbed(&asked, capacity);
+            for done in 0..=all.len() {
+                let (left, most) = (all.len() - done, left_max(&asked, &all[..done]));
+                assert!(left <= most, "{asked:?}: {left} of {most} after {done}");
+            }
+            assert_eq!(left_max(&asked, &all), 0);
+        }
+        // The first bisection lies between 800 and 1,600, whose ratio is 15 times 5 %.
+        let asked = asked(Climb::Rates(vec![400.0, 800.0, 1_600.0]), None);
+        let all = climbed(&asked, 1_000.0);
+        assert_eq!(left_max(&asked, &all[..3]), 4);
+        assert_eq!(left_max(&asked, &[]), 3 + BISECTIONS_MAX);
     }
 
     #[test]

@@ -8,9 +8,11 @@ use system::{Host, ProcessTimes, Sources};
 use workload::fingerprint::{self, INTENTS_IN_FINGERPRINT};
 use workload::{Followed, Planner, Workload};
 
-use crate::Error;
+use crate::archive::ArchivePlace;
 use crate::calibration::refuse_memory;
+use crate::estimate;
 use crate::run_spec::Specified;
+use crate::{Error, User};
 
 /// Number of transactions of each worker that a plan simulates for a run without a limit of
 /// transactions.
@@ -47,11 +49,16 @@ pub fn first_transactions(workload: &Workload) -> Option<u64> {
     is_endless.then(|| first().map_or(PLANNED, |followed| followed.transactions))
 }
 
-/// Simulates the operations of a run, and returns them with the run's requirements.
+/// Simulates the operations of a run, and returns them with the run's requirements. The duration is
+/// estimated from earlier runs in the archive at `place`.
 ///
 /// # Errors
 /// Returns an error if the workload has no operation stream, or if planning it would take too long.
-pub fn plan(specified: &Specified) -> Result<PlanRecord, Error> {
+pub fn plan(
+    specified: &Specified,
+    place: Option<&ArchivePlace>,
+    user: User,
+) -> Result<PlanRecord, Error> {
     let spec = &specified.spec;
     let workload = match first_transactions(&spec.workload) {
         Some(transactions) => spec.workload.with_transactions(transactions),
@@ -84,6 +91,7 @@ pub fn plan(specified: &Specified) -> Result<PlanRecord, Error> {
         plan.fingerprint = fingerprint::fingerprint(&spec.workload)?;
     }
     let shortage = room.known().and_then(runner::free_space::shortage);
+    let time = estimate::from_archive(std::slice::from_ref(spec), place, user);
     Ok(PlanRecord {
         tool: record::Tool::this(),
         spec: spec.clone(),
@@ -94,6 +102,7 @@ pub fn plan(specified: &Specified) -> Result<PlanRecord, Error> {
             .or_else(|| runner::memory::shortage(spec, &Host::read(&Sources::default()))),
         room,
         targets,
+        time: time.into_iter().next(),
         process: ProcessTimes::read(&Sources::default()),
     })
 }

@@ -1,22 +1,54 @@
 //! Performs a load sweep level by level, either on one pool or with a separate run for each load
 //! level. `loads` chooses the next load.
 
+use std::time::{Duration, Instant};
+
 use record::{
     Completed, CompletedPart, End, Fact, Load, Outcome, Phase, PhaseRecord, Record, SweepStep,
     SweepStepRun, SystemDuring,
 };
 use runner::{Control, Event, Events, Finished, Pace, Refused, Run, RunSpec};
-use spec::Sweep;
+use spec::{Drive, Stop, Sweep};
 use verdict::SweepStepSummary;
 use workload::arrivals::{ArrivalProcess, check_rate};
 use workload::fingerprint::Fingerprint;
 
-use crate::loads::next_load;
+use crate::loads::{left_max, next_load};
 use crate::merge::{first, merge};
 
 /// A function that prepares a run on the I/O engine of its run spec, as [`runner::prepare`] does.
 pub type Prepare<'p> =
     dyn for<'e> FnMut(&RunSpec, &'e mut dyn Events) -> Result<Run<'e>, Refused> + 'p;
+
+/// Estimates the remaining time of a sweep from the load levels that have ended.
+struct LevelPace {
+    began: Instant,
+    /// Duration of the first load level; `None` if it is not known.
+    first: Option<Duration>,
+}
+
+impl LevelPace {
+    fn new(drive: Option<&Drive>) -> Self {
+        let first = drive.and_then(|drive| match drive.stop {
+            Stop::After(length) => Some(drive.warm_up + length),
+            Stop::Transactions | Stop::Steady(_) => None,
+        });
+        Self {
+            began: Instant::now(),
+            first,
+        }
+    }
+
+    /// Returns the maximum duration of all load levels after `steps`.
+    fn left(&self, asked: &Sweep, steps: &[SweepStepSummary]) -> Option<Duration> {
+        let levels = u32::try_from(left_max(asked, steps)).ok()?;
+        let each = match u32::try_from(steps.len()).ok()? {
+            0 => self.first?,
+            done => self.began.elapsed() / done,
+        };
+        Some(each * levels)
+    }
+}
 
 /// Applies the loads of a sweep to one pool, until a load level does not complete. In the record,
 /// the load levels are in `sweep_steps`, and the other phases in `phases`.
@@ -27,6 +59,7 @@ pub(crate) fn of_one_pool(
     events: &mut dyn Events,
 ) -> Result<Record, Refused> {
     let mut run = prepare(spec, events)?;
+    let pace = LevelPace::new(Some(&spec.drive));
     let mut begun: Vec<Load> = Vec::new();
     let mut steps: Vec<SweepStepSummary> = Vec::new();
     while run.takes_loads() {
@@ -39,7 +72,8 @@ pub(crate) fn of_one_pool(
         if load.count().is_some() || load.rate().is_some_and(|rate| check_rate(rate).is_err()) {
             break;
         }
-        run.tell(Event::Load(begun.len() as u32, load));
+        let left = pace.left(asked, &steps);
+        run.tell(Event::Load(begun.len() as u32, load, left));
         begun.push(load);
         let Some(phase) = run.apply(load.rate()) else {
             break;
@@ -98,9 +132,12 @@ pub(crate) fn of_runs(
         parts: Parts::default(),
     };
     let mut control = Control::default();
+    // The time for the pool of the first level is not known.
+    let pace = LevelPace::new(None);
     while let Some(load) = next_load(asked, &sum.steps) {
         let number = sum.steps.len();
-        events.event(Event::Load(number as u32, load));
+        let left = pace.left(asked, &sum.steps);
+        events.event(Event::Load(number as u32, load, left));
         let mut of_step = OfStep {
             events: &mut *events,
             spec,

@@ -131,6 +131,17 @@ pub fn seconds(ns: u64) -> String {
     }
 }
 
+/// Formats a duration of an estimate, in seconds, minutes or hours with two significant digits.
+pub fn duration(seconds: f64) -> String {
+    match seconds {
+        _ if seconds < 9.95 => format!("{} s", fixed(seconds, 1)),
+        _ if seconds < 300.0 => format!("{} s", fixed(seconds, 0)),
+        _ if seconds < 7_200.0 => format!("{} min", fixed(seconds / 60.0, 0)),
+        _ if seconds < 35_820.0 => format!("{} h", fixed(seconds / 3_600.0, 1)),
+        _ => format!("{} h", grouped((seconds / 3_600.0).round() as u64)),
+    }
+}
+
 /// Formats a latency in microseconds, without the unit.
 pub fn microseconds(ns: f64) -> String {
     let microseconds = ns / 1e3;
@@ -278,6 +289,22 @@ mod tests {
             assert_eq!(latency(ns), shown);
         }
         assert_eq!(percent(0.123), "12.3 %");
+    }
+
+    #[test]
+    fn durations_are_formatted_in_seconds_minutes_or_hours() {
+        for (seconds, shown) in [
+            (0.0, "0.0 s"),
+            (1.84, "1.8 s"),
+            (85.3, "85 s"),
+            (1_500.0, "25 min"),
+            (9_720.0, "2.7 h"),
+            (25_000.0, "6.9 h"),
+            (36_000.0, "10 h"),
+            (7.2e6, "2,000 h"),
+        ] {
+            assert_eq!(duration(seconds), shown);
+        }
     }
 
     #[test]

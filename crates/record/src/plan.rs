@@ -30,8 +30,51 @@ pub struct PlanRecord {
     pub targets: Vec<Target>,
     /// Description of the missing space; null if there is enough.
     pub shortage: Option<String>,
+    /// Estimated duration of the run; null if it was not estimated.
+    pub time: Option<TimeEstimate>,
     /// Resources that this process used for planning.
     pub process: Fact<ProcessTimes>,
+}
+
+/// Estimated durations of a run's parts, in seconds. Null if the necessary rate is not known.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TimeEstimate {
+    /// Creating the pool; for a sweep with several pools, creating all of them.
+    pub prepare_s: Option<f64>,
+    /// Warm-up and transactions; for a sweep those of all load levels.
+    pub transactions_s: Option<f64>,
+    /// Whether the transactions may end earlier: those of a sweep, or with a steady state.
+    pub transactions_may_end_earlier: bool,
+    /// Maximum number of load levels of a sweep; null without a sweep.
+    pub load_levels: Option<u64>,
+    /// Deleting the pools.
+    pub delete_s: Option<f64>,
+    /// The source of the rates.
+    pub source: TimeSource,
+}
+
+impl TimeEstimate {
+    /// Duration of the whole run; `None` if that of a part is not known.
+    pub fn total_s(&self) -> Option<f64> {
+        Some(self.prepare_s? + self.transactions_s? + self.delete_s?)
+    }
+}
+
+/// The source of the rates of an estimate.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TimeSource {
+    /// A run in the archive, with the same workload on the same file systems.
+    Run {
+        /// Number of the run in the archive.
+        number: u64,
+        /// Number of files in all of its pools, if it differs from that of the estimated run.
+        files: Option<u64>,
+    },
+    /// The calibration of this run.
+    Calibration,
+    /// No rates are known, with the reason.
+    Nothing(String),
 }
 
 impl PlanRecord {

@@ -7,6 +7,7 @@ pub mod clean;
 pub mod comparison;
 pub mod engines;
 mod environment;
+pub mod estimated;
 pub mod export;
 pub mod figures;
 pub mod gate;

@@ -7,6 +7,7 @@ use verdict::summary::{shares, transactions_meant};
 
 use crate::classic;
 use crate::environment;
+use crate::estimated;
 use crate::sizing::{assumed, sentence};
 use crate::text::{work, workload_lines};
 
@@ -48,17 +49,9 @@ pub fn plan(record: &PlanRecord) -> Document {
         &shares(&record.spec.workload),
     );
     document.list("How", "", &record.spec.settings());
-    if let Some(sizing) = &record.sizing {
-        let chosen = sentence(sizing, &record.spec.workload, &record.spec.drive);
-        let assumed = match sizing.calibration {
-            Some(_) => String::new(),
-            None => format!(" {}", assumed(sizing)),
-        };
-        let words = format!(
-            "{chosen}{assumed} A run estimates its duration, after a short calibration on the \
-             target."
-        );
-        document.sentence("Sizing", words);
+    sizing(document, record);
+    if let Some(time) = &record.time {
+        document.sentence("Time", estimated::words(time));
     }
     document.pair(0, "Fingerprint", plan.fingerprint.as_str());
     if let Some(followed) = record.followed {
@@ -85,6 +78,25 @@ pub fn plan(record: &PlanRecord) -> Document {
     data(document, record);
     room(document, record);
     whole
+}
+
+/// Adds the number of files that was chosen for a working set. Without a duration from an earlier
+/// run, adds the range of durations that follows from assumed rates.
+fn sizing(document: &mut Document, record: &PlanRecord) {
+    let Some(sizing) = &record.sizing else {
+        return;
+    };
+    let chosen = sentence(sizing, &record.spec.workload, &record.spec.drive);
+    let mut times = record.time.iter();
+    let is_known = times.any(|time| time.prepare_s.is_some());
+    let assumed = match sizing.calibration.is_some() || is_known {
+        true => String::new(),
+        false => format!(" {}", assumed(sizing)),
+    };
+    let words = format!(
+        "{chosen}{assumed} A run estimates its duration, after a short calibration on the target."
+    );
+    document.sentence("Sizing", words);
 }
 
 /// Adds a table of the operations that occur, by phase.

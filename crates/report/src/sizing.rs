@@ -1,6 +1,6 @@
 //! Sentences about the number of files that was chosen for `--working-set`.
 
-use document::units::{bytes, counted, grouped};
+use document::units::{bytes, counted, duration, grouped};
 use record::{Calibration, Drive, Sizing, Stop, Workers, WorkingSet, Workload};
 
 /// Sentences with the chosen number of files, and with the expected duration if there was a
@@ -43,7 +43,7 @@ fn chosen(sizing: &Sizing, workload: &Workload) -> String {
 fn takes(sizing: &Sizing, calibration: &Calibration, workload: &Workload, drive: &Drive) -> String {
     let mut text = format!(
         "A calibration of {} created {} files/s",
-        time(calibration.duration_ns as f64 / 1e9),
+        duration(calibration.duration_ns as f64 / 1e9),
         about(calibration.created_per_second)
     );
     if let Some(rate) = calibration.transactions_per_second {
@@ -53,7 +53,7 @@ fn takes(sizing: &Sizing, calibration: &Calibration, workload: &Workload, drive:
         ));
     }
     let preparing =
-        time(sizing.files as f64 / calibration.created_per_second.max(f64::MIN_POSITIVE));
+        duration(sizing.files as f64 / calibration.created_per_second.max(f64::MIN_POSITIVE));
     text.push_str(&format!(". Creating the pool takes about {preparing}"));
     match (
         sizing.transactions,
@@ -62,7 +62,7 @@ fn takes(sizing: &Sizing, calibration: &Calibration, workload: &Workload, drive:
     ) {
         (Some(count), Stop::After(length), _) => text.push_str(&format!(
             ". {} of transactions{} are at most about {}",
-            time(length.as_secs_f64()),
+            duration(length.as_secs_f64()),
             if drive.sweep.is_some() {
                 " on each step"
             } else {
@@ -75,7 +75,7 @@ fn takes(sizing: &Sizing, calibration: &Calibration, workload: &Workload, drive:
             let all = workload.transactions() as f64 * f64::from(workload.workers.count());
             text.push_str(&format!(
                 ". The transactions take at least about {}",
-                time(all / rate)
+                duration(all / rate)
             ));
         }
         _ => {}
@@ -97,7 +97,7 @@ pub fn assumed(sizing: &Sizing) -> String {
             about(per_second),
             bytes(bytes_per_second)
         );
-        format!("{} (at {rates})", time(seconds))
+        format!("{} (at {rates})", duration(seconds))
     };
     format!(
         "Creating the pool may take from about {} to about {}.",
@@ -113,16 +113,6 @@ fn about(number: f64) -> String {
     }
     let unit = 10_f64.powf(number.log10().floor() - 1.0);
     grouped(((number / unit).round() * unit).round() as u64)
-}
-
-/// Formats a duration in seconds, minutes or hours.
-fn time(seconds: f64) -> String {
-    match seconds {
-        _ if seconds < 10.0 => format!("{seconds:.1} s"),
-        _ if seconds < 300.0 => format!("{seconds:.0} s"),
-        _ if seconds < 18_000.0 => format!("{:.0} min", seconds / 60.0),
-        _ => format!("{} h", about(seconds / 3_600.0)),
-    }
 }
 
 #[cfg(test)]
@@ -168,14 +158,6 @@ mod tests {
             (99_600.0, "100,000"),
         ] {
             assert_eq!(about(number), told);
-        }
-        for (seconds, told) in [
-            (1.84, "1.8 s"),
-            (85.3, "85 s"),
-            (1_500.0, "25 min"),
-            (36_000.0, "10 h"),
-        ] {
-            assert_eq!(time(seconds), told);
         }
     }
 }

@@ -1,7 +1,9 @@
 //! The load levels of a sweep, ordered by load.
 
+use document::units::{counted, rate};
+use document::{Cell, Number};
 use record::Load;
-use verdict::{Summary, SweepStepSummary};
+use verdict::{Summary, SweepStepSummary, SweepSummary};
 
 /// Returns the load levels ordered by load, each with its index in the order of measurement, from
 /// 0.
@@ -11,14 +13,65 @@ pub(crate) fn by_load(summary: &Summary) -> Vec<(usize, &SweepStepSummary)> {
         .iter()
         .flat_map(|sweep| sweep.sweep_steps.iter().enumerate());
     let mut steps: Vec<_> = steps.collect();
-    steps.sort_by(|(_, one), (_, other)| load(one).total_cmp(&load(other)));
+    steps.sort_by(|(_, one), (_, other)| value(one.load).total_cmp(&value(other.load)));
     steps
 }
 
-fn load(step: &SweepStepSummary) -> f64 {
-    match step.load {
+/// The value of a load: transactions a second, workers or ranks.
+fn value(load: Load) -> f64 {
+    match load {
         Load::Closed => 0.0,
         Load::Rate(rate) => rate,
         Load::Workers(count) | Load::Ranks(count) => count.into(),
+    }
+}
+
+/// Whether two loads are the same number of transactions a second, workers or ranks.
+pub(crate) fn is_at(load: Load, wanted: f64) -> bool {
+    !matches!(load, Load::Closed) && value(load) == wanted
+}
+
+/// The quantity that rises from one load level of a sweep to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Swept {
+    Rates,
+    Workers,
+    Ranks,
+}
+
+impl Swept {
+    pub(crate) fn of(sweep: &SweepSummary) -> Self {
+        match sweep.sweep_steps.first().map(|step| step.load) {
+            Some(Load::Workers(_)) => Self::Workers,
+            Some(Load::Ranks(_)) => Self::Ranks,
+            Some(Load::Closed | Load::Rate(_)) | None => Self::Rates,
+        }
+    }
+
+    /// The header of a column of loads.
+    pub(crate) const fn column(self) -> &'static str {
+        match self {
+            Self::Rates => "offered/s",
+            Self::Workers => "workers",
+            Self::Ranks => "ranks",
+        }
+    }
+
+    /// Formats a load with its unit.
+    pub(crate) fn load(self, value: f64) -> String {
+        match self {
+            Self::Rates => format!("{}/s", rate(Some(value))),
+            Self::Workers => counted(value as u64, "worker"),
+            Self::Ranks => counted(value as u64, "rank"),
+        }
+    }
+}
+
+/// The cell of a load in a column with the header of [`Swept::column`].
+pub(crate) fn cell(load: Load) -> Cell {
+    match load {
+        Load::Closed => "closed loop".into(),
+        Load::Rate(rate) => Number::Rate(rate).into(),
+        Load::Workers(count) | Load::Ranks(count) => Cell::count(count),
     }
 }

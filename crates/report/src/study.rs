@@ -10,7 +10,7 @@ const NAMED: usize = 12;
 /// The plan of a study as a document: cells, order of the runs, duration, and space.
 pub fn plan(plan: &StudyPlan) -> Document {
     let mut document = Document::default();
-    let runs = plan.order.len() as u64;
+    let count = plan.order.len() as u64;
     document.head(format!(
         "Study {}: {}, {}",
         plan.name,
@@ -18,11 +18,11 @@ pub fn plan(plan: &StudyPlan) -> Document {
         match (&plan.side, plan.time_limit_s, plan.until) {
             (Some(side), ..) => format!("block {} of side {side}", plan.next_block),
             (None, Some(_), _) | (None, _, Some(_)) =>
-                format!("blocks of {}", counted(runs, "run")),
+                format!("blocks of {}", counted(count, "run")),
             (None, None, None) => format!(
                 "{} of {}",
                 counted(plan.blocks.into(), "block"),
-                counted(runs, "run")
+                counted(count, "run")
             ),
         }
     ));
@@ -77,16 +77,22 @@ fn time(plan: &StudyPlan) -> String {
         ),
         false => String::new(),
     };
-    let block = match plan.measured_s {
-        Some(seconds) => format!(
-            "a block measures for {}; pools come on top{quiet}",
+    let block = match (plan.block_s, plan.measured_s) {
+        (Some(seconds), _) => format!(
+            "a block takes about {}, by the rates of {} in the archive{quiet}",
+            length(seconds),
+            runs(&plan.estimated_from)
+        ),
+        (None, Some(seconds)) => format!(
+            "a block measures for {}; the time for its pools is known after the first block{quiet}",
             length(seconds)
         ),
-        None => {
+        (None, None) => {
             format!("known after the first block: the number of transactions ends a run{quiet}")
         }
     };
-    match (plan.time_limit_s, plan.until, plan.measured_s, &plan.side) {
+    let seconds = plan.block_s.or(plan.measured_s);
+    match (plan.time_limit_s, plan.until, seconds, &plan.side) {
         (Some(limit), ..) => format!(
             "no block begins that would end after {}; {block}",
             length(limit)
@@ -96,11 +102,24 @@ fn time(plan: &StudyPlan) -> String {
             until * 100.0
         ),
         (None, None, Some(seconds), None) => format!(
-            "at least {}: {block}",
+            "{} {}: {block}",
+            if plan.block_s.is_some() {
+                "about"
+            } else {
+                "at least"
+            },
             length(seconds * f64::from(plan.blocks.saturating_sub(plan.next_block - 1)))
         ),
         _ => block,
     }
+}
+
+/// Names runs of the archive by their numbers.
+fn runs(all: &[u64]) -> String {
+    let shown: Vec<String> = all.iter().take(NAMED).map(u64::to_string).collect();
+    let more = if all.len() > NAMED { ", …" } else { "" };
+    let name = if all.len() == 1 { "run" } else { "runs" };
+    format!("{name} {}{more}", shown.join(", "))
 }
 
 /// Formats a duration in seconds, minutes or hours.

@@ -13,6 +13,7 @@ pub(crate) mod phases;
 pub(crate) mod ranks;
 pub(crate) mod reasons;
 mod short;
+mod steady;
 pub(crate) mod sweep;
 pub(crate) mod times;
 
@@ -42,7 +43,7 @@ pub fn report(record: &Record) -> Document {
         record.spec.drive.steady(),
         summary.phase(Phase::Transactions),
     ) {
-        sweep::steady(document, asked, phase);
+        steady::steady(document, asked, phase);
     }
     document.gap();
     // The rate.

@@ -1,5 +1,7 @@
 //! Events that a run sends to an event sink, such as a progress display.
 
+use std::time::Duration;
+
 use measure::SliceMeter;
 use record::{Completed, Load, MachineSlice, Record, Stalled};
 use rundir::prepare::OtherUser;
@@ -63,8 +65,9 @@ pub enum Event {
     OtherUser(OtherUser),
     PhaseStarted(Stage, Progress),
     /// A load is about to be applied. The number is the index of the load in its sequence, from 0.
-    /// If each load has a new pool, the event is sent before the run that creates the pool.
-    Load(u32, Load),
+    /// If each load has a new pool, the event is sent before the run that creates the pool. The
+    /// duration is the estimated maximum until the last load has ended; `None` if it is not known.
+    Load(u32, Load, Option<Duration>),
     /// Progress of a stage, sent a few times a second without delaying the workers.
     PhaseProgress(Stage, Progress),
     /// A second of a phase ended. Sent only if the run records intervals.

@@ -26,6 +26,11 @@ pub struct StudyPlan {
     /// Time of all warm-ups and measurements in a block, in seconds; `None` if a run does not end
     /// by time.
     pub measured_s: Option<f64>,
+    /// Estimated duration of a block with the creation and the removal of its pools, in seconds, from
+    /// earlier runs; `None` if a configuration has no such run.
+    pub block_s: Option<f64>,
+    /// Numbers of the runs in the archive from which `block_s` is estimated.
+    pub estimated_from: Vec<u64>,
     /// Maximum wait for a quiet machine before each run, in seconds.
     pub quiet_s: f64,
     /// Space that the study's file systems need: a directory (or `memory`), and the number of bytes

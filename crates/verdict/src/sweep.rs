@@ -173,9 +173,11 @@ impl SweepStepSummary {
 /// load is sustained.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Limit {
-    /// The highest rate up to which all tried rates meet the condition; null if the lowest tried
-    /// rate does not meet it.
+    /// The highest offered rate up to which all tried rates meet the condition; null if the lowest
+    /// tried rate does not meet it.
     pub highest: Option<f64>,
+    /// The rate that was achieved at `highest`, in transactions a second; null without `highest`.
+    pub achieved_per_second: Option<f64>,
     /// The lowest rate that does not meet the condition; null if all tried rates meet it.
     pub lowest_beyond: Option<f64>,
 }
@@ -191,13 +193,21 @@ impl Limit {
                 .iter()
                 .filter(|sweep_step| sweep_step.complete && is_well(sweep_step) == wanted);
             sweep_steps
-                .filter_map(|sweep_step| sweep_step.load.rate())
-                .collect::<Vec<f64>>()
+                .filter_map(|sweep_step| {
+                    Some((sweep_step.load.rate()?, sweep_step.achieved_per_second))
+                })
+                .collect::<Vec<(f64, Option<f64>)>>()
         };
-        let lowest_beyond = by(false).into_iter().reduce(f64::min);
-        let below = |rate: &f64| lowest_beyond.is_none_or(|beyond| *rate < beyond);
+        let rates = by(false).into_iter().map(|(rate, _)| rate);
+        let lowest_beyond = rates.reduce(f64::min);
+        let below = |rate: f64| lowest_beyond.is_none_or(|beyond| rate < beyond);
+        let highest = by(true)
+            .into_iter()
+            .filter(|(rate, _)| below(*rate))
+            .max_by(|(one, _), (other, _)| one.total_cmp(other));
         Self {
-            highest: by(true).into_iter().filter(below).reduce(f64::max),
+            highest: highest.map(|(rate, _)| rate),
+            achieved_per_second: highest.and_then(|(_, achieved)| achieved),
             lowest_beyond,
         }
     }

@@ -3,15 +3,21 @@
 use std::path::Path;
 
 use document::sanitize;
-use spec::Stop;
+use record::{TimeEstimate, TimeSource};
+use runner::RunSpec;
+use scratch::{FileSystemKind, MakeSpec};
+use spec::{Durability, Invocation, Stop};
 use study::{Design, PlannedCell, StudyCell, StudyPlan, StudyRun};
 
-use super::cell_spec::specify_somewhere;
+use super::cell_spec::{specify, specify_somewhere};
 use super::churn::AgedSpecs;
 use super::design_file::wrong_in;
 use super::ground::Course;
 use super::targets::Targets;
+use crate::archive::ArchivePlace;
+use crate::calibration::lies_in_memory;
 use crate::error::Error;
+use crate::estimate::from_archive;
 use crate::user::User;
 
 /// Refuses a study that would fail later because of missing directories, contradicting options,
@@ -56,12 +62,71 @@ pub fn judge(
                  (use mpirun -n {asked} postmark study ...)"
             )));
         }
+        if let Some(why) = durability_in_memory(design, cell, specified.spec.durability) {
+            return Err(wrong(&why));
+        }
         AgedSpecs::new(specified.spec, cell.age).map_err(|why| wrong(&why))?;
     }
     Ok(())
 }
 
-/// Plans the rest of a study after `runs`, on `targets`.
+/// Returns the reason why all runs of a configuration would be INVALID: they are durable, but their
+/// target lies in memory. The rule `durability-in-memory` finds this after a run.
+fn durability_in_memory(
+    design: &Design,
+    cell: &StudyCell,
+    durability: Durability,
+) -> Option<String> {
+    let at = &design.targets[cell.target].at;
+    let is_in_memory = match at.parse::<MakeSpec>() {
+        Ok(made) if design.targets[cell.target].is_made() => made.kind == FileSystemKind::Tmpfs,
+        _ => !spec::is_url(Path::new(at)) && lies_in_memory(Path::new(at)),
+    };
+    (durability != Durability::None && is_in_memory).then(|| {
+        format!(
+            "its runs would be INVALID (durability-in-memory): they have durability {durability}, \
+             but {} lies in memory, where syncing does nothing (use a target on a disk, or \
+             durability none)",
+            sanitize::shown(at)
+        )
+    })
+}
+
+/// Resolves the run spec of a configuration. Its directory is that of the target if it exists before
+/// the study.
+fn spec_of(design: &Design, cell: &StudyCell, user: User) -> Result<RunSpec, Error> {
+    let target = &design.targets[cell.target];
+    let specified = match target.is_made() {
+        true => specify_somewhere(design, cell, user)?,
+        false => specify(
+            design,
+            cell,
+            Path::new(&target.at),
+            Invocation::default(),
+            user,
+        )?,
+    };
+    Ok(specified.spec)
+}
+
+/// Estimates the duration of runs, one after the other, from earlier runs in the archive. Returns
+/// also the numbers of those runs.
+fn estimate(specs: &[RunSpec], place: &ArchivePlace, user: User) -> (Option<f64>, Vec<u64>) {
+    let times = from_archive(specs, Some(place), user);
+    let mut numbers: Vec<u64> = times
+        .iter()
+        .filter_map(|time| match time.source {
+            TimeSource::Run { number, .. } => Some(number),
+            TimeSource::Calibration | TimeSource::Nothing(_) => None,
+        })
+        .collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    (times.iter().map(TimeEstimate::total_s).sum(), numbers)
+}
+
+/// Plans the rest of a study after `runs`, on `targets`. Its duration is estimated from runs in the
+/// archive at `place`.
 ///
 /// # Errors
 /// Returns an error if the options of a configuration contradict each other.
@@ -69,7 +134,7 @@ pub fn plan(
     course: &Course<'_>,
     runs: &[StudyRun],
     targets: &Targets,
-    user: User,
+    (place, user): (&ArchivePlace, User),
 ) -> Result<StudyPlan, Error> {
     let Course { design, cells, .. } = course;
     let next_block = match course.side {
@@ -80,14 +145,17 @@ pub fn plan(
     let attempt = of_block.map(|run| run.part.attempt).max().unwrap_or(1);
     let order = design.block(cells, next_block, attempt);
     let mut measured = Some(0.0);
+    let mut specs = Vec::new();
     for run in &order {
-        let specified = specify_somewhere(design, &cells[run.cell], user)?;
-        let drive = &specified.spec.drive;
+        let spec = spec_of(design, &cells[run.cell], user)?;
+        let drive = &spec.drive;
         measured = match (measured, drive.stop) {
             (Some(sum), Stop::After(length)) => Some(sum + (length + drive.warm_up).as_secs_f64()),
             _ => None,
         };
+        specs.push(spec);
     }
+    let (block_s, estimated_from) = estimate(&specs, place, user);
     let (room, root) = targets.needs();
     Ok(StudyPlan {
         study: (!runs.is_empty()).then(|| course.id.to_owned()),
@@ -112,6 +180,8 @@ pub fn plan(
         next_block,
         done: u32::try_from(runs.len()).unwrap_or(u32::MAX),
         measured_s: measured,
+        block_s,
+        estimated_from,
         quiet_s: design.quiet.as_secs_f64(),
         room,
         root,

@@ -55,7 +55,7 @@ struct Watcher<'a> {
 
 impl Events for Watcher<'_> {
     fn event(&mut self, event: Event) {
-        if let Event::Load(number, load) = &event {
+        if let Event::Load(number, load, _) = &event {
             assert_eq!(*number as usize, self.loads.len());
             self.loads.push(*load);
             self.step = *number;
@@ -309,7 +309,7 @@ fn signal_between_load_levels_ends_the_sweep_on_all_ranks() {
             // a signal when the second load level is announced to it.
             let is_then = match event {
                 Event::PhaseRecorded(completed) => rank == 1 && is_step(completed),
-                Event::Load(1, _) => rank == 3,
+                Event::Load(1, ..) => rank == 3,
                 _ => false,
             };
             (is_then && (stopped == 3) == (rank == 3)).then_some(stopped)

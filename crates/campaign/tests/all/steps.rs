@@ -32,7 +32,7 @@ struct Watcher<F>(Vec<Load>, F);
 
 impl<F: FnMut(&Event)> Events for Watcher<F> {
     fn event(&mut self, event: Event) {
-        if let Event::Load(number, load) = &event {
+        if let Event::Load(number, load, _) = &event {
             assert_eq!(*number as usize, self.0.len());
             self.0.push(*load);
         }

@@ -47,7 +47,7 @@ struct Told(Vec<Load>);
 
 impl Events for Told {
     fn event(&mut self, event: Event) {
-        if let Event::Load(number, load) = event {
+        if let Event::Load(number, load, _) = event {
             assert_eq!(number as usize, self.0.len());
             self.0.push(load);
         }
@@ -168,7 +168,7 @@ fn signal_during_a_load_level_ends_the_sweep() {
 
     impl Events for Stops {
         fn event(&mut self, event: Event) {
-            if let Event::Load(1, _) = event {
+            if let Event::Load(1, ..) = event {
                 self.0.store(15, Ordering::Relaxed);
             }
         }

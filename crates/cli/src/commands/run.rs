@@ -3,6 +3,7 @@
 mod archiving;
 pub mod delivery;
 mod in_ranks;
+mod preparation;
 mod ready;
 mod repeat;
 

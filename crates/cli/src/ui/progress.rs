@@ -11,7 +11,7 @@ use crate::ui::problem::{show, tell};
 use crate::ui::terminal;
 use crate::ui::width;
 use document::sanitize::sanitize;
-use document::units::counted;
+use document::units::{self, counted};
 use record::{Load, Phase, SliceMeter, Stalled};
 use runner::{Event, Events, Progress, Second, Stage};
 
@@ -32,7 +32,8 @@ pub struct Display {
     second: String,
     /// Number of operations in each of the latest seconds, for the chart.
     operations: VecDeque<u64>,
-    /// Number and load of a load sweep's current load level, as text; empty without a load sweep.
+    /// Number and load of a load sweep's current load level, and the remaining time of the sweep,
+    /// as a line of text below the bar; empty without a load sweep.
     sweep_step: String,
 }
 
@@ -229,13 +230,19 @@ fn line(name: &str, meter: &SliceMeter) -> String {
     )
 }
 
-fn loaded(load: Load) -> String {
-    match load {
+/// Describes a load level that begins, and the remaining time of its sweep.
+fn load_line(number: u32, load: Load, left: Option<Duration>) -> String {
+    let load = match load {
         Load::Closed => "closed loop".to_owned(),
-        Load::Rate(rate) => format!("{rate:.1}/s"),
+        Load::Rate(rate) => format!("{}/s offered", units::rate(Some(rate))),
         Load::Workers(workers) => counted(workers.into(), "worker"),
         Load::Ranks(ranks) => counted(ranks.into(), "rank"),
-    }
+    };
+    let left = left.map_or_else(String::new, |left| {
+        let left = units::duration(left.as_secs_f64());
+        format!(" (the sweep ends in at most {left})")
+    });
+    format!("step {}: {load}{left}", number + 1)
 }
 
 /// Formats a latency in the largest unit in which it is at least 1.
@@ -323,11 +330,12 @@ impl Events for Display {
                 self.operations.push_back(done.fold(0, u64::saturating_add));
                 self.second = lines(&second, &self.operations);
             }
-            Event::Load(number, load) => {
-                self.sweep_step = format!(" step {}: {}", number + 1, loaded(load));
+            Event::Load(number, load, left) => {
+                let told = load_line(number, load, left);
                 if self.lines != Lines::None {
-                    show(format_args!("step {}: {}", number + 1, loaded(load)));
+                    show(&told);
                 }
+                self.sweep_step = format!("\n  {told}");
             }
             Event::Stalled(stalled) => self.tell(stalled_line(&stalled)),
         }
@@ -390,6 +398,26 @@ mod tests {
         );
         assert_eq!(shown[2], "  read                   990/s  p99   1.0 µs");
         assert_eq!(shown.len(), 4);
+    }
+
+    #[test]
+    fn load_level_shows_the_remaining_time_of_the_sweep() {
+        let left = Some(Duration::from_secs(250));
+        for (load, left, line) in [
+            (
+                Load::Rate(1_112.4),
+                left,
+                "step 3: 1,112/s offered (the sweep ends in at most 250 s)",
+            ),
+            (
+                Load::Closed,
+                Some(Duration::from_secs(1_500)),
+                "step 3: closed loop (the sweep ends in at most 25 min)",
+            ),
+            (Load::Ranks(4), None, "step 3: 4 ranks"),
+        ] {
+            assert_eq!(load_line(2, load, left), line);
+        }
     }
 
     #[test]

@@ -187,7 +187,7 @@ fn study_page_contains_all_its_runs() {
     let at = place.0.path().display();
     place.answer(&format!(
         "study --name pair --preset mail --archive a.db --no-twin --blocks 1 --quiet-time 0s \
-         --files 50 --for 50ms --no-overhead --report study.html --format json \
+         --files 50 --for 50ms --no-overhead --durability none --report study.html --format json \
          --target one={at}/one --target two={at}/two"
     ));
     place.answer("report pair --archive a.db -o again.html");

@@ -1,7 +1,6 @@
 //! Charts of a load sweep: latency against the achieved rate, achieved against offered rate, and
 //! the limits. For a sweep over workers or ranks: how the rate scales.
 
-use document::units::{latency, rate};
 use document::{Cell, Column, Document, Number, Table};
 use record::Load;
 use verdict::{SloSummary, Summary, SweepStepSummary, SweepSummary};
@@ -10,20 +9,24 @@ use super::labels::{short_latency, short_rate};
 use crate::latencies;
 use crate::pictures::chart::{Axis, Behind, Chart, Series, points};
 use crate::pictures::scale::Scale;
-use crate::steps::by_load;
+use crate::steps::{Swept, by_load, is_at};
 use crate::text;
 
 pub(super) use crate::text::sweep::load;
 
-/// The sustained load level with the highest load, and its index in the order of measurement. If
-/// none was sustained, the complete level with the highest load.
+/// The load level at the saturation rate, and its index in the order of measurement. For a sweep of
+/// workers or ranks: the sustained level with the highest load. If no level was sustained, the
+/// complete level with the highest load.
 pub(super) fn last_sustained(summary: &Summary) -> Option<(usize, &SweepStepSummary)> {
+    let limit = summary.sweep.as_ref()?.limit;
+    let saturation = limit.and_then(|limit| limit.highest);
     let ended = || {
         let steps = by_load(summary).into_iter();
         steps.filter(|(_, step)| step.complete && step.achieved_per_second.is_some())
     };
     ended()
-        .rfind(|(_, step)| step.holds)
+        .find(|(_, step)| saturation.is_some_and(|rate| is_at(step.load, rate)))
+        .or_else(|| ended().rfind(|(_, step)| step.holds))
         .or_else(|| ended().next_back())
 }
 
@@ -51,7 +54,7 @@ pub(super) fn render(document: &mut Document, summary: &Summary) {
         document.note("Pictures of the sweep: not available (no step measured a transaction).");
     } else {
         latencies(document, sweep, &measured);
-        achieved(document, &measured);
+        achieved(document, Swept::of(sweep), &measured);
     }
     text::sweep::render(document, summary, true);
 }
@@ -62,7 +65,7 @@ fn axis(name: &str, values: impl Iterator<Item = f64>) -> Axis {
 
 fn table(steps: &[&SweepStepSummary]) -> Table {
     let columns: [Column<&&SweepStepSummary>; 6] = [
-        ("requested/s", |of| Cell::rate(of.load.rate())),
+        ("offered/s", |of| Cell::rate(of.load.rate())),
         ("workers", |of| Cell::count(of.workers)),
         ("achieved/s", |of| Cell::rate(of.achieved_per_second)),
         ("p50", |of| Cell::latency(of.p50_ns)),
@@ -72,13 +75,45 @@ fn table(steps: &[&SweepStepSummary]) -> Table {
     Table::of(0, &columns, steps)
 }
 
+/// Whether a line joins the point of a load level with those of the other levels. A level that was
+/// not sustained and the closed loop have no offered load that the target performed.
+fn is_joined(step: &SweepStepSummary) -> bool {
+    step.complete && step.holds && step.load != Load::Closed
+}
+
+/// A line through the sustained load levels, by load, and single points for the others.
+fn series(
+    name: &str,
+    steps: &[&SweepStepSummary],
+    point: impl Fn(&SweepStepSummary) -> Option<(f64, f64)>,
+) -> Series {
+    let of = |joined: bool| {
+        let steps = steps.iter().filter(move |step| is_joined(step) == joined);
+        steps.map(|step| point(step))
+    };
+    let single = of(false).flatten().collect();
+    Series::new(name, of(true).collect()).with_single(single)
+}
+
+/// The part of a caption that explains the points that no line joins.
+fn singles(steps: &[&SweepStepSummary]) -> &'static str {
+    let others = || steps.iter().filter(|step| !is_joined(step));
+    let has_closed = others().any(|step| step.load == Load::Closed);
+    let has_unsustained = others().any(|step| step.load != Load::Closed);
+    match (has_closed, has_unsustained) {
+        (false, false) => "",
+        (true, false) => " The pale points are the closed loop.",
+        (false, true) => " The pale points are steps that were not sustained.",
+        (true, true) => " The pale points are the closed loop and steps that were not sustained.",
+    }
+}
+
 fn latencies(document: &mut Document, sweep: &SweepSummary, steps: &[&SweepStepSummary]) {
     let line = |name| {
-        let point = |step: &&SweepStepSummary| {
+        series(name, steps, |step| {
             let ns = latencies::ns(&latencies::of_step(step), name)?;
             Some((step.achieved_per_second?, ns))
-        };
-        Series::new(name, steps.iter().map(point).collect())
+        })
     };
     let series: Vec<Series> = ["p50", "p99", "p99.9"].map(line).into();
     let ys = || points(&series).map(|(_, y)| y);
@@ -89,84 +124,68 @@ fn latencies(document: &mut Document, sweep: &SweepSummary, steps: &[&SweepStepS
     // The chart shows the latencies of all operations, so an SLO of one of them is no level of it.
     let of_all = |slo: &&SloSummary| slo.operation.is_none();
     let slo = sweep.slo.as_ref().filter(of_all);
-    let slo = slo.map(|slo| slo.p99_ns as f64);
     let mut behind = Vec::new();
-    behind.extend(slo.map(|at| Behind::Level {
-        at,
-        name: format!("SLO: p99 < {}", latency(at)),
+    behind.extend(slo.map(|slo| Behind::Level {
+        at: slo.p99_ns as f64,
+        name: format!("SLO: {}", text::sweep::slo_name(slo)),
     }));
     behind.extend(knee(sweep, steps));
-    let data = table(steps);
     let found = text::sweep::found(sweep);
-    let caption = match found.is_empty() {
-        true => "All operations of each step.".to_owned(),
-        false => format!("All operations of each step. Found: {}.", found.join(", ")),
+    let found = match found.is_empty() {
+        true => String::new(),
+        false => format!(" Found: {}.", found.join(", ")),
     };
+    let caption = format!("All operations of each step.{}{found}", singles(steps));
     let achieved = steps.iter().filter_map(|step| step.achieved_per_second);
-    let scale = Scale::decades(ys().chain(slo).collect::<Vec<_>>().into_iter());
+    let all = ys()
+        .chain(slo.map(|slo| slo.p99_ns as f64))
+        .collect::<Vec<_>>();
     let axes = (
         axis("achieved transactions/s", achieved),
-        Axis::new("latency", scale, short_latency),
+        Axis::new("latency", Scale::decades(all.into_iter()), short_latency),
     );
     let chart = Chart::new("Latency against the achieved rate", caption, axes, series);
-    document.figure(chart.over(behind).picture(data));
+    document.figure(chart.over(behind).picture(table(steps)));
 }
 
 /// A mark at the knee. The knee is defined by its load, but drawn at the rate that was achieved
 /// with this load.
 fn knee(sweep: &SweepSummary, steps: &[&SweepStepSummary]) -> Option<Behind> {
     let knee = sweep.knee.as_ref()?;
-    let at_knee = |step: &&&SweepStepSummary| match step.load {
-        Load::Rate(rate) => rate == knee.rate,
-        Load::Workers(count) | Load::Ranks(count) => f64::from(count) == knee.rate,
-        Load::Closed => false,
-    };
-    let at = steps.iter().find(at_knee)?.achieved_per_second?;
-    let name = if steps.iter().any(|step| step.load.rate().is_some()) {
-        format!("knee {}/s", rate(Some(knee.rate)))
-    } else {
-        format!("knee {} {}s", knee.rate, counted_by(steps))
-    };
-    Some(Behind::Upright { at, name })
-}
-
-/// The unit of load levels without a rate: worker or rank.
-fn counted_by(steps: &[&SweepStepSummary]) -> &'static str {
-    match steps.first().map(|step| step.load) {
-        Some(Load::Ranks(_)) => "rank",
-        _ => "worker",
-    }
+    let at_knee = steps.iter().find(|step| is_at(step.load, knee.rate));
+    Some(Behind::Upright {
+        at: at_knee?.achieved_per_second?,
+        name: format!("knee {}", text::sweep::knee_load(sweep)?),
+    })
 }
 
 /// Adds a chart of achieved against offered rate. For a sweep over workers or ranks, it is a chart
 /// of the achieved rate against the number of workers or ranks. The reference line is then the rate
 /// of the lowest level, scaled linearly.
-fn achieved(document: &mut Document, steps: &[&SweepStepSummary]) {
-    let of = |load: fn(&SweepStepSummary) -> Option<f64>| -> Vec<(f64, f64)> {
-        steps
-            .iter()
-            .filter_map(|step| Some((load(step)?, step.achieved_per_second?)))
-            .collect()
+fn achieved(document: &mut Document, swept: Swept, steps: &[&SweepStepSummary]) {
+    let load = |step: &SweepStepSummary| match swept {
+        Swept::Rates => step.load.rate(),
+        Swept::Workers | Swept::Ranks => step.load.count().map(f64::from),
     };
-    let of_rates = of(|step| step.load.rate());
-    let of_counts = of(|step| step.load.count().map(f64::from));
-    let is_of_counts = !of_counts.is_empty();
-    let points = if is_of_counts { of_counts } else { of_rates };
+    let point = |step: &SweepStepSummary| Some((load(step)?, step.achieved_per_second?));
+    let points: Vec<(f64, f64)> = steps.iter().filter_map(|step| point(step)).collect();
     let Some((first, at_first)) = points.first().copied().filter(|(load, _)| *load > 0.0) else {
         return;
     };
-    let each = if is_of_counts { at_first / first } else { 1.0 };
+    let each = match swept {
+        Swept::Rates => 1.0,
+        Swept::Workers | Swept::Ranks => at_first / first,
+    };
     let ideal: Vec<(f64, f64)> = points
         .iter()
         .map(|(load, _)| (*load, load * each))
         .collect();
-    let [title, x, against, caption] = words_of_scaling(is_of_counts, counted_by(steps));
+    let [title, x, against, caption] = words_of_scaling(swept);
     let mut data = Table::new(0, &[x, "achieved/s", against]);
     for ((load, achieved), (_, ideal)) in points.iter().zip(&ideal) {
-        let load = if is_of_counts {
-            Number::Count(*load as u64)
-        } else {
-            Number::Rate(*load)
+        let load = match swept {
+            Swept::Rates => Number::Rate(*load),
+            Swept::Workers | Swept::Ranks => Number::Count(*load as u64),
         };
         data.row(vec![
             load.into(),
@@ -179,29 +198,35 @@ fn achieved(document: &mut Document, steps: &[&SweepStepSummary]) {
         axis(x, points.iter().map(|(x, _)| *x)),
         axis("transactions/s", ys.into_iter()),
     );
-    let series = [("achieved", points), (against, ideal)]
-        .map(|(name, points)| Series::new(name, points.into_iter().map(Some).collect()));
-    document.figure(Chart::new(title, caption, axes, series.into()).picture(data));
+    let offered: Vec<&SweepStepSummary> = steps
+        .iter()
+        .copied()
+        .filter(|step| load(step).is_some())
+        .collect();
+    let achieved = series("achieved", &offered, point);
+    let ideal = Series::new(against, ideal.into_iter().map(Some).collect());
+    let caption = format!("{caption}{}", singles(&offered));
+    document.figure(Chart::new(title, caption, axes, vec![achieved, ideal]).picture(data));
 }
 
 /// Texts of the chart: title, name of the horizontal axis, name of the reference line, and caption.
-fn words_of_scaling(is_of_counts: bool, counted_by: &str) -> [&'static str; 4] {
-    match (is_of_counts, counted_by) {
-        (true, "rank") => [
+const fn words_of_scaling(swept: Swept) -> [&'static str; 4] {
+    match swept {
+        Swept::Ranks => [
             "Scaling over ranks",
             "ranks",
             "linear",
             "Achieved rate against a line on which each rank adds what the ranks of the first \
              step did.",
         ],
-        (true, _) => [
+        Swept::Workers => [
             "Scaling over workers",
             "workers",
             "linear",
             "Achieved rate against a line on which each worker adds what the workers of the first \
              step did.",
         ],
-        (false, _) => [
+        Swept::Rates => [
             "Achieved against offered rate",
             "offered transactions/s",
             "offered",

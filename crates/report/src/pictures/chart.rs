@@ -105,12 +105,12 @@ impl Chart {
         let all: Vec<&Series> = self.series.iter().chain(unseen).collect();
         let mut places: BTreeMap<i64, (f64, Vec<String>)> = BTreeMap::new();
         for (number, series) in all.iter().enumerate() {
-            for (x, y) in series.points.iter().flatten() {
-                if let Some(left) = plane.x(*x) {
+            for (x, y) in series.values() {
+                if let Some(left) = plane.x(x) {
                     let (_, values) = places
                         .entry((left * 10.0).round() as i64)
-                        .or_insert_with(|| (*x, vec![String::new(); all.len()]));
-                    values[number] = (self.y.label)(*y);
+                        .or_insert_with(|| (x, vec![String::new(); all.len()]));
+                    values[number] = (self.y.label)(y);
                 }
             }
         }
@@ -209,15 +209,21 @@ impl Chart {
         {
             return;
         }
-        for (x, y) in series.points.iter().flatten() {
-            if let Some((left, top)) = plane.point(*x, *y) {
+        let joined = series.points.iter().copied().flatten();
+        let single = series.single.iter().copied();
+        let all = joined
+            .map(|point| (point, ""))
+            .chain(single.map(|point| (point, " single")));
+        for ((x, y), pale) in all {
+            if let Some((left, top)) = plane.point(x, y) {
                 let _ = writeln!(
                     svg,
-                    "<circle class=\"s{class}\" cx=\"{left:.1}\" cy=\"{top:.1}\" \
-                     r=\"2.5\"><title>{}: {} at {}</title></circle>",
+                    "<circle class=\"s{class}{pale}\" cx=\"{left:.1}\" cy=\"{top:.1}\" \
+                     r=\"{}\"><title>{}: {} at {}</title></circle>",
+                    if pale.is_empty() { 2.5 } else { 3.5 },
                     html(&series.name),
-                    html(&(self.y.label)(*y)),
-                    html(&(self.x.label)(*x))
+                    html(&(self.y.label)(y)),
+                    html(&(self.x.label)(x))
                 );
             }
         }

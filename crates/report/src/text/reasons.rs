@@ -92,7 +92,7 @@ fn in_short(steadiness: &Steadiness) -> String {
 
 /// The checks that passed, with the values that were checked. If a value is not available, the
 /// reason is given instead.
-fn looked_at(summary: &Summary) -> Vec<String> {
+pub(crate) fn looked_at(summary: &Summary) -> Vec<String> {
     let Verdict { seen, .. } = &summary.verdict;
     let mut words = Vec::new();
     if let Some(measured) = seen.measured {

@@ -1,16 +1,15 @@
-//! The load levels of a sweep, its limits and its knee; and the result of a steady-state rule.
+//! The load levels of a sweep, its saturation rate, SLO and knee.
 
 use std::collections::BTreeSet;
 
-use document::units::{counted, grouped, latency, microseconds, percent, rate};
+use document::units::{counted, grouped, latency, rate};
 use document::{Cell, Column, Document, Number, Table};
 use measure::knee::POINTS_MIN;
-use measure::steady;
-use record::{Action, Load, Role, SteadyAsked};
-use verdict::{Limit, PhaseSummary, SloSummary, Summary, SweepStepSummary, SweepSummary};
+use record::{Action, Load, Role};
+use verdict::{Limit, SloSummary, Summary, SweepStepSummary, SweepSummary};
 
-use crate::latencies;
-use crate::steps::by_load;
+use crate::latencies::{self, Unit};
+use crate::steps::{self, Swept, by_load};
 
 /// Maximum number of kinds of operations in one table.
 const KINDS_MAX: usize = 5;
@@ -28,17 +27,15 @@ pub(crate) fn render(document: &mut Document, summary: &Summary, is_full: bool) 
         in_short(document, summary);
     }
     if let Some(limit) = &sweep.limit {
-        self::limit(
-            document,
-            "Saturation",
-            "sustained",
-            limit,
-            "sustained: every worker kept up with its arrivals in the last fifth of the step, and \
-             at most 1 % of the operations failed or were skipped",
+        let words = format!(
+            "{} (sustained: every worker kept up with its arrivals in the last fifth of the step, \
+             and at most 1 % of the operations failed or were skipped)",
+            saturation(limit)
         );
+        document.sentence("Saturation", words);
     }
     if let Some(slo) = &sweep.slo {
-        self::slo(document, slo, &sweep.sweep_steps);
+        document.sentence("SLO", self::slo(slo, &sweep.sweep_steps));
     }
     knee(document, sweep);
     document.gap();
@@ -55,28 +52,82 @@ pub(crate) fn load(load: Load) -> String {
 
 /// The results of a sweep, for the first lines of the short report.
 pub(crate) fn found(sweep: &SweepSummary) -> Vec<String> {
-    let mut words = Vec::new();
-    let highest = |limit: &Limit| {
-        // If no load level exceeded a limit, the only known fact is that the limit is above the
-        // highest level.
-        let above = limit.lowest_beyond.map_or("above ", |_| "");
-        Some(format!("{above}{}/s", rate(Some(limit.highest?))))
+    let sentence = |(name, words)| match name {
+        "Saturation" => format!("saturates {words}"),
+        "Knee" => format!("knee {words}"),
+        _ => words,
     };
-    let limit = sweep.limit.as_ref().and_then(highest);
-    words.extend(limit.map(|rate| format!("saturation {rate}")));
+    results(sweep).into_iter().map(sentence).collect()
+}
+
+/// The results of a sweep, a line each: saturation rate, SLO and knee, as far as they were found.
+pub(crate) fn results(sweep: &SweepSummary) -> Vec<(&'static str, String)> {
+    let mut results = Vec::new();
+    let rate_of = |limit| Some(("Saturation", saturation_rate(limit)?));
+    results.extend(sweep.limit.as_ref().and_then(rate_of));
     if let Some(slo) = &sweep.slo {
-        let met = highest(&slo.limit)
-            .map_or_else(|| "not met".to_owned(), |rate| format!("met at {rate}"));
-        let limit = latency(slo.p99_ns as f64);
-        words.push(format!("{} < {limit}: {met}", slo.name()));
+        let name = slo_name(slo);
+        let words = match slo.limit.highest {
+            Some(highest) => format!(
+                "{name} up to {}/s offered (one measurement)",
+                rate(Some(highest))
+            ),
+            None => format!("{name} not met"),
+        };
+        results.push(("SLO", words));
     }
-    if let Some(knee) = &sweep.knee {
-        words.push(match sweep.limit {
-            Some(_) => format!("knee {}/s", rate(Some(knee.rate))),
-            None => format!("knee {}", counted(knee.rate as u64, "worker")),
-        });
+    results.extend(knee_load(sweep).map(|load| ("Knee", format!("at {load}"))));
+    results
+}
+
+/// The name of an SLO, such as `p99 < 10 ms`.
+pub(crate) fn slo_name(slo: &SloSummary) -> String {
+    let shown = latency(slo.p99_ns as f64);
+    let (digits, unit) = shown.split_once(' ').unwrap_or((&shown, ""));
+    let digits = match digits.contains('.') {
+        true => digits.trim_end_matches('0').trim_end_matches('.'),
+        false => digits,
+    };
+    format!("{} < {digits} {unit}", slo.name())
+}
+
+/// The load at the knee, with its unit.
+pub(crate) fn knee_load(sweep: &SweepSummary) -> Option<String> {
+    let knee = sweep.knee.as_ref()?;
+    Some(Swept::of(sweep).load(knee.rate))
+}
+
+/// The achieved rate of the highest load level that meets a condition, and its offered rate.
+fn achieved(limit: &Limit) -> String {
+    let (achieved, offered) = (rate(limit.achieved_per_second), rate(limit.highest));
+    format!("{achieved}/s achieved ({offered} offered)")
+}
+
+/// The saturation rate: the highest sustained rate, or the rate that bounds it. `None` if no load
+/// level with a rate was complete.
+fn saturation_rate(limit: &Limit) -> Option<String> {
+    match (limit.highest, limit.lowest_beyond) {
+        (Some(_), Some(_)) => Some(format!("at {}", achieved(limit))),
+        (Some(_), None) => Some(format!("above {}", achieved(limit))),
+        (None, Some(beyond)) => Some(format!("below {}/s offered", rate(Some(beyond)))),
+        (None, None) => None,
     }
-    words
+}
+
+/// The saturation rate, and the lowest rate that was not sustained. If the sweep did not find one
+/// of them, what to do.
+fn saturation(limit: &Limit) -> String {
+    let Some(words) = saturation_rate(limit) else {
+        return "not found: the sweep has no complete step with a rate".to_owned();
+    };
+    match (limit.highest, limit.lowest_beyond) {
+        (Some(_), Some(beyond)) => {
+            let beyond = rate(Some(beyond));
+            format!("{words}; {beyond}/s offered was not sustained")
+        }
+        (Some(_), None) => format!("{words}, the highest rate of the sweep (sweep higher rates)"),
+        (None, _) => format!("{words}, the lowest rate of the sweep (sweep lower rates)"),
+    }
 }
 
 fn state(step: &SweepStepSummary) -> &'static str {
@@ -89,42 +140,61 @@ fn state(step: &SweepStepSummary) -> &'static str {
 
 /// Adds a table of the load levels, with the columns that fit on one screen.
 fn in_short(document: &mut Document, summary: &Summary) {
-    let columns = ["mean", "p50", "p99", "p99.9", "max"];
-    let mut table = Table::new(2, &[&["load", "", "per second"][..], &columns].concat());
-    for (_, step) in by_load(summary) {
-        let mut cells = vec![load(step.load).into(), state(step).into()];
-        cells.push(Cell::rate(step.achieved_per_second));
-        let times = latencies::of_step(step);
-        cells.extend(latencies::cells(&times, columns, Number::Latency));
+    const COLUMNS: [&str; 4] = ["p50", "p99", "p99.9", "max"];
+    let Some(sweep) = &summary.sweep else {
+        return;
+    };
+    let steps = by_load(summary);
+    let times: Vec<_> = steps.iter().map(|(_, of)| latencies::of_step(of)).collect();
+    let units = COLUMNS.map(|name| {
+        let ns = times.iter().filter_map(|times| latencies::ns(times, name));
+        Unit::of(ns)
+    });
+    let mut table = Table::new(0, &[Swept::of(sweep).column(), "achieved/s"]);
+    for (name, unit) in COLUMNS.iter().zip(&units) {
+        table.column(format!("{name}, {}", unit.name), false);
+    }
+    table.column("", true);
+    for ((_, step), times) in steps.iter().zip(&times) {
+        let mut cells = vec![steps::cell(step.load), Cell::rate(step.achieved_per_second)];
+        let of_columns = COLUMNS.iter().zip(units);
+        cells.extend(of_columns.map(|(name, unit)| unit.cell(latencies::ns(times, name))));
+        cells.push(state(step).into());
         table.row(cells);
     }
-    document.table(table);
+    document.table(table.leading(1));
     document.gap();
 }
 
 fn sweep_steps(document: &mut Document, summary: &Summary) {
+    let Some(sweep) = &summary.sweep else {
+        return;
+    };
     let columns: [Column<(usize, &SweepStepSummary)>; 12] = [
         ("Step", |(number, _)| ordinal(*number)),
-        ("load", |(_, of)| load(of.load).into()),
-        ("", |(_, of)| state(of).into()),
-        ("per second", |(_, of)| Cell::rate(of.achieved_per_second)),
-        ("achieved", |(_, of)| {
+        (Swept::of(sweep).column(), |(_, of)| steps::cell(of.load)),
+        ("achieved/s", |(_, of)| Cell::rate(of.achieved_per_second)),
+        ("of arrived", |(_, of)| {
             or_empty(of.achieved_fraction.map(Number::Share))
         }),
         ("waiting", |(_, of)| or_empty(of.waiting.map(Number::Count))),
         ("mean, µs", |(_, of)| {
             of.mean_ns.map(Number::Microseconds).into()
         }),
-        ("p50", |(_, of)| micros(of.p50_ns).into()),
-        ("p99", |(_, of)| micros(of.p99_ns).into()),
-        ("p99.9", |(_, of)| micros(of.p999_ns).into()),
-        ("max", |(_, of)| micros(of.max_ns).into()),
-        ("service p99", |(_, of)| or_empty(micros(of.service_p99_ns))),
+        ("p50, µs", |(_, of)| micros(of.p50_ns).into()),
+        ("p99, µs", |(_, of)| micros(of.p99_ns).into()),
+        ("p99.9, µs", |(_, of)| micros(of.p999_ns).into()),
+        ("max, µs", |(_, of)| micros(of.max_ns).into()),
+        ("service p99, µs", |(_, of)| {
+            or_empty(micros(of.service_p99_ns))
+        }),
+        ("", |(_, of)| state(of).into()),
     ];
-    document.table(Table::of(3, &columns, by_load(summary)));
+    let table = Table::of(1, &columns, by_load(summary));
+    document.table(table.leading(2).with_words(columns.len() - 1));
     document.note(
-        "steps by load, numbered in the order of measurement; latencies of all operations; with a \
-         requested rate, response times from the due time",
+        "steps by load, numbered in the order of measurement; latencies of all operations; with an \
+         offered rate, response times from the due time",
     );
     for (number, step) in by_load(summary) {
         if step.failed > 0 || step.skipped.total() > 0 {
@@ -160,7 +230,7 @@ fn by_operation(document: &mut Document, sweep: &SweepSummary, summary: &Summary
     let kinds: BTreeSet<(Role, Action)> = known.map(|of| (of.role, of.action)).collect();
     let kinds: Vec<(Role, Action)> = kinds.into_iter().collect();
     for kinds in kinds.chunks(KINDS_MAX) {
-        let mut table = Table::new(2, &["p99, µs", "load"]);
+        let mut table = Table::new(1, &["p99, µs", Swept::of(sweep).column()]);
         for (role, action) in kinds {
             table.column(of_role(*role, action.name()), false);
         }
@@ -171,11 +241,11 @@ fn by_operation(document: &mut Document, sweep: &SweepSummary, summary: &Summary
                     all.find(|operation| (operation.role, operation.action) == (*role, *action));
                 micros(found.and_then(|operation| operation.p99_ns)).into()
             };
-            let mut cells = vec![ordinal(number), load(sweep_step.load).into()];
+            let mut cells = vec![ordinal(number), steps::cell(sweep_step.load)];
             cells.extend(kinds.iter().map(of_kind));
             table.row(cells);
         }
-        document.table(table);
+        document.table(table.leading(2));
     }
     document.note(
         "--format json has each step's time series, operation steps, slowest operations, waits \
@@ -190,58 +260,47 @@ fn of_role(role: Role, name: &str) -> String {
     }
 }
 
-fn limit(document: &mut Document, label: &str, word: &str, limit: &Limit, meaning: &str) {
-    let (highest, beyond) = (rate(limit.highest), rate(limit.lowest_beyond));
-    let between = match (limit.highest, limit.lowest_beyond) {
-        (Some(_), Some(_)) => format!("{word} at {highest}/s, not {word} at {beyond}/s"),
-        (Some(_), None) => {
-            format!("not found: {word} at the highest rate, {highest}/s (sweep higher rates)")
-        }
-        (None, Some(_)) => {
-            format!("not found: not {word} at the lowest rate, {beyond}/s (sweep lower rates)")
-        }
-        (None, None) => "not found: the sweep has no step with a rate".to_owned(),
-    };
-    document.sentence(label, format!("{between} ({meaning})"));
-}
-
-fn slo(document: &mut Document, slo: &SloSummary, sweep_steps: &[SweepStepSummary]) {
-    let asked = format!("{} < {} µs", slo.name(), microseconds(slo.p99_ns as f64));
-    match slo
+/// The rates between which the SLO stops being met, or the nearest load level if none meets it.
+fn slo(slo: &SloSummary, sweep_steps: &[SweepStepSummary]) -> String {
+    let name = slo_name(slo);
+    let nearest = slo
         .nearest
-        .and_then(|(place, p99)| Some((sweep_steps.get(place)?, p99)))
-    {
-        Some((nearest, p99)) => document.sentence(
-            "SLO",
-            format!(
-                "{asked}: NOT MET by any step; the nearest step is {} with {} {} µs",
-                load(nearest.load),
-                slo.name(),
-                microseconds(p99 as f64)
-            ),
+        .and_then(|(place, p99)| Some((sweep_steps.get(place)?, p99)));
+    if let Some((nearest, p99)) = nearest {
+        return format!(
+            "{name}: NOT MET by any step; the nearest step is {} with {} {}",
+            load(nearest.load),
+            slo.name(),
+            latency(p99 as f64)
+        );
+    }
+    let limit = &slo.limit;
+    let beyond = rate(limit.lowest_beyond);
+    match (limit.highest, limit.lowest_beyond) {
+        (Some(_), Some(_)) => format!(
+            "{name} is met at {}, and not at {beyond}/s offered: one measurement of each rate",
+            achieved(limit)
         ),
-        None => limit(document, "SLO", "met", &slo.limit, &asked),
+        (Some(_), None) => format!(
+            "{name} is met at all rates, the highest {} (sweep higher rates): one measurement of \
+             each rate",
+            achieved(limit)
+        ),
+        (None, Some(_)) => {
+            format!("{name} is not met at {beyond}/s offered, the lowest rate (sweep lower rates)")
+        }
+        (None, None) => format!("{name}: the sweep has no complete step with a rate"),
     }
 }
 
 fn knee(document: &mut Document, sweep: &SweepSummary) {
-    let words = match &sweep.knee {
-        Some(knee) => format!(
-            "at {} with a mean latency of {} µs (Kneedle over {} sustained steps)",
-            if sweep.limit.is_some() {
-                format!("{}/s", rate(Some(knee.rate)))
-            } else {
-                let is_of_ranks = |step: &SweepStepSummary| matches!(step.load, Load::Ranks(_));
-                let by = match sweep.sweep_steps.iter().any(is_of_ranks) {
-                    true => "rank",
-                    false => "worker",
-                };
-                counted(knee.rate as u64, by)
-            },
-            microseconds(knee.latency),
+    let words = match (&sweep.knee, knee_load(sweep)) {
+        (Some(knee), Some(load)) => format!(
+            "at {load} with a mean latency of {} (Kneedle over {} sustained steps)",
+            latency(knee.latency),
             knee.points
         ),
-        None => format!(
+        _ => format!(
             "none (it needs {POINTS_MIN} sustained steps whose mean latency at least doubles and \
              bends upwards)"
         ),
@@ -249,56 +308,39 @@ fn knee(document: &mut Document, sweep: &SweepSummary) {
     document.sentence("Knee", words);
 }
 
-/// A fraction in whole percent.
-fn threshold(fraction: f64) -> String {
-    format!("{:.0} %", 100.0 * fraction)
-}
+#[cfg(test)]
+mod tests {
+    use measure::Knee;
+    use record::SweepStep;
 
-/// Adds the result of the steady-state rule for the transactions.
-pub(crate) fn steady(document: &mut Document, asked: &SteadyAsked, phase: &PhaseSummary) {
-    let Some(found) = &phase.steady else {
-        return;
-    };
-    let verdict = if found.is_steady {
-        "STEADY"
-    } else {
-        "NOT STEADY"
-    };
-    let rounds = format!(
-        "{verdict} by the rule {} after {} of {} s, at most {}",
-        asked.rule.name(),
-        counted(found.rounds.len() as u64, "round"),
-        asked.round_ns as f64 / 1e9,
-        asked.rounds_max
-    );
-    let mut words = vec![rounds];
-    if let Some(snia) = &found.snia {
-        words.push(format!(
-            "rounds vary by {} of their mean (threshold {})",
-            percent(snia.excursion),
-            threshold(steady::EXCURSION_MAX)
-        ));
-        words.push(format!(
-            "trend line changes by {} (threshold {})",
-            percent(snia.slope_excursion),
-            threshold(steady::SLOPE_EXCURSION_MAX)
-        ));
+    use super::*;
+
+    #[test]
+    fn knee_names_what_the_sweep_raises() {
+        for (load, shown) in [
+            (Load::Rate(4.0), "knee at 4.00/s"),
+            (Load::Workers(4), "knee at 4 workers"),
+            (Load::Ranks(4), "knee at 4 ranks"),
+        ] {
+            let step = SweepStep {
+                load,
+                workers: 4,
+                phases: Vec::new(),
+                of_run: None,
+            };
+            let sweep = SweepSummary {
+                sweep_steps: vec![SweepStepSummary::of(&step)],
+                limit: None,
+                slo: None,
+                knee: Some(Knee {
+                    rate: 4.0,
+                    latency: 2e6,
+                    difference: 0.5,
+                    sensitivity: 1.0,
+                    points: 5,
+                }),
+            };
+            assert_eq!(found(&sweep), [shown]);
+        }
     }
-    if let Some(slope) = &found.slope {
-        let interval = slope.interval.map_or_else(
-            || {
-                "not available: the rates of successive seconds are too strongly correlated"
-                    .to_owned()
-            },
-            |(low, high)| format!("{} to {}", percent(low), percent(high)),
-        );
-        words.push(format!(
-            "slope, 95 % confidence interval {interval} (threshold ±{})",
-            threshold(steady::DRIFT_MAX)
-        ));
-    }
-    document.list("Steady", "", &words);
-    let rounds = found.rounds.iter();
-    let rates: Vec<String> = rounds.map(|round| rate(Some(*round))).collect();
-    document.list("", "rounds, transactions/s: ", &rates);
 }

@@ -531,6 +531,7 @@ pub fn plan(kept: &Record, workload: Workload) -> PlanRecord {
         room: room.map_or(Fact::NotApplicable, Fact::Known),
         targets: targets.cloned().collect(),
         shortage: None,
+        time: None,
         process: Fact::NotApplicable,
     }
 }

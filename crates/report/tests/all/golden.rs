@@ -19,7 +19,7 @@ fn kept() -> Record {
 }
 
 /// Compares a text with a golden file, or writes the file if POSTMARK_WRITE_GOLDEN is set.
-fn compare(name: &str, golden: &str, text: &str) {
+pub fn compare(name: &str, golden: &str, text: &str) {
     if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
         let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
         std::fs::write(path, text).unwrap();

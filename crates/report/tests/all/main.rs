@@ -12,6 +12,7 @@ mod ranks;
 mod repeated;
 mod servers;
 mod studied;
+mod swept;
 mod terminal;
 
 // Modules that the suites share.

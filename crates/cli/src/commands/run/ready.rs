@@ -10,8 +10,8 @@ use campaign::calibration::calibrate;
 use campaign::page;
 use campaign::parts::PartsWriter;
 use campaign::quiet::wait_for_write_back;
-use document::Format;
-use record::{Note, Record, Sizing};
+use document::{Document, Format, SCREEN_WIDTH, sanitize};
+use record::{Note, Record, Sizing, TimeEstimate};
 use runner::{Event, Events, RunSpec, TakeControl};
 use verdict::{Level, Verdict};
 
@@ -22,6 +22,7 @@ use crate::commands::run::archiving::keep;
 use crate::commands::run::delivery::{
     WRITTEN_WITHIN, deliver, render, say_how_it_ended, say_if_invalid, say_what_is_left,
 };
+use crate::commands::run::preparation;
 use crate::ui::live::Live;
 use crate::ui::output::{OutputFile, Outputs, is_standard_output};
 use crate::ui::perform::{Signals, perform};
@@ -61,6 +62,9 @@ pub struct Ready {
     live_written: Result<(), Problem>,
     remarks: Remarks,
     quiet: bool,
+    /// The duration, estimated from earlier runs; `None` for a small pool, or if a calibration
+    /// follows.
+    time: Option<TimeEstimate>,
 }
 
 impl Ready {
@@ -81,7 +85,7 @@ impl Ready {
         let open =
             |option, path: Option<&Path>| path.map(|path| outputs.open(option, path)).transpose();
         if let Some(format) = dry_format(arguments)? {
-            let text = plan::text(&specified, format, output_path.is_none())?;
+            let text = plan::text(&specified, format, (place, output_path.is_none()))?;
             let output = open("--output", output_path.as_deref())?;
             deliver(WRITTEN_WITHIN, output, &text, format)?;
             return Ok(None);
@@ -99,6 +103,9 @@ impl Ready {
             .notes
             .extend(place.and_then(|place| place.shares(&specified.spec)));
         let mut ready = Self::silent(specified);
+        if !arguments.quiet {
+            ready.time = preparation::from_archive(&ready.specified, place);
+        }
         ready.watchers = Watchers {
             display: match arguments.verbose {
                 true => Display::new(arguments.quiet).verbose(),
@@ -134,6 +141,7 @@ impl Ready {
             live_written: Ok(()),
             remarks: Remarks::default(),
             quiet: true,
+            time: None,
         }
     }
 
@@ -150,12 +158,17 @@ impl Ready {
     }
 
     /// If the pool size was chosen automatically, performs short runs to estimate how long the run
-    /// takes, and prints the estimate.
+    /// takes, and prints the estimate. Warns of a preparation that takes longer than the
+    /// transactions.
     pub fn calibrate(&mut self) -> Result<(), Problem> {
         // The display of the short runs is quiet: it prints only warnings about stalled workers.
         let mut perform = |short: &RunSpec| perform(short, &mut Display::new(true));
         let chosen = calibrate(&mut self.specified, &mut perform)?;
-        chosen.filter(|_| !self.quiet).into_iter().for_each(show);
+        if self.quiet {
+            return Ok(());
+        }
+        chosen.into_iter().for_each(show);
+        preparation::warn_if_long(&self.specified, self.time.take());
         Ok(())
     }
 

@@ -68,7 +68,7 @@ pub(super) fn of_first(
     };
     let user = (USER, Interruption::watch as WatchMade);
     let targets = Targets::new(course.design, course.cells, arguments.file.as_deref(), user)?;
-    let plan = campaign::study::plan(&course, &intended.runs, &targets, USER)?;
+    let plan = campaign::study::plan(&course, &intended.runs, &targets, (&place, USER))?;
     show_plan(arguments, &plan, course.is_repetition())?;
     if arguments.dry_run {
         return Ok(0);

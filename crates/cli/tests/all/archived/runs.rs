@@ -99,6 +99,33 @@ fn progress_is_not_printed_to_a_pipe() {
 }
 
 #[test]
+fn plan_estimates_the_duration_from_an_archived_run() {
+    let home = Home::new();
+    let plan = |from: &str, to: &str| {
+        let plan = LITTLE.replace("run --quiet", "plan").replace(from, to);
+        let ended = home.shows(&format!("{plan} --target {}", text(&home.target)));
+        ended.code(0);
+        ended
+    };
+    plan("", "").shows("not known (no run is in the archive yet)");
+    home.shows(LITTLE).code(0);
+    plan("", "").output.shows_all(
+        "Time | about | prepare | transactions | delete | from run 1, the same workload on this",
+    );
+    plan("--files 40", "--files 80").shows("from the rates of run 1");
+    for other in ["--workers 2", "--durability fsync", "--dirs tree:2x1"] {
+        plan("--seed 7", &format!("--seed 7 {other}"))
+            .shows("prepare, transactions, delete not known");
+    }
+    plan("--transactions 100", "--for 60s").shows("transactions 60 s");
+    plan(
+        "--transactions 100",
+        "--for 10s --sweep 100,200 --slo p99<10ms",
+    )
+    .shows("transactions at most 168 s");
+}
+
+#[test]
 fn only_performed_runs_are_archived() {
     let home = Home::new();
     home.shows(&format!("{LITTLE} --archive none")).code(0);

@@ -179,6 +179,25 @@ fn refused_study_leaves_the_archive_unchanged() {
     assert!(before == fs::read(&lab.archive).unwrap());
 }
 
+#[test]
+fn durable_study_in_memory_is_refused_before_it_makes_anything() {
+    let lab = Lab::new();
+    for [words, told] in table(
+        "
+            --durability fsync --target a --target again=a | fsync, but
+            --axis durability=none,fsync --target a | fsync, but
+            --durability batch:8 --target b --target again=b | batch:8, but
+            ",
+    ) {
+        let ended = lab.shows(&format!("study {LITTLE} {words}"));
+        lab.is_refused(&ended);
+        ended
+            .shows("its runs would be INVALID (durability-in-memory): they have durability ")
+            .shows(told)
+            .shows("lies in memory, where syncing does nothing");
+    }
+}
+
 /// The study runs in a mount namespace that hides mkfs, so that other tests still find mkfs.
 #[test]
 fn missing_mkfs_is_reported_before_anything_is_created() {

@@ -1,9 +1,9 @@
 //! The summary at the top of a run's page, without which the numbers below could be misunderstood.
 
 use document::units::{grouped, latency, percent, rate};
-use document::{Block, Document, Tone};
+use document::{Document, Tone};
 use record::{Fact, Record, ResidencySample};
-use verdict::Summary;
+use verdict::{Summary, SweepSummary};
 
 use crate::environment::fact;
 use crate::page::{served, sweep};
@@ -30,20 +30,7 @@ pub(crate) fn strip(record: &Record, summary: &Summary) -> Document {
     strip.sentence("Overhead of the program", shown);
     text::outcome::outcome(&mut strip, record);
     if summary.verdict.reasons.is_empty() {
-        let mut rules = Document::default();
-        text::reasons::render(&mut rules, summary);
-        // A valid verdict has no reasons. `render` writes such a verdict as the key `Verdict` and a
-        // text with the passed checks. Only the text is added, because the strip already contains
-        // the key.
-        let said = rules.blocks().iter().filter_map(|block| match block {
-            Block::Painted(inside, _) => Some(&**inside),
-            _ => None,
-        });
-        for block in said {
-            if let Block::Pair { value, .. } = block {
-                strip.words(value.clone());
-            }
-        }
+        strip.list("Checks", "", &text::reasons::looked_at(summary));
     } else {
         text::reasons::reasons(&mut strip, summary, usize::MAX);
     }
@@ -60,15 +47,7 @@ fn achieved(strip: &mut Document, summary: &Summary) {
         );
     }
     if let Some(sweep) = &summary.sweep {
-        let found = text::sweep::found(sweep);
-        let words = if found.is_empty() {
-            "no limit and no knee".to_owned()
-        } else {
-            found.join(", ")
-        };
-        strip.sentence("Found", words);
-        at_last_sustained(strip, summary);
-        return;
+        return self::sweep(strip, summary, sweep);
     }
     let transactions = summary.transactions.as_ref();
     let achieved = transactions.and_then(|transactions| transactions.rate.per_second);
@@ -93,22 +72,33 @@ fn p99(strip: &mut Document, is_response: bool, p99_ns: Option<u64>, more: &str)
     strip.sentence(what, shown.unwrap_or_else(|| why.to_owned()));
 }
 
-/// Adds the achieved rate at the last sustained load level.
-fn at_last_sustained(strip: &mut Document, summary: &Summary) {
+/// Adds the results of a sweep, and the 99th percentile at the last sustained load level.
+fn sweep(strip: &mut Document, summary: &Summary, sweep: &SweepSummary) {
     let last = sweep::last_sustained(summary).map(|(_, step)| step);
     let achieved = last.and_then(|step| step.achieved_per_second);
-    let words = match last {
-        Some(step) => format!("{} transactions/s ({})", rate(achieved), sweep::which(step)),
-        None => "not available (no complete step measured a transaction)".to_owned(),
-    };
-    strip.sentence("Achieved rate", words);
-    strip.paint(vec![(rate(achieved), Tone::Headline)]);
+    let limit = sweep.limit.and_then(|limit| limit.highest);
+    if limit.is_none() {
+        let words = match last {
+            Some(step) => format!("{} transactions/s ({})", rate(achieved), sweep::which(step)),
+            None => "not available (no complete step measured a transaction)".to_owned(),
+        };
+        strip.sentence("Achieved rate", words);
+        strip.paint(vec![(rate(achieved), Tone::Headline)]);
+    }
+    for (name, words) in text::sweep::results(sweep) {
+        strip.sentence(name, words);
+        if name == "Saturation" {
+            strip.paint(vec![(rate(achieved), Tone::Headline)]);
+        }
+    }
     let is_response = last.is_some_and(|step| step.load.rate().is_some());
-    let service = last.and_then(|step| step.service_p99_ns);
-    let more = match service {
-        Some(ns) => format!(" there; p99 service time {}", latency(ns as f64)),
-        None => " there".to_owned(),
+    let place = match limit {
+        Some(_) => " at saturation",
+        None => " there",
     };
+    let service = last.and_then(|step| step.service_p99_ns);
+    let service = service.map(|ns| format!("; p99 service time {}", latency(ns as f64)));
+    let more = format!("{place}{}", service.unwrap_or_default());
     p99(strip, is_response, last.and_then(|step| step.p99_ns), &more);
 }
 

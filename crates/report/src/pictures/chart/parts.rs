@@ -38,19 +38,33 @@ impl Axis {
 pub(crate) struct Series {
     pub name: String,
     pub points: Vec<Option<(f64, f64)>>,
+    /// Points that no line joins, drawn as pale circles.
+    pub single: Vec<(f64, f64)>,
 }
 
 impl Series {
     pub(crate) fn new(name: impl Into<String>, points: Vec<Option<(f64, f64)>>) -> Self {
-        let name = name.into();
-        Self { name, points }
+        Self {
+            name: name.into(),
+            points,
+            single: Vec::new(),
+        }
+    }
+
+    pub(crate) fn with_single(self, single: Vec<(f64, f64)>) -> Self {
+        Self { single, ..self }
+    }
+
+    /// All points, without the gaps.
+    pub(crate) fn values(&self) -> impl Iterator<Item = (f64, f64)> + Clone {
+        let joined = self.points.iter().copied().flatten();
+        joined.chain(self.single.iter().copied())
     }
 }
 
 /// The points of all series, without the gaps.
 pub(crate) fn points(series: &[Series]) -> impl Iterator<Item = (f64, f64)> + Clone {
-    let points = series.iter().flat_map(|series| &series.points);
-    points.copied().flatten()
+    series.iter().flat_map(Series::values)
 }
 
 /// A mark in the background of a chart.
