@@ -176,7 +176,8 @@ pub struct Limit {
     /// The highest offered rate up to which all tried rates meet the condition; null if the lowest
     /// tried rate does not meet it.
     pub highest: Option<f64>,
-    /// The rate that was achieved at `highest`, in transactions a second; null without `highest`.
+    /// The rate that was achieved at `highest`, in transactions a second; absent without `highest`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub achieved_per_second: Option<f64>,
     /// The lowest rate that does not meet the condition; null if all tried rates meet it.
     pub lowest_beyond: Option<f64>,

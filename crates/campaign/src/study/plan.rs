@@ -92,8 +92,8 @@ fn durability_in_memory(
     })
 }
 
-/// Resolves the run spec of a configuration. Its directory is that of the target if it exists before
-/// the study.
+/// Resolves the run spec of a configuration. Its directory is that of the target if it exists
+/// before the study.
 fn spec_of(design: &Design, cell: &StudyCell, user: User) -> Result<RunSpec, Error> {
     let target = &design.targets[cell.target];
     let specified = match target.is_made() {
