@@ -4,6 +4,7 @@ pub(crate) mod evidence;
 pub(crate) mod findings;
 mod first_line;
 pub(crate) mod heading;
+mod limit;
 pub(crate) mod machine;
 mod observation;
 pub(crate) mod observers;
@@ -54,6 +55,7 @@ pub fn report(record: &Record) -> Document {
     document.gap();
     // The latency, and where the time went.
     times::render(document, record, &summary);
+    limit::render(document, &summary);
     overhead::render(document, record, &summary);
     if record.actual.overhead != Fact::NotApplicable {
         document.gap();

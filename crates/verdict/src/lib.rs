@@ -8,6 +8,7 @@
 pub mod check;
 mod intervals;
 mod json;
+pub mod limits;
 pub mod list_row;
 pub mod rules;
 pub mod summary;
@@ -15,6 +16,7 @@ pub mod sweep;
 
 pub use check::{BrokenRule, CheckedRecord, Difference, Differences, Rule};
 pub use json::{WrittenRun, to_json};
+pub use limits::{LimitPart, LimitSummary, RunLimit};
 pub use list_row::{Headline, ListedRun, State};
 pub use rules::{Level, Reason, Verdict};
 pub use summary::{

@@ -23,6 +23,7 @@ pub use measure::LatencySummary;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spec::Pace;
+use system::Fact;
 use workload::Phase;
 
 pub use self::evidence::{
@@ -45,6 +46,7 @@ pub use self::reads::{Behind, ReadsServed, Surprise};
 pub use self::shares::{Share, shares, transactions_meant};
 pub use self::tier::{DurabilitySummary, DurabilityTier};
 pub use self::totals::{OperationTotal, TransactionsSummary};
+use crate::limits::{self, LimitSummary};
 use crate::rules::Verdict;
 use crate::sweep::SweepSummary;
 use record::run::{PhaseRecord, Record};
@@ -91,6 +93,9 @@ pub struct Summary {
     pub ranks: Option<RanksSummary>,
     /// Overhead of the program during the transactions; null if the overhead was not measured.
     pub overhead: Option<OverheadSummary>,
+    /// What limited the transactions: the largest part of the workers' time. Not available if a
+    /// measurement is missing; not applicable without transactions, and to load sweeps.
+    pub limit: Fact<LimitSummary>,
     /// Maximum relative error of a latency percentile, due to the width of the histogram's buckets.
     pub latency_error_bound: f64,
     /// Whether the numbers are reliable, with reasons.
@@ -99,25 +104,27 @@ pub struct Summary {
 
 impl Summary {
     pub fn of(record: &Record) -> Self {
-        let phases = &record.actual.phases;
         let elapsed_ns = record
             .actual
             .all_phases()
             .map(PhaseRecord::measured_ns)
             .sum();
         let (transactions, operations) = totals::totals(record);
+        let phases = record.actual.phases.iter();
+        let phases: Vec<PhaseSummary> = phases
+            .map(|phase| phase::summary(record, phase))
+            .collect();
         Self {
             partial: record.actual.is_partial(),
             shares: shares(&record.spec.workload),
             elapsed_ns,
             pool: pool::summary(record),
-            paper: paper::applies(record).then(|| paper::figures(phases, elapsed_ns)),
+            paper: paper::applies(record)
+                .then(|| paper::figures(&record.actual.phases, elapsed_ns)),
             transactions,
             operations,
-            phases: phases
-                .iter()
-                .map(|phase| phase::summary(record, phase))
-                .collect(),
+            limit: limits::summary(record, &phases),
+            phases,
             arrivals: arrivals(record),
             sweep: record
                 .spec

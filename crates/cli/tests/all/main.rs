@@ -21,6 +21,7 @@ mod lab;
 mod laid_out;
 mod layout;
 mod like;
+mod limits;
 mod manual;
 mod mixes;
 mod nfs;

@@ -10,7 +10,7 @@ use verdict::{Level, Summary};
 use super::evidence;
 use super::findings::{self, clean_up};
 use super::first_line::first_line;
-use super::{outcome, phases, reasons, sweep};
+use super::{limit, outcome, phases, reasons, sweep};
 use crate::latencies;
 
 /// Maximum number of reasons of a verdict. The full report contains all reasons.
@@ -165,6 +165,7 @@ fn facts(document: &mut Document, record: &Record, summary: &Summary) {
             None => "durability: not available".to_owned(),
         });
     }
+    words.extend(limit::limited_by(document, summary));
     if let Some(fraction) = summary.overhead.and_then(|own| own.fraction) {
         words.push(format!("overhead {}", percent(fraction)));
     }

@@ -65,6 +65,9 @@ pub struct WorkersCpu {
     pub min: f64,
     /// Maximum processor time of a worker.
     pub max: f64,
+    /// Sum of the time for which these workers were ready to run and waited for a processor; null
+    /// if this time is not known.
+    pub waiting: Option<f64>,
     /// Maximum share of the time for which a worker was ready to run and waited for a processor;
     /// null if this time is not known.
     pub waiting_max: Option<f64>,
@@ -200,14 +203,16 @@ impl Of {
             .filter_map(|thread| self.share(&thread.cpu_ns))
             .collect();
         let least = used.iter().copied().reduce(f64::min)?;
+        let waiting: Vec<f64> = workers()
+            .filter_map(|thread| self.share(&thread.waiting_ns))
+            .collect();
         Some(WorkersCpu {
             count: used.len() as u64,
             sum: used.iter().sum(),
             min: least,
             max: used.iter().copied().fold(least, f64::max),
-            waiting_max: workers()
-                .filter_map(|thread| self.share(&thread.waiting_ns))
-                .reduce(f64::max),
+            waiting: (waiting.len() == used.len()).then(|| waiting.iter().sum()),
+            waiting_max: waiting.iter().copied().reduce(f64::max),
         })
     }
 

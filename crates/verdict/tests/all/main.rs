@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
 
+mod limits;
 mod list_row;
 mod schema;
 mod summary;

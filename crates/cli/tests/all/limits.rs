@@ -1,0 +1,140 @@
+//! What limits a run, on systems whose limit is known: slow servers and devices, one processor, one
+//! file for all workers, an offered rate, and the engine `null`.
+
+use std::path::Path;
+use std::time::Duration;
+
+use faultfs::{Delay, Mounted, Options, Passthrough, RequestKind};
+use record::Fact;
+use verdict::RunLimit;
+
+use crate::runs::{Ran, Run};
+use crate::support::running::in_shell;
+use crate::support::{FileSystem, Running, TestDir, Volume, is_met};
+
+/// Mounts a file system on `at` whose server delays each request of one kind. `None` if the test
+/// cannot mount.
+fn slow(backing: &Path, at: &Path, requests: RequestKind, delay_ms: u64) -> Option<Mounted> {
+    let possible = faultfs::is_possible();
+    if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
+        return None;
+    }
+    let options = Options {
+        delay: Some(Delay {
+            at: requests,
+            by: Duration::from_millis(delay_ms),
+        }),
+        ..Options::default()
+    };
+    Some(Passthrough::mount(backing, at, options).unwrap())
+}
+
+/// Asserts that a run was limited by `limit` for more than a share of the workers' time, and that
+/// both reports contain it.
+fn is_limited_by(ran: &Ran, limit: RunLimit, at_least: f64) {
+    ran.ended.code(0);
+    let Fact::Known(found) = &ran.summary.limit else {
+        panic!("{:?}\n{ran}", ran.summary.limit);
+    };
+    ran.assert(
+        found.limit == limit && found.fraction > at_least,
+        format_args!("{found:?} instead of {limit:?} above {at_least}"),
+    );
+    let sum: f64 = found.parts.iter().map(|part| part.fraction).sum();
+    ran.assert((sum - 1.0).abs() < 1e-9, format_args!("{found:?}"));
+    for report in [report::text::short, report::text::report] {
+        let text = document::text(&report(&ran.record), document::WIDTH);
+        // The space between a number and its unit does not break.
+        let text = text.replace(['\u{a0}', '\n'], " ");
+        let expected = format!("limited by: {} (", limit.name());
+        ran.assert(text.contains(&expected), text);
+    }
+}
+
+#[test]
+fn slow_fuse_server_is_the_limit() {
+    let test_dir = TestDir::in_memory();
+    let (backing, at) = (test_dir.directory("backing"), test_dir.directory("mount"));
+    let Some(_mounted) = slow(&backing, &at, RequestKind::Create, 2) else {
+        return;
+    };
+    let ran = Run::new(&at, "--mix create=1 --files 20 --for 1s --workers 2").perform();
+    is_limited_by(&ran, RunLimit::Server, 0.8);
+}
+
+/// Runs creates with `fsync` on ext4 on a loop device. The file of the loop device is on a file
+/// system whose server delays requests of one kind. `None` if the test cannot mount.
+fn on_slow_device(requests: RequestKind, delay_ms: u64) -> Option<Ran> {
+    if !FileSystem::Ext4.is_available() {
+        return None;
+    }
+    let test_dir = TestDir::in_memory();
+    let (backing, at) = (test_dir.directory("backing"), test_dir.directory("mount"));
+    // Dropped after the volume, whose image it contains.
+    let device = TestDir::in_memory();
+    let _slow = slow(&backing, device.path(), requests, delay_ms)?;
+    let _volume = Volume::with_image(FileSystem::Ext4, &device, &at, 64, &["-N", "20000"]);
+    let work = "--mix create=1 --files 20 --size 1000..1000 --for 2s --durability fsync";
+    Some(Run::new(&at, work).perform())
+}
+
+#[test]
+fn slow_flushes_of_a_device_are_the_limit_of_fsync() {
+    if let Some(ran) = on_slow_device(RequestKind::Sync, 5) {
+        is_limited_by(&ran, RunLimit::Flushes, 0.6);
+    }
+}
+
+#[test]
+fn slow_writes_of_a_device_are_the_limit_of_fsync() {
+    if let Some(ran) = on_slow_device(RequestKind::Write, 2) {
+        is_limited_by(&ran, RunLimit::Device, 0.6);
+    }
+}
+
+#[test]
+fn one_processor_is_the_limit_of_two_workers_in_memory() {
+    let test_dir = TestDir::in_memory();
+    let run = Run::new(
+        &test_dir.directory("location"),
+        "--mix read=1 --files 50 --size 256k..256k --workers 2 --for 1s",
+    );
+    let processor = in_shell("exec taskset --cpu-list 0 \"$0\" \"$@\"", &run.command());
+    let ended = Running::run_to_end(processor, test_dir.path());
+    let ran = Ran::of(ended, Vec::new());
+    is_limited_by(&ran, RunLimit::Cpu, 0.6);
+}
+
+#[test]
+fn hot_file_of_a_shared_pool_is_the_limit() {
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
+    let work = "--mix overwrite=1 --files 1 --size 1m..1m --writers 8 --for 1s";
+    is_limited_by(&Run::new(&location, work).perform(), RunLimit::Lock, 0.6);
+}
+
+#[test]
+fn offered_rate_below_saturation_is_the_limit() {
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
+    let work = "--mix read=1,create=1,delete=1 --files 50 --rate 200 --workers 2 --for 1s";
+    let ran = Run::new(&location, work).perform();
+    is_limited_by(&ran, RunLimit::OfferedRate, 0.8);
+}
+
+#[test]
+fn think_time_is_the_limit_of_workers_that_think() {
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
+    let work = "--mix read=1,create=1,delete=1 --files 50 --think 5ms --for 1s";
+    let ran = Run::new(&location, work).perform();
+    is_limited_by(&ran, RunLimit::ThinkTime, 0.8);
+}
+
+#[test]
+fn program_is_the_limit_of_the_engine_null() {
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
+    let work = "--mix read=1,create=1,delete=1 --files 50 --for 500ms --storage null";
+    is_limited_by(&Run::new(&location, work).perform(), RunLimit::Program, 0.9);
+}

@@ -1,0 +1,47 @@
+//! What limited the run, and the parts of the workers' time.
+
+use document::Document;
+use document::units::percent;
+use record::Fact;
+use verdict::{LimitPart, LimitSummary, Summary};
+
+/// Parts below this share of the workers' time are not listed, because shares have one decimal.
+const SHOWN_MIN: f64 = 0.0005;
+
+/// Returns the limit with its share of the workers' time. If the limit is not available, adds a
+/// line with the reason, which may be too long for a line of several facts.
+pub(super) fn limited_by(document: &mut Document, summary: &Summary) -> Option<String> {
+    match &summary.limit {
+        Fact::Known(found) => Some(in_words(found)),
+        Fact::Unavailable(why) => {
+            document.words(format!("limited by: not available ({why})"));
+            None
+        }
+        Fact::NotApplicable => None,
+    }
+}
+
+fn in_words(found: &LimitSummary) -> String {
+    format!(
+        "limited by: {} ({} of the workers' time)",
+        found.limit.name(),
+        percent(found.fraction)
+    )
+}
+
+/// Adds the limit, and the parts of the workers' time from the largest to the smallest.
+pub(super) fn render(document: &mut Document, summary: &Summary) {
+    let words = limited_by(document, summary);
+    let (Some(words), Fact::Known(found)) = (words, &summary.limit) else {
+        return;
+    };
+    document.line(words);
+    let shown = found.parts.iter().filter(|part| part.fraction >= SHOWN_MIN);
+    let mut parts: Vec<&LimitPart> = shown.collect();
+    parts.sort_by(|one, other| other.fraction.total_cmp(&one.fraction));
+    let parts: Vec<String> = parts
+        .iter()
+        .map(|part| format!("{} {}", part.limit.name(), percent(part.fraction)))
+        .collect();
+    document.note(format!("the workers' time: {}", parts.join(", ")));
+}

@@ -1,0 +1,135 @@
+//! What limits a run: the largest part of the workers' time in the transactions. Each limit has its
+//! own file, which computes its part. The parts add up to the whole time.
+//!
+//! The chapter "What limits a run" of `docs/specification.md` is generated from the module
+//! documentation of these files.
+
+use record::run::Record;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use system::Fact;
+use workload::Phase;
+
+use crate::summary::PhaseSummary;
+
+mod cpu;
+mod device;
+mod flushes;
+mod lock;
+mod offered_rate;
+mod program;
+mod server;
+mod think_time;
+mod times;
+mod waits_for;
+
+use self::times::Times;
+
+/// Defines [`RunLimit`] from the list of limits, with the names in reports.
+macro_rules! limits {
+    ($($file:ident::$Limit:ident = $name:literal,)*) => {
+        /// A limit of a run.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "kebab-case")]
+        #[allow(missing_docs, reason = "each file describes its limit")]
+        pub enum RunLimit {
+            $($Limit,)*
+        }
+
+        impl RunLimit {
+            /// Names of the limits' files.
+            pub const FILES: &[&str] = &[$(stringify!($file)),*];
+
+            pub const ALL: &[Self] = &[$(Self::$Limit),*];
+
+            /// The name in reports.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$Limit => $name,)* }
+            }
+
+            fn part(self, times: &Times) -> f64 {
+                match self { $(Self::$Limit => $file::part(times),)* }
+            }
+        }
+    };
+}
+
+limits! {
+    offered_rate::OfferedRate = "the offered rate",
+    think_time::ThinkTime = "the think time",
+    program::Program = "the program",
+    cpu::Cpu = "the CPU",
+    server::Server = "the server",
+    flushes::Flushes = "the device's flushes",
+    device::Device = "the device",
+    lock::Lock = "locks",
+}
+
+/// A part of the workers' time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LimitPart {
+    /// What the workers spent this part of their time on.
+    pub limit: RunLimit,
+    /// Share of the workers' time, from 0 to 1.
+    pub fraction: f64,
+}
+
+/// What limited the transactions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LimitSummary {
+    /// The limit.
+    pub limit: RunLimit,
+    /// Its share of the workers' time, from 0 to 1.
+    pub fraction: f64,
+    /// All parts of the workers' time, which add up to 1. They add up to less if it is not known
+    /// what workers waited for in calls.
+    pub parts: Vec<LimitPart>,
+}
+
+/// Finds what limited the transactions. Not applicable without transactions, and to load sweeps.
+pub(crate) fn summary(record: &Record, phases: &[PhaseSummary]) -> Fact<LimitSummary> {
+    let is_it = |summary: &&PhaseSummary| summary.phase == Phase::Transactions;
+    let Some((phase, summary)) = record
+        .actual
+        .phase(Phase::Transactions)
+        .zip(phases.iter().find(is_it))
+    else {
+        return Fact::NotApplicable;
+    };
+    Times::of(record, phase, summary).and_then(|(times, why)| largest(&times, why))
+}
+
+/// Returns the largest part. `why` states why it is not known what workers waited for in calls.
+fn largest(times: &Times, why: Option<String>) -> Fact<LimitSummary> {
+    let parts: Vec<LimitPart> = RunLimit::ALL
+        .iter()
+        .map(|limit| LimitPart {
+            limit: *limit,
+            fraction: limit.part(times),
+        })
+        .collect();
+    let with_flushes = times.on_device(|_| 1.0);
+    let weight = |part: &LimitPart| match part.limit {
+        RunLimit::Flushes | RunLimit::Device => with_flushes,
+        _ => part.fraction,
+    };
+    let is_candidate = |part: &&LimitPart| match part.limit {
+        RunLimit::OfferedRate => times.keeps_up,
+        _ => !times.keeps_up,
+    };
+    let found = parts.iter().filter(is_candidate).max_by(|one, other| {
+        let by_weight = weight(one).total_cmp(&weight(other));
+        by_weight.then(one.fraction.total_cmp(&other.fraction))
+    });
+    let Some(found) = found.copied() else {
+        return Fact::NotApplicable;
+    };
+    match why {
+        Some(why) if !times.keeps_up && times.asleep() > weight(&found) => Fact::Unavailable(why),
+        _ => Fact::Known(LimitSummary {
+            limit: found.limit,
+            fraction: found.fraction,
+            parts,
+        }),
+    }
+}

@@ -1,0 +1,172 @@
+//! The workers' time in the measured transactions, as shares of the whole.
+
+use record::machine::MachineOverTime;
+use record::run::{PhaseRecord, Record};
+use spec::EngineName;
+use system::Fact;
+use workload::Think;
+
+use super::waits_for::WaitsFor;
+use crate::summary::{MachineSummary, PhaseSummary, overhead};
+
+/// Minimum measured time. The kernel counts the time of devices in ticks of up to 10 ms, which are
+/// at most a tenth of this time.
+const MIN_NS: u64 = 100_000_000;
+
+/// Shares of the workers' time. The rest, in which workers neither run nor wait outside of calls,
+/// is sleep in calls.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Times {
+    pub awaiting_arrivals: f64,
+    /// Whether an open loop kept up with its arrivals.
+    pub keeps_up: bool,
+    pub thinking: f64,
+    /// Waits for files that other workers have claimed.
+    pub claims: f64,
+    /// On a processor, or ready to run.
+    pub running: f64,
+    /// Overhead of the program, as a part of `running`.
+    pub program: f64,
+    /// `None` if it is not known.
+    pub waits_for: Option<WaitsFor>,
+}
+
+impl Times {
+    /// Derives the shares of a phase. The second value states why `waits_for` is not known.
+    pub fn of(
+        record: &Record,
+        phase: &PhaseRecord,
+        summary: &PhaseSummary,
+    ) -> Fact<(Self, Option<String>)> {
+        let ns = workers_ns(phase) as f64;
+        if ns == 0.0 {
+            return unavailable("no time was measured");
+        }
+        let overhead = overhead(record, phase);
+        let claims = (claims_ns(record, phase) / ns).min(1.0);
+        let (is_open, thinks) = (record.spec.drive.rate().is_some(), thinks(record));
+        let operations = match is_open || thinks {
+            true if !record.spec.latencies => return unavailable("latencies were not recorded"),
+            true => (operations_ns(phase) as f64 / ns).min(1.0),
+            false => 1.0,
+        };
+        let idle = (1.0 - operations - claims - overhead).clamp(0.0, 1.0 - claims);
+        // The end of a wait, in which the worker is ready to run, counts as a part of the wait.
+        let rest = 1.0 - claims - idle;
+        let times = |running: f64, overhead: f64, waits_for| Self {
+            awaiting_arrivals: if is_open { idle } else { 0.0 },
+            keeps_up: is_open && phase.queue_is_bounded(),
+            thinking: if is_open { 0.0 } else { idle },
+            claims,
+            running: running.min(rest),
+            program: overhead.min(running).min(rest),
+            waits_for,
+        };
+        if record.spec.engine == EngineName::NULL {
+            return Fact::Known((times(1.0, 1.0, None), None));
+        }
+        let machine = summary.machine.as_ref();
+        running(phase, machine).map(|of_worker| {
+            // Workers are counted for the whole measured time, but some may have finished earlier.
+            let running = of_worker * summary.duration_ns as f64 * phase.workers.len() as f64 / ns;
+            let waits_for = machine.map(|machine| WaitsFor::of(record, machine));
+            let why = waits_for
+                .as_ref()
+                .and_then(|fact| fact.why().map(str::to_owned));
+            let waits_for = waits_for.and_then(Fact::into_known);
+            (times(running, overhead, waits_for), why)
+        })
+    }
+
+    /// Sleep in calls.
+    pub fn asleep(&self) -> f64 {
+        let Self {
+            awaiting_arrivals,
+            thinking,
+            claims,
+            running,
+            ..
+        } = self;
+        (1.0 - awaiting_arrivals - thinking - claims - running).max(0.0)
+    }
+
+    /// Sleep in calls while the device is busy, multiplied by a function of the share of flushes in
+    /// its busy time.
+    pub fn on_device(&self, of: impl FnOnce(f64) -> f64) -> f64 {
+        match self.waits_for {
+            Some(WaitsFor::Device { busy, flushing }) => self.asleep().min(busy) * of(flushing),
+            Some(WaitsFor::Server | WaitsFor::Memory) | None => 0.0,
+        }
+    }
+}
+
+fn workers_ns(phase: &PhaseRecord) -> u64 {
+    let workers = phase.workers.iter();
+    workers
+        .map(|worker| worker.ended_ns.saturating_sub(worker.began_ns))
+        .sum()
+}
+
+/// Overhead of the program as a share of the workers' time; 0 if it was not measured.
+fn overhead(record: &Record, phase: &PhaseRecord) -> f64 {
+    let own = record.actual.overhead.known();
+    own.and_then(|own| overhead::fraction(phase, own.ns_per_operation))
+        .unwrap_or(0.0)
+}
+
+fn thinks(record: &Record) -> bool {
+    let mix = record.spec.workload.mix();
+    mix.is_some_and(|mix| mix.think != Think::None)
+}
+
+/// Sum of the service times of all measured operations.
+fn operations_ns(phase: &PhaseRecord) -> u128 {
+    let meters = phase.measured_operations().map(|of| &of.meter);
+    meters
+        .map(|meter| meter.service.as_ref().unwrap_or(&meter.latency).sum_ns())
+        .sum()
+}
+
+/// Sum of the claim waits in the measured time. The record has those of the whole phase, so a
+/// warm-up is excluded by its share of the time. With several operations in flight these waits
+/// include those for the worker's own operations, which are waits for the target, and count as 0.
+fn claims_ns(record: &Record, phase: &PhaseRecord) -> f64 {
+    let Some((began_ns, ended_ns)) = phase.span_ns().filter(|_| record.spec.depth <= 1) else {
+        return 0.0;
+    };
+    let waits = phase.claim_waits.iter();
+    let all: u128 = waits.map(|waits| waits.wait.sum_ns()).sum();
+    all as f64 * phase.measured_ns() as f64 / (ended_ns - began_ns).max(1) as f64
+}
+
+/// Mean share of the time in which a worker runs or is ready to run.
+fn running(phase: &PhaseRecord, machine: Option<&MachineSummary>) -> Fact<f64> {
+    let (Some(counted), Some(machine)) = (&phase.machine, machine) else {
+        return unavailable("the kernel's counters were not recorded over time");
+    };
+    if machine.ns < MIN_NS {
+        return unavailable("the measured time is shorter than 0.1 s");
+    }
+    let Some(workers) = machine.workers.filter(|workers| workers.count > 0) else {
+        let why = counted.threads.why();
+        return unavailable(why.unwrap_or("the processor time of the workers is not known"));
+    };
+    match workers.waiting {
+        Some(waiting) => Fact::Known((workers.sum + waiting) / workers.count as f64),
+        None => unavailable(why_not(counted).unwrap_or("waits for a processor are not counted")),
+    }
+}
+
+/// Returns why the waits of threads for a processor are not counted.
+fn why_not(counted: &MachineOverTime) -> Option<&str> {
+    let mut unknown = counted.unknown.iter();
+    let found = unknown.find(|of| {
+        let mut columns = of.columns.iter();
+        columns.any(|column| column.ends_with(".waiting_ns"))
+    });
+    found.map(|unknown| unknown.why.as_str())
+}
+
+fn unavailable<T>(why: &str) -> Fact<T> {
+    Fact::Unavailable(why.to_owned())
+}

@@ -1,0 +1,320 @@
+//! Tests what limits a run, on records whose times are set by each test, and the specification's
+//! list of limits.
+
+use record::machine::MachineOverTime;
+use record::{
+    ArrivalProcess, ClaimWaits, Class, EngineName, Fact, Histogram, Meter, Mix, Record, Role,
+    Think, Workload,
+};
+use testkit::records::{histogram, operation, segment, worker};
+use verdict::{LimitSummary, RunLimit, Summary};
+
+use crate::verdict::made::{
+    BEGAN, SECOND, arrivals, close, known, mount, overhead, target, transactions, well,
+};
+
+/// Duration of the transactions of the records.
+const LASTED: u64 = 60 * SECOND;
+
+fn of_a_minute(fraction: f64) -> u64 {
+    (LASTED as f64 * fraction).round() as u64
+}
+
+/// A run of a minute by one worker on ext4 on a loop device. The worker runs for these shares of
+/// the time, and is ready to run for the second one.
+fn run(running: f64, ready: f64) -> Record {
+    let mut record = well();
+    let machine = machine(&mut record);
+    let worker = known(&mut machine.threads)
+        .iter_mut()
+        .find(|thread| thread.is_worker())
+        .unwrap();
+    worker.cpu_ns = vec![Some(of_a_minute(running))].into();
+    worker.waiting_ns = vec![Some(of_a_minute(ready))].into();
+    device(&mut record, 0.0, 0.0);
+    record
+}
+
+/// The counters of the transactions: one interval from their beginning to their end.
+fn machine(record: &mut Record) -> &mut MachineOverTime {
+    let machine = transactions(record).machine.as_mut().unwrap();
+    machine.began_ns = BEGAN;
+    machine.ended_ns = vec![BEGAN + LASTED];
+    machine
+}
+
+/// Makes the target's device busy for a share of the time, and flush its cache for another share.
+fn device(record: &mut Record, busy: f64, flushing: f64) {
+    let device = &mut known(&mut machine(record).devices)[0];
+    device.busy_ms = vec![Some(of_a_minute(busy) / 1_000_000)].into();
+    device.flushes = vec![Some(1_000)].into();
+    device.flushing_ms = vec![Some(of_a_minute(flushing) / 1_000_000)].into();
+}
+
+/// Sets the latencies of the operations, which take a share of the time.
+fn operations(record: &mut Record, fraction: f64) {
+    let meter = Meter {
+        latency: histogram(vec![of_a_minute(fraction) / 60; 60]),
+        ..testkit::records::meter(60)
+    };
+    let operations = &mut transactions(record).segments[0].operations;
+    *operations = vec![operation(Role::Worker, record::Action::Read, meter)];
+}
+
+fn waited(fraction: f64) -> Vec<ClaimWaits> {
+    let wait: Histogram = histogram([of_a_minute(fraction)]);
+    vec![ClaimWaits {
+        role: Role::Worker,
+        wait,
+    }]
+}
+
+fn found(record: &Record) -> LimitSummary {
+    match Summary::of(record).limit {
+        Fact::Known(found) => found,
+        unknown => panic!("{unknown:?}"),
+    }
+}
+
+/// Checks the limit and its part, and that all parts add up to the whole time.
+fn is(record: &Record, limit: RunLimit, fraction: f64) {
+    let found = found(record);
+    assert_eq!(found.limit, limit, "{found:?}");
+    assert!((found.fraction - fraction).abs() < 1e-3, "{found:?}");
+    close(found.parts.iter().map(|part| part.fraction).sum(), 1.0);
+}
+
+fn why_not(record: &Record) -> String {
+    Summary::of(record).limit.why().unwrap().to_owned()
+}
+
+#[test]
+fn time_on_a_processor_or_ready_for_one_is_limited_by_the_cpu() {
+    is(&run(0.97, 0.0), RunLimit::Cpu, 0.97);
+    is(&run(0.5, 0.48), RunLimit::Cpu, 0.98);
+    let mut record = run(0.9, 0.0);
+    // Each operation takes 1 ms.
+    overhead(&mut record, 200_000.0);
+    is(&record, RunLimit::Cpu, 0.7);
+}
+
+#[test]
+fn overhead_is_limited_by_the_program_if_it_is_the_largest_part() {
+    let mut record = run(0.9, 0.0);
+    overhead(&mut record, 500_000.0);
+    is(&record, RunLimit::Program, 0.5);
+    // The overhead is measured apart, so it may be above the processor time of the run.
+    let mut record = run(0.6, 0.0);
+    overhead(&mut record, 900_000.0);
+    is(&record, RunLimit::Program, 0.6);
+}
+
+#[test]
+fn sleep_in_calls_is_that_of_the_device_while_it_is_busy_and_of_locks_otherwise() {
+    let mut record = run(0.1, 0.0);
+    device(&mut record, 0.8, 0.0);
+    is(&record, RunLimit::Device, 0.8);
+    device(&mut record, 0.3, 0.0);
+    is(&record, RunLimit::Lock, 0.6);
+    // A device that is busy all the time writes in the background as well.
+    device(&mut record, 1.0, 0.0);
+    is(&record, RunLimit::Device, 0.9);
+    let mut record = run(0.7, 0.0);
+    device(&mut record, 1.0, 1.0);
+    is(&record, RunLimit::Cpu, 0.7);
+}
+
+#[test]
+fn flushes_are_the_limit_by_their_share_of_the_busy_time() {
+    let mut record = run(0.1, 0.0);
+    device(&mut record, 0.9, 0.72);
+    is(&record, RunLimit::Flushes, 0.72);
+    device(&mut record, 0.9, 0.3);
+    is(&record, RunLimit::Device, 0.6);
+    // Both compete with the CPU as one.
+    let mut record = run(0.4, 0.0);
+    device(&mut record, 0.6, 0.36);
+    is(&record, RunLimit::Flushes, 0.36);
+}
+
+#[test]
+fn flushes_of_the_disk_beneath_count_if_those_of_the_device_are_not_counted() {
+    let mut record = run(0.0, 0.0);
+    device(&mut record, 1.0, 0.0);
+    let devices = known(&mut machine(&mut record).devices);
+    devices[0].flushes = vec![None].into();
+    devices[0].flushing_ms = vec![None].into();
+    devices[1].flushes = vec![Some(1_000)].into();
+    devices[1].flushing_ms = vec![Some(of_a_minute(0.9) / 1_000_000)].into();
+    is(&record, RunLimit::Flushes, 0.9);
+}
+
+#[test]
+fn sleep_in_calls_to_a_server_is_that_of_the_server() {
+    let mut record = run(0.2, 0.1);
+    for kind in ["fuse.passthrough", "nfs4", "cifs"] {
+        mount(&mut record).file_system_type = kind.to_owned();
+        is(&record, RunLimit::Server, 0.7);
+    }
+}
+
+#[test]
+fn workers_that_wait_for_each_other_are_limited_by_locks() {
+    let mut record = run(0.2, 0.0);
+    transactions(&mut record).claim_waits = waited(0.7);
+    is(&record, RunLimit::Lock, 0.8);
+    // Without a device nothing else makes a call sleep.
+    let mut record = run(0.3, 0.0);
+    target(&mut record).class = Fact::Known(Class::Memory);
+    is(&record, RunLimit::Lock, 0.7);
+    // With several operations in flight the waits are those for the worker's own operations.
+    let mut record = run(0.2, 0.0);
+    transactions(&mut record).claim_waits = waited(0.7);
+    mount(&mut record).file_system_type = "nfs".to_owned();
+    record.spec.depth = 8;
+    is(&record, RunLimit::Server, 0.8);
+}
+
+#[test]
+fn claim_waits_of_a_warm_up_are_excluded_by_their_share_of_the_time() {
+    let mut record = run(0.2, 0.0);
+    let transactions = transactions(&mut record);
+    transactions.claim_waits = waited(0.8);
+    let warm_up = segment(
+        record::SegmentKind::WarmUp,
+        BEGAN - SECOND,
+        BEGAN,
+        0,
+        Vec::new(),
+    );
+    transactions.segments.insert(0, warm_up);
+    // All other sleep is that of the device.
+    device(&mut record, 1.0, 0.0);
+    is(&record, RunLimit::Lock, 0.8 * 60.0 / 61.0);
+}
+
+#[test]
+fn open_loop_that_keeps_up_is_limited_by_the_offered_rate() {
+    let offered = |record: &mut Record, caught_up_ns| {
+        arrivals(record, 1_000.0, ArrivalProcess::Constant);
+        transactions(record).caught_up_ns = Some(caught_up_ns);
+    };
+    let mut record = run(0.1, 0.0);
+    operations(&mut record, 0.2);
+    offered(&mut record, BEGAN + LASTED);
+    is(&record, RunLimit::OfferedRate, 0.8);
+    // Near the saturation rate the workers have little time left.
+    let mut record = run(0.94, 0.0);
+    operations(&mut record, 0.95);
+    offered(&mut record, BEGAN + of_a_minute(0.85));
+    is(&record, RunLimit::OfferedRate, 0.05);
+    // The queue grows since the middle of the run.
+    offered(&mut record, BEGAN + of_a_minute(0.5));
+    is(&record, RunLimit::Cpu, 0.94);
+}
+
+#[test]
+fn think_times_are_the_limit_only_if_workers_think_most_of_the_time() {
+    let mut record = run(0.1, 0.0);
+    record.spec.workload = Workload::from(Mix {
+        think: Think::Fixed(1_000_000),
+        ..Mix::default()
+    });
+    operations(&mut record, 0.3);
+    is(&record, RunLimit::ThinkTime, 0.7);
+    operations(&mut record, 0.8);
+    mount(&mut record).file_system_type = "fuse".to_owned();
+    is(&record, RunLimit::Server, 0.7);
+}
+
+#[test]
+fn engine_without_operations_is_limited_by_the_program() {
+    let mut record = well();
+    record.spec.engine = EngineName::NULL;
+    is(&record, RunLimit::Program, 1.0);
+    transactions(&mut record).claim_waits = waited(0.6);
+    is(&record, RunLimit::Lock, 0.6);
+}
+
+#[test]
+fn workers_that_finish_early_do_not_count_as_asleep() {
+    let mut record = run(0.5, 0.0);
+    // The only worker ended after half of the time and used a processor until then.
+    let half = BEGAN + LASTED / 2;
+    transactions(&mut record).workers = vec![worker((0, Role::Worker), BEGAN, half, 60, 60)];
+    is(&record, RunLimit::Cpu, 1.0);
+}
+
+#[test]
+fn limit_is_not_available_if_a_time_is_missing() {
+    let mut record = run(0.9, 0.0);
+    transactions(&mut record).machine = None;
+    assert_eq!(
+        why_not(&record),
+        "the kernel's counters were not recorded over time"
+    );
+    let mut record = run(0.9, 0.0);
+    machine(&mut record).ended_ns = vec![BEGAN + 99_000_000];
+    assert!(why_not(&record).contains("shorter than 0.1 s"));
+    let mut record = run(0.9, 0.0);
+    machine(&mut record).threads = Fact::Unavailable("hidden".to_owned());
+    assert_eq!(why_not(&record), "hidden");
+    let mut record = run(0.9, 0.0);
+    arrivals(&mut record, 1_000.0, ArrivalProcess::Constant);
+    record.spec.latencies = false;
+    assert_eq!(why_not(&record), "latencies were not recorded");
+}
+
+#[test]
+fn unknown_device_matters_only_if_workers_mostly_sleep_in_calls() {
+    let unknown = |running| {
+        let mut record = run(running, 0.0);
+        target(&mut record).device = Fact::Unavailable("the pool hides it".to_owned());
+        record
+    };
+    assert_eq!(why_not(&unknown(0.3)), "the pool hides it");
+    let found = found(&unknown(0.6));
+    assert_eq!(found.limit, RunLimit::Cpu);
+    close(found.parts.iter().map(|part| part.fraction).sum(), 0.6);
+}
+
+const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/specification.md");
+const BEGIN: &str = "crates/verdict/src/limits by the tests of verdict. -->\n";
+const END: &str = "<!-- End of the list of limits. -->";
+
+/// Returns the module documentation of a limit's file.
+fn paragraph(file: &str) -> String {
+    let path = format!("{}/src/limits/{file}.rs", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).unwrap();
+    let lines = text.lines().map_while(|line| line.strip_prefix("//!"));
+    lines
+        .map(|line| line.trim_start().to_owned() + "\n")
+        .collect()
+}
+
+#[test]
+fn the_specification_matches_the_files_of_the_limits() {
+    let files = RunLimit::FILES.iter();
+    let limits: String = files.map(|file| paragraph(file) + "\n").collect();
+    let text = std::fs::read_to_string(PATH).unwrap();
+    let (before, rest) = text.split_once(BEGIN).unwrap();
+    let (documented, behind) = rest.split_once(END).unwrap();
+    let expected = format!("\n{limits}");
+    if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
+        std::fs::write(PATH, [before, BEGIN, &expected, END, behind].concat()).unwrap();
+    }
+    assert_eq!(documented, expected, "POSTMARK_WRITE_GOLDEN=1 writes it");
+}
+
+#[test]
+fn limits_document_their_names_parts_and_evidence() {
+    for (file, limit) in RunLimit::FILES.iter().zip(RunLimit::ALL) {
+        let text = paragraph(file).replace('\n', " ");
+        let name = serde_json::to_value(limit).unwrap();
+        let name = name.as_str().unwrap();
+        let begin = format!("**`{name}`** ({}). ", limit.name());
+        assert!(text.starts_with(&begin), "{file}: {begin}");
+        let parts = ["*Part*: ", "*Evidence*: "].map(|part| text.find(part));
+        assert!(parts[0] > Some(0) && parts.is_sorted(), "{file}");
+    }
+}
