@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use record::{Action, Phase};
-use verdict::OperationSummary;
+use verdict::{OperationSummary, RunLimit};
 
 use super::ganesha::Ganesha;
 use super::proxy::{Fault, Proxy};
@@ -53,6 +53,10 @@ fn latency_equals_the_delay_of_the_calls() {
                     (least..=most).contains(&median),
                     format_args!("{ms} ms, depth {depth}, {action:?}: {latency:?}"),
                 );
+            }
+            if ms == 20 {
+                let limit = ran.summary.limit.known().map(|found| found.limit);
+                ran.assert(limit == Some(RunLimit::Server), format_args!("{limit:?}"));
             }
             // Little's law: the number of operations in flight is the product of rate and latency.
             // On a busy machine the latency is higher and the rate lower, but their product is the
