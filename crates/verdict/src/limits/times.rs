@@ -4,7 +4,7 @@ use record::machine::MachineOverTime;
 use record::run::{PhaseRecord, Record};
 use spec::EngineName;
 use system::Fact;
-use workload::Think;
+use workload::mix::Think;
 
 use super::waits_for::WaitsFor;
 use crate::summary::{MachineSummary, PhaseSummary, overhead};

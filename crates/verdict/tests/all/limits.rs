@@ -4,10 +4,11 @@
 use record::machine::MachineOverTime;
 use record::{
     ArrivalProcess, ClaimWaits, Class, EngineName, Fact, Histogram, Meter, Mix, Record, Role,
-    Think, Workload,
+    Workload,
 };
 use testkit::records::{histogram, operation, segment, worker};
 use verdict::{LimitSummary, RunLimit, Summary};
+use workload::mix::Think;
 
 use crate::verdict::made::{
     BEGAN, SECOND, arrivals, close, known, mount, overhead, target, transactions, well,
