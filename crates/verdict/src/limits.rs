@@ -86,17 +86,12 @@ pub struct LimitSummary {
     pub parts: Vec<LimitPart>,
 }
 
-/// Finds what limited the transactions. Not applicable without transactions, and to load sweeps.
-pub(crate) fn summary(record: &Record, phases: &[PhaseSummary]) -> Fact<LimitSummary> {
-    let is_it = |summary: &&PhaseSummary| summary.phase == Phase::Transactions;
-    let Some((phase, summary)) = record
-        .actual
-        .phase(Phase::Transactions)
-        .zip(phases.iter().find(is_it))
-    else {
-        return Fact::NotApplicable;
-    };
-    Times::of(record, phase, summary).and_then(|(times, why)| largest(&times, why))
+/// Finds what limited the transactions; `None` without transactions, and for load sweeps.
+pub(crate) fn summary(record: &Record, phases: &[PhaseSummary]) -> Option<Fact<LimitSummary>> {
+    let phase = record.actual.phase(Phase::Transactions)?;
+    let mut phases = phases.iter();
+    let summary = phases.find(|summary| summary.phase == Phase::Transactions)?;
+    Some(Times::of(record, phase, summary).and_then(|(times, why)| largest(&times, why)))
 }
 
 /// Returns the largest part. `why` states why it is not known what workers waited for in calls.

@@ -94,8 +94,9 @@ pub struct Summary {
     /// Overhead of the program during the transactions; null if the overhead was not measured.
     pub overhead: Option<OverheadSummary>,
     /// What limited the transactions: the largest part of the workers' time. Not available if a
-    /// measurement is missing; not applicable without transactions, and to load sweeps.
-    pub limit: Fact<LimitSummary>,
+    /// measurement is missing; absent without transactions, and for load sweeps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Fact<LimitSummary>>,
     /// Maximum relative error of a latency percentile, due to the width of the histogram's buckets.
     pub latency_error_bound: f64,
     /// Whether the numbers are reliable, with reasons.

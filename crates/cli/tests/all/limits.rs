@@ -33,7 +33,7 @@ fn slow(backing: &Path, at: &Path, requests: RequestKind, delay_ms: u64) -> Opti
 /// both reports contain it.
 fn is_limited_by(ran: &Ran, limit: RunLimit, at_least: f64) {
     ran.ended.code(0);
-    let Fact::Known(found) = &ran.summary.limit else {
+    let Some(Fact::Known(found)) = &ran.summary.limit else {
         panic!("{:?}\n{ran}", ran.summary.limit);
     };
     ran.assert(

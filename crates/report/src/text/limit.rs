@@ -12,12 +12,12 @@ const SHOWN_MIN: f64 = 0.0005;
 /// line with the reason, which may be too long for a line of several facts.
 pub(super) fn limited_by(document: &mut Document, summary: &Summary) -> Option<String> {
     match &summary.limit {
-        Fact::Known(found) => Some(in_words(found)),
-        Fact::Unavailable(why) => {
+        Some(Fact::Known(found)) => Some(in_words(found)),
+        Some(Fact::Unavailable(why)) => {
             document.words(format!("limited by: not available ({why})"));
             None
         }
-        Fact::NotApplicable => None,
+        Some(Fact::NotApplicable) | None => None,
     }
 }
 
@@ -32,7 +32,7 @@ fn in_words(found: &LimitSummary) -> String {
 /// Adds the limit, and the parts of the workers' time from the largest to the smallest.
 pub(super) fn render(document: &mut Document, summary: &Summary) {
     let words = limited_by(document, summary);
-    let (Some(words), Fact::Known(found)) = (words, &summary.limit) else {
+    let (Some(words), Some(Fact::Known(found))) = (words, &summary.limit) else {
         return;
     };
     document.line(words);

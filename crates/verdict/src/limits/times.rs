@@ -136,7 +136,7 @@ fn claims_ns(record: &Record, phase: &PhaseRecord) -> f64 {
     };
     let waits = phase.claim_waits.iter();
     let all: u128 = waits.map(|waits| waits.wait.sum_ns()).sum();
-    all as f64 * phase.measured_ns() as f64 / (ended_ns - began_ns).max(1) as f64
+    all as f64 * phase.measured_ns() as f64 / ended_ns.saturating_sub(began_ns).max(1) as f64
 }
 
 /// Mean share of the time in which a worker runs or is ready to run.

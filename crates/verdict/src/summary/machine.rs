@@ -65,8 +65,9 @@ pub struct WorkersCpu {
     pub min: f64,
     /// Maximum processor time of a worker.
     pub max: f64,
-    /// Sum of the time for which these workers were ready to run and waited for a processor; null
+    /// Sum of the time for which these workers were ready to run and waited for a processor; absent
     /// if this time is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<f64>,
     /// Maximum share of the time for which a worker was ready to run and waited for a processor;
     /// null if this time is not known.

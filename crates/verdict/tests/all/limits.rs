@@ -72,7 +72,7 @@ fn waited(fraction: f64) -> Vec<ClaimWaits> {
 
 fn found(record: &Record) -> LimitSummary {
     match Summary::of(record).limit {
-        Fact::Known(found) => found,
+        Some(Fact::Known(found)) => found,
         unknown => panic!("{unknown:?}"),
     }
 }
@@ -86,7 +86,8 @@ fn is(record: &Record, limit: RunLimit, fraction: f64) {
 }
 
 fn why_not(record: &Record) -> String {
-    Summary::of(record).limit.why().unwrap().to_owned()
+    let limit = Summary::of(record).limit.unwrap();
+    limit.why().unwrap().to_owned()
 }
 
 #[test]

@@ -55,7 +55,11 @@ fn latency_equals_the_delay_of_the_calls() {
                 );
             }
             if ms == 20 {
-                let limit = ran.summary.limit.known().map(|found| found.limit);
+                let limit = ran
+                    .summary
+                    .limit
+                    .as_ref()
+                    .and_then(|limit| Some(limit.known()?.limit));
                 ran.assert(limit == Some(RunLimit::Server), format_args!("{limit:?}"));
             }
             // Little's law: the number of operations in flight is the product of rate and latency.
