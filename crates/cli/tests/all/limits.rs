@@ -135,6 +135,6 @@ fn think_time_is_the_limit_of_workers_that_think() {
 fn program_is_the_limit_of_the_engine_null() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
-    let work = "--mix read=1,create=1,delete=1 --files 50 --for 500ms --storage null";
+    let work = "--mix read=1,create=1,delete=1 --files 50 --for 500ms --engine null";
     is_limited_by(&Run::new(&location, work).perform(), RunLimit::Program, 0.9);
 }
