@@ -62,9 +62,9 @@ pub struct Summary {
     /// nanoseconds. It excludes syncs, checks and cache operations between phases, which the
     /// original PostMark does not perform.
     pub elapsed_ns: u64,
-    /// Size of the pools when the transactions began.
-    #[serde(default)]
-    pub pool: PoolSummary,
+    /// Size of the pools when the transactions began; absent in older summaries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<PoolSummary>,
     /// The figures of the 1997 PostMark paper; null for workloads with other operations than the
     /// paper's, for load sweeps, and if the program ended before the run did. In the last case the
     /// work after the last recorded phase is not known.
@@ -94,7 +94,8 @@ pub struct Summary {
     /// Overhead of the program during the transactions; null if the overhead was not measured.
     pub overhead: Option<OverheadSummary>,
     /// What limited the transactions: the largest part of the workers' time. Not available if a
-    /// measurement is missing; absent without transactions, and for load sweeps.
+    /// measurement is missing; absent without transactions, for load sweeps, and in older
+    /// summaries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Fact<LimitSummary>>,
     /// Maximum relative error of a latency percentile, due to the width of the histogram's buckets.
@@ -112,14 +113,12 @@ impl Summary {
             .sum();
         let (transactions, operations) = totals::totals(record);
         let phases = record.actual.phases.iter();
-        let phases: Vec<PhaseSummary> = phases
-            .map(|phase| phase::summary(record, phase))
-            .collect();
+        let phases: Vec<PhaseSummary> = phases.map(|phase| phase::summary(record, phase)).collect();
         Self {
             partial: record.actual.is_partial(),
             shares: shares(&record.spec.workload),
             elapsed_ns,
-            pool: pool::summary(record),
+            pool: Some(pool::summary(record)),
             paper: paper::applies(record)
                 .then(|| paper::figures(&record.actual.phases, elapsed_ns)),
             transactions,

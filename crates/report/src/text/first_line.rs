@@ -4,7 +4,7 @@ use document::units::{counted, grouped, latency};
 use record::{Drive, Durability, EngineName, Record, RunSpec, Stop, Workers};
 use verdict::Summary;
 
-use super::heading::{pool, work};
+use super::heading::{size_of_pool, work};
 use crate::environment;
 
 pub(super) fn first_line(record: &Record, summary: &Summary) -> String {
@@ -17,7 +17,7 @@ pub(super) fn first_line(record: &Record, summary: &Summary) -> String {
     )];
     words.extend(workers(spec));
     if spec.engine.makes_files() {
-        words.push(pool(summary));
+        words.extend(summary.pool.as_ref().map(size_of_pool));
     }
     if spec.engine != EngineName::of_work(&spec.workload.work) {
         words.push(format!("engine {}", spec.engine));

@@ -4,7 +4,7 @@ use document::Document;
 use document::units::{counted, exact_bytes, grouped, percent, size};
 use record::{Action, Classic, Fact, Mix, Record, Role, RunSpec, Work, Workers, Workload};
 use verdict::Summary;
-use verdict::summary::Share;
+use verdict::summary::{PoolSummary, Share};
 
 use super::reasons;
 use crate::environment;
@@ -21,8 +21,8 @@ pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary
     ));
     reasons::render(document, summary);
     workload_lines(document, workload, &summary.shares);
-    if record.spec.engine.makes_files() {
-        document.pair(0, "Pool", pool(summary));
+    if let Some(pool) = summary.pool.filter(|_| record.spec.engine.makes_files()) {
+        document.pair(0, "Pool", size_of_pool(&pool));
     }
     document.list("How", "", &record.spec.settings());
     if let Some(sizing) = &record.sizing {
@@ -42,11 +42,11 @@ pub(crate) fn work(spec: &RunSpec) -> String {
 }
 
 /// The size of the pool, and its share of the memory.
-pub(super) fn pool(summary: &Summary) -> String {
+pub(super) fn size_of_pool(pool: &PoolSummary) -> String {
     /// The smallest share of memory that is printed as a number.
     const SHARE_MIN: f64 = 0.000_5;
-    let bytes = size(summary.pool.bytes as f64);
-    match summary.pool.memory_fraction {
+    let bytes = size(pool.bytes as f64);
+    match pool.memory_fraction {
         None => bytes,
         Some(fraction) if fraction < SHARE_MIN => {
             format!("{bytes} (less than {} of memory)", percent(2.0 * SHARE_MIN))

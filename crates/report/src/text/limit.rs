@@ -31,11 +31,18 @@ fn in_words(found: &LimitSummary) -> String {
 
 /// Adds the limit, and the parts of the workers' time from the largest to the smallest.
 pub(super) fn render(document: &mut Document, summary: &Summary) {
-    let words = limited_by(document, summary);
-    let (Some(words), Some(Fact::Known(found))) = (words, &summary.limit) else {
+    let Some(limit) = &summary.limit else {
         return;
     };
-    document.line(words);
+    let words = limited_by(document, summary);
+    if let (Some(words), Fact::Known(found)) = (words, limit) {
+        document.line(words);
+        document.note(parts_in_words(found));
+    }
+    document.gap();
+}
+
+fn parts_in_words(found: &LimitSummary) -> String {
     let shown = found.parts.iter().filter(|part| part.fraction >= SHOWN_MIN);
     let mut parts: Vec<&LimitPart> = shown.collect();
     parts.sort_by(|one, other| other.fraction.total_cmp(&one.fraction));
@@ -43,5 +50,5 @@ pub(super) fn render(document: &mut Document, summary: &Summary) {
         .iter()
         .map(|part| format!("{} {}", part.limit.name(), percent(part.fraction)))
         .collect();
-    document.note(format!("the workers' time: {}", parts.join(", ")));
+    format!("the workers' time: {}", parts.join(", "))
 }

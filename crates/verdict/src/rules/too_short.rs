@@ -36,8 +36,8 @@ pub struct TooShort {
     pub measured_ns: u64,
     /// Operations that completed in that time.
     pub operations: u64,
-    /// Whether a number of transactions ended the run before its time.
-    #[serde(default)]
+    /// Whether a number of transactions was requested; absent if not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_counted: bool,
 }
 

@@ -7,7 +7,7 @@ use crate::rules::pool_bytes;
 use record::run::Record;
 
 /// The pools of all workers when the transactions began.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PoolSummary {
     /// Bytes of the contents of all files. For a kept pool, this is the expected size.
     pub bytes: u64,

@@ -20,7 +20,9 @@ pub struct TransactionsSummary {
     pub rate: Rate,
     /// Dispersion of the rate: the standard deviation of the operations a second over the measured
     /// intervals (whole seconds; wider in runs of more than half an hour) in which all workers
-    /// worked, divided by their mean. Null for fewer than six intervals, or without a time series.
+    /// worked, divided by their mean. Absent for fewer than six intervals, without a time series, and
+    /// in older summaries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_dispersion: Option<f64>,
     /// Measured time, in nanoseconds.
     pub duration_ns: u64,
@@ -48,7 +50,8 @@ pub struct OperationTotal {
     pub bytes: Rate,
     /// Share of the workers' time that these operations took, from issue to completion: the sum of
     /// their service times, divided by the measured time, the number of workers and the queue
-    /// depth. Null if no latencies were recorded.
+    /// depth. Absent if no latencies were recorded, and in older summaries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_fraction: Option<f64>,
     /// Operations that failed. Rates exclude them.
     pub failed: u64,

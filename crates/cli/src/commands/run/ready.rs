@@ -10,7 +10,7 @@ use campaign::calibration::calibrate;
 use campaign::page;
 use campaign::parts::PartsWriter;
 use campaign::quiet::wait_for_write_back;
-use document::{Document, Format, SCREEN_WIDTH, sanitize};
+use document::Format;
 use record::{Note, Record, Sizing, TimeEstimate};
 use runner::{Event, Events, RunSpec, TakeControl};
 use verdict::{Level, Verdict};

@@ -109,9 +109,9 @@ fn plan_estimates_the_duration_from_an_archived_run() {
     };
     plan("", "").shows("not known (no run is in the archive yet)");
     home.shows(LITTLE).code(0);
-    plan("", "").output.shows_all(
-        "Time | about | prepare | transactions | delete | from run 1, the same",
-    );
+    plan("", "")
+        .output
+        .shows_all("Time | about | prepare | transactions | delete | from run 1, the same");
     plan("--files 40", "--files 80").shows("from the rates of run 1");
     for other in ["--workers 2", "--durability fsync", "--dirs tree:2x1"] {
         plan("--seed 7", &format!("--seed 7 {other}"))
