@@ -16,12 +16,13 @@ const KEPT: [&str; 4] = [
 ];
 
 /// Fields of the summary that older documents of this schema version do not have.
-const ADDED: [&str; 5] = [
+const ADDED: [&str; 6] = [
     "pool",
     "rate_dispersion",
     "time_fraction",
     "waiting",
     "limit",
+    "is_counted",
 ];
 
 fn validator() -> Validator {
