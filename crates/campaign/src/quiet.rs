@@ -57,7 +57,11 @@ pub fn wait_for_quiet(most: Duration, is_stopped: &dyn Fn() -> bool) -> QuietTim
 /// it back would slow down the measurement. Tells `user` that the run waits. Returns a note about
 /// the wait; `None` if the run need not wait. A run that measures for less than 10 s, or for a
 /// number of transactions, does not wait.
-pub fn wait_for_write_back(spec: &RunSpec, control: &Control, user: Option<User>) -> Option<Note> {
+pub fn wait_for_write_back(
+    spec: &RunSpec,
+    control: Option<Control>,
+    user: Option<User>,
+) -> Option<Note> {
     let is_long = match spec.drive.stop {
         Stop::After(time) => time >= MEASURED_MIN,
         Stop::Steady(_) => true,
@@ -79,7 +83,10 @@ pub fn wait_for_write_back(spec: &RunSpec, control: &Control, user: Option<User>
     loop {
         thread::sleep(LOOK);
         let left_bytes = unwritten().unwrap_or(0);
-        let is_over = began.elapsed() >= WRITE_BACK_MAX || control.signal_caught().is_some();
+        let is_stopped = control
+            .as_ref()
+            .is_some_and(|of| of.signal_caught().is_some());
+        let is_over = began.elapsed() >= WRITE_BACK_MAX || is_stopped;
         if left_bytes <= UNWRITTEN_MAX || is_over {
             return Some(Note::WaitedForWriteBack {
                 waited_ns: ns(began.elapsed()),

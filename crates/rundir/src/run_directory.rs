@@ -191,7 +191,11 @@ impl RunDirectories {
 
     /// Returns an empty list of directories, for a run that touches no file system.
     pub fn none(life: Life) -> Self {
-        Self::new(Vec::new(), Vec::new(), life)
+        Self {
+            all: Vec::new(),
+            joined: Vec::new(),
+            life,
+        }
     }
 
     /// Returns the directories that this process has prepared.

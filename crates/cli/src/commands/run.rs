@@ -85,7 +85,7 @@ fn alone(arguments: &RunArguments, side: &Side) -> Result<u8, Problem> {
     // lose its report.
     let mut signals = Signals::default();
     ready.calibrate()?;
-    ready.wait(&mut signals);
+    ready.wait(&signals);
     let record = ready.perform(&mut signals)?;
     ready.deliver(arguments, record)
 }

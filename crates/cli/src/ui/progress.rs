@@ -1,5 +1,5 @@
-//! Shows the progress of a run on standard error: a bar on a terminal; a line every few seconds on a
-//! terminal without escape sequences, or if lines are requested; otherwise nothing.
+//! Shows the progress of a run on standard error: a bar on a terminal; a line every few seconds on
+//! a terminal without escape sequences, or if lines are requested; otherwise nothing.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};

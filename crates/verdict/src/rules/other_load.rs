@@ -12,7 +12,8 @@
 //! of these processes is not detected. Programs that work for a server, but were not started by it,
 //! count as other load. Not judged if the server is not visible, because it belongs to another user
 //! or PID namespace, or if it ended during the run. Of the programs that still run at the end, the
-//! three largest are named with process number and share; programs that ended before are missing.
+//! three largest above 1 % are named with process number and share; programs that ended before are
+//! missing.
 //! *What to do*: stop the other programs. If none of the named programs can be stopped
 //! (process 1), or none is named, use a dedicated machine.
 
@@ -25,8 +26,8 @@ use super::rule::*;
 /// for a steady run, because a comparison of two runs includes it twice.
 const MAX: f64 = 0.05;
 
-/// Programs with a smaller share are not named.
-const SHOWN_MIN: f64 = 0.001;
+/// Programs with a smaller share are not named: stopping them would not change the verdict.
+const SHOWN_MIN: f64 = 0.01;
 
 /// Other programs used the processors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

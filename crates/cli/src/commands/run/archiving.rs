@@ -11,8 +11,8 @@ use crate::ui::screen;
 /// Number of the first run in an archive.
 const FIRST: u64 = 1;
 
-/// The note that the archive is on a target's device. It is printed once for each archive, and is in
-/// the full report of each run.
+/// The note that the archive is on a target's device. It is printed once for each archive. The full
+/// report of each run contains it.
 fn note_of_archive(record: &Record) -> Option<String> {
     let mut notes = record.hints.iter();
     notes

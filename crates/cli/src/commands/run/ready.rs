@@ -172,11 +172,11 @@ impl Ready {
         Ok(())
     }
 
-    /// Waits until earlier writes of other programs are on their devices. A signal ends the wait and
-    /// the run.
-    pub fn wait(&mut self, signals: &mut Signals) {
+    /// Waits until earlier writes of other programs are on their devices. A signal ends the wait: it
+    /// ends the program, or the next run if an earlier run has installed signal handlers.
+    pub fn wait(&mut self, signals: &Signals) {
         let user = (!self.quiet).then_some(USER);
-        let waited = wait_for_write_back(&self.specified.spec, &signals.take(), user);
+        let waited = wait_for_write_back(&self.specified.spec, signals.taken(), user);
         self.specified.notes.extend(waited);
     }
 

@@ -69,7 +69,7 @@ fn run_is_compared_with_the_last_one_of_the_same_workload() {
     for other in [
         words.replace("--files 40", "--files 41"),
         words.replace("posix", "stdio"),
-        format!("{words} --verify"),
+        format!("{words} --durability fsync"),
     ] {
         assert_eq!(ran(&other), None, "{other}");
     }
@@ -113,7 +113,7 @@ fn plan_estimates_the_duration_from_an_archived_run() {
         .output
         .shows_all("Time | about | prepare | transactions | delete | from run 1, the same");
     plan("--files 40", "--files 80").shows("from the rates of run 1");
-    for other in ["--workers 2", "--durability fsync", "--dirs tree:2x1"] {
+    for other in ["--workers 2", "--durability fsync", "--dirs 3"] {
         plan("--seed 7", &format!("--seed 7 {other}"))
             .shows("prepare, transactions, delete not known");
     }

@@ -76,7 +76,7 @@ impl Running {
             command.env("POSTMARK_ARCHIVE", "none");
         }
         // Tests wait for the progress lines of phases.
-        if command.get_args().next().is_some_and(|word| word == "run") {
+        if command.get_args().any(|word| word == "run") {
             command.arg("--verbose");
         }
         let words = format!("{command:?}");

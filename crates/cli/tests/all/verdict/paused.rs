@@ -38,7 +38,7 @@ fn stopped(options: &[&str], times: u32, stop: Duration) {
     let ended = running.finish();
     ended
         .code(0)
-        .shows("The program did not run for up to")
+        .shows("paused: the program did not run for")
         .shows("  INVALID\n");
 }
 

@@ -44,13 +44,8 @@ fn report_starts_with_title_result_and_verdict() {
         let mut lines = ended.output.lines();
         let title = lines.next().unwrap_or_default();
         ended.assert(title.starts_with("PostMark "), "there is no title");
-        let answer = lines
-            .find(|line| line.contains(" transactions/s "))
-            .unwrap_or_default();
-        ended.assert(
-            answer.ends_with(&format!("  {level}")),
-            "the answer is not under the title",
-        );
+        let answer = lines.find(|line| line.ends_with(&format!("  {level}")));
+        ended.assert(answer.is_some(), "the verdict is not under the title");
         let reasons: Vec<&str> = lines.take_while(|line| line.starts_with("  ")).collect();
         ended
             .assert(
@@ -115,7 +110,7 @@ fn run_that_ends_in_its_warm_up_is_invalid() {
         "--files 20 --transactions 50 --warm-up 1m --strict",
     )
     .code(3)
-    .shows("ended during the warm-up, so nothing was measured. Use a");
+    .shows("ended during the warm-up: use a");
 }
 
 #[test]

@@ -54,9 +54,10 @@ fn other_load_is_doubtful() {
         others(record, 0.051);
         record.during.busiest = Some(Fact::Known(vec![program.clone()]));
     });
-    assert!(
-        matches!(&found, Reason::OtherLoad(OtherLoad { busiest, .. }) if busiest[..] == [program.clone()])
-    );
+    let Reason::OtherLoad(OtherLoad { busiest, .. }) = &found else {
+        panic!("{found:?}");
+    };
+    assert_eq!(*busiest, [program.clone()]);
     found.line().shows(": stop them");
     // The first process cannot be stopped.
     let (_, found) = reason(|record| {
