@@ -31,7 +31,7 @@ pub struct SweepOptions {
 
 #[derive(Clone, Debug, clap::Args)]
 pub struct SoakOptions {
-    /// Duration of the run.
+    /// Duration of the run, for example `10m`.
     #[arg(long = "for", default_value = "1h")]
     pub run_for: String,
     /// Transactions a second.

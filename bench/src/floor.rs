@@ -20,7 +20,7 @@ use crate::{operations, ours};
 const SOURCE: &str = include_str!("../floor.c");
 /// Maximum wall time relative to the C program's, for each number of workers.
 const WALL_LIMITS: [(u32, f64); 2] = [(1, 1.03), (2, 1.05)];
-/// How far the upper end of the interval may exceed the limit on the wall time.
+/// The upper end of the ratio's interval may exceed the limit in [`WALL_LIMITS`] by this much.
 const SLACK: f64 = 0.02;
 /// Maximum of our user CPU minus the C program's, in microseconds per operation.
 const USER_LIMIT_US: f64 = 0.3;

@@ -2,8 +2,8 @@
 //! counts
 //! - how often identical systems fail under many kinds of noise and disturbance,
 //! - how often a system with a true loss fails, and
-//! - how often identical systems pass with exactly the number of blocks that a first gate over a
-//!   few blocks requests.
+//! - how often identical systems pass, if the number of blocks is exactly the one that an earlier
+//!   gate with few blocks requested.
 //!
 //! A simulated run is only a number: the result of the run. Results are drawn in order of time,
 //! with noise, drift and periodic disturbances. The order of the systems in a block is drawn as in
@@ -17,7 +17,7 @@ use study::{Decision, GateError, Requirement};
 use self::simulation::{RunNoise, SETTINGS, Setting, Simulated, setting};
 use crate::limit::{Limit, Share};
 
-/// The requirement of gates over identical systems. Such systems meet it.
+/// The requirement of gates over identical systems, whose true ratio 1 meets it.
 const REQUIREMENT: &str = "transactions >= 0.97";
 /// The requirement that must detect a loss of 3 %.
 const TIGHT_REQUIREMENT: &str = "transactions >= 0.985";
@@ -198,8 +198,8 @@ mod tests {
                 setting.name
             );
         }
-        // A gate that uses only Student's t fails in 2.8 % of the studies with a period of 3 runs,
-        // and in 1.3 % of those with a drift of 50 %.
+        // With Student's t alone, a gate would fail in 2.8 % of the studies with a period of 3
+        // runs, and in 1.3 % of those with a drift of 50 %. Both shares exceed the limit of 1 %.
         let size = GatesSize {
             studies: 1_000,
             seed: 1,

@@ -19,7 +19,7 @@ pub struct Share {
 }
 
 impl Share {
-    /// Counts a case, in which the event has occurred if `is_so` is true.
+    /// Adds a case. The event has occurred in the case if `is_so` is true.
     pub fn add(&mut self, is_so: bool) {
         self.all += 1;
         self.count += usize::from(is_so);

@@ -30,7 +30,7 @@ static CAUGHT: AtomicI32 = AtomicI32::new(0);
 /// The process groups of the running programs.
 static RUNNING: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
 
-/// From this call on, a signal ends all running programs, and no more programs are started.
+/// From this call on, a signal ends all running programs and prevents the start of further ones.
 pub fn watch_signals() -> std::io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     std::thread::spawn(move || {

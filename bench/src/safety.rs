@@ -48,7 +48,7 @@ pub struct Campaign {
     /// File systems: ext4, xfs, btrfs, tmpfs, overlay, fuse.
     #[arg(long, value_delimiter = ',', default_value = FILE_SYSTEMS)]
     pub on: Vec<String>,
-    /// Number of rounds.
+    /// Number of rounds. Has no effect with `--round`.
     #[arg(long, default_value_t = 100)]
     pub rounds: u64,
     /// Seed of all random choices. The same seed repeats them [default: taken from the clock].

@@ -194,9 +194,8 @@ impl Bench<'_> {
                     true => format!("{metric} >= {:.2}", 1.0 - margin),
                     false => format!("{metric} <= {:.2}", 1.0 / (1.0 - margin)),
                 };
-                // The gates of the counted studies decide two requirements together. This gate also
-                // gets two, so that the numbers of blocks are comparable: the same requirement
-                // twice.
+                // Each gate of the counted studies decides two requirements, and therefore needs
+                // more blocks. This gate also gets two: the same requirement twice.
                 let gate =
                     self.gate(&first.archive, &[requirement.clone(), requirement.clone()])?;
                 let needed = gate.and_then(|gate| gate.blocks_needed);

@@ -52,8 +52,8 @@ impl UserFiles {
         &self.all
     }
 
-    /// Creates a user file of any kind, unless the name exists or the directory does not.
-    /// `elsewhere` contains the targets of hard and symbolic links.
+    /// Creates a user file of any kind. Returns `None` if the name exists or the directory is
+    /// missing. `elsewhere` contains the targets of hard and symbolic links.
     pub fn make(
         &mut self,
         path: &Path,

@@ -51,9 +51,9 @@ impl Filter {
         }
         add("verdict = ?", self.verdict.map(|level| text(level.name())));
         if let Some(name) = &self.file_system {
-            // Most runs use one file system, whose name is stored in their row. An index on names
-            // would return rows in random order. Even if only a third of all rows is wanted,
-            // reading them through the index takes longer than a scan in order.
+            // The row of most runs contains the name of their only file system. An index on this
+            // name would return rows in random order: if a third of all rows is wanted, that takes
+            // longer than a scan in order. A `+` in the row joins several names.
             parts.push(
                 "(file_system = ? OR instr(file_system, '+') > 0 AND number IN (SELECT run FROM \
                  run_file_system WHERE name = ?))",

@@ -6,5 +6,4 @@ mod opening;
 mod pending;
 mod runs;
 
-// Functions for the tests of all suites.
 mod support;
