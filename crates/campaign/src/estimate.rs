@@ -55,7 +55,8 @@ fn search(
     found.map_err(|why| format!("the archive does not respond: {why}"))?
 }
 
-/// Estimates the duration of a run from its calibration, which measures no deletion.
+/// Estimates the duration of a run from its calibration. A calibration does not measure the
+/// deletion of files, so the time of the deletion is not available.
 pub fn from_calibration(spec: &RunSpec, calibration: &Calibration) -> TimeEstimate {
     let rates = Rates {
         created: calibration.created_per_second,
@@ -127,8 +128,8 @@ fn from_run(spec: &RunSpec, number: u64, record: &Record) -> TimeEstimate {
     estimate(spec, Some(&Rates::of(record)), source)
 }
 
-/// Whether two runs differ only in their numbers of files and transactions, and in what does not
-/// change the rate of creating and deleting files.
+/// Whether two runs have the same work except for their numbers of files and transactions. The load
+/// and the duration may differ, because they do not change the rate of creating files.
 fn is_same_work(one: &RunSpec, other: &RunSpec) -> bool {
     let work = |spec: &RunSpec| spec.workload.with_files(1).with_transactions(1);
     let settings = |spec: &RunSpec| (spec.durability, spec.direct, spec.depth, spec.ranks);
@@ -228,8 +229,8 @@ fn may_end_earlier(asked: &Sweep) -> bool {
     !asked.climb.is_of_counts()
 }
 
-/// Duration of warm-up and transactions, at one load level. `None` if they end by their number and
-/// their rate is not known.
+/// Duration of warm-up and transactions at one load level. `None` if a number of transactions ends
+/// the run and the rate is not known.
 fn transactions(spec: &RunSpec, per_second: Option<f64>) -> Option<f64> {
     let Drive {
         warm_up,

@@ -83,8 +83,8 @@ fn failures(steps: &[SweepStepSummary]) -> usize {
         .count()
 }
 
-/// Counts the bisections among the load levels, for the saturation rate and for the SLO. Repeats
-/// their decisions, because a load level does not record its purpose.
+/// Counts the bisections among the load levels: those for the saturation rate, and those for the
+/// SLO. A load level does not record its purpose, so [`halving`] is applied to its predecessors.
 fn bisections(asked: &Sweep, rates: &[f64], steps: &[SweepStepSummary]) -> (usize, usize) {
     let asked_for = steps
         .iter()
@@ -314,7 +314,8 @@ mod tests {
             }
             assert_eq!(left_max(&asked, &all), 0);
         }
-        // The first bisection lies between 800 and 1,600, whose ratio is 15 times 5 %.
+        // 800 and 1,600 differ by a factor of 1.05 to the power of 14.2. Each bisection halves this
+        // exponent, and after four it is below 1.
         let asked = asked(Climb::Rates(vec![400.0, 800.0, 1_600.0]), None);
         let all = climbed(&asked, 1_000.0);
         assert_eq!(left_max(&asked, &all[..3]), 4);

@@ -26,8 +26,8 @@ const DRAWS_MAX: u64 = 1 << 33;
 /// seconds.
 const FIRST_MAX: u64 = 100_000_000;
 
-/// Refuses a run spec for all reasons for which the run itself would be refused, except for root's
-/// rights in the targets, which only the run checks.
+/// Refuses a run spec for the same reasons as the run itself. One check is left to the run: whether
+/// root may keep its rights in the targets.
 ///
 /// # Errors
 /// Returns the refusal.

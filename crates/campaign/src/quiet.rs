@@ -21,7 +21,7 @@ const BUSY_MAX: f64 = 0.1;
 const LOOK: Duration = Duration::from_millis(500);
 /// Maximum time for which a run waits until the writes of other programs are on their devices.
 const WRITE_BACK_MAX: Duration = Duration::from_secs(15);
-/// Minimum time of a measurement before which a run waits.
+/// A run of limited time waits for write-back only if it measures for at least this long.
 const MEASURED_MIN: Duration = Duration::from_secs(10);
 
 /// Waits until the machine is quiet, until the time `most` has passed, or until `is_stopped`

@@ -149,8 +149,8 @@ impl<G: Ground> Going<'_, G> {
 
     fn block(&mut self, block: u32) -> Result<(), Halt<G::Error>> {
         let course = self.course;
-        // The runs of a repetition are counted with their verdicts. In a comparison, a block with
-        // an INVALID run would lack a pair.
+        // A repetition counts INVALID runs with their verdicts and does not repeat them. A
+        // comparison repeats a block with an INVALID run, because the block would lack a pair.
         let attempts = if course.is_repetition() { 1 } else { ATTEMPTS };
         let mut attempt = self.attempt_of(block);
         let mut has_run = false;

@@ -23,7 +23,8 @@ pub type Prepare<'p> =
 /// Estimates the remaining time of a sweep from the load levels that have ended.
 struct LevelPace {
     began: Instant,
-    /// Duration of the first load level; `None` if it is not known.
+    /// Duration of the first load level. `None` if the time of its transactions or of its pool is
+    /// not known in advance.
     first: Option<Duration>,
 }
 

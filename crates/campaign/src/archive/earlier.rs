@@ -43,8 +43,9 @@ impl fmt::Display for Earlier {
 }
 
 impl Earlier {
-    /// Finds the earlier runs in the archive. Returns `None` without such a run, for a run without
-    /// a rate, for a load sweep, and if the archive cannot be read.
+    /// Finds the earlier runs in the archive. Returns `None` if there are none or the archive
+    /// cannot be read. Also returns `None` for a load sweep, a partial run and a run without a
+    /// rate.
     pub(super) fn find(archive: &Archive, record: &Record) -> Option<Self> {
         if record.spec.drive.sweep.is_some() || record.actual.is_partial() {
             return None;

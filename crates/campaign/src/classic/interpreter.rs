@@ -81,7 +81,6 @@ pub struct Interpreter<'a> {
 }
 
 impl<'a> Interpreter<'a> {
-    /// Creates an interpreter that begins with these settings and writes to `streams`.
     pub fn new(
         settings: PromptSettings,
         runner: &'a mut dyn ClassicRunner,

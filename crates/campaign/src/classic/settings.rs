@@ -250,9 +250,9 @@ impl PromptSettings {
 
 /// Splits the argument at its last space into a path and a weight. The original treats any last
 /// word as a weight, and so cuts off a part of a path with spaces. This program treats a last word
-/// that does not begin like a number as part of the path, with two exceptions. The word is an
-/// invalid weight, as in the original, if only the path without the word is an existing directory.
-/// The same applies if the path is empty or begins with a space.
+/// that does not begin like a number as a part of the path. It follows the original in two cases:
+/// - Only the path without the word is an existing directory.
+/// - The path is empty or begins with a space.
 fn split_weight(rest: &[u8]) -> (&[u8], Option<&[u8]>) {
     let Some(space) = rest.iter().rposition(|byte| *byte == b' ') else {
         return (rest, None);

@@ -12,7 +12,6 @@ pub const MERGED: &str = "merged.json";
 pub struct PartOf {
     /// Number of the rank, from 0.
     pub rank: u32,
-    /// Number of ranks of the run.
     pub ranks: u32,
     pub host: String,
     /// Identifies the run: the same text on all of its ranks.

@@ -91,7 +91,6 @@ pub enum StudyEvent<'a> {
     /// The study waits until the machine is quiet.
     Waiting,
     Churning,
-    /// A run has ended.
     Measured(StudyProgress<'a>, &'a Record),
     /// A block is repeated because of an INVALID run.
     Repeating {

@@ -103,8 +103,8 @@ pub(super) fn named_side(
     )))
 }
 
-/// The runs with a tag, as one configuration for each target or set of targets, in the order of the
-/// first run on it. Empty if no run has the tag.
+/// Returns the runs with a tag as configurations: one for each target or set of targets, in the
+/// order of their first runs. Empty if no run has the tag.
 pub(super) fn tagged_by_target(
     archive: &Archive,
     word: &str,

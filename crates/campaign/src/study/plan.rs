@@ -70,8 +70,8 @@ pub fn judge(
     Ok(())
 }
 
-/// Returns the reason why all runs of a configuration would be INVALID: they are durable, but their
-/// target lies in memory. The rule `durability-in-memory` finds this after a run.
+/// Returns a refusal if the runs of a configuration have a durability, but their target is in
+/// memory. After each run, the rule `durability-in-memory` would make the run INVALID.
 fn durability_in_memory(
     design: &Design,
     cell: &StudyCell,
@@ -92,8 +92,8 @@ fn durability_in_memory(
     })
 }
 
-/// Resolves the run spec of a configuration. Its directory is that of the target if it exists
-/// before the study.
+/// Resolves the run spec of a configuration. The directory of a scratch file system does not exist
+/// yet, so a placeholder is used for it.
 fn spec_of(design: &Design, cell: &StudyCell, user: User) -> Result<RunSpec, Error> {
     let target = &design.targets[cell.target];
     let specified = match target.is_made() {
@@ -109,8 +109,8 @@ fn spec_of(design: &Design, cell: &StudyCell, user: User) -> Result<RunSpec, Err
     Ok(specified.spec)
 }
 
-/// Estimates the duration of runs, one after the other, from earlier runs in the archive. Returns
-/// also the numbers of those runs.
+/// Estimates the total duration of runs that are performed one after the other. Also returns the
+/// numbers of the archived runs from which it is estimated.
 fn estimate(specs: &[RunSpec], place: &ArchivePlace, user: User) -> (Option<f64>, Vec<u64>) {
     let times = from_archive(specs, Some(place), user);
     let mut numbers: Vec<u64> = times

@@ -27,7 +27,7 @@ pub struct Found {
     pub metrics: Vec<Metric>,
 }
 
-/// Whether arguments name anything but files, so that they need an archive.
+/// Whether an argument is not a file with records, so that an archive is needed.
 pub fn need_archive(words: &[String]) -> bool {
     !words.iter().all(|word| is_record_file(word))
 }
@@ -128,8 +128,8 @@ pub fn no_study(word: &str) -> Error {
     ))
 }
 
-/// Resolves the only argument: a study, or a tag or a file with the runs of a study, or a tag of
-/// runs on several targets.
+/// Resolves the only argument: a study, a tag of its runs, a file with its runs, or a tag of runs
+/// on several targets.
 fn of_one(
     archive: Option<&Archive>,
     (word, metrics): (&str, &[Metric]),

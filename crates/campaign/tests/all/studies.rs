@@ -354,8 +354,8 @@ fn pool_is_churned_once_and_reused_by_later_runs() {
         go(&planned, &mut Vec::new(), &mut ground, None),
         Ok(StudyEnd::Complete)
     );
-    // One of four operations creates a file. To create 30 files for a pool of 10, 120 operations
-    // are needed.
+    // With age 3, 30 files are created for a pool of 10. One of four operations creates a file, so
+    // 120 operations are needed.
     assert_eq!(ground.churned, [120]);
     assert_eq!(ground.kept, [1]);
     let aged: Vec<bool> = ground.measured.iter().map(|run| run.0 == "age=3").collect();

@@ -391,7 +391,7 @@ fn files_that_load_each_other_without_end_are_stopped() {
         said.code, 1,
         "a cycle is an error, though the prompt goes on"
     );
-    // The nesting is not deep, but a hundred thousand files would be loaded.
+    // The nesting is not deep, but each of five files loads the next one ten times: 100,000 loads.
     let ten = |name: &str| format!("load {}\n", path(name)).repeat(10);
     for (name, next) in [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e"), ("e", "f")] {
         std::fs::write(path(name), ten(next)).unwrap();
