@@ -129,7 +129,7 @@ fn add(command: &Command, pages: &mut Vec<Page>) -> std::io::Result<()> {
 }
 
 fn text(command: &Command, name: &str) -> std::io::Result<String> {
-    // A manual page has one section of options, in the order of their tasks.
+    // Removes the headings of the help, so that the manual page has a single section of options.
     let table = Man::new(
         command
             .clone()

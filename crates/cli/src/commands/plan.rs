@@ -9,7 +9,7 @@ use crate::args::PlanArguments;
 use crate::ui::problem::{Problem, USER, print};
 use crate::ui::screen;
 
-/// Prints the plan of a run.
+/// Prints what a run with these options would do. Changes nothing on its targets.
 ///
 /// # Errors
 /// Returns an error if the options are invalid, or the plan cannot be written.

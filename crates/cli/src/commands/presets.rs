@@ -7,7 +7,6 @@ use workload::presets;
 use crate::ui::problem::Problem;
 use crate::ui::screen;
 
-/// Whether a preset has this name.
 pub fn is_preset(name: &str) -> bool {
     presets::find(name, &machine()).is_some()
 }

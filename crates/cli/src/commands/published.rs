@@ -11,7 +11,7 @@ use crate::commands::archive::open;
 use crate::ui::problem::{Problem, USER, print, tell};
 use crate::ui::screen;
 
-/// Prints the answer of a subcommand.
+/// Shows published results and submissions, or deletes a submission.
 ///
 /// # Errors
 /// Returns an error if a name or a file is not found, or the answer cannot be written.

@@ -15,8 +15,8 @@ pub fn together(
     side: &Side,
     perform: impl FnOnce(&mut Joined) -> Result<u8, Problem>,
 ) -> Result<u8, Problem> {
-    // Ranks other than 0 do not know the targets yet. So each rank continues in a second process if
-    // any mounted file system has a server.
+    // Ranks other than 0 do not know the targets yet. If any mounted file system has a server, each
+    // rank therefore continues in a second process.
     if let Some(code) = side.instead_of_session() {
         return Ok(code);
     }

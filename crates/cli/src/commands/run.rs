@@ -90,8 +90,9 @@ fn alone(arguments: &RunArguments, side: &Side) -> Result<u8, Problem> {
     ready.deliver(arguments, record)
 }
 
-/// Resolves the command line in a record into a run spec. Returns `None` if the command line is not
-/// a `run` in a single process, or repeats the run.
+/// Resolves the command line in a record into a run spec. Returns `None` unless the command line is
+/// a single `run` in one process. Also returns `None` if the run spec depends on a file, an earlier
+/// run or a working set.
 pub fn resolve(record: &Record) -> Option<Result<RunSpec, String>> {
     let words = &record.spec.command_line;
     let is_run = words.get(1).is_some_and(|word| word == "run");

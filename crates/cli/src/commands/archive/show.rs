@@ -15,7 +15,7 @@ use crate::ui::screen;
 use campaign::input::Input;
 use campaign::record_source;
 
-/// Lists archived runs.
+/// Lists the archived runs that meet the conditions of the options, such as `--host`.
 ///
 /// # Errors
 /// Returns an error if the archive cannot be read, or the list cannot be written.

@@ -20,7 +20,7 @@ const OUT_OF_FILES: &str = "out of files!\nFor this workload, either increase th
 /// does not stop a run.
 pub struct ClassicProgress<'a> {
     output: &'a mut dyn Write,
-    /// Number of transactions per dot. A dot is printed at the first transaction of each group.
+    /// Number of transactions per dot. A dot is printed after the first of these transactions.
     tenth: u64,
     dots: u64,
 }

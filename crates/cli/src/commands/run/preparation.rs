@@ -1,4 +1,4 @@
-//! Warns before a run of a preparation that takes longer than the transactions.
+//! Warns before a run if its preparation will take longer than its transactions.
 
 use campaign::archive::ArchivePlace;
 use campaign::estimate;
@@ -8,8 +8,7 @@ use runner::RunSpec;
 
 use crate::ui::problem::{USER, tell};
 
-/// Minimum number of files of a run whose preparation may take long. The archive is searched only
-/// for such a run.
+/// Fewer files are prepared quickly, so the archive is not searched for an estimate.
 const FILES_LONG_MIN: u64 = 20_000;
 
 /// Estimates the duration of a run from earlier runs. Returns `None` for a run with few files, and

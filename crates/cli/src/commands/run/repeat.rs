@@ -61,8 +61,8 @@ struct Configuration {
     metrics: Vec<Metric>,
 }
 
-/// Resolves the options of the run. Those of a file or of an earlier run become part of the
-/// configuration, so that the study can be continued without them.
+/// Resolves the options of the run. Options from a configuration file or an earlier run become part
+/// of the configuration, so that the study can be continued without that file or run.
 fn configuration(arguments: &RunArguments) -> Result<Configuration, Problem> {
     let request = arguments.work.request();
     let specified = specify(&request, USER)?;
@@ -143,7 +143,8 @@ fn of_one_configuration(arguments: RunArguments) -> Result<StudyArguments, Probl
     })
 }
 
-/// The only target. Its path becomes absolute, which a study never takes for a name.
+/// Returns the only target as a URL or an absolute path. A study could mistake a relative path for
+/// a target with a name.
 fn target(targets: &[PathBuf]) -> Result<String, Problem> {
     let target = match targets {
         [] => Path::new("."),

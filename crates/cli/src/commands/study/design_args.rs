@@ -140,8 +140,8 @@ fn change(table: &mut Table, arguments: &StudyArguments) {
     }
 }
 
-/// Refuses options of the runs for a study whose design already contains them: the design of
-/// `origin`.
+/// Refuses options of the runs if the design of the study already contains them. `origin` names the
+/// option or file with the design, for the message.
 pub fn refuse_options(arguments: &StudyArguments, origin: &str) -> Result<(), Problem> {
     match options_of_runs(arguments)?.keys().next() {
         None => Ok(()),
