@@ -18,7 +18,7 @@ const LIST_MAX_MS: f64 = 100.0;
 
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct ArchiveOptions {
-    /// Number of runs in the archive.
+    /// Number of runs with which the archive is filled.
     #[arg(long, default_value_t = 100_000)]
     pub runs: u64,
     /// End with code 1 if a list with a filter is too slow.

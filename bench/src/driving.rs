@@ -18,10 +18,10 @@ pub struct SweepOptions {
     /// File systems: tmpfs, ext4, xfs, btrfs.
     #[arg(long, value_delimiter = ',', default_value = "tmpfs,ext4,xfs,btrfs")]
     pub on: Vec<String>,
-    /// Preset of the workload.
+    /// Preset of the workload (`postmark presets` lists all).
     #[arg(long, default_value = "mail")]
     pub preset: String,
-    /// Load levels of the sweep.
+    /// Load levels, as for the option `--sweep` of `postmark run`.
     #[arg(long, default_value = "30%,60%,90%,120%,180%,270%,400%")]
     pub sweep: String,
     /// SLO: the latency limit that a load level must keep.

@@ -2,7 +2,6 @@
 
 use crate::statistics::clopper_pearson;
 
-/// A promised limit of a share.
 #[derive(Clone, Copy, Debug)]
 pub enum Limit {
     AtMost(f64),

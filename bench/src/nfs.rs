@@ -37,7 +37,7 @@ const RATE_LIMIT: f64 = 0.95;
 
 #[derive(Clone, Debug, clap::Args)]
 pub struct NfsOptions {
-    /// Operations in flight.
+    /// Queue depths: numbers of operations in flight.
     #[arg(long, value_delimiter = ',', default_value = "1,8")]
     pub depths: Vec<u32>,
     /// Files of the pool.

@@ -27,7 +27,6 @@ mod load;
 
 /// Minimum of our files/s relative to the other program's.
 const RATE_LIMIT: f64 = 0.98;
-/// Number of files in the runs under strace.
 const TRACED_FILES: u64 = 500;
 
 #[derive(Clone, Debug, clap::Args)]

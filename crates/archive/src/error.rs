@@ -20,7 +20,6 @@ pub struct ArchiveError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ArchiveErrorKind {
-    /// The archive does not exist.
     Missing,
     /// The archive or a record in it is damaged.
     Damaged,

@@ -14,12 +14,10 @@ use crate::filter::{Filter, signed};
 use crate::mark::is_alive;
 use crate::schema;
 
-/// The name of a run in an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunName {
     /// The run that began last.
     Last,
-    /// The run with this number in the archive.
     Number(u64),
     /// The run whose ID begins with these hexadecimal digits.
     Identity(String),

@@ -356,7 +356,7 @@ mod tests {
     #[test]
     fn sweep_takes_all_load_levels_that_can_occur() {
         let rates = || Climb::Rates(vec![10.0, 20.0, 30.0]);
-        // Three listed rates and six bisections, of 12 s each.
+        // Three listed rates and six bisections of 12 s each take 108 s.
         let one_pool = sweep(rates(), false);
         assert_eq!(durations(&one_pool), [Some(20.0), Some(108.0), Some(10.0)]);
         let time = estimate(&one_pool, None, TimeSource::Calibration);

@@ -57,7 +57,6 @@ pub enum Archiving {
         /// Whether the user requested this archive.
         is_asked: bool,
     },
-    /// The record could not be stored.
     Lost {
         why: String,
         /// Whether the user requested this archive.

@@ -382,7 +382,7 @@ fn requested_configuration_is_measured_only_in_the_requested_block() {
     }
     let sides: Vec<_> = done.iter().map(|run| run.part.side.as_deref()).collect();
     assert_eq!(sides[0], Some("old"));
-    // The configuration was already measured in this block.
+    // The configuration was already measured in block 1, so nothing remains to be measured.
     let mut again = Told::default();
     go(&planned, &mut done, &mut again, Some(("new", 1))).unwrap();
     assert!(again.measured.is_empty());

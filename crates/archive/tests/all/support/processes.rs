@@ -17,7 +17,7 @@ pub fn another(archive: &Path, test: &str) -> Command {
     of_program(&std::env::current_exe().unwrap(), archive, test)
 }
 
-/// Returns the same command for a copy of this test program.
+/// Returns the command of a helper process like [`another`], for a copy of this test program.
 pub fn of_program(program: &Path, archive: &Path, test: &str) -> Command {
     let mut command = Command::new(program);
     command

@@ -53,7 +53,6 @@ fn refuse_options_of_one_run(arguments: &RunArguments) -> Result<(), Problem> {
     }
 }
 
-/// The configuration that is repeated.
 struct Configuration {
     name: String,
     preset: Option<String>,
