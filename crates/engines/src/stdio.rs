@@ -72,8 +72,8 @@ impl Engine for Stdio {
     }
 }
 
-/// An open stream. A stream is dropped only after a failure. That failure is more specific than a
-/// failure of fclose, which is therefore ignored.
+/// An open stream. Only a failed operation drops its stream. The operation returns that failure,
+/// and a failure of fclose is ignored.
 struct Stream(NonNull<libc::FILE>);
 
 impl Stream {
@@ -171,8 +171,8 @@ impl StdioSession {
         let system = self.calls.system();
         let file = system.open(at(name), flags, FILE_MODE).map_err(failed)?;
         Stream::over(file, mode).map_err(|errno| {
-            // The stream could not be allocated; that failure is more specific than one of
-            // close(2).
+            // The stream could not be allocated. The operation returns that failure and ignores a
+            // failure of close(2).
             let _ = system.close(file);
             failed(errno)
         })

@@ -97,8 +97,8 @@ impl Files {
         Some(Arc::clone(open))
     }
 
-    /// Returns the open file of `handle`. If the handle is missing or unknown, returns another open
-    /// descriptor if the file no longer has a name, otherwise `None`.
+    /// Returns the open file of `handle`. Without a known handle, returns any open descriptor of a
+    /// file that no longer has a name, and `None` for a file with a name.
     fn open_one(&self, file: INodeNo, handle: Option<FileHandle>) -> Option<Arc<File>> {
         let given = handle.and_then(|handle| self.file(handle).ok());
         given.or_else(|| match self.path(file) {

@@ -24,7 +24,6 @@ use crate::kernel_namespace::KernelNamespace;
 use directory::NfsDirectory;
 use line::HomeLine;
 
-/// Namespace of directories on NFS servers.
 #[derive(Debug)]
 pub(crate) struct NfsNamespace {
     shared: Arc<NfsShared>,

@@ -46,8 +46,8 @@ pub struct NfsSession {
     keep_bytes: usize,
     depth: usize,
     directories: Directories,
-    /// For each location, the index of its server's first connection, and the number of
-    /// connections.
+    /// For each location, the index in `lines` of the first connection to the location's server,
+    /// and the number of connections to this server.
     lines_of: Vec<(usize, usize)>,
     lines: Vec<Line>,
     /// One flight more than the depth: the last one is reserved for [`names`](Session::names).

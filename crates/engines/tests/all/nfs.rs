@@ -42,7 +42,6 @@ pub mod procedure {
     pub const COMMIT: u32 = 21;
 }
 
-/// An engine, its server, and the URL of its target.
 pub struct Fixture {
     pub server: Server,
     pub engine: Nfs,
@@ -104,7 +103,6 @@ impl Fixture {
     }
 }
 
-/// Returns a URL without its parameters.
 pub fn bare(url: &Path) -> PathBuf {
     let url = engines::registry::parse_url(url).unwrap();
     url.unwrap().bare()

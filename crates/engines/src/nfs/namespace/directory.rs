@@ -83,8 +83,8 @@ impl NfsDirectory {
             Err(CallError::NotKnown) if self.line.stands_for(&self.handle, to, file)? => {
                 return self.remove_name(Procedure::Remove, from);
             }
-            // A server without hard links can create a file exclusively. The client that created
-            // the name may replace it.
+            // Without hard links, `to` is created exclusively, which fails if the name exists. Only
+            // the client that created the name replaces it.
             Err(CallError::Failed(Errno::OPNOTSUPP | Errno::PERM | Errno::MLINK)) => {}
             Err(error) => return Err(error),
         }

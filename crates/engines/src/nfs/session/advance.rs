@@ -26,7 +26,6 @@ pub(super) struct Context<'a> {
     pub(super) keep_bytes: usize,
 }
 
-/// How an operation continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     Call(Stage),
@@ -184,8 +183,8 @@ impl NfsFlight {
         Ok(Next::Call(self.first_stage(context.directories)))
     }
 
-    /// Continues after the LOOKUP of the file that the operation uses, rather than of a directory
-    /// on its path.
+    /// Continues after the LOOKUP of the operation's file. [`found`](Self::found) handles
+    /// directories on the path.
     #[inline]
     fn looked_up(
         &mut self,

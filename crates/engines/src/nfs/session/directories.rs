@@ -9,7 +9,6 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// emptied.
 const DIRECTORIES_MAX: usize = 1 << 16;
 
-/// Cached handles of directories, by location.
 #[derive(Debug, Default)]
 pub(super) struct Directories {
     locations: Vec<OfLocation>,

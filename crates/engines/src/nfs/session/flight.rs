@@ -86,7 +86,6 @@ pub(super) struct NfsFlight {
     pub(super) call: Call,
 }
 
-/// The current call of a flight.
 #[derive(Debug, Default)]
 pub(super) struct Call {
     /// Whether the call waits for a reply or for a connection.

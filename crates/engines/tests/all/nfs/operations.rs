@@ -395,8 +395,8 @@ fn listings_contain_all_pages() {
         }
         fixture.server.take_calls();
         done(session, &make::list_with_stat(root.name()));
-        // Entries without attributes are looked up: 5 of the first page, as `.` and `..` are
-        // skipped, and 5 of the second.
+        // Entries without attributes are looked up. The first page has 7 entries: `.` and `..`,
+        // which are skipped, and 5 files. The second page has the other 5 of the 10 files.
         let calls = [
             &[READDIRPLUS][..],
             &[LOOKUP; 5],

@@ -33,7 +33,6 @@ pub enum Act {
     CutRecord(usize),
     /// Sends the reply in fragments of this number of bytes.
     Fragments(usize),
-    /// Sends the reply twice.
     Twice,
     /// Sends the reply after the reply to the next call.
     AfterNext,
