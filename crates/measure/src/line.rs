@@ -11,7 +11,7 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Fits a line to points; returns `None` unless at least two of them have different x.
+    /// Fits a line to points; returns `None` if all points have the same x.
     pub(crate) fn through(points: &[(f64, f64)]) -> Option<Self> {
         let count = points.len() as f64;
         let mean_x = points.iter().map(|(x, _)| x).sum::<f64>() / count;

@@ -25,7 +25,6 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Counts a completed operation.
     #[inline]
     pub fn count(&mut self, bytes: u64) {
         self.operations += 1;

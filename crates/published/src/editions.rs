@@ -78,7 +78,7 @@ impl WhichEdition {
     }
 }
 
-/// Returns the text for the edition in tables; a question mark if it is unknown.
+/// Returns the text for the edition in tables; a question mark for an unknown edition.
 pub(crate) fn in_short(made: Option<&WhichEdition>) -> String {
     made.map_or_else(|| "?".to_owned(), WhichEdition::in_short)
 }

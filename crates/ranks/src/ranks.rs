@@ -130,8 +130,8 @@ impl Ranks {
     }
 
     /// Watches the runs of the other ranks, on a rank that performs no runs. The result is
-    /// available when rank 0 starts an operation with all ranks, which must be a
-    /// [`broadcast`](Self::broadcast). This rank must then start the same operation.
+    /// available when rank 0 starts an operation with all ranks. That operation must be a
+    /// [`broadcast`](Self::broadcast), and this rank must then start it as well.
     pub fn watch(&self) -> Meeting<()> {
         let (answer, meeting) = mpsc::channel();
         self.order(|together| together.watch(answer), None);
@@ -161,8 +161,8 @@ impl Ranks {
         self.shared.rank < self.count
     }
 
-    /// Waits until the other ranks close the open run that they perform. There is no time limit,
-    /// for the same reason as in [`meet`](Self::meet).
+    /// Waits until the other ranks close the open run that they perform. There is no time limit:
+    /// the run may take hours, and the loss of a rank is detected.
     ///
     /// # Errors
     /// Returns an error if a rank stopped the run or is lost.

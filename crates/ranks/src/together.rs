@@ -2,10 +2,10 @@
 //! possible, and never blocks.
 //!
 //! Messages are sent along a [tree](crate::tree), so each rank communicates only with its parent
-//! and its children. A rank has at most as many children as the logarithm of the number of ranks.
-//! Every message contains its epoch, which is incremented when a run starts and when it ends, and
-//! its step within the epoch. Messages of an older epoch are dropped; messages of a newer epoch are
-//! kept until this rank reaches that epoch.
+//! and its children. A rank of 1,000 has at most 10 children. Every message contains an epoch,
+//! which is incremented when a run starts and when the run ends, and the number of the step within
+//! the epoch. Messages of an older epoch are dropped; messages of a newer epoch are kept until this
+//! rank reaches that epoch.
 //!
 //! The ranks with the lowest numbers may perform operations without the others. The tree of such an
 //! operation is the tree of all ranks without the excluded ranks. Steps are counted separately for

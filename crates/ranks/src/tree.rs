@@ -3,7 +3,7 @@
 //! The number of a rank's parent is the rank's number without its lowest set bit. The numbers of a
 //! rank's descendants therefore follow the rank's number without a gap. A merge from the first
 //! child to the last one keeps the order of ranks. The depth and the number of children are at most
-//! the logarithm of the number of ranks.
+//! the binary logarithm of the number of ranks, rounded up.
 
 /// Returns the parent of a rank; `None` for rank 0.
 pub(crate) fn parent(rank: u32) -> Option<u32> {

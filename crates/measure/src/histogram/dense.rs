@@ -70,8 +70,8 @@ impl Buckets for Dense {
     }
 
     /// If both histograms were read from files and use few buckets, the result also contains only
-    /// the used buckets. Otherwise, all buckets are allocated. This takes at most twice the memory
-    /// of the used buckets, and each later merge then visits only the buckets of the other
+    /// the used buckets. Otherwise, all buckets are allocated. All buckets take at most twice the
+    /// memory of the used ones, and each later merge visits only the buckets of the other
     /// histogram.
     fn merge(&mut self, other: &Self) {
         let are_few = self.few.len() + other.few.len() <= BUCKETS / 4;

@@ -46,7 +46,8 @@ pub struct RateChange {
     pub average: f64,
     /// The rise of the least-squares line over the window, as a fraction of the average.
     pub drift: f64,
-    /// A constant rate has a greater drift than this, up or down, in at most 1 % of runs.
+    /// The drift that noise can explain, as a fraction of the average. If the rate is constant, at
+    /// most 1 % of runs have a greater drift, up or down.
     pub drift_by_chance: f64,
     /// The lowest mean of the five rounds, in the unit of the slices.
     pub slowest: f64,
@@ -55,7 +56,8 @@ pub struct RateChange {
     /// The difference between the highest and the lowest mean of the five rounds, as a fraction of
     /// the average.
     pub excursion: f64,
-    /// A constant rate has a greater excursion than this in at most 0.1 % of runs.
+    /// The excursion that noise can explain, as a fraction of the average. If the rate is constant,
+    /// at most 0.1 % of runs have a greater excursion.
     pub excursion_by_chance: f64,
 }
 
@@ -227,8 +229,8 @@ mod tests {
             found.drift_by_chance,
             3.355 * (left / 8.0 / 82.5).sqrt() / 10.0,
         );
-        // All rounds have the mean 100. The variance within the rounds is 10 / 5 with 5 degrees of
-        // freedom.
+        // Each of the five rounds has two slices, 101 and 99, and the mean 100. The variance within
+        // the rounds is 10 / 5 = 2, with 5 degrees of freedom (limit 13.93).
         close(found.excursion, 0.0);
         close(
             found.excursion_by_chance,
@@ -278,8 +280,7 @@ mod tests {
         assert!((error - 0.01).abs() < 0.000_5, "{error}");
         close(counting_error(&of([1_000; 50])), 0.0);
         // Half of the operations take 1 ns and the others 3 ns, so the coefficient of variation is
-        // 1/2. The error of 100 operations is a tenth of that, because 10 is the square root of
-        // 100.
+        // 1/2. The error of 100 operations is 1/2 divided by the square root of 100: 0.05.
         close(
             counting_error(&of((0..100).map(|number| 1 + number % 2 * 2))),
             0.05,

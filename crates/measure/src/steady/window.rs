@@ -81,7 +81,7 @@ pub(super) fn first_or_last<T>(
     last
 }
 
-/// Returns the mean, or `None` unless it is positive and finite.
+/// Returns the mean; `None` if the mean is 0, negative or not finite.
 pub(super) fn average(values: &[f64]) -> Option<f64> {
     let average = values.iter().sum::<f64>() / values.len() as f64;
     (average > 0.0 && average.is_finite()).then_some(average)

@@ -13,7 +13,6 @@ use crate::compare_tables::amount;
 use crate::number::Unit;
 use crate::source::Figure;
 
-/// Returns the tables of a layout with their titles.
 pub(super) fn tables(results: &LayoutResults, view: LayoutView) -> Vec<(String, Table)> {
     match results.layout {
         PaperLayout::Tr3022 | PaperLayout::Submissions => by_configuration(results, view),

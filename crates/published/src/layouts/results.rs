@@ -172,7 +172,7 @@ impl LayoutResults {
         });
     }
 
-    /// Returns the number of INVALID blocks of a cell, or `None` if no block was INVALID.
+    /// Returns the entry of a cell in `invalid`, or `None` if no block of the cell was INVALID.
     pub fn invalid_of(&self, work: usize, system: usize) -> Option<&InvalidBlocks> {
         self.invalid
             .iter()

@@ -8,7 +8,7 @@ use crate::communicator::{CommunicationError, Message};
 use crate::links::Post;
 use crate::message::{Envelope, Head, Sort, decode};
 
-/// Number of pulses sent within the time after which a silent rank is lost.
+/// Number of pulses that a rank sends within the time limit for silence.
 const PULSES: u32 = 8;
 
 impl Together {

@@ -77,7 +77,6 @@ impl Communicator for Late {
     }
 }
 
-/// An operation of all ranks.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Sum(u32),
