@@ -250,8 +250,8 @@ impl Client {
         has_time
     }
 
-    /// Returns the error for a call without a reply. The error is `NotKnown` if the server may have
-    /// executed the call and a repetition would not show that.
+    /// Returns the error for a call without a reply. The error is `NotKnown` with `may_be_done`:
+    /// the server may have executed the call, and a repetition would not show it.
     fn gave_up(&self, may_be_done: bool, errno: Errno) -> CallError {
         if may_be_done {
             self.counters.not_known.add(1);

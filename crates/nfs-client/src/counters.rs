@@ -134,7 +134,7 @@ impl Counters {
     }
 }
 
-/// The counters of all threads.
+/// The counters of active threads, and the totals of threads that ended.
 #[derive(Debug, Default)]
 pub struct AllCounters(Mutex<Inner>);
 
@@ -147,7 +147,7 @@ struct Inner {
 }
 
 impl AllCounters {
-    /// Creates the counters of a thread.
+    /// Creates the counters of a thread, which [`sum`](Self::sum) includes.
     pub fn add(&self) -> Arc<Counters> {
         let counters = Arc::default();
         self.inner().live.push(Arc::clone(&counters));

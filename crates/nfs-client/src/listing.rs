@@ -29,7 +29,7 @@ impl NoEnd {
     pub const TOO_LONG: Errno = Errno::OVERFLOW;
 }
 
-/// The progress of a listing.
+/// The position of a listing, and the counts that detect a listing without end.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ListingProgress {
     place: ListingPlace,

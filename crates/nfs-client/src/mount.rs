@@ -53,13 +53,14 @@ pub struct Export {
     pub port: Option<u16>,
     /// The port of the MOUNT service; `None` asks the server's port mapper.
     pub mount_port: Option<u16>,
-    /// The directory's path on the server.
+    /// The absolute path of the directory on the server, such as `/export/path`. The server may
+    /// export only a parent directory.
     pub path: Vec<u8>,
     /// The user ID of calls; `None` for the user ID of this process.
     pub uid: Option<u32>,
     /// The group ID of calls; `None` for the group ID of this process.
     pub gid: Option<u32>,
-    /// Whether connections use a local port below 1024.
+    /// Whether connections use a local port below 1024, which some servers require.
     pub privileged: bool,
 }
 
@@ -78,7 +79,7 @@ impl Export {
     }
 }
 
-/// An export that was mounted.
+/// The result of [`mount`](crate::mount()): what a client needs for NFS calls.
 #[derive(Debug)]
 pub struct Mounted {
     /// How to call the NFS service: its address, credentials and timeout.
@@ -87,7 +88,7 @@ pub struct Mounted {
     pub mount_port: u16,
     /// The path that was mounted: the path of the export, or of one of its parent directories.
     pub export: Vec<u8>,
-    /// The handle of the export's directory.
+    /// The handle of the directory at [`Export::path`], which may be below `export`.
     pub directory: Handle,
     /// The user and group IDs that NFS calls contain.
     pub caller: Caller,

@@ -60,14 +60,14 @@ macro_rules! procedures {
                 }
             }
 
-            /// The procedure's name in the protocol.
+            /// The procedure's name in the protocol, such as `READDIRPLUS`.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)+
                 }
             }
 
-            /// The program that contains the procedure.
+            /// The program that provides the procedure: NFS, MOUNT or the portmapper.
             pub const fn program(self) -> Program {
                 match self {
                     $(Self::$variant => Program::$program,)+

@@ -52,7 +52,7 @@ pub fn made(mut reader: Reader<'_>) -> Result<Option<Handle>, Garbled> {
     Ok(handle)
 }
 
-/// The results of READ.
+/// The results of READ; `data` borrows the bytes of the reply.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadResult<'a> {
     /// The attributes of the file, if the server includes them.
@@ -80,10 +80,10 @@ pub fn read(mut reader: Reader<'_>, asked: usize) -> Result<ReadResult<'_>, Garb
     })
 }
 
-/// The results of WRITE.
+/// The results of WRITE; the server may write fewer bytes than requested.
 #[derive(Clone, Copy, Debug)]
 pub struct WriteResult {
-    /// Number of bytes written.
+    /// Number of bytes written, at most as many as requested.
     pub count: usize,
     /// The stability of the written bytes, which may differ from the requested stability.
     pub stable: Stable,
@@ -204,7 +204,7 @@ pub struct PreferredSizes {
     pub write: u32,
 }
 
-/// Decodes the results of FSINFO.
+/// Decodes the results of FSINFO, and skips the fields that the client does not use.
 pub fn preferred_sizes(mut reader: Reader<'_>) -> Result<PreferredSizes, Garbled> {
     let _of_the_root = FileAttributes::read_optional(&mut reader)?;
     let mut three = || Ok((reader.u32()?, reader.u32()?, reader.u32()?));

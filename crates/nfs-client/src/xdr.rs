@@ -23,7 +23,7 @@ const fn padding(length: usize) -> usize {
 }
 
 impl<'a> Reader<'a> {
-    /// Creates a reader of these bytes.
+    /// Starts at the first byte; each decoded value advances the reader.
     #[inline]
     pub fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)

@@ -27,9 +27,9 @@ pub struct ClassicFigures {
     pub created_alone: u64,
     /// Number of files created in transactions.
     pub created_mixed: u64,
-    /// Number of files read.
+    /// Number of reads in transactions, each of a whole file.
     pub read: u64,
-    /// Number of files appended to.
+    /// Number of appends in transactions.
     pub appended: u64,
     /// Number of files deleted after the transactions.
     pub deleted_alone: u64,

@@ -13,8 +13,8 @@ use crate::read::BYTES_MAX;
 pub struct Documents<R> {
     source: BufReader<R>,
     bytes_max: usize,
-    /// Whether `next` has returned an object or an error. If not, the end of the text is an error:
-    /// the text is empty.
+    /// Whether `next` has returned an object or an error. A text that ends before is empty, which
+    /// is an error.
     has_any: bool,
     /// Whether an error has ended the iteration.
     is_over: bool,
@@ -24,7 +24,7 @@ pub struct Documents<R> {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DocumentError {
-    /// The text cannot be read.
+    /// The source returned this error while the text was read.
     #[error("cannot read it: {0}")]
     Read(std::io::Error),
     /// The text contains only white space.

@@ -188,8 +188,8 @@ fn stream_hash(spec: &RunSpec, cluster: &ClusterRecord) -> Fact<StreamHash> {
     }
     let hashes = cluster.ranks.iter().flat_map(|rank| &rank.worker_hashes);
     let mut hashes: Vec<StreamHash> = hashes.cloned().collect();
-    // After the preparation, each worker uses the pool of its neighbour, so its hash is that of the
-    // neighbour's pool. The rotation puts the hashes into the order of the pools.
+    // After the preparation, each worker uses the pool of its neighbour, so the worker's hash is
+    // that of the neighbour's pool. The rotation sorts the hashes by pool.
     hashes.rotate_right(spec.neighbour_of(0) as usize);
     Fact::Known(StreamHash::of_all(hashes))
 }

@@ -44,7 +44,8 @@ pub struct MachineSlice {
     pub began_ns: u64,
     /// Moment of the later reading, in nanoseconds since the origin.
     pub ended_ns: u64,
-    /// Growth of the counters.
+    /// Growth of the counters between the two readings. A state, such as memory in use, has the
+    /// value of the later reading.
     pub counted: CountersDifference,
 }
 
@@ -64,17 +65,17 @@ pub struct MachineOverTime {
     /// For each slice, the moment of the reading at its end, in nanoseconds since the origin. The
     /// slice begins at the end of the previous slice, the first one at `began_ns`.
     pub ended_ns: Vec<u64>,
-    /// Counters of this process.
+    /// Counters of this process, summed over all threads, including ended threads.
     pub process: ProcessOverTime,
     /// Counters of the threads that existed at the beginning and at the end of the first slice, by
     /// ascending thread number. Workers are included. The time of threads that are not listed is
     /// included in `process`.
     pub threads: Fact<Vec<ThreadOverTime>>,
-    /// Counters of the whole machine.
+    /// Counters of the machine, including work of other programs.
     pub system: SystemOverTime,
     /// Counters of the devices below the targets. Not applicable without devices.
     pub devices: Fact<Vec<DeviceOverTime>>,
-    /// Reasons why numbers are missing.
+    /// Reasons why numbers are missing; empty if no number is missing.
     pub unknown: Vec<Unknown>,
 }
 
@@ -137,8 +138,8 @@ impl MachineOverTime {
         }
     }
 
-    /// Adds the next slice. Slices must be in order. A slice is merged with the last slice if its
-    /// number is not higher.
+    /// Adds the next slice. Slices must be in order. If the number of `slice` is not higher than
+    /// that of the last slice, the two are merged.
     pub fn add(&mut self, slice: &MachineSlice) {
         if self.is_empty() {
             self.forget_the_gone(&slice.counted.threads);
@@ -181,7 +182,7 @@ impl MachineOverTime {
         self.index.len()
     }
 
-    /// Whether there are no slices.
+    /// Whether there are no slices, as in a series to which [`add`](Self::add) added none.
     pub fn is_empty(&self) -> bool {
         self.index.is_empty()
     }

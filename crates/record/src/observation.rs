@@ -13,7 +13,7 @@ pub const OBSERVATION_VERSION: u32 = 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandEnd {
-    /// The command exited.
+    /// The command ended by its own exit.
     Exited {
         /// Exit status of the command, from 0 to 255.
         status: i32,
@@ -48,9 +48,9 @@ pub struct Observation {
     pub began_unix_ns: u64,
     /// Facts about the machine, read at the start.
     pub host: Host,
-    /// Facts about the target.
+    /// Facts about the target, whose file system and devices are observed.
     pub target: Target,
-    /// How the command ended.
+    /// Exit status of the command, or the signal that ended it.
     pub end: CommandEnd,
     /// Time from the start of the command to its end, in nanoseconds.
     pub wall_ns: u64,
@@ -68,7 +68,6 @@ pub struct Observation {
     pub sync: Option<TargetSync>,
 }
 
-/// The JSON form of an observation.
 #[derive(Serialize)]
 struct WrittenObservation<'a> {
     observation: &'a Observation,

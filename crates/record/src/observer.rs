@@ -3,9 +3,9 @@
 //!
 //! The observer reads the counters once before the run, about every 100 ms during the run, and once
 //! after it. No worker is active at the first and the last reading, so the counters of the whole
-//! run are exact. Between two readings each counter is assumed to grow evenly. The error of a
-//! phase's counters is therefore at most the growth between the two readings around its beginning
-//! and around its end.
+//! run are exact. Between two readings each counter is assumed to grow evenly. A phase usually
+//! begins and ends between two readings. The error of its counters is at most the growth in these
+//! two intervals.
 
 use serde::{Deserialize, Serialize};
 use system::{Fact, MachineReading, MessageCounter, MessagesReading};
@@ -229,8 +229,8 @@ mod tests {
         let p99 = |began_ms: i64, ended_ms: i64| {
             cpu_busy_p99(&readings, began_ms * 1_000_000, ended_ms * 1_000_000)
         };
-        // The period contains one window, in which the processors were busy for 4 of 8 s. The
-        // remaining second belongs to no window.
+        // The period of 3 s contains one window of 2 s, in which the four processors were busy for
+        // 4 of 8 s. The third second belongs to no window.
         assert_eq!(p99(10_000, 13_000), Fact::Known(0.5));
         assert_eq!(p99(11_000, 13_000), Fact::Known(0.75));
         assert_eq!(

@@ -29,7 +29,7 @@ impl From<Vec<Option<u64>>> for Counts {
 }
 
 impl Counts {
-    /// Returns the growth of the counter in each slice.
+    /// Returns the growth of the counter in each slice; `None` if the growth is unknown.
     pub fn each(&self) -> &[Option<u64>] {
         &self.0
     }

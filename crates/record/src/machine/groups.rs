@@ -114,7 +114,7 @@ over_time! {
     total_ns: Counts = |system| time(system, |times| &times.total_ns), live "machine_total_ns";
     /// Busy time, in nanoseconds: all except idle, iowait and steal.
     busy_ns: Counts = |system| time(system, |times| &times.busy_ns), live "machine_busy_ns";
-    /// Time in user mode, in nanoseconds.
+    /// Time in user mode with normal priority, in nanoseconds.
     user_ns: Counts = |system| time(system, |times| &times.user_ns);
     /// Time in user mode with low priority, in nanoseconds.
     nice_ns: Counts = |system| time(system, |times| &times.nice_ns);
@@ -146,9 +146,10 @@ over_time! {
     /// Counters of one device below the targets, including work of other programs
     /// (Documentation/block/stat.rst).
     DeviceOverTime of DeviceCounters {
-        /// Kernel name of the device.
+        /// Kernel name of the device, such as `sda`.
         name: String,
-        /// Position of the device below the target.
+        /// Relation of the device to the target, such as the device of its file system or of its
+        /// journal.
         role: DeviceRole,
     }
     /// Number of reads that the device completed.
@@ -179,7 +180,7 @@ over_time! {
     busy_ms: Counts = |device| device.busy_ms.clone(), live "busy_ms";
     /// Sum of the durations of all operations, in milliseconds.
     queued_ms: Counts = |device| device.queued_ms.clone();
-    /// Number of operations in flight.
+    /// Number of operations that were issued to the device and are not completed.
     in_flight: States = |device| device.in_flight.clone(), live "in_flight";
 }
 
