@@ -163,8 +163,8 @@ impl Drop for Mounted {
         let Some(serving) = self.serving.take() else {
             return;
         };
-        // The serving thread ends only when the file system is unmounted, here or by another
-        // process. Joining it otherwise would block forever.
+        // The serving thread ends when the file system is unmounted, here or by another process.
+        // While the file system is mounted, joining the thread would block forever.
         if unmounted.is_ok() || serving.guard.is_finished() {
             let _ = serving.join();
         }

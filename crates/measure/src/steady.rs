@@ -56,8 +56,8 @@ mod tests {
             !above.is_steady && above.slope_excursion < 1e-9,
             "{above:?}"
         );
-        // A line that rises by 10 % over the window is steady. One that rises by 12 % is not,
-        // although its excursion is below 20 %.
+        // A line that rises by 10 % over the window is steady. A line that rises by 12 % is not
+        // steady, although its excursion is below 20 %.
         assert!(window(&[95.0, 97.5, 100.0, 102.5, 105.0]).is_some_and(|steady| steady.is_steady));
         let steeper = window(&[94.0, 97.0, 100.0, 103.0, 106.0]).unwrap();
         assert!(
@@ -77,7 +77,7 @@ mod tests {
         let steady = rounds(&settling, WINDOW_ROUNDS).unwrap();
         assert!(steady.is_steady);
         // The window from 118 on is not steady. Its excursion of 19 / 104.4 = 18 % is within the
-        // limit, but its line falls by 15 %, which is too much.
+        // limit of 20 %, but its line falls by 15 %, and the limit is 10 %.
         assert_eq!(steady.begins, 5);
         close(steady.average, 101.0);
     }

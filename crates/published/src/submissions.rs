@@ -78,8 +78,8 @@ pub struct PublishedColumn {
     pub system: String,
     /// The person or organisation that measured the row.
     pub contributor: Fact<String>,
-    /// The edition that produced the row. It is derived from the ratio of data read to data
-    /// written; if that is not possible, it is the edition that the source names.
+    /// The edition that produced the row, according to the ratio of data read to data written. For
+    /// rows without this ratio, the edition that the source names.
     pub edition: String,
     /// Whether the source converted the row's rates wrongly, so that the printed rates are too
     /// high.

@@ -35,8 +35,8 @@ const PART_BYTES: usize = 3 << 10;
 /// The byte before a part is [`LAST`] if the message ends with this part, otherwise [`MORE`].
 const MORE: u8 = 0;
 const LAST: u8 = 1;
-/// Number of recently sent parts that are compared with a new part, which is stored only if it
-/// differs from all of them.
+/// Number of recently sent parts with which a new part is compared. A part that equals one of them
+/// is not stored.
 const KEPT_ONCE: usize = 32;
 /// A wait for a message polls without pauses for this time, and with [`PAUSES`] afterwards.
 const WITHOUT_PAUSE: Duration = Duration::from_micros(200);

@@ -9,7 +9,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The difference that is added to a time of this rank's clock to get the time of rank 0's clock.
+/// The offset of rank 0's clock from this rank's clock: a time of this rank plus the offset is the
+/// time of rank 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockOffset {
     /// The time of the measurement, read from this rank's clock, in nanoseconds.

@@ -297,8 +297,8 @@ impl Meet for Rest {
     fn advance(&mut self, post: &mut Post<'_>) -> Outcome<Progress<()>> {
         if let Some(parent) = parent(post.rank()) {
             match post.take(parent) {
-                // The parent has closed the run. A parent that rests itself closes the run only
-                // after its own parent has closed it.
+                // The parent has closed the run. If the parent also rests, it has waited for its
+                // own parent to close the run.
                 Err(CommunicationError::Stopped { .. }) => {}
                 Err(why) => return Err(why),
                 Ok(_) => return Ok(Progress::Waits),

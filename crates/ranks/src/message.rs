@@ -71,8 +71,7 @@ pub(crate) struct Head {
     pub(crate) count: u32,
     /// The epoch of the sender, which is incremented when a run starts and when the run ends.
     pub(crate) epoch: u64,
-    /// The step of the sender: the number of operations with `count` ranks that it started in the
-    /// epoch.
+    /// The number of operations with `count` ranks that the sender has started in the epoch.
     pub(crate) step: u64,
 }
 

@@ -112,8 +112,8 @@ impl Check {
     }
 }
 
-/// Merges two facts. A fact that is not applicable adds nothing. If one of the facts is
-/// unavailable, the result is unavailable.
+/// Merges two facts. A fact that is not applicable adds nothing. An unavailable fact makes the
+/// result unavailable.
 pub fn facts<T>(one: Fact<T>, other: Fact<T>, merge: impl FnOnce(T, T) -> T) -> Fact<T> {
     match (one, other) {
         (Fact::Known(one), Fact::Known(other)) => Fact::Known(merge(one, other)),

@@ -29,7 +29,7 @@ const ON_THE_WAY: OFlags = OFlags::PATH
 /// Opens a directory and determines with whose rights the directory is used.
 pub(crate) fn open(path: &Path) -> Result<(OwnedFd, Access), Errno> {
     // Only a process of root needs this protection: links in a replaced directory could redirect
-    // its calls to any file of the system.
+    // its calls to any file of the machine.
     if !rustix::process::geteuid().is_root() {
         return Ok((openat(CWD, path, super::OPEN, Mode::empty())?, Access::Own));
     }
@@ -57,8 +57,8 @@ pub(crate) fn open(path: &Path) -> Result<(OwnedFd, Access), Errno> {
     Ok((opened, access))
 }
 
-/// The resolution of a path, name by name, through directories that are held open. The directory
-/// that was checked is therefore the one that is used.
+/// The resolution of a path, name by name, through directories that are held open. Renaming a
+/// directory between check and use therefore has no effect.
 struct Walk {
     at: OwnedFd,
     /// The path of the directory `at`.
@@ -96,8 +96,8 @@ impl Walk {
         self.names.extend(names);
     }
 
-    /// Records the user or group that may rename entries of the current directory, unless this was
-    /// already recorded for a previous directory.
+    /// Records the user or group that may rename entries of the current directory. An entry for an
+    /// earlier directory of the path is not replaced.
     fn look(&mut self) -> Result<(), Errno> {
         if self.exchanger.is_none() {
             let facts = fstat(&self.at)?;
@@ -171,9 +171,9 @@ impl Walk {
     }
 }
 
-/// Determines with whose rights a directory is used if another user (`exchanger`) may rename it or
-/// its entries. If the process acts as the owner, its group is nogroup, because the owner needs no
-/// rights of a group.
+/// Determines with whose rights a directory is used if another user (`exchanger`) may rename the
+/// directory or its entries. A process that acts as the owner gets the group nogroup, because the
+/// owner needs no rights of a group.
 fn access(exchanger: Exchanger, (owner, group, mode): (u32, u32, u32), is_listed: bool) -> Access {
     let act_as = |user, group| ActingUser { user, group };
     if owner != 0 {

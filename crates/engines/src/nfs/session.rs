@@ -95,8 +95,8 @@ impl NfsSession {
             && flight.stage == Stage::Create
             && flight.call.creation_verifier.is_none()
         {
-            // This call repeats a creation. If it is lost as well, the verifier lets the server
-            // recognize the next repetition.
+            // This call repeats a creation. If this call is lost as well, the verifier lets the
+            // server recognize the next repetition.
             flight.call.creation_verifier = Some(any_number().to_ne_bytes());
         }
         let line::LineState::Up(channel) = &mut line.state else {

@@ -118,8 +118,8 @@ impl<B: Buckets> Durations<B> {
             .map(|(index, count)| (middle(index), count))
     }
 
-    /// Returns a percentile by the nearest-rank method: the least duration that at least `percent`
-    /// percent of the durations do not exceed. Its relative error is at most the error bound of
+    /// Returns a percentile by the nearest-rank method: in ascending order, the duration at the
+    /// rank `percent` % of the count, rounded up. The relative error is at most the error bound of
     /// histograms. Returns `None` for an empty histogram.
     pub fn percentile(&self, percent: f64) -> Option<u64> {
         let count = self.count();

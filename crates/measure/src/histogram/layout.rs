@@ -30,9 +30,8 @@ pub(super) fn bounds(index: usize) -> Range<u64> {
     low..low + (1 << shift)
 }
 
-/// Returns the indices of the buckets from the one that contains the minimum to the one that
-/// contains the maximum. The range is empty for an empty histogram, whose `min_ns` exceeds its
-/// `max_ns`.
+/// Returns the range of bucket indices from the minimum's bucket to the maximum's bucket. An empty
+/// histogram has `min_ns` above `max_ns`, and an empty range.
 pub(super) fn range(min_ns: u64, max_ns: u64) -> Range<usize> {
     if min_ns > max_ns {
         0..0

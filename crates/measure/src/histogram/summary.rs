@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Statistics of durations, in nanoseconds. A percentile is available only if at least ten
-/// durations are beyond it, because fewer would make it depend on chance.
+/// durations are beyond it. With fewer, its value would depend on chance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LatencySummary {
     /// The exact arithmetic mean; null if no durations were measured.

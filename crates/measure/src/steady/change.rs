@@ -37,8 +37,8 @@ const ROUNDS_KNOWN: f64 = 5.484;
 /// are fractions of the average.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RateChange {
-    /// Whether the rate is steady: neither drift nor excursion exceeds both its limit and its
-    /// noise.
+    /// Whether neither the drift nor the excursion is significant. A value is significant if it
+    /// exceeds both its limit and what noise can explain.
     pub is_steady: bool,
     /// The number of slices in the window.
     pub window: usize,
@@ -62,12 +62,12 @@ pub struct RateChange {
 }
 
 impl RateChange {
-    /// Returns whether the drift exceeds both its limit and its noise.
+    /// Returns whether the drift, up or down, exceeds both its limit and `drift_by_chance`.
     pub fn drifts(&self) -> bool {
         self.drift.abs() > DRIFT_MAX.max(self.drift_by_chance)
     }
 
-    /// Returns whether the excursion exceeds both its limit and its noise.
+    /// Returns whether the excursion exceeds both its limit and `excursion_by_chance`.
     pub fn varies(&self) -> bool {
         self.excursion > EXCURSION_MAX.max(self.excursion_by_chance)
     }
@@ -237,8 +237,8 @@ mod tests {
             13.93 * (2.0_f64 / 2.0).sqrt() / 100.0,
         );
         assert!(found.is_steady);
-        // If the relative error is 10 % for the whole window, it is 31.6 % for each of its ten
-        // slices.
+        // A relative error of 10 % for the whole window means an error of 10 % × sqrt(10) = 31.6 %
+        // for each of the ten slices.
         let noisy = judge(&slices, 100.0, 0.1).unwrap();
         close(
             noisy.drift_by_chance,

@@ -239,8 +239,8 @@ fn session(results: &LayoutResults, view: LayoutView, work: usize) -> Table {
             for (system, base) in factors(systems, base) {
                 row.push(factor(results, (work, system, figure), base));
                 // A factor has no minimum and maximum, so its cell in the row of minima and maxima
-                // must be empty. The figure `Improvement` makes it empty, because sessions contain
-                // no improvements.
+                // must be empty. Sessions contain no improvements, so the figure `Improvement`
+                // gives an empty cell.
                 places.push((work, system, Figure::Improvement));
             }
         }

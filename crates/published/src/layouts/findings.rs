@@ -9,8 +9,8 @@ use crate::compare_run::WHOLE_SYSTEMS;
 use crate::compare_tables::amount;
 use crate::source::Figure;
 
-/// Returns sentences about confirmed and contradicted differences. If the paper contains no results
-/// for the study's works, it returns one sentence that explains this.
+/// Returns sentences about confirmed and contradicted differences, or one sentence that explains
+/// that the paper contains no results for the study's works.
 pub fn sentences(results: &LayoutResults) -> Vec<String> {
     if results.published().next().is_none() {
         return vec![none(results)];

@@ -56,8 +56,8 @@ pub(super) fn serve(mut together: Together, orders: &Receiver<Order>, limit: Dur
     farewell(together, idle, limit);
 }
 
-/// Ends the communication, after the other ranks were informed of a loss or outstanding messages
-/// were transmitted.
+/// Informs the other ranks of a loss, or else transmits outstanding messages. Then ends the
+/// communication.
 fn farewell(mut together: Together, idle: Duration, limit: Duration) {
     while together.lost_for().is_some_and(|since| since < FAREWELL) {
         thread::sleep(idle);

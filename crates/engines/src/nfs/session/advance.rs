@@ -183,8 +183,8 @@ impl NfsFlight {
         Ok(Next::Call(self.first_stage(context.directories)))
     }
 
-    /// Continues after the LOOKUP of the operation's file. [`found`](Self::found) handles
-    /// directories on the path.
+    /// Continues after the LOOKUP of the operation's file. `found_directory` handles directories on
+    /// the path.
     #[inline]
     fn looked_up(
         &mut self,

@@ -83,8 +83,8 @@ impl NfsSession {
         for location in locations {
             let url = self.shared.url_of(&location.directory)?;
             let (target, rest) = self.shared.target(&url, &self.counters)?;
-            // Targets on one server share connections, because files can be renamed between such
-            // targets.
+            // Targets on one server share connections, because a file can be renamed from one of
+            // these targets to another.
             let known = opened
                 .iter()
                 .find(|(other, ..)| is_same_server(other, &target));

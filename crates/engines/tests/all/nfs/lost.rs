@@ -267,8 +267,8 @@ fn operations_in_flight_at_disconnect_succeed_or_report_unknown_outcome() {
                 }
             }
             assert_eq!(fixture.traffic().count("not_known"), not_known);
-            // The outcome is not known for calls whose replies were lost. These include replies
-            // that the server sent just before the connection was lost.
+            // The outcome is not known for calls whose replies were lost, including replies that
+            // the server sent just before the connection was lost.
             assert!((2..=4 * depth as u64).contains(&not_known), "{not_known}");
             assert!(
                 (2..=4).contains(&fixture.traffic().count("reconnections")),
