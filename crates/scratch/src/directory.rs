@@ -17,7 +17,6 @@ use crate::held_path::{self, shown};
 
 /// Prefix of the names of scratch file system directories.
 pub(crate) const PREFIX: &str = "postmark-made-";
-/// Name of the manifest in the directory.
 pub(crate) const MANIFEST: &str = ".postmark-made.json";
 /// Name of the directory on which the scratch file system is mounted.
 pub(crate) const MOUNT: &str = "mount";

@@ -20,9 +20,7 @@ use crate::owned::{MadeLeft, NOT_OURS, Owned};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MadeRemoved {
     pub directory: PathBuf,
-    /// Number of mounts that were removed.
     pub mounts: usize,
-    /// Number of loop devices that were detached.
     pub loop_devices: usize,
     /// Number of images and saved states that were removed.
     pub images: usize,

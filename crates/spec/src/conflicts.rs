@@ -236,7 +236,8 @@ pub(crate) const GIVEN: &[Conflict] = &[
     ),
 ];
 
-/// Conflicts in a complete spec. The checked options are those that resolve to the spec.
+/// Conflicts in a complete spec. They are checked with the options that `RunSpec::to_options`
+/// returns.
 pub(crate) const COMPLETE: &[Conflict] = &[
     Conflict(
         &["cache"],

@@ -126,8 +126,9 @@ fn compat(spec: &RunSpec) -> Option<Edition> {
     edition.filter(|edition| *edition == Edition::V1_0 || !does_more)
 }
 
-/// Value of an option that is on by default, or off with `--compat`; `None` if the value is this
-/// default, or if the engine has no choice.
+/// Value of an option that is on by default, and off by default with `--compat`. `None` if the
+/// value is the default, or if `is_possible` is false, because the engine does not support the
+/// option.
 fn unusual(spec: &RunSpec, is_possible: bool, is_on: bool) -> Option<bool> {
     let is_default = is_on == compat(spec).is_none();
     (is_possible && !is_default).then_some(is_on)

@@ -139,7 +139,7 @@ mod tests {
     }
 
     /// Options whose help states the default as a fixed text. Each option is listed with the other
-    /// options without which it is refused or has no effect.
+    /// options that it requires to have an effect.
     const BESIDE: &[(&str, &str)] = &[
         ("align", "--mix read=1"),
         ("arrivals", "--rate 1000"),

@@ -132,7 +132,6 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// The SLO of the load levels.
     pub fn slo(&self) -> Option<SloOption> {
         let operation = self.slo_operation;
         self.slo_p99_ns
@@ -147,11 +146,11 @@ pub struct SteadyAsked {
     pub rule: SteadyRule,
     /// Length of a round, in nanoseconds.
     pub round_ns: u64,
-    /// Maximum number of rounds.
+    /// Number of rounds after which the run ends, even if the rate is not steady.
     pub rounds_max: u32,
 }
 
-/// Describes the load sweep for reports.
+/// Describes the load sweep for reports; `None` without a sweep.
 pub(crate) fn shown_sweep(drive: &Drive) -> Option<String> {
     let sweep = drive.sweep.as_ref()?;
     let what = match &sweep.climb {
@@ -188,13 +187,13 @@ pub(crate) fn shown_stop(drive: &Drive) -> Option<String> {
     }
 }
 
-/// Describes the warm-up for reports.
+/// Describes the warm-up for reports; `None` without a warm-up.
 pub(crate) fn shown_warm_up(drive: &Drive) -> Option<String> {
     let seconds = seconds(drive.warm_up);
     (!drive.warm_up.is_zero()).then(|| format!("after a warm-up of {seconds} s"))
 }
 
-/// Describes the offered rate of an open loop for reports.
+/// Describes the offered rate for reports; `None` for a closed loop.
 pub(crate) fn shown_rate(drive: &Drive) -> Option<String> {
     let Pace::Open {
         per_second,

@@ -54,7 +54,7 @@ pub struct RunSpec {
     pub targets: Vec<PathBuf>,
     /// Where the files are created in the targets.
     pub place: Place,
-    /// The I/O engine.
+    /// The I/O engine, by the name that `--engine` accepts, such as `posix`.
     #[serde(rename = "storage")]
     pub engine: EngineName,
     /// Number of operations that each worker keeps in flight; left out if 1.
@@ -149,7 +149,7 @@ impl RunSpec {
         }
     }
 
-    /// Returns the numbers of the workers of a rank.
+    /// Returns the workers of a rank, by their numbers among the workers of all ranks.
     pub fn workers_of(&self, rank: u32) -> Range<u32> {
         let each = self.workload.workers.count() / self.ranks.max(1);
         rank * each..(rank + 1) * each

@@ -39,7 +39,7 @@ pub(crate) struct Watch {
     pub answers: Vec<Sender<Answer>>,
     /// Status slots by worker and flight.
     pub slots: Vec<Vec<Arc<Slot>>>,
-    /// The pool that each worker uses.
+    /// The pool that each worker prepares, by worker.
     pub pools: Vec<PoolOfWorker>,
     /// The pools that workers change to after the preparation; empty if workers keep their own
     /// pools.

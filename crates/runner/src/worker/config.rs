@@ -119,7 +119,7 @@ pub(crate) struct WorkerConfig {
     /// Position in the stream of the reused pool; `None` for a new pool.
     pub reuse: Option<Position>,
     pub keep: bool,
-    /// Number of the transactions' first segment that is not warm-up.
+    /// Number of the first segment after the warm-up.
     pub first_round: u32,
     /// For each phase, the actions whose operations may occur.
     pub actions: [Vec<Action>; Phase::ALL.len()],

@@ -15,7 +15,6 @@ pub(super) struct Flights {
     waits: Histogram,
 }
 
-/// An operation in flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flight {
     pub(super) intent: Intent,
@@ -118,7 +117,7 @@ impl Flights {
         others.any(|flight| Reach::of(&flight.intent).is_some_and(|other| other.meets(&reach)))
     }
 
-    /// Whether an operation of a transaction is in flight.
+    /// Whether an operation of this transaction is in flight.
     pub(super) fn has(&self, transaction: u64) -> bool {
         let mut flights = self.in_flight.iter().flatten();
         flights.any(|flight| flight.issued.transaction == transaction)

@@ -12,9 +12,9 @@ use super::state::{Left, Worker};
 use crate::clock::Clock as _;
 
 impl Worker {
-    /// Repeats a draw that returned no intent because its file is claimed. One of the worker's
-    /// operations in flight must complete before each attempt. Returns `false` if the draw returned
-    /// no intent for another reason.
+    /// Repeats a draw that returned no intent because the drawn file is claimed. One of the
+    /// worker's operations in flight must complete before each attempt. Returns `false` if the draw
+    /// returned no intent for another reason.
     #[cold]
     pub(super) fn draw_after_completion(
         &mut self,
@@ -104,8 +104,8 @@ impl Worker {
         left
     }
 
-    /// Removes and returns the times that intents have waited for files. Such a file was claimed by
-    /// another worker, or used by an operation in flight.
+    /// Removes and returns the times that intents have waited for a file that another worker had
+    /// claimed or that an operation in flight used.
     pub(super) fn take_waits(&mut self) -> Option<Histogram> {
         let of_others = self.tools.source.take_waits();
         if self.is_synchronous || self.tools.slots.len() == 1 {

@@ -17,7 +17,6 @@ use crate::failures::Failed;
 pub(super) const CHECK_NAMES: &str = Aside::Look.name();
 const CHECK_CONTENTS: &str = Aside::ReadToLook.name();
 
-/// Results of a check of names.
 #[derive(Debug, Default)]
 pub(super) struct NamesFound {
     pub(super) check: Check,

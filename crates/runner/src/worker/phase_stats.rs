@@ -87,7 +87,8 @@ impl Done {
             .iter()
             .position(|segment| segment.number >= self.first_round)
             .unwrap_or(0);
-        // One round more than a window is kept, because the transactions may end within a round.
+        // Keeps the merged rounds as one entry, and one round more than a window, because the
+        // transactions may end within a round.
         while self.ended.len() > first + WINDOW_ROUNDS + 2 {
             let next = self.ended.remove(first + 1);
             let old = &mut self.ended[first];
@@ -111,8 +112,8 @@ impl Done {
     }
 }
 
-/// Transactions that are already counted because one operation of the pair has completed, so that
-/// the other operation does not count as another transaction.
+/// Transactions that count because their first operation has completed. The second operation of the
+/// pair then does not count as another transaction.
 pub(super) struct Counted {
     transactions: Vec<u64>,
     most: usize,

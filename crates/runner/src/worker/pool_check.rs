@@ -18,7 +18,7 @@ use crate::path_builder::Namer;
 use crate::source::Source;
 
 impl Worker {
-    /// Checks the names after the transactions.
+    /// Checks every name of this worker's share, after the transactions.
     pub(super) fn check_names(&mut self) -> Result<(), Left> {
         self.begins(Stage::Check, 0)?;
         let began_ns = self.tools.clock.now_ns();

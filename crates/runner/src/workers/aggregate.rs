@@ -108,7 +108,7 @@ fn unmeasured(segments: &BTreeMap<u32, Segment>) -> u64 {
         .sum()
 }
 
-/// Returns the worker that ended the phase first.
+/// Returns the worker that completed the phase first; `None` if no worker completed it.
 fn first_done(workers: &[(u32, PhaseReport)]) -> Option<FirstDone> {
     let complete = workers.iter().filter(|(_, report)| report.complete);
     let (worker, report) = complete.min_by_key(|(_, report)| report.ended_ns)?;

@@ -77,8 +77,7 @@ impl<'a> RunContext<'a> {
         self.request.workload.workers.pool_of(worker)
     }
 
-    /// Returns the mixer of a worker. Its transactions do not depend on the transactions of an
-    /// earlier run.
+    /// Returns the generator that draws the operations of a worker in a mix.
     pub(super) fn mixer(&self, mix: &Mix, worker: u32) -> Mixer {
         match &self.tables {
             Some(tables) => self.request.workload.mixer_with(mix, tables, worker),
@@ -86,7 +85,7 @@ impl<'a> RunContext<'a> {
         }
     }
 
-    /// Returns the mixer of the pool's writers if this worker only reads; otherwise `None`.
+    /// Returns the generator of the pool's writers if this worker only reads; otherwise `None`.
     pub(super) fn writer(&self, mix: &Mix, worker: u32) -> Option<Mixer> {
         let workers = self.request.workload.workers;
         let first = worker - workers.within_pool(worker);

@@ -21,7 +21,7 @@ use crate::supervisor::{Message, PoolOfWorker, SupervisorLink, Watch, watch_moun
 use crate::worker::Answer;
 
 /// Starts the workers, which wait for the supervisor at their first barrier. Timestamps are
-/// relative to `origin`, which is a time of the same clock.
+/// relative to `origin`, a time of `clock`.
 pub(crate) fn start(
     request: &RunSpec,
     (engine, clock, control): (&Arc<dyn Engine>, &RunClock, &Control),

@@ -60,7 +60,7 @@ fn error(record: &Record) -> (String, String, String) {
     )
 }
 
-/// Returns texts of which at least one must be in the message that reports the corruption.
+/// Returns texts. The message that reports the corruption must contain at least one of them.
 fn names(corruption: Corruption) -> &'static [&'static str] {
     match corruption {
         Corruption::FlipByte => &["wrong contents"],

@@ -397,8 +397,8 @@ fn offered_rate_is_achieved_with_operations_in_flight() {
         let phase = transactions(&record);
         let segment = phase.measured().next().unwrap();
         let took_ns = segment.ended_ns - segment.began_ns;
-        // The last transaction is due after 1,999 periods, one for each transaction before it. The
-        // measured time also includes its completion.
+        // The last of the 2,000 transactions is due after 1,999 periods of 1,000 ns. The measured
+        // time also includes its completion.
         assert!(
             (1_999_000..2_020_000).contains(&took_ns),
             "depth {depth}: {took_ns}"

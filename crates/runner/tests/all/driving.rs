@@ -163,7 +163,7 @@ fn offered_rate_is_achieved_by_fast_engine() {
     };
     let record = run(30_001, pace, |_| 1_000);
     let segment = transactions(&record).measured().next().unwrap();
-    // The last transaction is due three seconds after the start.
+    // The last transaction is due three seconds after the start, and takes 1,000 ns.
     assert_eq!(segment.ended_ns - segment.began_ns, 3_000_001_000);
     assert_eq!(
         stats(&record).meter.latency.max_ns(),

@@ -124,7 +124,7 @@ fn make_use_and_remove(spec: &MakeSpec) {
         );
     }
     let removed = made.remove().unwrap();
-    // The expected number includes the images of the saved state.
+    // The loop device, its image, and the image of the saved state; three more with a journal.
     assert_eq!(
         removed.loop_devices + removed.images,
         if has_image {
