@@ -78,7 +78,6 @@ pub enum ComparisonOutcome {
 pub struct Comparison {
     /// Name of the candidate.
     pub side: String,
-    /// Name of the baseline.
     pub baseline: String,
     pub metric: Metric,
     pub method: Method,
@@ -111,8 +110,8 @@ pub struct AaControl {
     pub ratio: f64,
     /// Confidence interval of the true ratio; `None` for fewer than five blocks.
     pub interval: Option<RatioInterval>,
-    /// A/A noise: how much the log ratio of second to first run varies from block to block (0.03 is
-    /// 3 %). `None` for fewer than two blocks.
+    /// A/A noise: standard deviation of the log ratio of second to first run over the blocks (0.03
+    /// is 3 %). `None` for fewer than two blocks.
     pub noise: Option<f64>,
     /// Probability that identical systems have a ratio at least as far from 1; `None` for fewer
     /// than five blocks.
@@ -133,7 +132,6 @@ impl AaControl {
 /// A table of comparisons with one baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparisons {
-    /// Name of the baseline.
     pub baseline: String,
     /// The workload and the coordinates of cells that all configurations have in common.
     pub common: Vec<String>,
@@ -152,7 +150,7 @@ pub struct Comparisons {
     pub is_doubtful: bool,
     /// The INVALID runs, which the comparisons exclude.
     pub invalid: Vec<InvalidRun>,
-    /// The verdicts of all runs.
+    /// The verdicts of all runs, including INVALID ones.
     pub verdicts: VerdictCounts,
 }
 

@@ -67,7 +67,6 @@ impl Design {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkloadDesign {
-    /// Name of the workload in the study.
     pub name: String,
     /// The preset on which the options are based.
     pub preset: Option<String>,
@@ -114,7 +113,6 @@ impl Axis {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetDesign {
-    /// Name of the target in the study.
     pub name: String,
     /// A directory, a URL, or `make:KIND?…`.
     pub at: String,

@@ -19,7 +19,8 @@ pub struct Drift {
     /// Mean of the second half of the values, relative to the mean of the first half: -0.08 is 8 %
     /// less. With an odd number of values, the middle one belongs to neither half.
     pub change: f64,
-    /// Probability of a count at least as far from its mean, without a drift.
+    /// Probability of a count at least as far from its mean as the observed count, if there is no
+    /// drift.
     pub p: f64,
     /// Whether a drift is seen: `p` is at most 5 %.
     pub is_seen: bool,
@@ -43,7 +44,7 @@ impl Drift {
     }
 }
 
-/// Probability of an order of the values that is at least as far from a random one.
+/// Probability that values in random order have a `balance` at least as far from 0.
 fn p_without_drift(values: &[f64]) -> f64 {
     let later = |place: usize| values[place + 1..].iter().map(move |later| (place, later));
     let pairs = (0..values.len()).flat_map(later);
@@ -60,8 +61,8 @@ fn p_without_drift(values: &[f64]) -> f64 {
         return (2.0 * normal_distribution(-distance)).min(1.0);
     }
     let all = (values.len() * (values.len() - 1) / 2) as u64;
-    // Equal values belong to neither count, so the balance may be odd where all pairs are even. The
-    // division rounds down, which never makes the p-value too small.
+    // Pairs of equal values add 0 to the balance, so `all - balance` may be odd. Rounding down is
+    // exact, because numbers of inversions are whole.
     let inversions = usize::try_from((all - balance) / 2).unwrap_or(usize::MAX);
     (2.0 * p_of_inversions(values.len(), inversions)).min(1.0)
 }

@@ -68,7 +68,6 @@ impl Decision {
 pub struct Judged {
     /// Name of the candidate.
     pub side: String,
-    /// Name of the baseline.
     pub baseline: String,
     pub requirement: Requirement,
     pub decision: Decision,

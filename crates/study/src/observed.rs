@@ -30,7 +30,7 @@ pub struct Observed {
     pub run: Option<u64>,
     /// Block of the run; `None` if the run belongs to no study.
     pub block: Option<BlockAttempt>,
-    /// What the run measured.
+    /// Workload, target and cell of the run.
     pub subject: Subject,
     /// Level of the verdict. INVALID runs are listed but excluded from comparisons.
     pub level: Level,

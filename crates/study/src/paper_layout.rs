@@ -3,7 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The layout of a paper's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PaperLayout {
     /// Tables 1 to 6 of the 1997 paper on PostMark (TR-3022): rates by system, in one table for

@@ -31,7 +31,7 @@ pub struct Repeats {
     /// operations.
     pub fingerprints: BTreeSet<String>,
     pub verdicts: VerdictCounts,
-    /// Whether more than 20 % of the runs are INVALID. Nothing is estimated from the others.
+    /// Whether more than 20 % of the runs are INVALID. If so, no metric is estimated.
     pub has_too_many_invalid: bool,
     /// Probability that an interval contains the true mean (0.95 is 95 %).
     pub confidence: f64,
@@ -41,18 +41,17 @@ pub struct Repeats {
     pub metrics: Vec<RepeatedMetric>,
     /// Whether the rate drifts; `None` for fewer than five runs.
     pub drift: Option<Drift>,
-    /// All runs, in their order.
+    /// All runs, including INVALID ones, ordered by block and attempt.
     pub runs: Vec<RepeatedRun>,
 }
 
-/// A metric over the runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RepeatedMetric {
     pub metric: Metric,
     /// Number of runs that contain the metric.
     pub count: u32,
-    /// Number of other runs that are not INVALID, such as runs with fewer than ten samples beyond a
-    /// percentile.
+    /// Number of runs that are not INVALID but lack the metric, such as runs with fewer than ten
+    /// samples beyond a percentile.
     pub without: u32,
     /// Arithmetic mean, in the metric's unit; `None` if no run contains the metric.
     pub mean: Option<f64>,
@@ -62,7 +61,6 @@ pub struct RepeatedMetric {
     pub interval: Option<MeanInterval>,
 }
 
-/// A confidence interval of a mean.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeanInterval {
     pub low: f64,
@@ -120,7 +118,7 @@ impl Repeats {
             target: target.map_or_else(String::new, |target| target.name.clone()),
             fingerprints: runs.iter().filter_map(|run| fingerprint(run)).collect(),
             has_too_many_invalid: !is_estimated,
-            // The errors of all looks add up to this error.
+            // The errors of all looks add up to `ALPHA`.
             confidence: 1.0 - ALPHA,
             until: design.until,
             metrics: metrics

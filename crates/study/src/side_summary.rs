@@ -25,7 +25,6 @@ pub struct SideSummary {
     /// Median of each metric over the runs that are not INVALID, in the unit of the metric. For a
     /// baseline with an A/A control, first and second runs are included.
     pub medians: BTreeMap<Metric, f64>,
-    /// Verdicts of the runs.
     pub verdicts: VerdictCounts,
 }
 

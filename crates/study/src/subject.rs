@@ -4,7 +4,6 @@ use record::{Coordinate, Fact, Record};
 use serde::{Deserialize, Serialize};
 use verdict::list_row::WorkKind;
 
-/// What a run measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Subject {
     /// Identity of the run; empty for simulated runs.

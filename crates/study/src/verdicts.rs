@@ -7,8 +7,7 @@ use verdict::Level;
 
 use crate::observed::Observed;
 
-/// Numbers of runs: by the level of their verdict, and by each rule that a verdict of a level
-/// names.
+/// Numbers of runs by the level of their verdict, and by the rules that the verdicts name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerdictCounts {
     pub valid: u32,
@@ -49,7 +48,6 @@ impl VerdictCounts {
         }
     }
 
-    /// Number of all runs.
     pub const fn all(&self) -> u32 {
         self.valid + self.doubtful + self.invalid
     }

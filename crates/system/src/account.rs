@@ -31,7 +31,6 @@ pub struct WatchedAccount {
 }
 
 impl WatchedAccount {
-    /// Finds the counters of `targets`.
     pub fn of<'target>(
         sources: &Sources,
         targets: impl IntoIterator<Item = &'target Target> + Clone,

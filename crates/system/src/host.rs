@@ -36,11 +36,11 @@ pub struct Kernel {
 /// Load averages: mean numbers of tasks that run or wait uninterruptibly (proc_loadavg(5)).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadAverage {
-    /// Average over one minute.
+    /// Average over the last minute: the first number of `/proc/loadavg`.
     pub one_minute: f64,
-    /// Average over five minutes.
+    /// Average over the last five minutes: the second number.
     pub five_minutes: f64,
-    /// Average over fifteen minutes.
+    /// Average over the last fifteen minutes: the third number.
     pub fifteen_minutes: f64,
 }
 
@@ -64,7 +64,7 @@ pub struct CacheLimit {
 pub struct Host {
     /// Network name of the machine (uname(2), `nodename`).
     pub hostname: String,
-    /// The running kernel.
+    /// Name, release and architecture of the running kernel.
     pub kernel: Kernel,
     /// The distribution: `PRETTY_NAME` of os-release(5).
     pub operating_system: Fact<String>,
@@ -165,7 +165,7 @@ impl Host {
         }
     }
 
-    /// The same as [`Host::cache_limit`], in bytes only.
+    /// Returns the bytes of [`Host::cache_limit`], without the limiting resource.
     pub fn cache_limit_bytes(&self) -> Fact<u64> {
         self.cache_limit().map(|limit| limit.bytes)
     }

@@ -218,7 +218,7 @@ fn names_leave_out_the_coordinates_that_all_configurations_have() {
     );
     assert_eq!(common, ["mail", "files=500"]);
     assert_eq!(names, ["ext4", "xfs"]);
-    // The workload is a coordinate of the cells, so that it is not repeated.
+    // If the workload is a coordinate of the cells, the summary lists it only once.
     let (common, names) = of(
         cell(&[("workload", "a"), ("target", "ext4")], "a ext4"),
         cell(&[("workload", "a"), ("target", "xfs")], "a xfs"),

@@ -179,11 +179,11 @@ fn systems_on_the_threshold_seldom_fail_and_seldom_pass() {
             .filter(|judged| judged.decision == Decision::Passed)
             .count();
     }
-    // A gate on the threshold may fail by chance with a probability of 1 %: 10 of 1,000 gates, plus
-    // three standard deviations.
+    // The true ratio is 0.9, as the requirements demand. A gate may then fail by chance with a
+    // probability of 1 %: 10 of 1,000 gates. The limit adds three standard deviations of 3.1 gates.
     assert!(failed <= 20, "{failed} failed");
-    // A requirement on the threshold passes by chance with a probability of 5 %: 500 of 10,000
-    // requirements. The correlation of blocks changes this number little.
+    // A requirement then passes by chance with a probability of 5 %: 500 of 10,000 requirements.
+    // The correlation of blocks changes this number little.
     assert!((350..=650).contains(&passed), "{passed} passed");
 }
 

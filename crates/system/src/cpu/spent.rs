@@ -14,19 +14,19 @@ pub struct SystemTimesSpent {
     /// Sum of all modes: about the wall time between the snapshots multiplied by the number of
     /// processors. Unavailable if the sum is 0.
     pub total_ns: Fact<u64>,
-    /// Time in user mode.
+    /// Time in user mode at normal priority, including that of virtual machines (`user`).
     pub user_ns: Fact<u64>,
-    /// Time in user mode with low priority.
+    /// Time in user mode with low priority (`nice`).
     pub nice_ns: Fact<u64>,
-    /// Time in the kernel.
+    /// Time in the kernel, excluding interrupts (`system`).
     pub system_ns: Fact<u64>,
-    /// Idle time.
+    /// Time in which no task ran or waited for a device (`idle`).
     pub idle_ns: Fact<u64>,
     /// Idle time while a task waits for a device.
     pub iowait_ns: Fact<u64>,
-    /// Time in hardware interrupts.
+    /// Time in hardware interrupts (`irq`).
     pub irq_ns: Fact<u64>,
-    /// Time in soft interrupts.
+    /// Time in soft interrupts (`softirq`).
     pub softirq_ns: Fact<u64>,
     /// Time taken by the hypervisor (CPU steal).
     pub steal_ns: Fact<u64>,
@@ -56,8 +56,8 @@ impl SystemTimesSpent {
                     .and_then(|after| before.as_ref().map(|before| after - i128::from(*before)));
             }
         }
-        // If a counter went backwards, the kernel added its lost time to another one. The signed
-        // sum is therefore correct.
+        // If a counter went backwards, the kernel added the lost time to another counter. The
+        // signed sum is therefore correct.
         let total: i128 = deltas.iter().filter_map(Fact::known).sum();
         let unused: i128 = [3, 4, 7]
             .iter()
