@@ -79,8 +79,7 @@ pub(crate) fn leave_all(
 fn untouched(owned: Arc<RunDirectories>, waiter: &mut Waiter<'_>) {
     let place = owned.describe();
     owned.life().end();
-    // The error is ignored: a file whose closing does not return, for example because of a hanging
-    // server, is closed when the process ends.
+    // The error is ignored: if closing a file hangs, the kernel closes it when the process ends.
     let _ = waiter.wait_for(&Call::new("close what is open in", place), move || {
         drop(owned)
     });

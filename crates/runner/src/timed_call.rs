@@ -2,7 +2,7 @@
 //! with a time limit.
 //!
 //! The thread that writes the record and the report neither calls a target nor closes files on it.
-//! With a hanging server, a thread that did so could stay in the kernel, even after a signal.
+//! If a server hangs, such a call could keep the thread in the kernel, even after a signal.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};

@@ -124,8 +124,7 @@ fn write(image: &Image, bytes: &[u8], offset: u64) -> Result<(), MakeError> {
 }
 
 /// Overwrites the identity of the file system on an image, so that mkfs detects an empty device.
-/// mkfs.btrfs refuses an identity that is already on a device, even if that is the device to be
-/// formatted.
+/// mkfs.btrfs refuses a UUID that is already on a device, even on the device to be formatted.
 pub(crate) fn wipe(image: &Image) -> Result<(), MakeError> {
     write(image, &[0; CHUNK_BYTES], 0)?;
     let synced = image.file.sync_all();

@@ -56,8 +56,8 @@ pub(crate) fn attach(
         let device = set_up(image, is_direct, owned.around(Some(stop)))?;
         let held = File::open(&device)
             .map_err(|error| MakeError::io("open", Path::new(&device), error))?;
-        // The driver is asked for the device's image after the device was opened, because no
-        // process can attach an open device to another image.
+        // Asks the driver for the device's image. The device is already open, so no process can
+        // attach it to another image.
         let backing = system::loops::backing_file(&held).ok();
         let of = |facts: std::fs::Metadata| (facts.dev(), facts.ino());
         if backing.is_some() && backing == file.metadata().ok().map(of) {
@@ -122,8 +122,8 @@ pub(crate) fn over(owned: &Owned, image: &str) -> Result<Vec<OverImage>, MakeErr
         let Some(shown_image) = backing_path(&name) else {
             continue;
         };
-        // Opens only devices that may be over this image, because the user of another device cannot
-        // detach it while it is open.
+        // Opens only devices that may be over this image, because an open device cannot be detached
+        // by its user.
         let is_other =
             std::fs::metadata(&shown_image).is_ok_and(|there| (there.dev(), there.ino()) != wanted);
         let device = format!("/dev/{}", name.to_string_lossy());

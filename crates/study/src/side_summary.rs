@@ -81,8 +81,9 @@ fn has_dimension(side: &ComparedSide, dimension: &str) -> bool {
         .any(|coordinate| coordinate.dimension == dimension)
 }
 
-/// Returns the names of configurations without the coordinates that all of them have, and these
-/// coordinates. Names that are not those of cells remain unchanged.
+/// Removes the coordinates that all configurations have from their names. Returns the names and
+/// these coordinates. If any name is not the label of its cell, or would become empty, all names
+/// remain unchanged.
 fn names(sides: &[&ComparedSide]) -> (Vec<String>, Vec<String>) {
     let words = |side: &&ComparedSide| {
         let coordinates = &side.runs.first()?.subject.coordinates;

@@ -121,7 +121,7 @@ mod tests {
         holder(&tree, 12, "pos:\t0\n");
         assert_eq!(found(&tree, TARGET), Fact::Known(BTreeSet::from([10])));
         // The connection of a FUSE file system on a block device (fuseblk) has the number of this
-        // device.
+        // device: for 8:1 it is 8 << 20 | 1.
         holder(&tree, 13, "fuse_connection:\t8388609\n");
         let on_disk = "43 27 8:1 / /disk rw - fuseblk /dev/sda1 rw\n";
         assert_eq!(found(&tree, on_disk), Fact::Known(BTreeSet::from([13])));

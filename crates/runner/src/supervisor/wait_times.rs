@@ -23,8 +23,8 @@ use rundir::run_directory::RunDirectories;
 const CHECK_EVERY: Duration = Duration::from_secs(1);
 /// Longest wait for free space after deletion, in addition to the duration of the deletion.
 const SPACE_BACK_MAX: Duration = Duration::from_secs(2);
-/// The wait for free space ends when at most this number of bytes is missing, compared with the
-/// start of the run. The space of the run's own directories may be missing in addition.
+/// Tolerance of the wait for free space, in bytes, in addition to the space of the run's own
+/// directories.
 const SPACE_SLACK_BYTES: u64 = 1 << 20;
 
 impl Supervisor<'_> {
@@ -178,7 +178,7 @@ impl Supervisor<'_> {
         })
     }
 
-    /// Marks a reused pool as in use.
+    /// Marks a reused pool as in use, in its manifest.
     pub(super) fn begin_use(&mut self) {
         let owned = Arc::clone(&self.watch.owned);
         match self.wait_for("rewrite the manifest", move || owned.begin_use()) {

@@ -200,8 +200,8 @@ impl Said {
         Self { done, in_flight }
     }
 
-    /// Returns the last operation of this action (action, path, second path) whose paths were not
-    /// changed afterwards: neither by a later operation, nor by an operation in flight.
+    /// Returns the last operation of this action as action, path and second path. Ignores
+    /// operations whose paths were changed by a later operation or by an operation in flight.
     fn last(&self, action: &str) -> [String; 3] {
         let is_last = |at: &usize| {
             let [_, path, second] = &self.done[*at];

@@ -278,7 +278,8 @@ fn counters_that_went_backwards_are_unavailable() {
 
 #[test]
 fn others_fraction_excludes_this_process() {
-    // The machine is busy for 600 of 1000 ms: 400 ms in user mode, 200 ms in the kernel.
+    // The machine is busy for 600 of 1000 ms: 400 ms in user mode, 200 ms in the kernel. This
+    // process uses 250 ms of them.
     let [before, after] = snapshots();
     let mut difference = after.since(&before);
     difference.process = Fact::Known(used(250_000_000));

@@ -174,7 +174,7 @@ fn rest_cpu_time_is_that_of_ended_threads_and_never_negative() {
     add(&tree, 7, "750 6 1\n");
     add(&tree, 9, "40 1 1\n");
     let after = read_with(&tree, &process(1_000, 0));
-    // Thread 8 used 110 ns before it ended.
+    // Threads 7 and 9 used 50 + 40 of the 200 ns. Thread 8 used the other 110 ns before it ended.
     let difference = after.since(&before, &process(200, 0));
     let used: Vec<(u32, Fact<u64>)> = difference
         .each
