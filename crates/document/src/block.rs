@@ -66,7 +66,6 @@ pub enum Block {
 /// A chart as SVG, and its contents as text for readers who cannot see the chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {
-    /// A short description of the chart.
     pub title: String,
     /// A description of one or two sentences.
     pub caption: String,

@@ -101,30 +101,30 @@ use OperationKind as Kind;
 actions! {
     /// Create a new file and write its first contents.
     Create = 0, "create": Some(Kind::Create), on File, more_files Some(true), comes_as [Create];
-    /// Read a whole file.
+    /// Read a whole file, in blocks.
     Read = 1, "read": Some(Kind::Read), on File, more_files None, comes_as [Read];
-    /// Append to a file.
+    /// Append to a file that has not reached its maximum size.
     Append = 2, "append": Some(Kind::Append), on File, more_files None, comes_as [Append];
-    /// Remove a file's name.
+    /// Remove the name of a file of the pool.
     Delete = 3, "delete": Some(Kind::Delete), on File, more_files Some(false), comes_as [Delete];
     /// No operation. In the original PostMark, a half of a transaction is omitted if the file table
     /// is full or the file has its maximum size. In a mix, an action is omitted if no file is
     /// suitable for it.
     Nothing = 4, "nothing": None, on File, more_files None, comes_as [];
-    /// Read a range of a file.
+    /// Read a range of a file, from a random offset.
     ReadRange = 5, "read-range": Some(Kind::ReadRange), on File, more_files None,
         comes_as [ReadRange];
     /// Overwrite all bytes of a file in place.
     Overwrite = 6, "overwrite": Some(Kind::Overwrite), on File, more_files None,
         comes_as [Overwrite];
-    /// Truncate a file.
+    /// Truncate a file to a smaller size.
     Truncate = 7, "truncate": Some(Kind::Truncate), on File, more_files None, comes_as [Truncate];
-    /// Request a file's attributes.
+    /// Request a file's attributes, such as its size and times.
     Stat = 8, "stat": Some(Kind::Stat), on File, more_files None, comes_as [Stat];
     /// Set a file's mode and times.
     SetAttributes = 9, "set-attributes": Some(Kind::SetAttributes), on File, more_files None,
         comes_as [SetAttributes];
-    /// Rename a file.
+    /// Rename a file to a new name, never over an existing file.
     Rename = 10, "rename": Some(Kind::Rename), on File, more_files None, comes_as [Rename];
     /// Write a new file and rename it over an existing file.
     Replace = 11, "replace": Some(Kind::Replace), on File, more_files None, comes_as [Replace];
@@ -133,33 +133,33 @@ actions! {
         comes_as [Deliver];
     /// Create an additional hard link to a file.
     Link = 13, "link": Some(Kind::Link), on File, more_files None, comes_as [Link, RemoveLink];
-    /// Remove an additional hard link.
+    /// Remove an additional hard link. Mixes perform this action if there are too many links.
     RemoveLink = 14, "remove-link": Some(Kind::Delete), on Link, more_files None, comes_as [Link,
         RemoveLink];
     /// Create a symbolic link to a file.
     SymbolicLink = 15, "symlink": Some(Kind::SymbolicLink), on File, more_files None,
         comes_as [SymbolicLink, RemoveSymbolicLink];
-    /// Remove a symbolic link.
+    /// Remove a symbolic link. Mixes perform this action if there are too many links.
     RemoveSymbolicLink = 16, "remove-symlink": Some(Kind::Delete), on SymbolicLink, more_files None,
         comes_as [SymbolicLink, RemoveSymbolicLink];
     /// Read the target path of a symbolic link (readlink(2)).
     ReadLink = 17, "readlink": Some(Kind::ReadLink), on SymbolicLink, more_files None,
         comes_as [ReadLink, SymbolicLink];
-    /// Set an extended attribute.
+    /// Set an extended attribute of a file; an existing value is replaced.
     SetExtended = 18, "set-xattr": Some(Kind::SetExtended), on File, more_files None,
         comes_as [SetExtended];
-    /// Read an extended attribute.
+    /// Read an extended attribute that an earlier operation has set.
     GetExtended = 19, "get-xattr": Some(Kind::GetExtended), on File, more_files None,
         comes_as [GetExtended, SetExtended];
-    /// List a directory.
+    /// List all names in a directory.
     List = 20, "list": Some(Kind::List), on File, more_files None, comes_as [List];
-    /// List a directory and request the attributes of each entry.
+    /// List a directory and request the attributes of each entry, as `ls -l` does.
     ListWithStat = 21, "list-stat": Some(Kind::ListWithStat), on File, more_files None,
         comes_as [ListWithStat];
-    /// Create a directory.
+    /// Create an empty directory, which `rmdir` may remove later.
     MakeDirectory = 22, "mkdir": Some(Kind::MakeDirectory), on Directory, more_files None,
         comes_as [MakeDirectory, RemoveDirectory];
-    /// Remove a directory.
+    /// Remove an empty directory that `mkdir` has created.
     RemoveDirectory = 23, "rmdir": Some(Kind::RemoveDirectory), on Directory, more_files None,
         comes_as [MakeDirectory, RemoveDirectory];
 }

@@ -47,11 +47,11 @@ words! {
 
     /// The direction in which an operation moves bytes.
     Bytes {
-        /// The operation moves no bytes of contents.
+        /// No contents, as in a rename or a truncation.
         None = "none",
-        /// The operation reads contents from files.
+        /// From files to the worker, as in a read.
         Read = "read",
-        /// The operation writes contents to files.
+        /// From the worker to files, as in a creation or an append.
         Written = "written",
     }
 }

@@ -47,7 +47,7 @@ pub enum DurabilityError {
     Number {
         /// The complete text of the policy, such as `batch:0`.
         said: String,
-        /// The reason why the number is invalid.
+        /// The error of parsing `N`, which may exceed [`u32::MAX`].
         cause: ParseIntError,
     },
     /// A batch of 0 operations.

@@ -30,7 +30,7 @@ pub struct NamespaceFacts {
     /// Whether files have an identity that does not depend on their names, such as device and inode
     /// number.
     pub identity: bool,
-    /// Whether files have a time of creation.
+    /// Whether files have a birth time, such as `stx_btime` of statx(2).
     pub birth: bool,
     /// Whether marks, the files by which runs claim directories, can be locked. As long as a mark
     /// is locked, the run that created it is active.
@@ -86,7 +86,7 @@ impl EngineFacts {
         }
     }
 
-    /// Whether the engine itself calls a server.
+    /// Whether the engine itself calls a server. Servers of mounted file systems do not count.
     pub fn calls_server(&self) -> bool {
         self.protocol.is_some()
     }
@@ -132,7 +132,7 @@ impl EngineFacts {
         }
     }
 
-    /// Returns the error for a durability policy that the engine does not support.
+    /// Returns the error for an unsupported durability policy; its message lists usable policies.
     pub fn lacks_durability(&self, durability: Durability) -> Unsupported {
         let why = match self.protocol {
             None => " (use --engine posix or raw, or a policy of none, fdatasync, fsync, \

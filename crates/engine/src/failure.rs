@@ -26,9 +26,9 @@ pub enum Cause {
     /// The file's size differs from the expected one.
     #[error("the file has {found} bytes instead of {expected}")]
     WrongSize {
-        /// The file's size in bytes.
+        /// The actual size in bytes, as the file system or the server reports it.
         found: u64,
-        /// The expected size in bytes.
+        /// The size in bytes that the workload expects.
         expected: u64,
     },
     /// readlinkat(2), or READLINK of NFS, returned a target that differs from the one with which
@@ -54,9 +54,9 @@ pub enum Cause {
 /// The failure of an operation: the `Step` that failed, the cause, and the number of bytes moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// The `Step` at which the operation failed.
+    /// The first `Step` that failed; a later failure to close the file is not reported.
     pub step: Step,
-    /// The reason why the `Step` failed.
+    /// A system error, or the wrong result of a call that returned no error.
     pub cause: Cause,
     /// Number of bytes moved before the failure; `None` if not available, for example for buffered
     /// streams.

@@ -63,7 +63,7 @@ pub const DIRECT_ALIGNMENT: usize = 4096;
 /// The result of [`Session::submit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Submitted {
-    /// The operation is complete.
+    /// The operation is already complete, as always in a synchronous session.
     Done(OperationOutcome),
     /// The operation is in flight; [`Session::complete`] will return its outcome.
     InFlight,
@@ -143,7 +143,7 @@ pub trait Session {
     }
 
     /// Returns all names in a directory, to explain a wrong listing. This call allocates memory, so
-    /// its time is not measured. Other operations may be in flight.
+    /// its time is not measured. Operations may be in flight meanwhile.
     ///
     /// # Errors
     /// Returns an error if the directory cannot be read.
@@ -163,9 +163,9 @@ pub enum OpenError {
     /// The directory of a location cannot be opened.
     #[error("cannot open the directory {}: {cause}", .directory.display())]
     Directory {
-        /// The path of the directory.
+        /// [`Location::path`], the directory that contains the files.
         directory: PathBuf,
-        /// The reason why the system did not open the directory.
+        /// The system's error, such as a missing directory or permission.
         cause: std::io::Error,
     },
     /// The path leads to another directory than at the start of the run.
@@ -177,7 +177,7 @@ pub enum OpenError {
     Rights {
         /// The numeric ID of the user as whom the thread should act.
         user: u32,
-        /// The reason why the system did not change the thread's user.
+        /// The system's error, such as `EPERM`.
         cause: std::io::Error,
     },
     /// The server of a target cannot be reached, or it rejects the mount.
@@ -186,7 +186,7 @@ pub enum OpenError {
     /// A buffer of this number of bytes cannot be allocated.
     #[error("not enough memory for a buffer of {0} bytes (use smaller blocks)")]
     NoMemory(usize),
-    /// The engine does not support the settings.
+    /// The engine lacks the durability policy or direct I/O of the settings.
     #[error(transparent)]
     Unsupported(#[from] Unsupported),
 }

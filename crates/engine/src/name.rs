@@ -18,7 +18,7 @@ pub struct Name<'a> {
 pub struct NameWriter<'a>(&'a mut Vec<u8>);
 
 impl<'a> NameWriter<'a> {
-    /// Creates a writer that appends to `to`.
+    /// Creates a writer that appends to `to`; bytes already in `to` remain.
     #[inline]
     pub fn new(to: &'a mut Vec<u8>) -> Self {
         Self(to)

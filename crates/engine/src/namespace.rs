@@ -30,9 +30,9 @@ pub const DIRECTORY_MODE: u32 = 0o700;
 /// stat(2), or `fsid` and `fileid` of NFS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Identity {
-    /// The device number of the file system.
+    /// `st_dev`, or `fsid` on NFS.
     pub device: u64,
-    /// The inode number in the file system.
+    /// `st_ino`, or `fileid` on NFS.
     pub inode: u64,
 }
 
@@ -114,7 +114,7 @@ pub struct ActingUser {
 /// The rights with which calls are made in a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// The process's own rights.
+    /// The process's own rights, which no other user can misuse in this directory.
     Own,
     /// The rights of another user, because the exchanger may replace entries of the directory.
     As(ActingUser, Exchanger),
@@ -329,10 +329,10 @@ pub trait Mark: Debug + Send {
     /// The name by which the mark was created or opened.
     fn name(&self) -> &str;
 
-    /// Returns the facts of the mark's file.
+    /// Returns the facts of the open file, even if its name denotes another file now.
     fn facts(&self) -> Result<Facts, Errno>;
 
-    /// Locks the mark unless another process has locked it; returns the owner of the lock.
+    /// Locks the mark. If another process has locked it, returns [`Lock::Others`] without waiting.
     fn lock(&self) -> Result<Lock, Errno>;
 
     /// Whether the mark's name still denotes this file.

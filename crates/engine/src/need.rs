@@ -7,7 +7,7 @@ use crate::{Durability, OperationKind, Settings};
 pub struct Need {
     /// The kinds of operations that the workload performs.
     pub operations: Vec<OperationKind>,
-    /// The durability policy of the operations.
+    /// The required policy. For a batch, the number of operations is irrelevant.
     pub durability: Durability,
     /// Whether contents bypass the page cache (direct I/O).
     pub direct: bool,
@@ -30,7 +30,7 @@ impl Need {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("--engine {engine} {lack}")]
 pub struct Unsupported {
-    /// The name of the engine.
+    /// The value of `--engine`, with which the message begins.
     pub(crate) engine: &'static str,
     /// A description of the missing support, and what to do about it.
     pub(crate) lack: String,

@@ -137,7 +137,7 @@ operations! {
     Create = "create" {
         /// The name of the new file, which must not exist.
         name: Name<'a>,
-        /// The contents of the new file.
+        /// The whole contents; their length is the file's size.
         content: &'a [u8],
     } changes: true, needs: Contents, bytes: Written of content, steps: [
         Open.said("exclusive"), Write.always(), Sync.if_synced(), Close.always(),
@@ -148,7 +148,7 @@ operations! {
     Append = "append" {
         /// The name of the file, which must exist.
         name: Name<'a>,
-        /// The bytes to append.
+        /// The bytes to append; the file grows by their number.
         content: &'a [u8],
     } changes: true, needs: Contents, bytes: Written of content, steps: [
         Open.always(), Write.said("at the end"), Sync.if_synced(), Close.always()
@@ -158,7 +158,7 @@ operations! {
     Read = "read" {
         /// The name of the file, which must exist.
         name: Name<'a>,
-        /// The file's expected size.
+        /// The file's expected size; a shorter file is a failure.
         bytes: u64,
     } changes: false, needs: Contents, bytes: Read, steps: [
         Open.always(), Read.said("the whole file"), Stat.if_kept("only if contents are \
@@ -167,7 +167,7 @@ operations! {
 
     /// Remove a name of a file.
     Delete = "delete" {
-        /// The name to remove.
+        /// The name to remove; other hard links of the file remain.
         name: Name<'a>,
     } changes: true, needs: Names, bytes: None, steps: [Unlink.always(), SyncDirectory.if_synced()];
 
@@ -189,9 +189,9 @@ operations! {
     ReadRange = "read a range" {
         /// The name of the file, which must exist.
         name: Name<'a>,
-        /// The offset of the range in bytes.
+        /// The start of the range, in bytes from the start of the file.
         offset: u64,
-        /// The length of the range in bytes.
+        /// The length of the range in bytes; a file that ends earlier is a failure.
         bytes: u64,
     } changes: false, needs: Ranges, bytes: Read, steps: [
         Open.always(), Read.said("`pread`, exactly these bytes from this offset"), Close.always()
@@ -213,7 +213,7 @@ operations! {
     Truncate = "truncate" {
         /// The name of the file, which must exist.
         name: Name<'a>,
-        /// The new size in bytes.
+        /// The new size in bytes, which may be 0.
         bytes: u64,
     } changes: true, needs: Ranges, bytes: None, steps: [
         Open.always(), Truncate.said("`ftruncate`"), Sync.if_synced(), Close.always()
@@ -234,7 +234,7 @@ operations! {
     SetAttributes = "set attributes" {
         /// The name of the file, which must exist.
         name: Name<'a>,
-        /// The permission bits.
+        /// The permission bits, such as `0o600`.
         mode: u32,
         /// The new access time and modification time, in nanoseconds since the epoch.
         times_ns: i64,
@@ -264,7 +264,7 @@ operations! {
         name: Name<'a>,
         /// The name of the temporary file, which must not exist.
         temporary: Name<'a>,
-        /// The new contents of the file.
+        /// The new contents, which replace the old ones completely.
         content: &'a [u8],
     } changes: true, needs: Replacement, bytes: Written of content, steps: [
         Open.said("the temporary file, exclusive"), Write.always(), Sync.if_synced(),
@@ -279,7 +279,7 @@ operations! {
         temporary: Name<'a>,
         /// The final name, which must not exist.
         name: Name<'a>,
-        /// The contents of the message.
+        /// The whole message; readers of the final name never see a part of it.
         content: &'a [u8],
     } changes: true, needs: Replacement, bytes: Written of content, steps: [
         Open.said("the temporary file, exclusive"), Write.always(), Sync.if_synced(),
@@ -297,20 +297,20 @@ operations! {
         Link.always(), SyncDirectory.if_synced().by("of the new name")
     ];
 
-    /// Create a new symbolic link.
+    /// Create a symbolic link, whose target is not checked.
     SymbolicLink = "symbolic link" {
         /// The name of the link, which must not exist.
         name: Name<'a>,
-        /// The target of the link.
+        /// The path that the link contains.
         target: &'a CStr,
     } changes: true, needs: Links, bytes: None, steps: [SymbolicLink.always(),
         SyncDirectory.if_synced()];
 
-    /// Read the target of a symbolic link.
+    /// Read the target of a symbolic link, and compare it with the expected one.
     ReadLink = "read link" {
         /// The name of the link, which must exist.
         name: Name<'a>,
-        /// The expected target.
+        /// The expected target; any other target is a failure.
         target: &'a CStr,
     } changes: false, needs: Links, bytes: None, steps: [ReadLink.said("compared with the \
         expected target")];
@@ -321,19 +321,19 @@ operations! {
         name: Name<'a>,
         /// The attribute's name, including its namespace such as `user.`.
         key: &'a CStr,
-        /// The value to set.
+        /// The new value, at most 64 KiB on Linux (`XATTR_SIZE_MAX`).
         value: &'a [u8],
     } changes: true, needs: ExtendedAttributes, bytes: None, steps: [
         Open.said("to read"), SetExtended.always(), Sync.if_synced(), Close.always()
     ];
 
-    /// Read an extended attribute of a file.
+    /// Read an extended attribute of a file, and compare its value with the expected one.
     GetExtended = "get extended attribute" {
         /// The name of the file, which must exist.
         name: Name<'a>,
         /// The attribute's name, including its namespace such as `user.`.
         key: &'a CStr,
-        /// The expected value.
+        /// The expected value; any other value is a failure.
         value: &'a [u8],
     } changes: false, needs: ExtendedAttributes, bytes: None, steps: [
         Open.always(), GetExtended.said("compared with the value that was set"), Close.always()

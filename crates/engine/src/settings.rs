@@ -82,7 +82,7 @@ impl Location {
 pub struct Stopping(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
 
 impl Stopping {
-    /// Creates a signal that the run is stopping as soon as `stops` returns `true`.
+    /// Creates the signal from a function that returns `true` when the run is stopping.
     pub fn when(stops: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(stops)))
     }

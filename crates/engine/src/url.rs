@@ -23,9 +23,9 @@ pub enum Values {
 /// A parameter that URLs of an engine accept.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct UrlParameter {
-    /// The parameter's name in URLs.
+    /// The name before `=` in URLs, such as `nconnect`.
     pub name: &'static str,
-    /// The permitted values.
+    /// The permitted values; others are rejected with [`UrlError::Value`].
     pub values: Values,
     /// The default value, which printed URLs omit; `None` if the parameter has no default value.
     pub default: Option<u32>,
@@ -158,7 +158,7 @@ pub enum UrlError {
         "invalid host '{0}' (expected a name, an IPv4 address, or an IPv6 address in brackets)"
     )]
     Host(String),
-    /// The path is missing.
+    /// The URL has no path, although its scheme requires one ([`UrlSyntax::needs_path`]).
     #[error("no directory (expected {0})")]
     NoPath(&'static str),
     /// The path contains `.`, `..` or invalid bytes.
@@ -175,10 +175,10 @@ pub enum UrlError {
     /// The parameter occurs more than once.
     #[error("parameter {0} is given twice")]
     Repeated(&'static str),
-    /// The parameter's value is invalid.
+    /// The value is not one of the parameter's [`Values`].
     #[error("invalid value '{text}' for {parameter}: expected {expected}")]
     Value {
-        /// The name of the parameter.
+        /// The parameter, such as `nconnect`.
         parameter: &'static str,
         /// The value in the URL.
         text: String,
@@ -188,7 +188,8 @@ pub enum UrlError {
 }
 
 impl Url {
-    /// Returns the value of a parameter, or its default.
+    /// Returns the value of a parameter, or its default. `None` if the parameter has neither, or is
+    /// unknown.
     pub fn parameter(&self, name: &str) -> Option<u32> {
         let index = self.syntax.index(name)?;
         self.values[index].or(self.syntax.parameters[index].default)

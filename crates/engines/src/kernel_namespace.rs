@@ -17,7 +17,6 @@ use rustix::fs::{AtFlags, CWD, Mode};
 use self::directory::{KernelDirectory, OPEN};
 use self::facts::{facts_at, of_io};
 
-/// Namespace of directories on mounted file systems.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KernelNamespace {
     /// Whether the process's own rights are always used, even if other users may rename the

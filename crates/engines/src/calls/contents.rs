@@ -71,8 +71,8 @@ impl<S: System, T: Style> Calls<S, T> {
         })
     }
 
-    /// Opens a file with these flags, writes `content`, and closes the file. Before that, the file
-    /// is synced if the durability policy requires it.
+    /// Opens a file with these flags, writes `content`, syncs the file if the durability policy
+    /// requires it, and closes the file.
     #[inline]
     pub(super) fn write(
         &mut self,
