@@ -17,7 +17,7 @@ use runner::{Event, Events, Progress, Second, Stage};
 
 /// Interval between progress lines.
 const LINE_EVERY: Duration = Duration::from_secs(5);
-/// Minimum duration of a phase whose end has a line, unless lines are requested.
+/// The end of a shorter phase gets no line, unless lines are requested.
 const LINE_FROM: Duration = Duration::from_secs(1);
 /// Number of seconds that the small chart of the rate covers.
 const SECONDS_DRAWN: usize = 24;
@@ -41,7 +41,7 @@ pub struct Display {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Lines {
     None,
-    /// The lines of phases that last.
+    /// Only lines of phases that take at least [`LINE_FROM`].
     Long,
     All,
 }

@@ -238,8 +238,8 @@ impl Other {
     }
 }
 
-/// Waits for the exit status from the pipe, and exits with it after [`TO_END`]. Until then the
-/// second process can end by itself, which ends [`Other::wait`].
+/// Waits for the exit status from the pipe, and exits with it after [`TO_END`]. If the second
+/// process ends within this time, [`Other::wait`] returns its exit status.
 fn end_when_told(mut status: File) {
     let mut code = [0];
     if matches!(status.read(&mut code), Ok(1)) {

@@ -35,8 +35,8 @@ pub fn for_errors(lines: &str) -> String {
     )
 }
 
-/// Wraps lines at `width`. Lines that begin with a blank are not wrapped: they mark a position in
-/// the line above.
+/// Wraps lines at `width`. Lines that begin with a blank, such as `    ^^^`, are not wrapped: they
+/// point to a position in the line above.
 fn broken(lines: &str, width: usize) -> String {
     let line = |line: &str| {
         if line.starts_with(' ') || line.chars().count() <= width {

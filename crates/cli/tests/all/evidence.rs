@@ -273,8 +273,8 @@ fn durability_level_is_derived_from_device_flushes() {
     let at = &disk.at;
     let expect = |tier, flushes| Expected {
         tier: Some(tier),
-        // This run reads few bytes. A few blocks of metadata from the device are a large share of
-        // them, so the hit rate may be below 1.
+        // This run reads few bytes. If some blocks of metadata come from the device, the hit rate
+        // is below 1.
         cached: Some((0.9, 1.0)),
         flushes,
         rules: &[],

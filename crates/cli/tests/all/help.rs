@@ -95,7 +95,7 @@ fn short_help_has_a_line_for_each_option() {
     assert!(short.lines().count() < 130 && long.lines().count() > 300);
 }
 
-/// Words of other programs, and a text of the advice.
+/// Commands with options of other programs, each with a text of the advice that is printed.
 const OTHERS: &str = "
     run --clients 4 | (use --workers N)
     run --hosts a,b | 'postmark help hosts' has examples)

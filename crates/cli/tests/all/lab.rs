@@ -121,10 +121,8 @@ impl Guest {
     }
 }
 
-/// The results of a script.
 struct Results<'guest> {
     guest: &'guest Guest,
-    /// Name of the script.
     script: &'static str,
 }
 

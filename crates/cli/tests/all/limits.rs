@@ -29,8 +29,8 @@ fn slow(backing: &Path, at: &Path, requests: RequestKind, delay_ms: u64) -> Opti
     Some(Passthrough::mount(backing, at, options).unwrap())
 }
 
-/// Asserts that a run was limited by `limit` for more than a share of the workers' time, and that
-/// both reports contain it.
+/// Asserts that `limit` accounts for more than the share `at_least` of the workers' time, and that
+/// the short and the full report name it.
 fn is_limited_by(ran: &Ran, limit: RunLimit, at_least: f64) {
     ran.ended.code(0);
     let Some(Fact::Known(found)) = &ran.summary.limit else {
@@ -62,15 +62,15 @@ fn slow_fuse_server_is_the_limit() {
     is_limited_by(&ran, RunLimit::Server, 0.8);
 }
 
-/// Runs creates with `fsync` on ext4 on a loop device. The file of the loop device is on a file
-/// system whose server delays requests of one kind. `None` if the test cannot mount.
+/// Creates files with `--durability fsync` on ext4 on a loop device. The image of the loop device
+/// is on a file system whose server delays requests of one kind. `None` if the test cannot mount.
 fn on_slow_device(requests: RequestKind, delay_ms: u64) -> Option<Ran> {
     if !FileSystem::Ext4.is_available() {
         return None;
     }
     let test_dir = TestDir::in_memory();
     let (backing, at) = (test_dir.directory("backing"), test_dir.directory("mount"));
-    // Dropped after the volume, whose image it contains.
+    // Contains the image of `_volume`, so it is declared earlier and dropped later.
     let device = TestDir::in_memory();
     let _slow = slow(&backing, device.path(), requests, delay_ms)?;
     let _volume = Volume::with_image(FileSystem::Ext4, &device, &at, 64, &["-N", "20000"]);

@@ -254,8 +254,8 @@ fn every_kind_of_operation_is_verified_and_leaves_no_files() {
             .collect();
         let record = run(&format!("--mix {} {rest} {shape}", mix(&some)), at.path());
         for action in &some {
-            // `get-xattr` is skipped until an extended attribute was set. So a run may contain
-            // none.
+            // `get-xattr` is skipped until an extended attribute was set, so a run may contain no
+            // `get-xattr`.
             if *action != "get-xattr" {
                 assert!(done(&record, action) > 0, "no {action} with {shape}");
             }

@@ -128,7 +128,8 @@ impl Drop for Terminal {
     }
 }
 
-/// The line is on standard error: standard output has the text of the original only.
+/// The line about the help is on standard error, because standard output contains only text that
+/// the original prints as well.
 #[test]
 fn prompt_names_the_help_on_standard_error() {
     let terminal = Terminal::open();

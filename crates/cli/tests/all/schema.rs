@@ -142,7 +142,7 @@ fn origin_of_times_is_recorded_on_both_clocks() {
 #[test]
 fn failed_run_matches_the_schema() {
     let at = directory();
-    // Files are limited to 8 KiB, and SIGXFSZ is ignored.
+    // Files are limited to 8 KiB (16 blocks of 512 bytes), and SIGXFSZ is ignored.
     let script = "trap '' XFSZ; ulimit -f 16; exec \"$0\" run --quiet --format json --files 20 \
                   --size 9000..20000";
     let words = [OsStr::new("-c"), OsStr::new(script), ours().as_os_str()];

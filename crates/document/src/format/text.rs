@@ -15,8 +15,8 @@ pub const WIDTH: usize = 100;
 pub const SCREEN_WIDTH: usize = 80;
 /// The width of the column for names of pairs, in characters.
 const KEY_WIDTH: usize = 12;
-/// The width in characters to which column headers are wrapped in tables that may be divided into
-/// parts. If the column's widest cell is wider, the header is wrapped to the width of that cell.
+/// Column headers of tables that may be divided into parts are wrapped to this width in characters,
+/// or to the column's widest cell if that cell is wider.
 const HEADER_WIDTH: usize = 12;
 
 /// Properties of the terminal to which a document is printed.

@@ -60,8 +60,8 @@ pub(super) fn intended(
         ));
     }
     Ok(FoundStudy {
-        // The file systems of the first runs are not compared with those of later runs. With
-        // `--side`, the candidate may be on another file system than the baseline.
+        // The file systems of archived runs are not compared with those of the next runs, because
+        // with `--side` the candidate may be on another file system than the baseline.
         mounted: BTreeMap::new(),
         ..found
     })

@@ -22,7 +22,7 @@ fn archive_on_the_target_device_is_reported() {
     let _volume = Volume::new(FileSystem::Ext4, &home.test_dir, &point);
     std::fs::create_dir(&home.target).unwrap();
     let shared = home.test_dir.path().join("mounted/archive.db");
-    // The first run of an archive prints the note; later runs have it in the full report.
+    // Only the first report with this archive contains the note. Later ones need `--full`.
     let to_shared = format!(
         "{} --archive {}",
         LITTLE.replace("--quiet ", ""),

@@ -65,7 +65,7 @@ fn run_is_compared_with_the_last_one_of_the_same_workload() {
     let unknown = "(spread of one run not known: --repeat 5)";
     assert_eq!(ran(&words), None);
     assert_eq!(ran(&words), Some(format!("run 1, {last} {unknown}")));
-    // Runs of another workload, engine, setting and target have no earlier run.
+    // A run with another workload, engine, setting or target has no earlier run to compare with.
     for other in [
         words.replace("--files 40", "--files 41"),
         words.replace("posix", "stdio"),

@@ -71,7 +71,7 @@ fn chosen_pool_size_equals_the_plan_and_calibration_leaves_no_files(mounted: Mou
             "--mix read=3,append=1 --size-max 64KiB --writers 1 --readers 2",
             1,
         ),
-        // Without `--mix`, this is the classic workload.
+        // Options without `--mix` request the classic workload.
         ("--durability fsync", 1),
     ] {
         let work = Run::new(&mounted.at, LITTLE)

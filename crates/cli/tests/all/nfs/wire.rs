@@ -46,7 +46,6 @@ impl Capture {
         Some(Self { capturing, file })
     }
 
-    /// Ends the capture, and returns the captured calls.
     pub fn end(self) -> Wire {
         std::thread::sleep(TAKES_EVERY);
         self.capturing.send(Signal::INT);

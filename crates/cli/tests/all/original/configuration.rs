@@ -43,11 +43,11 @@ pub const REPORT_FILE: &str = "a report";
 pub struct Limits {
     /// Maximum number of files in a pool.
     pub files: u64,
-    /// Maximum number of transactions.
+    /// Maximum number of transactions in each run.
     pub transactions: u64,
     /// Minimum size of a block in bytes.
     pub block: u64,
-    /// Maximum number of runs.
+    /// Maximum number of runs in a session.
     pub runs: u64,
     /// Whether sessions contain invalid values, `show` and reports to files.
     pub talk: bool,

@@ -146,8 +146,8 @@ fn links_directories_and_special_files_stay() {
     }
 }
 
-/// The run keeps a file of many zeros, because it cannot be identified. But a file of the run may
-/// consist of a single zero byte, so a file of one zero byte must be removed.
+/// An interrupted run does not remove files of many zeros, because their contents do not identify
+/// them. This must not apply to a single zero byte, which the run itself may have written.
 #[test]
 fn files_of_one_byte_are_removed() {
     let test_dir = TestDir::in_memory();

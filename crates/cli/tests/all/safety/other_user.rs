@@ -81,8 +81,8 @@ fn run_of_root_uses_the_rights_of_the_directory_owner() {
                 );
             }
         }
-        // A session whose commands come from standard input, in the directory of the user, with
-        // several runs.
+        // Starts a session of several runs in the directory of the user, with commands from
+        // standard input.
         let mut session = Command::new(program());
         session.current_dir(place).stdin(Stdio::piped());
         session.stdout(Stdio::piped()).stderr(Stdio::piped());

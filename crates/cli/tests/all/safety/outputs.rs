@@ -190,8 +190,8 @@ fn dangling_link_as_output_is_reported() {
     assert!(!test_dir.path().join("nowhere").exists());
 }
 
-/// Devices and pipes have no contents that could be lost. The file behind a descriptor was chosen
-/// by the user, who opened it.
+/// Devices and pipes have no contents that could be lost. A file descriptor leads to a file that
+/// the user has opened in the shell.
 #[test]
 fn devices_and_descriptors_need_no_force() {
     let test_dir = test_dir();

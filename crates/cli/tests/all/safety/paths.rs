@@ -91,8 +91,8 @@ fn working_directory_is_the_default_target() {
 fn deep(test_dir: &TestDir, bytes: usize) -> PathBuf {
     let mut path = test_dir.path().as_os_str().as_bytes().to_owned();
     while path.len() < bytes {
-        // Each component has a separator and at least one character. The rest of the path is never
-        // a separator alone.
+        // If more than 200 bytes are left, a name uses at most half of them. So the next name has
+        // at least one character.
         let left = bytes - path.len() - 1;
         let part = if left > 200 { left.min(402) / 2 } else { left };
         path.push(b'/');

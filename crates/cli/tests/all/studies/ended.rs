@@ -35,7 +35,7 @@ fn study_continues_after_three_kills() {
         // A study can be continued only after its first run is archived.
         until_measured(&mut running, ", run ");
         let one = began.elapsed();
-        // Waits for a random time, in which at most about a quarter of the runs are performed.
+        // Waits for a random time, at most three times as long as the first run took.
         std::thread::sleep(
             one.min(Duration::from_secs(1))
                 .mul_f64(moments.unit() * 3.0),

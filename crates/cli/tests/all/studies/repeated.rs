@@ -103,7 +103,8 @@ fn repetition_ends_as_soon_as_the_interval_is_narrow_enough() {
     let words = format!("run {LITTLE} --engine null --mix read=1 --until 50% --target a");
     let found = repeats(&lab, &words);
     assert_eq!(found.until, Some(0.5));
-    // The end is at a look. On a machine without other load, it is the first one.
+    // A study ends only at one of its looks, the numbers of blocks in `Looks`. On a machine without
+    // other load, it ends at the first look.
     let runs = found.runs.len() as u32;
     runs.assert(study::Looks::new(100).blocks().contains(&runs) && runs < 100);
     let width = found.metrics[0].interval.unwrap().half_width;

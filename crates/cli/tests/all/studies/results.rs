@@ -52,8 +52,8 @@ fn study_results_can_be_compared_and_gated() {
     lab.is_clean(&[], &told);
 }
 
-/// A study of runs of a second on tmpfs. The second configuration has a think time, so that it is
-/// slower.
+/// A study on tmpfs with runs of one second. The second configuration has a think time, so that it
+/// is slower.
 #[test]
 fn screen_of_a_study_has_the_medians_and_verdicts_of_its_records() {
     let lab = Lab::new();
