@@ -33,7 +33,6 @@ impl NameKind {
     ];
 }
 
-/// Declares [`Action`] and its properties.
 macro_rules! actions {
     ($(
         $(#[$doc:meta])* $variant:ident = $number:literal, $text:literal:
@@ -121,7 +120,7 @@ actions! {
     Truncate = 7, "truncate": Some(Kind::Truncate), on File, more_files None, comes_as [Truncate];
     /// Request a file's attributes, such as its size and times.
     Stat = 8, "stat": Some(Kind::Stat), on File, more_files None, comes_as [Stat];
-    /// Set a file's mode and times.
+    /// Set a file's mode, access time and modification time.
     SetAttributes = 9, "set-attributes": Some(Kind::SetAttributes), on File, more_files None,
         comes_as [SetAttributes];
     /// Rename a file to a new name, never over an existing file.
@@ -136,7 +135,7 @@ actions! {
     /// Remove an additional hard link. Mixes perform this action if there are too many links.
     RemoveLink = 14, "remove-link": Some(Kind::Delete), on Link, more_files None, comes_as [Link,
         RemoveLink];
-    /// Create a symbolic link to a file.
+    /// Create a symbolic link to a file of the pool.
     SymbolicLink = 15, "symlink": Some(Kind::SymbolicLink), on File, more_files None,
         comes_as [SymbolicLink, RemoveSymbolicLink];
     /// Remove a symbolic link. Mixes perform this action if there are too many links.
@@ -219,13 +218,13 @@ impl Action {
         matches!(self.performs(), Some(Kind::Delete | Kind::RemoveDirectory))
     }
 
-    /// Whether the action reads bytes of files.
+    /// Whether the action reads contents of files, as `read` and `read-range` do.
     #[inline]
     pub const fn moves_bytes_in(self) -> bool {
         matches!(self.performs(), Some(kind) if matches!(kind.bytes(), Bytes::Read))
     }
 
-    /// Whether the action writes bytes to files.
+    /// Whether the action writes contents to files, as `create` and `append` do.
     #[inline]
     pub const fn moves_bytes_out(self) -> bool {
         matches!(self.performs(), Some(kind) if matches!(kind.bytes(), Bytes::Written))

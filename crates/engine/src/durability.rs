@@ -39,7 +39,7 @@ pub enum DurabilityError {
     /// The text, which is not the name of a policy.
     #[error("expected none, fdatasync, fsync, fsync+dir, o-dsync, o-sync or batch:N")]
     Unknown(String),
-    /// The number of operations of a batch is invalid.
+    /// `N` of `batch:N` cannot be parsed.
     #[error(
         "invalid value '{said}': {cause} (batch:N takes a number of operations from 1 to {})",
         u32::MAX

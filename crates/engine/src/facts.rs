@@ -18,7 +18,7 @@ pub enum Targets {
 /// The cache on this machine that may serve the engine's reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cached {
-    /// The kernel's page cache.
+    /// The kernel's page cache, unless the run uses direct I/O.
     PageCache,
     /// No cache: each read reaches the target.
     None,

@@ -15,7 +15,7 @@ pub enum Cause {
     /// The file ended before the expected size.
     #[error("the file ended after {read} of {expected} bytes")]
     EndedEarly {
-        /// Number of bytes that could be read.
+        /// Number of bytes before the end of the file.
         read: u64,
         /// Number of bytes that were requested.
         expected: u64,

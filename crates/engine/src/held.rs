@@ -7,9 +7,9 @@ use crate::failure::Errno;
 /// Numbers of pages of a file; `None` means not available.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CachedPages {
-    /// All pages of the file.
+    /// All pages of the file, cached or not.
     pub pages: u64,
-    /// Pages in the page cache.
+    /// Pages in the page cache, clean or dirty.
     pub cached: u64,
     /// Dirty pages, which must still be written to the device; `None` if mincore(2) counted the
     /// pages, because it does not report dirty pages.

@@ -206,7 +206,7 @@ pub trait Namespace: Debug + Send + Sync {
 /// A directory that is held open, so it remains reachable if its path changes. Names are single
 /// path components, and symbolic links are not followed.
 pub trait Directory: Debug + Send + Sync {
-    /// Returns the facts of the directory itself.
+    /// Returns the facts of the directory, even if its path leads to another directory now.
     fn facts(&self) -> Result<Facts, Errno>;
 
     /// Returns the facts of an entry. For a symbolic link, these are the facts of the link, not of
@@ -230,7 +230,7 @@ pub trait Directory: Debug + Send + Sync {
     /// Returns an error if the name does not exist or is not a directory.
     fn open(&self, name: &[u8]) -> Result<Arc<dyn Directory>, Errno>;
 
-    /// Opens the parent directory.
+    /// Opens the parent directory (`..`), which is used with the same rights.
     fn above(&self) -> Result<Arc<dyn Directory>, Errno>;
 
     /// The user with whose rights calls are made in this directory; `None` for the process's own
@@ -262,7 +262,7 @@ pub trait Directory: Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Returns the target of a symbolic link.
+    /// Returns the path that a symbolic link contains.
     fn target(&self, name: &[u8]) -> Result<Vec<u8>, Errno>;
 
     /// Removes a name if it still denotes the file with the identity in `looked_at`; returns

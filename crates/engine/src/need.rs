@@ -5,7 +5,7 @@ use crate::{Durability, OperationKind, Settings};
 /// The operations and settings that a workload requires of an engine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Need {
-    /// The kinds of operations that the workload performs.
+    /// The kinds of operations; empty if only settings are checked ([`Need::of_settings`]).
     pub operations: Vec<OperationKind>,
     /// The required policy. For a batch, the number of operations is irrelevant.
     pub durability: Durability,

@@ -10,7 +10,6 @@ use crate::capability::{Bytes, Capability};
 use crate::name::{Name, Owning};
 use crate::step::{Part, Step};
 
-/// Declares [`Operation`] and [`OperationKind`].
 macro_rules! operations {
     ($(
         $(#[$doc:meta])* $variant:ident = $text:literal {
@@ -46,7 +45,7 @@ macro_rules! operations {
         }
 
         impl<'a> Operation<'a> {
-            /// Copies the operation and its parameters.
+            /// Copies the operation and its parameters, which allocates memory.
             pub fn to_owned(&self) -> OwnedOperation {
                 OwnedOperation(match *self {
                     $(Self::$variant { $($field),+ } => Owned::$variant {
@@ -62,7 +61,8 @@ macro_rules! operations {
                 }
             }
 
-            /// The number of bytes of contents that the operation writes.
+            /// The number of bytes of contents that the operation writes; 0 for a read or a
+            /// truncation.
             #[inline]
             pub const fn written_bytes(&self) -> u64 {
                 match self {
@@ -209,7 +209,7 @@ operations! {
         Sync.if_synced(), Close.always()
     ];
 
-    /// Set the size of a file.
+    /// Set the size of a file, without writing contents.
     Truncate = "truncate" {
         /// The name of the file, which must exist.
         name: Name<'a>,

@@ -33,7 +33,7 @@ pub struct ServerFacts {
 /// The requests of one procedure of the protocol, and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallCount {
-    /// The procedure's name in the protocol.
+    /// The procedure's name in the protocol, such as `COMMIT`.
     pub procedure: &'static str,
     /// Number of requests; each is counted once, when it is sent for the first time.
     pub calls: u64,

@@ -4,7 +4,6 @@ use std::fmt;
 
 use crate::Ticket;
 
-/// Declares [`Step`] and the names of its variants.
 macro_rules! steps {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)+) => {
         /// A part of an operation: one call, or all calls of one kind. The session reports the end

@@ -167,7 +167,7 @@ pub enum UrlError {
     /// The URL's scheme has no parameter with this name.
     #[error("unknown parameter '{text}' (expected {expected})")]
     Unknown {
-        /// The name in the URL.
+        /// The text before `=` in the URL.
         text: String,
         /// The names of the valid parameters.
         expected: String,
@@ -180,7 +180,7 @@ pub enum UrlError {
     Value {
         /// The parameter, such as `nconnect`.
         parameter: &'static str,
-        /// The value in the URL.
+        /// The text after `=` in the URL.
         text: String,
         /// A description of valid values.
         expected: &'static str,

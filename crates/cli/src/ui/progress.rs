@@ -37,7 +37,6 @@ pub struct Display {
     sweep_step: String,
 }
 
-/// The progress lines that are printed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Lines {
     None,

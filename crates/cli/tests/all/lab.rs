@@ -32,7 +32,6 @@ struct Script {
     disks: Vec<&'static str>,
     /// Arguments after the first one, which is the program under test.
     arguments: Vec<String>,
-    /// Checks the results of the script.
     check: fn(&Results),
 }
 

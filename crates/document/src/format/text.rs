@@ -22,7 +22,6 @@ const HEADER_WIDTH: usize = 12;
 /// Properties of the terminal to which a document is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terminal {
-    /// The number of characters in a line.
     pub width: usize,
     pub colour: bool,
 }

@@ -70,7 +70,6 @@ impl<S: System, T: Style> Calls<S, T> {
         listed
     }
 
-    /// Calls `each` for all entries of an open directory.
     #[inline]
     fn entries(
         &mut self,

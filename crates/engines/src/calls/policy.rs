@@ -13,7 +13,6 @@ pub(crate) struct Policy {
     pub(super) content_flags: c_int,
     /// `Some` if a changed file is synced; the value selects fdatasync(2) or fsync(2).
     pub(super) sync: Option<ContentsOnly>,
-    /// Whether a directory is synced after its entries change.
     pub(super) syncs_directories: bool,
     /// Number of changes in a location after which its file system is synced; 0 means never.
     pub(super) batch: u32,

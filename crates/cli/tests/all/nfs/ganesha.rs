@@ -203,7 +203,6 @@ impl Drop for Ganesha {
     }
 }
 
-/// Whether a program is installed.
 pub fn is_program(name: &str) -> bool {
     ["/usr/sbin", "/usr/bin", "/sbin", "/bin"]
         .iter()

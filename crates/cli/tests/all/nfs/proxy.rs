@@ -24,7 +24,6 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Pause between the pieces of a reply, so that the client receives each piece separately.
 const BETWEEN_PIECES: Duration = Duration::from_micros(200);
 
-/// A fault of a call or its reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The reply is lost.
@@ -58,7 +57,6 @@ pub enum Fault {
     Answered(u32),
 }
 
-/// A planned fault, and the calls to which it applies.
 #[derive(Clone, Copy, Debug)]
 struct Planned {
     procedure: Option<Procedure>,

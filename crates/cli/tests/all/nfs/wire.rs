@@ -14,7 +14,6 @@ use crate::support::{Running, is_met, tool};
 /// Maximum time until the capture has read a packet from the kernel.
 const TAKES_EVERY: Duration = Duration::from_millis(600);
 
-/// A packet capture in progress.
 #[derive(Debug)]
 pub struct Capture {
     capturing: Running,

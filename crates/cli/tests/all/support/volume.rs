@@ -72,7 +72,6 @@ impl Drop for Image {
     }
 }
 
-/// A file system mounted for a test.
 #[derive(Debug)]
 pub struct Volume {
     kind: FileSystem,
