@@ -57,9 +57,8 @@ impl Number {
         digits.filter(|_| !is_zero).unwrap_or(0)
     }
 
-    /// Returns the value in the unit in which it is printed, if numbers of this kind have equal
-    /// decimals within a column. `None` for numbers whose unit varies, or whose number of decimals
-    /// is fixed.
+    /// Returns the value in its printed unit, for kinds of numbers that have equal decimals within
+    /// a column. `None` for numbers whose unit varies, or whose number of decimals is fixed.
     fn in_one_unit(&self) -> Option<f64> {
         match self {
             Self::Rate(per_second) => Some(*per_second),
@@ -86,7 +85,7 @@ impl Number {
         rest.map_or(whole.clone(), |rest| format!("{whole}.{rest}"))
     }
 
-    /// Formats the number with all of its digits, in the unit in which it is stored.
+    /// Formats the stored number with all of its digits, for example in nanoseconds.
     pub(crate) fn plain(&self) -> String {
         match self {
             Self::Count(number) | Self::Ordinal(number) | Self::Seconds(number) |
@@ -234,7 +233,7 @@ pub struct Table {
     /// The number of columns at the beginning that identify a row. Every part of a divided table
     /// repeats these columns.
     pub(crate) leads: usize,
-    /// Whether the table is divided into parts, one below the other, if it is too wide. Headers are
+    /// Whether a table that is too wide is divided into parts, one below the other. Headers are
     /// then wrapped.
     pub(crate) folds: bool,
 }
@@ -265,8 +264,8 @@ impl Table {
         table
     }
 
-    /// Allows the table to be divided into parts, one below the other, if it is too wide. Headers
-    /// are wrapped, and every part repeats the leading columns.
+    /// Lets a table that is too wide be divided into parts, one below the other. Headers are
+    /// wrapped, and every part repeats the leading columns.
     #[must_use]
     pub fn folding(mut self) -> Self {
         self.folds = true;

@@ -53,8 +53,8 @@ pub fn signed_percent(fraction: f64) -> String {
     format!("{}{shown} %", if is_more { "+" } else { "" })
 }
 
-/// Converts bytes to the unit (a power of 1,024) in which the value has one to four digits before
-/// the point. Returns the value and the name of the unit.
+/// Converts bytes to the largest unit, up to TiB, in which the value is at least 1. Returns the
+/// value and the name of the unit.
 fn scaled(bytes: f64) -> (f64, &'static str) {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
     let mut value = bytes;
@@ -66,8 +66,7 @@ fn scaled(bytes: f64) -> (f64, &'static str) {
     (value, units[unit])
 }
 
-/// Formats bytes in the unit (a power of 1,024) in which the value has one to four digits before
-/// the point.
+/// Formats bytes in the largest unit, up to TiB, in which the value is at least 1.
 pub fn bytes(number: f64) -> String {
     match scaled(number) {
         (value, "B") if value.fract() == 0.0 => format!("{} B", fixed(value, 0)),

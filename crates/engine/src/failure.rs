@@ -31,12 +31,11 @@ pub enum Cause {
         /// The size in bytes that the workload expects.
         expected: u64,
     },
-    /// readlinkat(2), or READLINK of NFS, returned a target that differs from the one with which
-    /// the symbolic link was created.
+    /// readlinkat(2), or READLINK of NFS, returned another target than the symbolic link was
+    /// created with.
     #[error("the symbolic link has a different target than it was created with")]
     WrongTarget,
-    /// fgetxattr(2) returned a value that differs from the one to which the extended attribute was
-    /// set.
+    /// fgetxattr(2) returned another value than the run has set.
     #[error("the extended attribute has a different value than it was set to")]
     WrongValue,
     /// The run is stopping, so the operation ended between two calls.

@@ -282,7 +282,7 @@ pub trait Directory: Debug + Send + Sync {
     /// Syncs the whole file system to disk.
     fn sync_file_system(&self) -> Result<(), Errno>;
 
-    /// The free space of the file system in bytes.
+    /// The free space in bytes, including blocks reserved for root (`f_bfree`, or `fbytes` of NFS).
     fn free_bytes(&self) -> Option<u64>;
 
     /// Whether files may have other inode numbers after the next mount.

@@ -113,8 +113,8 @@ fn of_parent() -> Option<File> {
     let mark = std::env::var(MARK).ok()?;
     let (parent, pipe) = mark.split_once(':')?;
     let parent = Pid::from_raw(parent.parse().ok()?)?;
-    // A child of the second process inherits the variable, but has another parent than the variable
-    // names. It is not a second process.
+    // A child of the second process inherits the variable, but its parent is not the process that
+    // the variable names. So the child is not a second process.
     if getppid() != Some(parent) {
         return None;
     }

@@ -119,7 +119,7 @@ impl Mounted {
         self.volume.kill();
     }
 
-    /// Mounts the file system again after a crash. This recovers the contents of its log.
+    /// Mounts the file system again after a crash, which replays its log.
     pub fn comes_back(&mut self) {
         self.volume.unmount();
         self.volume.mount();

@@ -37,8 +37,7 @@ printf 'set transactions %s\nset size %s %s\nset number %s\nrun\nquit\n' "$1" "$
     > benchmark.pmrc
 "$POSTMARK" benchmark.pmrc > "$LOG_FILE" 2>&1
 "#;
-/// A template of the line with the result, and the text by which the suite finds this line in a
-/// log.
+/// The suite's template of the line with the result. `PHORONIX_HINT` identifies this line in a log.
 const PHORONIX_LINE: &str = "\t7 seconds of transactions (#_RESULT_# per second)";
 const PHORONIX_HINT: &str = "seconds of transactions";
 

@@ -67,8 +67,8 @@ fn missing_file_starts_the_prompt() {
     }
 }
 
-/// The text after a location is ignored if it is not a number, unless it is a part of an existing
-/// path.
+/// Text after a location is ignored if it is not a number. If the location and the text together
+/// name an existing directory, this directory is the location.
 #[test]
 fn location_weight_that_is_not_a_number_is_ignored() {
     let directory = original::directory();

@@ -112,8 +112,8 @@ fn signs_of_life(process: u32) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Returns the start of the contents that the run writes to its files, as read from a run with the
-/// same seed in another directory.
+/// Performs a run with the same seed in another directory, and returns the contents of its first
+/// file.
 fn contents_of_the_run(test_dir: &TestDir) -> Vec<u8> {
     let location = test_dir.directory("another");
     let work = Work {

@@ -16,8 +16,8 @@ struct Entry {
     owner: (u32, u32),
     names: u64,
     modified: (i64, i64),
-    /// Access time, only of directories. That of a file is not recorded, because taking a snapshot
-    /// reads the file and changes this time.
+    /// Access time of a directory; `None` for a file, because a snapshot reads the file, which
+    /// changes its access time.
     accessed: Option<(i64, i64)>,
     /// The contents of a file, or the target of a symbolic link.
     content: Option<Vec<u8>>,

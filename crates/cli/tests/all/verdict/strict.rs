@@ -25,8 +25,8 @@ fn say(test_dir: &TestDir, words: &str) -> Ended {
 
 /// Options with an offered rate that no machine reaches.
 const TOO_FAST: &str = "--engine null --mix stat=1 --files 100 --rate 1000000000 --for 300ms";
-/// Options of a run that is too short for a VALID verdict. The overhead is not measured, because on
-/// a busy machine it may exceed half of the time of a run in memory, which is INVALID.
+/// Options of a run that is too short for a VALID verdict. The overhead is not measured: on a busy
+/// machine it may exceed half of the run time in memory, and the verdict would be INVALID.
 const LITTLE: &str = "--files 200 --transactions 500 --no-overhead";
 /// Options of a run that is so short that its verdict is INVALID.
 const NEXT_TO_NOTHING: &str = "--files 20 --transactions 20";
