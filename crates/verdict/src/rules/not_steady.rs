@@ -20,8 +20,8 @@
 //! also names what took at least half of the change of the time per operation: the program's
 //! processor time in the kernel or in user mode, or the time in which the device was busy
 //! (multiplied by the number of workers, because all may wait for it). If calls were timed, it
-//! names the call that took most of the operation's time. *What to do*: if operations slow down, the
-//! file system is not in a steady state: use a new file system, or compare only runs of equal
+//! names the call that took most of the operation's time. *What to do*: if operations slow down,
+//! the file system is not in a steady state: use a new file system, or compare only runs of equal
 //! length. Otherwise use a warm-up or a longer run.
 
 use super::latency_drift::LatencyDrift;

@@ -20,8 +20,8 @@ pub struct TransactionsSummary {
     pub rate: Rate,
     /// Dispersion of the rate: the standard deviation of the operations a second over the measured
     /// intervals (whole seconds; wider in runs of more than half an hour) in which all workers
-    /// worked, divided by their mean. Absent for fewer than six intervals, without a time series, and
-    /// in older summaries.
+    /// worked, divided by their mean. Absent for fewer than six intervals, without a time series,
+    /// and in older summaries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_dispersion: Option<f64>,
     /// Measured time, in nanoseconds.

@@ -1,6 +1,7 @@
 //! A program that a test has started: its output so far, signals to it, and its end. When the test
 //! ends, the program is killed.
 
+use std::ffi::OsStr;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -76,7 +77,9 @@ impl Running {
             command.env("POSTMARK_ARCHIVE", "none");
         }
         // Tests wait for the progress lines of phases.
-        if command.get_args().any(|word| word == "run") {
+        let mut words = std::iter::once(command.get_program()).chain(command.get_args());
+        let is_program = |word: &OsStr| Path::new(word).ends_with("postmark");
+        if words.any(is_program) && words.next().is_some_and(|word| word == "run") {
             command.arg("--verbose");
         }
         let words = format!("{command:?}");
