@@ -11,7 +11,7 @@ use crate::run::{PhaseRecord, Record, SweepStep, SystemDuring};
 pub enum CompletedPart {
     /// A phase, with the sync that follows it.
     Phase(Box<PhaseRecord>),
-    /// A load level of a sweep.
+    /// A load level of a sweep, with all of its phases.
     SweepStep(SweepStep),
 }
 
@@ -19,7 +19,7 @@ pub enum CompletedPart {
 /// the part.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Completed {
-    /// The completed phase or load level.
+    /// Only the part that ended last, without the parts that were reported before.
     pub part: CompletedPart,
     /// Counters of the machine from the run's start until the part was completed.
     pub during: SystemDuring,

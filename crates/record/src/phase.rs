@@ -32,7 +32,7 @@ pub struct OperationRecord {
 pub struct StepRecord {
     /// Name of the call, such as `open` or `write`.
     pub step: String,
-    /// Latencies of the calls.
+    /// Durations of the calls, in nanoseconds.
     pub latency: Histogram,
 }
 
@@ -41,7 +41,7 @@ pub struct StepRecord {
 pub struct ClaimWaits {
     /// Role of the waiting workers.
     pub role: Role,
-    /// Durations of the claims that had to wait.
+    /// Waiting times in nanoseconds, one for each claim that had to wait.
     pub wait: Histogram,
 }
 
@@ -129,7 +129,7 @@ pub struct SlowOperation {
     pub step: Option<SlowStep>,
 }
 
-/// A call of one of the slowest operations.
+/// The longest call of one of the slowest operations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SlowStep {
     /// Name of the call, such as `open` or `write`.
@@ -176,8 +176,8 @@ pub struct PhaseRecord {
     /// closed loop.
     pub waiting: Option<u64>,
     /// Moment until which all workers kept up with their arrivals, in nanoseconds since the origin.
-    /// For each worker this is the last moment at which no transaction was due; the earliest moment
-    /// of all workers is stored. Null for a closed loop, or if a worker never kept up.
+    /// A worker kept up until the last moment at which none of its transactions was due; the value
+    /// is the earliest of these moments. Null for a closed loop, or if a worker never kept up.
     pub caught_up_ns: Option<u64>,
     /// How long workers waited for files that other workers had claimed, or for their own
     /// operations in flight on the same file. Empty for private pools with one operation at a time.
@@ -266,7 +266,8 @@ impl PhaseRecord {
     /// `None` for a closed loop, or if no transaction arrived.
     ///
     /// Arrivals are counted instead of computed from rate times time. With random arrivals, the
-    /// number of arrivals differs from this product by chance, by 3 % if a thousand are expected.
+    /// count differs from this product by chance: its standard deviation is 3 % if 1,000 are
+    /// expected.
     pub fn done_fraction(&self) -> Option<f64> {
         let arrived = self.issued().saturating_add(self.waiting?);
         (arrived > 0).then(|| self.transactions() as f64 / arrived as f64)

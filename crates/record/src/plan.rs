@@ -13,7 +13,7 @@ use crate::sizing::Sizing;
 pub struct PlanRecord {
     /// Program that computed the plan.
     pub tool: Tool,
-    /// The complete run spec.
+    /// The run spec, including options that the user did not set.
     pub spec: RunSpec,
     /// How the number of files was chosen for a requested working set; null if the number was
     /// requested.
@@ -36,10 +36,12 @@ pub struct PlanRecord {
     pub process: Fact<ProcessTimes>,
 }
 
-/// Estimated durations of a run's parts, in seconds. Null if the necessary rate is not known.
+/// Estimated durations of a run's parts, in seconds. A duration is null if the rate from which it
+/// follows is not known.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TimeEstimate {
-    /// Creating the pool; for a sweep with several pools, creating all of them.
+    /// Creating the pool; for a sweep with several pools, creating all of them. 0 if an earlier
+    /// pool is reused.
     pub prepare_s: Option<f64>,
     /// Warm-up and transactions; for a sweep those of all load levels.
     pub transactions_s: Option<f64>,
@@ -47,9 +49,9 @@ pub struct TimeEstimate {
     pub transactions_may_end_earlier: bool,
     /// Maximum number of load levels of a sweep; null without a sweep.
     pub load_levels: Option<u64>,
-    /// Deleting the pools.
+    /// Deleting the pools; 0 if they are kept for a later run.
     pub delete_s: Option<f64>,
-    /// The source of the rates.
+    /// The run or calibration that supplied the rates, or the reason why no rates are known.
     pub source: TimeSource,
 }
 
@@ -60,7 +62,7 @@ impl TimeEstimate {
     }
 }
 
-/// The source of the rates of an estimate.
+/// The source of the rates from which durations are estimated.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeSource {
@@ -73,7 +75,7 @@ pub enum TimeSource {
     },
     /// The calibration of this run.
     Calibration,
-    /// No rates are known, with the reason.
+    /// No rates are known; the value is the reason.
     Nothing(String),
 }
 

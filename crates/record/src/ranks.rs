@@ -47,7 +47,7 @@ pub struct RankRecord {
     pub process: u32,
     /// Number of the rank's first worker, among the workers of all ranks.
     pub first_worker: u32,
-    /// Number of the rank's workers.
+    /// Number of workers of this rank. Their numbers are consecutive, from `first_worker` on.
     pub workers: u32,
     /// Numbers of the processors that the rank may use.
     pub processors: Fact<Vec<u32>>,
@@ -130,7 +130,7 @@ pub struct ObserverRecord {
     pub clock_end: RankClockOffset,
     /// Number of readings, including those that were not kept.
     pub readings: u64,
-    /// Longest time between two consecutive readings of those that were kept, in nanoseconds.
+    /// Longest time between two consecutive kept readings, in nanoseconds.
     pub interval_ns: u64,
     /// Time from the first reading to the last, in nanoseconds.
     pub whole_ns: u64,

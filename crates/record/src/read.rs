@@ -79,15 +79,15 @@ pub enum ReadError {
     /// The text is longer than [`BYTES_MAX`].
     #[error("this is not a record of a PostMark run: it has {found} bytes (at most {BYTES_MAX})")]
     TooLong {
-        /// Length of the text, in bytes.
+        /// Length of the text that was given, in bytes.
         found: usize,
     },
     /// The numbers contradict each other, or cannot occur in a run.
     #[error("the record is inconsistent: {field}: {why}")]
     Impossible {
-        /// Path of the field.
+        /// Path of the field, such as `record.spec.workload`.
         field: String,
-        /// Description of the contradiction.
+        /// The contradiction, such as `5.0 is not from 0.0 to 1.0`.
         why: String,
     },
 }

@@ -84,7 +84,7 @@ pub struct Stalled {
 pub struct ErrorRecord {
     /// The failed operation, or an action of the run itself.
     pub operation: String,
-    /// The call within the operation that failed.
+    /// The failed call within the operation.
     pub step: String,
     /// Error number of the system. Not available if the system returned none.
     pub errno: Fact<i32>,
@@ -101,18 +101,18 @@ pub struct ErrorRecord {
 /// A file or directory that was not removed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Left {
-    /// Path of the file or directory.
+    /// Path of the file or directory; `and N more` stands for paths that are not listed.
     pub path: String,
-    /// Reason why it was not removed.
+    /// Reason why it was not removed, for example that another file had replaced it.
     pub why: String,
 }
 
 /// The removal of files after an unfinished run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CleanUp {
-    /// Number of files removed.
+    /// Number of removed files and links.
     pub files: u64,
-    /// Number of directories removed.
+    /// Number of removed directories: those in the pool, and those that the run created for itself.
     pub directories: u64,
     /// Files and directories that were not removed, although their names have the form of the run's
     /// names.
@@ -166,7 +166,7 @@ impl Load {
 /// One load level of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepStep {
-    /// Requested load.
+    /// Requested load: a closed loop, a rate, or a number of workers or ranks.
     pub load: Load,
     /// Number of workers that performed operations.
     pub workers: u32,
@@ -186,7 +186,7 @@ pub struct SweepStepRun {
     pub fingerprint: Fingerprint,
     /// The moment from which the moments of this run's phases count.
     pub origin: Origin,
-    /// Counters of the machine during the run.
+    /// Changes of the machine's counters from the start to the end of this run.
     pub during: SystemDuring,
     /// The check for enough space; null if the I/O engine uses none.
     pub room: Option<Room>,
@@ -204,7 +204,7 @@ impl SweepStep {
 /// Results of a run, as opposed to its run spec.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Actual {
-    /// How the run ended.
+    /// How the run ended. `unfinished` in a record that was written before the end.
     pub outcome: Outcome,
     /// Why the transactions ended. Unavailable if the run did not reach the end of its
     /// transactions.
@@ -345,7 +345,7 @@ pub struct Record {
     pub id: RunId,
     /// Program that wrote the record.
     pub tool: Tool,
-    /// The complete run spec.
+    /// The run spec, including options that the user did not set.
     pub spec: RunSpec,
     /// How the numbers of files and transactions were chosen; null if the options stated them.
     pub sizing: Option<Sizing>,
@@ -357,7 +357,7 @@ pub struct Record {
     pub origin: Origin,
     /// Facts about the machine, read at the start.
     pub host: Host,
-    /// Counters of the machine during the run.
+    /// Changes of the machine's counters from the start to the end of the run.
     pub during: SystemDuring,
     /// The check for enough space; null if the I/O engine uses none.
     pub room: Option<Room>,
@@ -365,7 +365,7 @@ pub struct Record {
     /// several ranks, `host` and `during` are those of the first rank's host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<ClusterRecord>,
-    /// Results of the run.
+    /// Results of the run, as opposed to its run spec in `spec`.
     pub actual: Actual,
     /// Notes on options whose resolved values may surprise the user.
     pub hints: Vec<Note>,

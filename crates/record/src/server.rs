@@ -12,7 +12,7 @@ use system::MessagesReading;
 pub struct ServerRecord {
     /// The protocol with its version: `nfs3`.
     pub protocol: String,
-    /// URL of the target.
+    /// URL of the target, such as `nfs://server/export`.
     pub url: String,
     /// Address and port of the service.
     pub address: String,

@@ -25,7 +25,7 @@ pub struct SteadyFound {
 /// How the pool's size was chosen for a requested working set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sizing {
-    /// Requested working set.
+    /// Requested working set (`--working-set`), such as four times the page cache.
     pub working_set: WorkingSet,
     /// Size of the page cache, in bytes: the smaller of the memory and the control group's limit.
     pub cache_bytes: u64,

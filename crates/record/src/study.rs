@@ -13,7 +13,7 @@ pub const SIDE: &str = "side";
 pub struct StudyPart {
     /// Identity of the study, drawn at its start.
     pub study: String,
-    /// Name of the study.
+    /// Name of the study, as in `design`. Several studies can have the same name.
     pub name: String,
     /// The complete design, as the text of a study file.
     pub design: String,
@@ -49,7 +49,7 @@ pub struct StudyPart {
 pub struct Coordinate {
     /// The dimension: `workload`, `target`, `side`, or the name of an axis.
     pub dimension: String,
-    /// The value, as text.
+    /// The value as text, for example `xfs`.
     pub value: String,
 }
 

@@ -585,7 +585,8 @@ fn each_counter_is_added_once_per_process_host_or_kernel() {
     assert_eq!(requests, [Fact::Known(11_111), Fact::Known(7 + 8 + 9)]);
     let devices = performing.devices.known().unwrap();
     assert_eq!(devices.len(), 1);
-    // Host 1 has the kernel of host 0, so the device counters of host 1 are not added.
+    // Host 1 has the kernel of host 0, so only the device counters of ranks 0 (100 writes) and 2
+    // (102 writes) are added.
     assert_eq!(
         devices[0].counters.known().unwrap().writes,
         Fact::Known(100 + 102)
