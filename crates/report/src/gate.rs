@@ -76,8 +76,8 @@ const fn tone(decision: Decision) -> Tone {
     }
 }
 
-/// A sentence with the number of blocks that were run, the number that the requirements need, and
-/// the standard deviation for which they need it.
+/// A sentence with three numbers: the blocks that were run, the blocks that the requirements need,
+/// and the standard deviation from which the need is computed.
 fn needs(gate: &Gate) -> String {
     let requirements = || gate.requirements.iter();
     let least = requirements().map(|judged| judged.count).min().unwrap_or(0);
@@ -119,7 +119,7 @@ fn needs(gate: &Gate) -> String {
     }
 }
 
-/// The standard deviation of a requirement, and the A/A noise of its baseline beside it.
+/// The standard deviation of a requirement, and the A/A noise of its baseline for comparison.
 fn deviation(gate: &Gate, judged: &Judged) -> String {
     let deviation = judged
         .standard_deviation

@@ -7,7 +7,7 @@ use study::StudyPlan;
 /// Maximum number of configurations, and of runs of a block, that the plan lists.
 const NAMED: usize = 12;
 
-/// The plan of a study as a document: cells, order of the runs, duration, and space.
+/// The plan of a study as a document: configurations, order of the runs, duration, and space.
 pub fn plan(plan: &StudyPlan) -> Document {
     let mut document = Document::default();
     let count = plan.order.len() as u64;

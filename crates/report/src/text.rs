@@ -47,23 +47,20 @@ pub fn report(record: &Record) -> Document {
         steady::steady(document, asked, phase);
     }
     document.gap();
-    // The rate.
+    // The order is that of the usual questions: rate, latency, I/O, machine.
     sweep::render(document, &summary, true);
     phases::render(document, &summary);
     ranks::render(document, &summary);
     elapsed(document, &summary);
     document.gap();
-    // The latency, and where the time went.
     times::render(document, record, &summary);
     limit::render(document, &summary);
     overhead::render(document, record, &summary);
     if record.actual.overhead != Fact::NotApplicable {
         document.gap();
     }
-    // The accounting of I/O.
     evidence::render(document, &summary);
     machine::devices(document, record, &summary);
-    // The machine.
     machine::processors(document, record, &summary);
     observers::render(document, &summary);
     environment::render(document, record);

@@ -158,7 +158,7 @@ fn active(
 }
 
 /// Checks that this user made the file in this directory, as far as the namespace reports owners.
-/// Otherwise returns the reason for the doubt.
+/// Returns the reason if another user may have made it.
 fn is_made_by_us(
     namespace: &dyn Namespace,
     directory: &dyn Directory,

@@ -279,8 +279,8 @@ pub(crate) fn cleaned(name: &str) {
     remove(name);
 }
 
-/// Removes the signs of life of this user's killed runs that had made no file yet. No manifest may
-/// name them, so [`cleaned`] does not find all of them.
+/// Removes the signs of life of this user's killed runs that had made no file yet. Such a run may
+/// have left no manifest, so [`cleaned`] is not called for its signs of life.
 pub(crate) fn remove_unneeded() {
     let own = format!("{PREFIX}{}-", rustix::process::geteuid().as_raw());
     for entry in std::fs::read_dir(DIRECTORY).into_iter().flatten().flatten() {
@@ -302,7 +302,7 @@ fn process_exists(name: &str) -> bool {
 }
 
 /// Returns the number of directories with a manifest of the run; 0 if the process was killed before
-/// it wrote it, and `None` if these are not signs of life of this user.
+/// it stored this number. `None` if the file is not trusted as signs of life of this user.
 fn directories(name: &str) -> Option<u64> {
     let file = open(name, OFlags::RDONLY)?;
     let mut word = [0; 8];

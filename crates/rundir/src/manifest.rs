@@ -93,7 +93,6 @@ pub(crate) struct Manifest {
 /// A rank of the run other than the one that wrote the manifest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OtherRank {
-    /// Number of the rank's first worker.
     pub first_worker: u32,
     pub process: u32,
     pub host: String,

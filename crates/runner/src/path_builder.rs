@@ -119,8 +119,8 @@ impl Naming {
 pub(crate) struct Namer {
     naming: Naming,
     places: u32,
-    /// `first` contains one buffer per location for the first name of an operation, and `second`
-    /// one for its second name.
+    /// One buffer per location: `first` for the first name of an operation, `second` for its second
+    /// name.
     first: Vec<PathBuffer>,
     second: Vec<PathBuffer>,
     /// Buffer for the target of a symbolic link.

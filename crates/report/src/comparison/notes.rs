@@ -9,7 +9,6 @@ use super::sentence::{confidence, percent_up, reservations, tenths_up};
 use super::table::metrics;
 use super::words::metric_name;
 
-/// Maximum number of INVALID runs that are listed.
 const INVALID_LISTED_MAX: usize = 12;
 
 pub(crate) fn add_notes(document: &mut Document, found: &Comparisons) {

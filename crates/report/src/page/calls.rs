@@ -10,7 +10,6 @@ use crate::pictures::chart::Axis;
 use crate::pictures::rows::{Mark, Row, Rows};
 use crate::pictures::scale::Scale;
 
-/// Maximum number of rows in a chart.
 const ROWS_MAX: usize = 100;
 
 /// Adds a chart of the calls. Each call is a point at its median duration, with a line to its 99th

@@ -16,8 +16,8 @@ use self::histograms::{Longer, shorter};
 /// Maximum size of a page in bytes, for writing and for reading.
 pub const PAGE_BYTES_MAX: usize = 64 << 20;
 /// Maximum size of the uncompressed records in a page, in bytes. Compression usually reduces
-/// records to about a tenth. A page of the maximum size exceeds this limit only if compression
-/// reduces its records to less than a fortieth.
+/// records to about a tenth. The largest page contains 48 MiB of compressed records (as Base64),
+/// which exceed this limit only if they were compressed to less than a fortieth.
 pub const RECORDS_BYTES_MAX: u64 = 2 << 30;
 /// Maximum size of records that are compressed with the best level, which would take seconds for
 /// larger records. No study with records in the current format is that large.

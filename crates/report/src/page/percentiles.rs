@@ -216,7 +216,7 @@ pub(super) fn curves(
     document.figure(Chart::new(title, caption, axes, series).picture(data(curves)));
 }
 
-/// The percentile beyond which one of `parts` operations lies, in percent.
+/// The percentile that one in `parts` operations exceeds: `99.9 %` for 1,000.
 pub(crate) fn share(parts: f64) -> String {
     if parts <= 1.0 {
         return "0 %".to_owned();
@@ -232,7 +232,7 @@ pub(crate) fn share(parts: f64) -> String {
     format!("{share} %")
 }
 
-/// Points of a curve: each consists of a number n, and the latency in nanoseconds that one of n
+/// Points of a curve: each consists of a number n, and the latency in nanoseconds that one in n
 /// operations exceeds. Empty if fewer than ten operations are beyond the median.
 pub(crate) fn points(latency: &Histogram) -> Vec<(f64, f64)> {
     // Of fewer than 20 operations, fewer than ten are beyond the median.

@@ -10,7 +10,6 @@ use crate::pictures::chart::Axis;
 use crate::pictures::rows::{Mark, Row, Rows};
 use crate::pictures::scale::Scale;
 
-/// Maximum number of rows in a chart.
 const ROWS_MAX: usize = 120;
 /// The legend of the points. `Mark::series` is an index into this list.
 const KINDS: [&str; 4] = ["no difference shown", "better", "worse", "no interval"];

@@ -75,8 +75,8 @@ fn table(steps: &[&SweepStepSummary]) -> Table {
     Table::of(0, &columns, steps)
 }
 
-/// Whether a line joins the point of a load level with those of the other levels. A level that was
-/// not sustained and the closed loop have no offered load that the target performed.
+/// Whether the point of a load level is on the line. The closed loop is not, because it has no
+/// offered load. A level that was not sustained is not, because it did not reach its offered load.
 fn is_joined(step: &SweepStepSummary) -> bool {
     step.complete && step.holds && step.load != Load::Closed
 }
@@ -121,7 +121,8 @@ fn latencies(document: &mut Document, sweep: &SweepSummary, steps: &[&SweepStepS
         document.note("Latency against the rate: not available (no latencies were recorded).");
         return;
     }
-    // The chart shows the latencies of all operations, so an SLO of one of them is no level of it.
+    // The chart shows the latencies of all operations together, so an SLO for one kind of operation
+    // is not drawn.
     let of_all = |slo: &&SloSummary| slo.operation.is_none();
     let slo = sweep.slo.as_ref().filter(of_all);
     let mut behind = Vec::new();

@@ -32,7 +32,7 @@ pub(super) fn first_line(record: &Record, summary: &Summary) -> String {
     words.join(", ")
 }
 
-/// The workers, and the files of each or of all.
+/// The number of workers, and the number of files of each worker or of all workers.
 fn workers(spec: &RunSpec) -> [String; 2] {
     let workload = &spec.workload;
     let files = counted(workload.files(), "file");
@@ -77,8 +77,8 @@ fn synced(durability: Durability) -> String {
     }
 }
 
-/// The settings that the other words of the line do not state. The measured time states the time
-/// that was requested.
+/// The settings that the other words of the line do not state. A requested duration is left out,
+/// because the line states the measured time.
 fn other_settings(spec: &RunSpec) -> Vec<String> {
     let stop = match spec.drive.stop {
         Stop::After(_) if spec.drive.sweep.is_none() => Stop::Transactions,

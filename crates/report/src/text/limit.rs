@@ -5,7 +5,8 @@ use document::units::percent;
 use record::Fact;
 use verdict::{LimitPart, LimitSummary, Summary};
 
-/// Parts below this share of the workers' time are not listed, because shares have one decimal.
+/// Parts below this share of the workers' time are not listed, because one decimal would show them
+/// as 0.0 %.
 const SHOWN_MIN: f64 = 0.0005;
 
 /// Returns the limit with its share of the workers' time. If the limit is not available, adds a

@@ -17,7 +17,7 @@ pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary
     devices(document, record, summary);
 }
 
-/// The phases with their activity, if there is enough of it.
+/// The phases with counters, except those shorter than [`MIN_NS`].
 fn counted(summary: &Summary) -> Vec<(&PhaseSummary, &MachineSummary)> {
     let phases = summary.phases.iter();
     let counted = phases.filter_map(|phase| Some((phase, phase.machine.as_ref()?)));

@@ -97,7 +97,7 @@ pub(crate) fn knee_load(sweep: &SweepSummary) -> Option<String> {
     Some(Swept::of(sweep).load(knee.rate))
 }
 
-/// The achieved rate of the highest load level that meets a condition, and its offered rate.
+/// The achieved rate of the highest load level within the limit, and its offered rate.
 fn achieved(limit: &Limit) -> String {
     let (achieved, offered) = (rate(limit.achieved_per_second), rate(limit.highest));
     format!("{achieved}/s achieved ({offered} offered)")
@@ -114,8 +114,8 @@ fn saturation_rate(limit: &Limit) -> Option<String> {
     }
 }
 
-/// The saturation rate, and the lowest rate that was not sustained. If the sweep did not find one
-/// of them, what to do.
+/// The saturation rate, and the lowest rate that was not sustained. If only one of them was found,
+/// adds advice on which rates to sweep next.
 fn saturation(limit: &Limit) -> String {
     let Some(words) = saturation_rate(limit) else {
         return "not found: the sweep has no complete step with a rate".to_owned();
@@ -260,7 +260,8 @@ fn of_role(role: Role, name: &str) -> String {
     }
 }
 
-/// The rates between which the SLO stops being met, or the nearest load level if none meets it.
+/// The highest rate that meets the SLO, and the lowest rate that does not. If no load level meets
+/// the SLO, the nearest one.
 fn slo(slo: &SloSummary, sweep_steps: &[SweepStepSummary]) -> String {
     let name = slo_name(slo);
     let nearest = slo

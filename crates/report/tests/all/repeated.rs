@@ -20,7 +20,8 @@ fn run(number: u32, rate: f64) -> StudyRun {
         (metric("deliver.p99"), 1.68e6 / noise / noise),
         (metric("read.p99"), 95e3 / noise),
     ];
-    // In every third run, fewer than ten reads are beyond the percentile.
+    // In every third run, fewer than ten reads are beyond the percentile, so the run has no value
+    // of `read.p99`.
     let has_read = number % 3 > 0;
     let values = values.into_iter().take(if has_read { 3 } else { 2 });
     StudyRun {

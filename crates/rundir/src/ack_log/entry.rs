@@ -250,8 +250,8 @@ pub(crate) fn read(
         }
         let (stated, text) = take_apart(&bytes).unzip();
         let is_good = text.is_some_and(|text| stated == Some(checksum(before, text)));
-        // The checksum of each line depends on the checksum before it. A damaged line may still
-        // contain its correct checksum, so that one is used to check the next line.
+        // Each checksum is seeded with the checksum of the line before. A damaged line may still
+        // state its correct checksum, so the next line is checked with the stated one.
         before = stated.unwrap_or(before);
         match (text.filter(|_| is_good), bad) {
             (None, _) if line == 1 => {

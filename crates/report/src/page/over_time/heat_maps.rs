@@ -242,8 +242,8 @@ mod tests {
         let shares = |ns: u64| rows(ns, levels);
         let all: f64 = shares(300_000).iter().map(|(_, share)| share).sum();
         assert!((all - 1.0).abs() < 1e-9, "{all}");
-        // A bucket is wider than a row (8 buckets for a power of two, 60 rows for a power of ten),
-        // so the buckets cover every row.
+        // A power of ten has 60 rows, but only 27 buckets (8 for each power of two). A bucket is
+        // therefore wider than a row, so the buckets cover every row.
         let mut seen: Vec<usize> = (0..=26)
             .flat_map(|bucket| shares((1e5 * 2_f64.powf(f64::from(bucket) / 8.0)) as u64))
             .map(|(row, _)| row)

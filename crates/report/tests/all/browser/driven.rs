@@ -234,8 +234,8 @@ impl Browser {
         event("keyUp", "");
     }
 
-    /// Returns new console messages, and requests other than for the page itself and for the
-    /// browser's own first window.
+    /// Returns new console messages and new requests, except requests for the page itself and for
+    /// the first window of the browser.
     pub fn complaints(&self) -> Vec<String> {
         let lines = |kind: &str| {
             let log = self.command("/se/log", &json!({"type": kind}));

@@ -144,8 +144,8 @@ fn acknowledgements_may_arrive_in_any_order() {
     fed.begins(Action::Delete, ("1", ""), 0, 700, 0);
     fed.begins(Action::Create, ("2", ""), 0, 0, 5);
     fed.begins(Action::Create, ("3", ""), 0, 0, 6);
-    // The last operation is acknowledged before the previous operation. The deletion failed, so it
-    // is never acknowledged.
+    // Operation 4 is acknowledged before operation 3. Operation 2 (the deletion) failed, so it is
+    // never acknowledged.
     fed.replay.acknowledges(0, 4).unwrap();
     fed.replay.acknowledges(0, 3).unwrap();
     assert_eq!(
