@@ -28,10 +28,9 @@ pub const BYTES_MAX: usize = 256 << 20;
 /// Maximum length of a string in the text, in bytes. The longest string that a run writes is a
 /// histogram of sizes with [`workload::sizes::BINS_MAX`] bins, below 3 MB.
 pub const STRING_BYTES_MAX: usize = 4 << 20;
-/// Maximum memory of the contents, in bytes, besides the text and its strings. The estimate of the
-/// memory is an upper bound: each value and each bucket counts with the largest size of its kind,
-/// including the spare capacity of growing lists. Locations and phases add their own sizes. The
-/// record of a day-long run with 64 workers needs a quarter of this limit.
+/// Maximum estimated memory of a record, in bytes, without the text and its strings. The estimate
+/// counts each value with the largest size of its kind, and adds fixed sizes for locations and
+/// phases. The record of a day-long run with 64 workers needs a quarter of this limit.
 pub const MEMORY_BYTES_MAX: u64 = 1 << 30;
 
 /// Estimated memory of a value, in bytes. The largest kind of value is a short string in a growing

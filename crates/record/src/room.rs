@@ -5,7 +5,7 @@ use system::Fact;
 /// The space that a run needs on one file system, and the free space.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RoomVolume {
-    /// Locations on this file system.
+    /// Paths of the locations on this file system, whose files are counted together.
     pub locations: Vec<String>,
     /// Type of the file system, such as `ext4`.
     pub file_system: Fact<String>,

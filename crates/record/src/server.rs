@@ -22,9 +22,9 @@ pub struct ServerRecord {
     pub export: String,
     /// Number of connections of each worker.
     pub connections: u32,
-    /// User ID of the calls.
+    /// User ID that calls state as their caller (AUTH_SYS).
     pub uid: u32,
-    /// Group ID of the calls.
+    /// Group ID that calls state as their caller (AUTH_SYS).
     pub gid: u32,
     /// Whether connections used a local port below 1024.
     pub privileged_port: bool,

@@ -249,8 +249,8 @@ impl<'a> Ownership<'a> {
             };
             made.is_some_and(|made| made > last)
         };
-        // Creating or removing an entry changes the times of a directory. Without a creation time,
-        // the directory's times do not show whether the run created it.
+        // Creating or removing an entry changes the times of its directory. Without a creation
+        // time, the times of a directory do not show whether the run created the directory.
         let is_dated = kind != NameKind::Directory || facts.born.is_some();
         if is_dated && self.evidence.until.is_some_and(is_too_late) {
             return Some("it was created after the run had ended".to_owned());

@@ -6,7 +6,8 @@ use study::{Comparison, Comparisons, Metric, SideSummary};
 use super::sentence::{confidence, digits, finding};
 use super::words::{metric_name, value};
 
-/// Maximum length of two names that are the header of the ratio.
+/// Maximum number of characters in the header `candidate/baseline` of the ratio. With longer names,
+/// the header is `ratio`.
 const RATIO_HEADER_MAX: usize = 24;
 
 /// The table of the comparisons: a row for each metric if there is one candidate, and otherwise a

@@ -1,4 +1,4 @@
-//! Labels of axes.
+//! Formats values as labels of axes.
 
 use document::units::{latency, rate, throughput};
 

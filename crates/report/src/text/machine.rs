@@ -190,8 +190,8 @@ fn unknown(document: &mut Document, record: &Record) {
     }
 }
 
-/// Endings of the names of the record's columns that the tables show. If a value of another column
-/// is missing, the text gives no reason.
+/// Columns of the record that the tables show, given by the ends of their names. The text gives
+/// reasons only for missing values of these columns.
 const SHOWN: [&str; 15] = [
     "process.user_ns",
     "process.system_ns",

@@ -8,8 +8,8 @@ pub(crate) fn notes(document: &mut Document, record: &Record) {
     notes_about(document, record, &|_| true);
 }
 
-/// Adds advice about the targets and the hints of the record, except the note that the archive is
-/// on a target's device. The command prints that note once for each archive.
+/// Adds hints of the record, and advice about the targets. The note that the archive is on a
+/// target's device is left out, because the command prints this note once for each archive.
 pub(super) fn notes_of_run(document: &mut Document, record: &Record) {
     notes_about(document, record, &|note| {
         !matches!(note, Note::ArchiveOnTarget { .. })

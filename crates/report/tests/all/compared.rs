@@ -198,7 +198,7 @@ fn medians_verdicts_and_targets_are_in_all_formats() {
     ];
     for text in &in_documents {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        // The medians of xfs: nine runs of 7,100 with the deviations of `NOISE`.
+        // The median of xfs is that of nine runs around 7,100/s, because the tenth run is INVALID.
         let xfs = found.sides[1].medians[&Metric::Transactions];
         text.shows(&document::units::grouped(xfs.round() as u64))
             .shows(

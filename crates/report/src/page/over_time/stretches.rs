@@ -81,8 +81,8 @@ pub(crate) fn stretches(phases: &[&PhaseRecord], most: usize) -> Vec<Stretch> {
 pub(super) fn stretches_of_latencies(phases: &[&PhaseRecord], most: usize) -> Vec<Stretch> {
     let sharing = phases.iter().map(|phase| phase.slices.sharing());
     let sharing = sharing.max().unwrap_or(1);
-    // On overflow, `sharing` exceeds the number of slices, so all slices of a phase become one
-    // interval.
+    // If the multiple overflows, `sharing` exceeds the number of slices. Each phase then becomes
+    // one interval.
     let together = slices(phases).div_ceil(most).max(1);
     let together = together
         .checked_next_multiple_of(sharing)
