@@ -13,7 +13,7 @@ pub struct Pauses {
     pub watched_ns: u64,
     /// Shortest delay that counts as a pause, in nanoseconds.
     pub shortest_ns: u64,
-    /// Number of pauses.
+    /// Number of pauses, which are delays of at least `shortest_ns`.
     pub times: u64,
     /// Total duration of the pauses, in nanoseconds.
     pub total_ns: u64,

@@ -39,7 +39,7 @@ pub struct StepRecord {
 /// How long workers of one role waited for files that other workers had claimed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimWaits {
-    /// Role of the waiting workers.
+    /// Role of the waiting workers, such as writer or reader.
     pub role: Role,
     /// Waiting times in nanoseconds, one for each claim that had to wait.
     pub wait: Histogram,
@@ -60,7 +60,7 @@ pub struct WorkerPhase {
     pub issued: u64,
     /// Number of transactions of which the worker completed at least one operation.
     pub transactions: u64,
-    /// Number of operations that the worker completed.
+    /// Number of completed operations, without skipped and failed ones.
     pub operations: u64,
     /// Bytes that the worker's completed operations read or wrote.
     pub bytes: u64,

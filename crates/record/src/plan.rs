@@ -11,7 +11,7 @@ use crate::sizing::Sizing;
 /// The planned work of a run, and the space that it needs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PlanRecord {
-    /// Program that computed the plan.
+    /// Name and version of the program that computed the plan.
     pub tool: Tool,
     /// The run spec, including options that the user did not set.
     pub spec: RunSpec,

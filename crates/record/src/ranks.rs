@@ -122,7 +122,7 @@ pub struct MissingRank {
 pub struct ObserverRecord {
     /// Number of the observer among the ranks that the launcher started.
     pub rank: u32,
-    /// Facts about the observer's machine.
+    /// Facts about the observer's machine, which is usually a server.
     pub host: Host,
     /// Offset of the observer's monotonic clock from that of rank 0, measured before the run.
     pub clock_begin: RankClockOffset,

@@ -69,7 +69,7 @@ pub enum ReadError {
          {SCHEMA_VERSION} (use a newer postmark)"
     )]
     Newer {
-        /// Version of the schema in the record.
+        /// Version of the schema in the record, above [`SCHEMA_VERSION`].
         found: u64,
     },
     /// The schema has version 0; versions begin at 1.

@@ -182,7 +182,7 @@ pub struct SweepStep {
 /// Facts about a load level's own run, except its phases.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepStepRun {
-    /// Fingerprint of the run's workload, which depends on the number of workers.
+    /// Hash of this run's workload and its first operations. It depends on the number of workers.
     pub fingerprint: Fingerprint,
     /// The moment from which the moments of this run's phases count.
     pub origin: Origin,
@@ -338,7 +338,7 @@ impl From<&Clocks> for Origin {
 /// Everything about one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Record {
-    /// Version of this schema.
+    /// Version of this schema. Programs reject records with newer versions than their own.
     #[schemars(extend("const" = SCHEMA_VERSION))]
     pub schema: u32,
     /// Identity of the run: 128 bits, as 32 hexadecimal digits.
@@ -351,7 +351,8 @@ pub struct Record {
     pub sizing: Option<Sizing>,
     /// Facts about the locations of the pool, in order.
     pub locations: Vec<LocationRecord>,
-    /// Fingerprint of the workload.
+    /// Hash of the workload and its first operations. Runs with equal fingerprints have the same
+    /// operations.
     pub fingerprint: Fingerprint,
     /// The moment from which the record's moments count.
     pub origin: Origin,

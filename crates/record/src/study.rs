@@ -13,7 +13,7 @@ pub const SIDE: &str = "side";
 pub struct StudyPart {
     /// Identity of the study, drawn at its start.
     pub study: String,
-    /// Name of the study, as in `design`. Several studies can have the same name.
+    /// Name of the study, as stated in `design`.
     pub name: String,
     /// The complete design, as the text of a study file.
     pub design: String,

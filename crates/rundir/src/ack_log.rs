@@ -36,7 +36,6 @@ pub struct AckLog {
     writer: Option<JoinHandle<()>>,
 }
 
-/// An operation could not be logged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotLogged {
     pub path: String,

@@ -84,7 +84,6 @@ impl Acknowledged {
     }
 }
 
-/// The result of verifying an acknowledgement log.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verified {
     /// The program that wrote the acknowledgement log.

@@ -94,7 +94,6 @@ impl Aside {
 /// The operation or call that a worker has in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing {
-    /// Performs an operation of the workload.
     Operation(Action),
     /// Performs an aside on a name of this kind.
     Aside(Aside, NameKind),

@@ -177,7 +177,6 @@ impl Failures {
             )
     }
 
-    /// Whether the state of a pool entry is unknown.
     pub(crate) fn is_uncertain(&self, kept: &Kept) -> bool {
         self.any_spoiled() && self.is_spoiled(kept.place, kept.kind, (kept.number, kept.file))
     }

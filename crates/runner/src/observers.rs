@@ -20,7 +20,6 @@ use crate::clock::{Clock, SystemClock};
 use crate::control::Control;
 use crate::ranks::Processes;
 
-/// Interval between two readings of an observer.
 const READ_EVERY: Duration = Duration::from_millis(100);
 /// Maximum number of stored readings of an observer. If it is exceeded, every second stored reading
 /// is dropped, and only half as many later readings are stored.

@@ -16,7 +16,6 @@ use crate::acknowledged::Acknowledged;
 /// processes, merged in the order of ranks.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct AtBarrier {
-    /// Acknowledged operations by worker.
     pub acknowledged: BTreeMap<u32, Acknowledged>,
     /// A phase that this process completed. After the barrier, this is the phase merged from all
     /// processes, or `None` if not all processes completed it.

@@ -296,7 +296,6 @@ impl<'e> Run<'e> {
         }
     }
 
-    /// The handle that stops and watches the run.
     pub fn control(&self) -> Control {
         match &self.0 {
             Begun::Nowhere(_, control) => control.clone(),

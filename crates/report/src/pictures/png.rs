@@ -8,7 +8,6 @@ use flate2::write::ZlibEncoder;
 use flate2::{Compression, Crc};
 
 pub(crate) struct Indexed {
-    /// Number of pixels in a row.
     pub width: u32,
     /// Palette indices, row by row from the top.
     pub pixels: Vec<u8>,

@@ -140,7 +140,6 @@ pub fn places_are_numbers(visible: &str) {
     );
 }
 
-/// The page without the content of its script.
 pub fn without_script(page: &str) -> String {
     let (before, script) = page.split_once("<script>").unwrap_or((page, ""));
     let (_, after) = script.split_once("</script>").unwrap_or_default();

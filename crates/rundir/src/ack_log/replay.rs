@@ -49,7 +49,7 @@ pub(crate) struct NameState {
     pub may: Vec<May>,
 }
 
-/// The contents of a file.
+/// The size of a file, and the numbers from which its contents are generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileState {
     pub file: u64,
