@@ -27,7 +27,8 @@ const MOUNTINFO: &str = "/proc/self/mountinfo";
 pub struct Mount {
     /// Identifier of this mount; the kernel reuses it after unmounting.
     pub mount_id: u64,
-    /// Identifier of the parent mount.
+    /// Identifier of the mount that contains the mount point; the mount's own identifier if there
+    /// is no such mount.
     pub parent_id: u64,
     /// Device of the superblock. All subvolumes of a btrfs have the same superblock device, whereas
     /// `st_dev` of stat(2) differs. The major number is 0 if the file system is not on a single
@@ -201,7 +202,7 @@ impl MountTable {
     }
 }
 
-/// Returns a path's mount id, if the kernel reports it, and its device.
+/// Returns the device of a path, and its mount id if the kernel reports one.
 fn place_of(path: &Path) -> std::io::Result<(Option<u64>, DeviceNumber)> {
     let flags = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
     match rustix::fs::statx(CWD, path, AtFlags::empty(), flags) {

@@ -170,8 +170,8 @@ pub fn wake_exactly() -> std::io::Result<()> {
     )?)
 }
 
-/// Binds the calling thread to one of the processors that it may use. The processor's index is
-/// `number` modulo the number of these processors.
+/// Binds the calling thread to one processor: of the n processors that it may use, the one with
+/// index `number` modulo n.
 ///
 /// # Errors
 /// Returns an error if the affinity cannot be read or set.

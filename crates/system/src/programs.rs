@@ -41,7 +41,7 @@ struct Program {
 pub struct BusyProgram {
     /// Name of the program (proc_pid_comm(5)), which the kernel cuts after 15 bytes.
     pub name: String,
-    /// Process number (PID).
+    /// Process number, as `/proc` shows it.
     pub pid: i32,
     /// Time that the program used in user mode, as a share of the time of all processors, from 0 to
     /// 1.

@@ -85,7 +85,8 @@ pub struct Classic {
     pub bias_read: Bias,
     /// The chance that a transaction creates rather than deletes.
     pub bias_create: Bias,
-    /// The seed of the random number generator.
+    /// The seed of the random number generator, from which `worker_seeds` derives each worker's
+    /// seed.
     pub seed: u32,
 }
 

@@ -40,7 +40,7 @@ pub enum Shape {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Layout {
-    /// The shape of the directory tree.
+    /// The directory tree: `flat`, `subdirs:100` or `tree:10x3`.
     pub shape: Shape,
     /// The largest number of entries in a directory that contains files; null or absent without a
     /// limit.

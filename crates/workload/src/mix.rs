@@ -76,7 +76,7 @@ pub struct Mix {
     pub align_bytes: u64,
     /// The relative shares of the files on each target, in the order of the targets.
     pub location_weights: Vec<u32>,
-    /// The seed of the random number generators.
+    /// The seed of the random numbers, from which `worker_seeds` derives each worker's seed.
     pub seed: u64,
 }
 

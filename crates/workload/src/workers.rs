@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub enum Workers {
     /// Every worker uses a private pool.
     Private {
-        /// The number of workers.
+        /// The number of workers, which is also the number of pools.
         workers: u32,
     },
     /// Workers share pools: all workers share one pool, or groups of workers share one pool each.

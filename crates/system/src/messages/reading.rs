@@ -31,7 +31,6 @@ pub enum MessageCounter {
 /// Identifies a message counter: the counting component, the protocol and the counted object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct WatchedCounter {
-    /// The component that counts, such as this machine's NFS client.
     pub counter: MessageCounter,
     /// The protocol with its version, as in [`MessagesReading::protocol`].
     pub protocol: String,
@@ -45,7 +44,7 @@ pub type WatchedMessages = Watched<WatchedCounter>;
 /// Counts of one counter, since it began or between two readings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MessagesReading {
-    /// The component that counted.
+    /// The component that counted, such as this machine's NFS client.
     pub counter: MessageCounter,
     /// The protocol with its version, if the version is known: `nfs3`, `nfs4.2`, `smb3.1.1`,
     /// `iscsi`.
@@ -99,7 +98,7 @@ pub struct MessageKind {
 pub struct CompoundOperation {
     /// Name of the operation: `PUTFH`.
     pub operation: String,
-    /// Number of operations.
+    /// Number of these operations, summed over all compound requests.
     pub count: u64,
 }
 

@@ -31,7 +31,7 @@ pub enum ContentKind {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct ContentSpec {
-    /// The kind of bytes in files.
+    /// `text`, `incompressible` or `compressible:RATIO`.
     pub kind: ContentKind,
     /// The deduplication ratio: the number of all blocks divided by the number of different blocks;
     /// 1 if no block repeats.
