@@ -77,9 +77,10 @@ pub struct LimitPart {
 /// What limited the transactions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LimitSummary {
-    /// The limit.
+    /// The limit with the largest part. Flushes and the device's other requests compete as one sum.
+    /// An open loop that keeps up with its arrivals is limited by `offered-rate`.
     pub limit: RunLimit,
-    /// Its share of the workers' time, from 0 to 1.
+    /// Share of the workers' time that belongs to `limit`, from 0 to 1.
     pub fraction: f64,
     /// All parts of the workers' time, which add up to 1. They add up to less if it is not known
     /// what workers waited for in calls.
@@ -94,7 +95,8 @@ pub(crate) fn summary(record: &Record, phases: &[PhaseSummary]) -> Option<Fact<L
     Some(Times::of(record, phase, summary).and_then(|(times, why)| largest(&times, why)))
 }
 
-/// Returns the largest part. `why` states why it is not known what workers waited for in calls.
+/// Returns the limit with the largest part. If it is not known what workers waited for in calls,
+/// `why` contains the reason.
 fn largest(times: &Times, why: Option<String>) -> Fact<LimitSummary> {
     let parts: Vec<LimitPart> = RunLimit::ALL
         .iter()

@@ -200,7 +200,6 @@ pub struct ListedRun {
     #[serde(flatten)]
     pub headline: Headline,
     pub tags: Vec<String>,
-    /// The user's note on the run.
     pub note: Option<String>,
 }
 

@@ -66,8 +66,8 @@ pub struct Summary {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<PoolSummary>,
     /// The figures of the 1997 PostMark paper; null for workloads with other operations than the
-    /// paper's, for load sweeps, and if the program ended before the run did. In the last case the
-    /// work after the last recorded phase is not known.
+    /// paper's, and for load sweeps. Also null if the program was killed, because the work after
+    /// the last recorded phase is not known.
     pub paper: Option<PaperFigures>,
     /// Totals of the measured transactions, over all roles and operations. Null if the transactions
     /// did not begin, and for a load sweep, whose load levels contain their own totals.

@@ -16,7 +16,7 @@ pub const FAILED_MAX: f64 = 0.01;
 /// Results of one load level. Latencies are null if none were recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepStepSummary {
-    /// The load that was applied.
+    /// The applied load: an offered rate, or a number of workers or ranks.
     pub load: Load,
     /// Number of active workers.
     pub workers: u32,
@@ -48,13 +48,13 @@ pub struct SweepStepSummary {
     pub operations: u64,
     /// Operations that failed. Rates exclude them.
     pub failed: u64,
-    /// Skipped operations, by reason.
+    /// Skipped operations of the measured time, by reason.
     pub skipped: Skipped,
     /// The operations by role and kind.
     pub by_operation: Vec<SweepStepOperation>,
-    /// Whether the load was sustained. This requires measured transactions, of whose operations at
-    /// most [`FAILED_MAX`] failed or were skipped. In an open loop, every worker must also have
-    /// caught up with its arrivals in the last fifth of the measured time
+    /// Whether the load was sustained: transactions were measured, and at most [`FAILED_MAX`] of
+    /// their operations failed or were skipped. In an open loop, every worker must also have caught
+    /// up with its arrivals in the last fifth of the measured time
     /// ([`PhaseRecord::queue_is_bounded`]).
     pub holds: bool,
 }

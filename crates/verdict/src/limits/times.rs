@@ -13,8 +13,7 @@ use crate::summary::{MachineSummary, PhaseSummary, overhead};
 /// at most a tenth of this time.
 const MIN_NS: u64 = 100_000_000;
 
-/// Shares of the workers' time. The rest, in which workers neither run nor wait outside of calls,
-/// is sleep in calls.
+/// Shares of the workers' time. In the remaining time, workers sleep in calls.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Times {
     pub awaiting_arrivals: f64,
@@ -51,7 +50,8 @@ impl Times {
             false => 1.0,
         };
         let idle = (1.0 - operations - claims - overhead).clamp(0.0, 1.0 - claims);
-        // The end of a wait, in which the worker is ready to run, counts as a part of the wait.
+        // At the end of a wait, a worker is ready to run. This time counts as wait, not as
+        // `running`, so `running` is at most `rest`.
         let rest = 1.0 - claims - idle;
         let times = |running: f64, overhead: f64, waits_for| Self {
             awaiting_arrivals: if is_open { idle } else { 0.0 },
@@ -78,7 +78,7 @@ impl Times {
         })
     }
 
-    /// Sleep in calls.
+    /// Share of the time in which workers sleep in calls.
     pub fn asleep(&self) -> f64 {
         let Self {
             awaiting_arrivals,
@@ -90,8 +90,8 @@ impl Times {
         (1.0 - awaiting_arrivals - thinking - claims - running).max(0.0)
     }
 
-    /// Sleep in calls while the device is busy, multiplied by a function of the share of flushes in
-    /// its busy time.
+    /// Share of the time in which workers sleep in calls while the device is busy, multiplied by
+    /// the result of `of`. The argument of `of` is the share of flushes in the device's busy time.
     pub fn on_device(&self, of: impl FnOnce(f64) -> f64) -> f64 {
         match self.waits_for {
             Some(WaitsFor::Device { busy, flushing }) => self.asleep().min(busy) * of(flushing),
@@ -127,9 +127,10 @@ fn operations_ns(phase: &PhaseRecord) -> u128 {
         .sum()
 }
 
-/// Sum of the claim waits in the measured time. The record has those of the whole phase, so a
-/// warm-up is excluded by its share of the time. With several operations in flight these waits
-/// include those for the worker's own operations, which are waits for the target, and count as 0.
+/// Sum of the claim waits in the measured time, in nanoseconds. The record contains the sum over
+/// the whole phase. A warm-up is excluded by its share of the phase's time. The result is 0 with
+/// several operations in flight: a worker then also waits for its own operations, which is a wait
+/// for the target.
 fn claims_ns(record: &Record, phase: &PhaseRecord) -> f64 {
     let Some((began_ns, ended_ns)) = phase.span_ns().filter(|_| record.spec.depth <= 1) else {
         return 0.0;

@@ -68,9 +68,9 @@ fn kind(location: &LocationRecord) -> Fact<Kind> {
     })
 }
 
-/// Adds up the devices of all targets. Whenever a device below works for a target, the target's own
-/// device is busy. The kernel counts flushes only of some devices; if the target's device has no
-/// count, those of the devices below are used.
+/// Adds up the busy time of the targets' own devices. A device below works for a target only while
+/// the target's own device is busy, so its busy time is not added. If the kernel does not count the
+/// flushes of a target's device, the flushes of the devices below are used.
 fn device(devices: &[DeviceSummary]) -> Fact<WaitsFor> {
     let of_target =
         |device: &DeviceSummary| matches!(device.role, DeviceRole::Target | DeviceRole::Journal);

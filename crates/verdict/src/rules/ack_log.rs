@@ -8,7 +8,7 @@ use super::rule::*;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct AckLog {
-    /// Path of the acknowledgement log.
+    /// Path of the acknowledgement log, as given to `--ack-log`.
     pub path: String,
 }
 

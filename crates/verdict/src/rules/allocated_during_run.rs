@@ -16,9 +16,9 @@ const MAX: f64 = 0.10;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct AllocatedDuringRun {
-    /// Bytes that the files allocated.
+    /// Growth of the files below the targets' loop devices, in bytes.
     pub allocated_bytes: u64,
-    /// Bytes that were written to the device.
+    /// Bytes written to the devices in the transactions and in the sync after them.
     pub written_bytes: u64,
 }
 

@@ -22,7 +22,7 @@ const INVALID: f64 = 0.50;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct CacheNotDropped {
-    /// The requested cache state.
+    /// The requested cache state: `cold` or `cold-data`.
     pub cache: String,
     /// Pages of the sample that were in the page cache.
     pub cached: u64,

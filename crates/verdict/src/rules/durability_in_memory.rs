@@ -14,7 +14,7 @@ use super::rule::*;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct DurabilityInMemory {
-    /// The requested durability policy.
+    /// The requested durability policy, such as `fsync`.
     pub durability: String,
     /// Directory of the location that is in memory.
     pub path: String,

@@ -15,7 +15,7 @@ use crate::summary::reads::{self, ReadsServed};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct FitsInMemory {
-    /// The requested cache state.
+    /// The requested cache state: `cold` or `cold-data`.
     pub cache: String,
     /// Bytes of the pool's contents when the transactions began.
     pub pool_bytes: u64,

@@ -25,7 +25,7 @@ const SPENT_MIN: f64 = 0.5;
 /// first and the last fifth of the measured time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LatencyDrift {
-    /// Kind of the operations.
+    /// Kind of the operations, such as `create`.
     pub action: Action,
     /// Mean latency in the first fifth, in nanoseconds.
     pub first_ns: f64,
@@ -119,7 +119,7 @@ impl LatencyDrift {
     }
 }
 
-/// A part of the measured time.
+/// The first or the last fifth of the measured time.
 struct Part {
     actions: BTreeMap<Action, Times>,
     /// Start and end, in nanoseconds since the origin.

@@ -4,8 +4,8 @@ use record::run::Record;
 use spec::Cache;
 use workload::{Action, Phase, Work, Workload};
 
-/// Metadata is about this share of the bytes that a device reads for contents. If a smaller share
-/// of the bytes read came from the device, the reads of contents never reached the device.
+/// Metadata accounts for about this share of the bytes that a device reads. If the device served a
+/// smaller share of the bytes that operations read, it served no contents.
 pub(super) const READS_INVALID: f64 = 0.01;
 
 pub(super) fn says_cold(record: &Record) -> bool {

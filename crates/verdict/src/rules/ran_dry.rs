@@ -12,7 +12,7 @@ use super::rule::*;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct RanDry {
-    /// The reason why the transactions ended.
+    /// Why the transactions ended: `out-of-files`, `out-of-reach` or `nothing-possible`.
     pub end: End,
     /// Transactions that were performed and measured before the end.
     pub transactions: u64,

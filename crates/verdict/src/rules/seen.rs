@@ -13,7 +13,8 @@ use super::steadiness::{self, Steadiness};
 pub struct Seen {
     /// The measured phase; null for a load sweep and for a partial run.
     pub measured: Option<Measured>,
-    /// Whether the rate was constant.
+    /// Whether the rate was constant. Not applicable to an open loop, whose arrivals determine the
+    /// rate.
     pub steadiness: Fact<Steadiness>,
     /// Share of overhead in the workers' time during the transactions, from 0 to 1.
     pub overhead_fraction: Fact<f64>,

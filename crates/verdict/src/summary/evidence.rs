@@ -73,7 +73,7 @@ pub struct DeviceReads {
 /// Bytes written by operations and by devices.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WritesServed {
-    /// Bytes that operations wrote.
+    /// Bytes that operations wrote, whether or not they have reached a device.
     pub written_bytes: u64,
     /// Bytes written to the devices that contain the targets' file systems, including the sync
     /// after the phase.

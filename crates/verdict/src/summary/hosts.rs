@@ -21,9 +21,9 @@ pub enum HostFact {
     Program,
     /// Name, release and architecture of the kernel.
     Kernel,
-    /// The kernel's clock source.
+    /// The kernel's clock source, such as `tsc`.
     ClockSource,
-    /// The processor model.
+    /// Model of the processors, as in `processors.model` of the host.
     Processor,
     /// Number of processors that are online.
     Processors,
@@ -34,7 +34,7 @@ pub enum HostFact {
 /// A fact in which hosts differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HostsDiffer {
-    /// The fact that differs.
+    /// The fact, such as `clock-source`.
     pub fact: HostFact,
     /// The different values, the most frequent first. Hosts whose value is not known are excluded.
     pub values: Vec<HostsAlike>,

@@ -61,9 +61,9 @@ pub struct WorkersCpu {
     pub count: u64,
     /// Sum of the processor time of these workers.
     pub sum: f64,
-    /// Minimum processor time of a worker.
+    /// Minimum for one worker; 1 means that it ran all the time.
     pub min: f64,
-    /// Maximum processor time of a worker.
+    /// Maximum for one worker; 1 means that it ran all the time.
     pub max: f64,
     /// Sum of the time for which these workers were ready to run and waited for a processor; absent
     /// if this time is not known.
@@ -95,11 +95,13 @@ pub struct DeviceSummary {
     pub flushes: Option<Rate>,
     /// Share of the time in which the device had at least one operation in flight, from 0 to 1.
     pub busy_fraction: Option<f64>,
-    /// Mean time of a read, in milliseconds.
+    /// Mean time from a read request to its completion, in milliseconds. It includes the wait in
+    /// the kernel's queue.
     pub mean_read_ms: Option<f64>,
-    /// Mean time of a write, in milliseconds.
+    /// Mean time from a write request to its completion, in milliseconds. It includes the wait in
+    /// the kernel's queue.
     pub mean_write_ms: Option<f64>,
-    /// Mean time of a flush, in milliseconds.
+    /// Mean time of a flush, in milliseconds; null before Linux 5.5.
     pub mean_flush_ms: Option<f64>,
     /// Maximum number of operations in flight at a reading.
     pub in_flight_max: Option<u64>,
@@ -128,8 +130,8 @@ pub(super) fn summary(
     let of = Of {
         slices,
         ns,
-        // Intervals do not end with the measured time, so work for each transaction is computed
-        // from rates.
+        // The measured time need not end with an interval. So numbers for each transaction are
+        // computed from rates, not from counts.
         done_per_ns: done as f64 / (measured.end - measured.start).max(1) as f64,
     };
     let (process, system) = (&machine.process, &machine.system);

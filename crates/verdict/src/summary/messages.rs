@@ -8,9 +8,9 @@ use system::{Accounted, Fact, MessageCounter, MessageKind, MessagesReading};
 /// Requests that one counter reports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MessagesSent {
-    /// The source of the numbers.
+    /// The component that counted, such as this machine's NFS client.
     pub counter: MessageCounter,
-    /// The protocol with its version.
+    /// The protocol with its version, such as `nfs4.2`.
     pub protocol: String,
     /// What the counter covers: a mount point, a share, a disk or this machine.
     pub of: String,
@@ -59,7 +59,7 @@ impl MessagesSent {
 /// Requests or commands of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MessageKindSent {
-    /// Name of the procedure or command.
+    /// Name of the procedure or command, such as `LOOKUP`.
     pub kind: String,
     /// Requests of this kind, without retransmissions.
     pub requests: u64,
@@ -74,7 +74,7 @@ pub struct MessageKindSent {
 /// Commands that one device completed for all programs on the machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CommandsSent {
-    /// The kernel's name of the device.
+    /// The kernel's name of the device, such as `sda`.
     pub device: String,
     /// Position of the device below the target.
     pub role: DeviceRole,

@@ -77,11 +77,11 @@ pub struct PhaseSummary {
     pub spread: Vec<Spread>,
     /// Waits for files that other workers had claimed, by role; roles without a wait are missing.
     pub claim_waits: Vec<ClaimWaitSummary>,
-    /// Skipped operations, by reason.
+    /// Skipped operations of the measured segments, by reason.
     pub skipped: Skipped,
     /// Share of skipped operations in all operations of the stream, from 0 to 1.
     pub skipped_fraction: f64,
-    /// Operations by role and kind.
+    /// Operations of the measured segments, by role and kind.
     pub operations: Vec<OperationSummary>,
     /// Activity of processors, memory and devices; null if the activity was not sampled.
     pub machine: Option<MachineSummary>,
@@ -134,7 +134,7 @@ pub struct StepSummary {
     pub step: String,
     /// Number of timed calls.
     pub count: u64,
-    /// Durations of the calls.
+    /// Distribution of the durations of the timed calls.
     pub duration_ns: LatencySummary,
 }
 
@@ -157,9 +157,9 @@ pub struct Spread {
     pub role: Role,
     /// Number of workers with this role.
     pub workers: u64,
-    /// Sum of the workers' rates.
+    /// Sum of the workers' rates. It is above the rate of the phase if some workers finished early.
     pub sum_per_second: f64,
-    /// Mean of the workers' rates.
+    /// `sum_per_second` divided by `workers`.
     pub mean_per_second: f64,
     /// Rate of the slowest worker.
     pub min_per_second: f64,
@@ -176,7 +176,7 @@ pub struct ClaimWaitSummary {
     pub role: Role,
     /// Number of times that a worker had to wait.
     pub count: u64,
-    /// Durations of the waits.
+    /// Distribution of the durations of the waits.
     pub wait_ns: LatencySummary,
 }
 

@@ -71,7 +71,7 @@ pub struct RankShare {
 /// Contribution of one host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostShare {
-    /// Name of the host.
+    /// Name of the host, as in `host.hostname` of its record.
     pub host: String,
     /// Number of ranks on the host.
     pub ranks: u32,
@@ -101,11 +101,11 @@ pub struct HostShare {
 /// Distribution of rates: transactions a second, or operations a second in `prepare`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SharesSpread {
-    /// The lowest rate.
+    /// Rate of the slowest rank, or rate per worker of the slowest host.
     pub min_per_second: f64,
     /// The median rate; for an even number of rates, the mean of the two middle rates.
     pub median_per_second: f64,
-    /// The highest rate.
+    /// Rate of the fastest rank, or rate per worker of the fastest host.
     pub max_per_second: f64,
     /// Difference between the highest and the lowest rate, as a share of the highest, from 0 to 1.
     pub apart_fraction: f64,

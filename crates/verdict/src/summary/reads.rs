@@ -161,7 +161,7 @@ fn is_counted(record: &Record) -> Fact<()> {
 /// Where the bytes that operations read came from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadsServed {
-    /// Bytes that operations read.
+    /// Bytes that operations read, warm-ups included.
     pub read_bytes: u64,
     /// Bytes that the kernel fetched for this process from behind the page cache, or that the
     /// program itself received from servers. Not available if the kernel does not count them.

@@ -39,7 +39,7 @@ impl DurabilityTier {
 /// The durability level that acknowledged changes had reached.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DurabilitySummary {
-    /// The requested durability policy.
+    /// The requested durability policy, such as `none` or `fsync`.
     pub policy: String,
     /// The lowest level of all targets.
     pub tier: Fact<DurabilityTier>,

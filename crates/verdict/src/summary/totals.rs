@@ -26,13 +26,13 @@ pub struct TransactionsSummary {
     pub rate_dispersion: Option<f64>,
     /// Measured time, in nanoseconds.
     pub duration_ns: u64,
-    /// Bytes that operations read.
+    /// Bytes read in the measured time, and their rate.
     pub read_bytes: Rate,
-    /// Bytes that operations wrote.
+    /// Bytes written in the measured time, and their rate.
     pub written_bytes: Rate,
     /// Operations that failed. Rates exclude them.
     pub failed: u64,
-    /// Skipped operations, by reason.
+    /// Skipped operations of the measured time, by reason.
     pub skipped: Skipped,
     /// Share of skipped operations in all operations of the stream, from 0 to 1.
     pub skipped_fraction: f64,

@@ -14,15 +14,15 @@ use crate::verdict::made::{
     BEGAN, SECOND, arrivals, close, known, mount, overhead, target, transactions, well,
 };
 
-/// Duration of the transactions of the records.
+/// Duration of the transactions in each test's record, in nanoseconds.
 const LASTED: u64 = 60 * SECOND;
 
 fn of_a_minute(fraction: f64) -> u64 {
     (LASTED as f64 * fraction).round() as u64
 }
 
-/// A run of a minute by one worker on ext4 on a loop device. The worker runs for these shares of
-/// the time, and is ready to run for the second one.
+/// Creates a run of 60 s by one worker on ext4 on a loop device. The worker is on a processor for
+/// the share `running` of the time, and waits for a processor for the share `ready`.
 fn run(running: f64, ready: f64) -> Record {
     let mut record = well();
     let machine = machine(&mut record);
@@ -36,7 +36,7 @@ fn run(running: f64, ready: f64) -> Record {
     record
 }
 
-/// The counters of the transactions: one interval from their beginning to their end.
+/// Returns the machine's counters, whose only interval covers all transactions.
 fn machine(record: &mut Record) -> &mut MachineOverTime {
     let machine = transactions(record).machine.as_mut().unwrap();
     machine.began_ns = BEGAN;
@@ -44,7 +44,8 @@ fn machine(record: &mut Record) -> &mut MachineOverTime {
     machine
 }
 
-/// Makes the target's device busy for a share of the time, and flush its cache for another share.
+/// Makes the target's device busy for the share `busy` of the time. It flushes its cache for the
+/// share `flushing`, which is a part of `busy`.
 fn device(record: &mut Record, busy: f64, flushing: f64) {
     let device = &mut known(&mut machine(record).devices)[0];
     device.busy_ms = vec![Some(of_a_minute(busy) / 1_000_000)].into();
@@ -52,7 +53,7 @@ fn device(record: &mut Record, busy: f64, flushing: f64) {
     device.flushing_ms = vec![Some(of_a_minute(flushing) / 1_000_000)].into();
 }
 
-/// Sets the latencies of the operations, which take a share of the time.
+/// Replaces the operations by 60 reads, which together take the share `fraction` of the time.
 fn operations(record: &mut Record, fraction: f64) {
     let meter = Meter {
         latency: histogram(vec![of_a_minute(fraction) / 60; 60]),
@@ -77,7 +78,7 @@ fn found(record: &Record) -> LimitSummary {
     }
 }
 
-/// Checks the limit and its part, and that all parts add up to the whole time.
+/// Checks the limit and its part, and that all parts add up to 1.
 fn is(record: &Record, limit: RunLimit, fraction: f64) {
     let found = found(record);
     assert_eq!(found.limit, limit, "{found:?}");
@@ -95,7 +96,7 @@ fn time_on_a_processor_or_ready_for_one_is_limited_by_the_cpu() {
     is(&run(0.97, 0.0), RunLimit::Cpu, 0.97);
     is(&run(0.5, 0.48), RunLimit::Cpu, 0.98);
     let mut record = run(0.9, 0.0);
-    // Each operation takes 1 ms.
+    // Each operation takes 1 ms, so 200,000 ns of overhead are a share of 0.2.
     overhead(&mut record, 200_000.0);
     is(&record, RunLimit::Cpu, 0.7);
 }
@@ -105,7 +106,8 @@ fn overhead_is_limited_by_the_program_if_it_is_the_largest_part() {
     let mut record = run(0.9, 0.0);
     overhead(&mut record, 500_000.0);
     is(&record, RunLimit::Program, 0.5);
-    // The overhead is measured apart, so it may be above the processor time of the run.
+    // The overhead is measured in a separate run, so its share, 0.9, may exceed the worker's share
+    // of processor time, 0.6.
     let mut record = run(0.6, 0.0);
     overhead(&mut record, 900_000.0);
     is(&record, RunLimit::Program, 0.6);
@@ -118,7 +120,7 @@ fn sleep_in_calls_is_that_of_the_device_while_it_is_busy_and_of_locks_otherwise(
     is(&record, RunLimit::Device, 0.8);
     device(&mut record, 0.3, 0.0);
     is(&record, RunLimit::Lock, 0.6);
-    // A device that is busy all the time writes in the background as well.
+    // The device is also busy while the worker runs. Only the worker's sleep, 0.9, counts.
     device(&mut record, 1.0, 0.0);
     is(&record, RunLimit::Device, 0.9);
     let mut record = run(0.7, 0.0);
@@ -133,7 +135,7 @@ fn flushes_are_the_limit_by_their_share_of_the_busy_time() {
     is(&record, RunLimit::Flushes, 0.72);
     device(&mut record, 0.9, 0.3);
     is(&record, RunLimit::Device, 0.6);
-    // Both compete with the CPU as one.
+    // Flushes (0.36) and other requests (0.24) together exceed the CPU's part, 0.4.
     let mut record = run(0.4, 0.0);
     device(&mut record, 0.6, 0.36);
     is(&record, RunLimit::Flushes, 0.36);
@@ -165,11 +167,12 @@ fn workers_that_wait_for_each_other_are_limited_by_locks() {
     let mut record = run(0.2, 0.0);
     transactions(&mut record).claim_waits = waited(0.7);
     is(&record, RunLimit::Lock, 0.8);
-    // Without a device nothing else makes a call sleep.
+    // On a target in memory, sleep in calls is a wait for locks.
     let mut record = run(0.3, 0.0);
     target(&mut record).class = Fact::Known(Class::Memory);
     is(&record, RunLimit::Lock, 0.7);
-    // With several operations in flight the waits are those for the worker's own operations.
+    // With several operations in flight, claim waits include waits for the worker's own operations.
+    // So they count as waits for the server.
     let mut record = run(0.2, 0.0);
     transactions(&mut record).claim_waits = waited(0.7);
     mount(&mut record).file_system_type = "nfs".to_owned();
@@ -190,7 +193,7 @@ fn claim_waits_of_a_warm_up_are_excluded_by_their_share_of_the_time() {
         Vec::new(),
     );
     transactions.segments.insert(0, warm_up);
-    // All other sleep is that of the device.
+    // The device is busy all the time, so sleep outside of claim waits belongs to the device.
     device(&mut record, 1.0, 0.0);
     is(&record, RunLimit::Lock, 0.8 * 60.0 / 61.0);
 }
@@ -205,12 +208,13 @@ fn open_loop_that_keeps_up_is_limited_by_the_offered_rate() {
     operations(&mut record, 0.2);
     offered(&mut record, BEGAN + LASTED);
     is(&record, RunLimit::OfferedRate, 0.8);
-    // Near the saturation rate the workers have little time left.
+    // Near the saturation rate, operations take 0.95 of the workers' time. The workers catch up in
+    // the last fifth of the run.
     let mut record = run(0.94, 0.0);
     operations(&mut record, 0.95);
     offered(&mut record, BEGAN + of_a_minute(0.85));
     is(&record, RunLimit::OfferedRate, 0.05);
-    // The queue grows since the middle of the run.
+    // The queue grows from the middle of the run on.
     offered(&mut record, BEGAN + of_a_minute(0.5));
     is(&record, RunLimit::Cpu, 0.94);
 }

@@ -107,7 +107,7 @@ fn times_to_first_worker_last_worker_and_durable_are_measured_from_phase_start()
         (summary.last_done.ns, summary.last_done.done.per_second),
         (4 * SECOND, Some(30.0))
     );
-    // The time to durable excludes the time between the end of the phase and the start of the sync.
+    // The phase takes 4 s and the sync 2 s. The second between them does not count.
     let durable = summary.until_durable.unwrap();
     assert_eq!(
         (durable.ns, durable.done.per_second),

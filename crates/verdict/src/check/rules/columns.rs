@@ -73,7 +73,8 @@ pub(super) fn units(of: [u64; 2], name: &str, value: &Value, at: &mut At<'_>) {
     match value {
         Value::Object(fields) => {
             for (inner, value) in fields {
-                // The numbers in a fact or a state have the unit of the fact or state.
+                // A name without a unit, such as `known` in a fact, has the unit of the enclosing
+                // name.
                 let is_name = inner.ends_with("_ns") || inner.ends_with("_bytes");
                 let name = if is_name { inner } else { name };
                 units(of, name, value, &mut at.below(&format!(".{inner}")));

@@ -14,7 +14,7 @@ pub(super) enum Relation {
 }
 use Relation::{AtMost, MultipleOf, OneOf};
 
-/// A path, the relation of its value to another value, and the path of the other value. Dots
+/// The path of a value, its relation to a second value, and the path of the second value. Dots
 /// separate names. If a value is a known fact, the fact's value is compared.
 type Law = (&'static str, Relation, &'static str);
 

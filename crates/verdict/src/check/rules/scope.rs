@@ -85,7 +85,7 @@ impl fmt::Display for Rule {
 /// A rule that a record breaks, or that could not be checked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BrokenRule {
-    /// The rule that is broken or unchecked.
+    /// Lasting name of the rule, such as `stream-hash`.
     pub rule: Rule,
     /// JSON path of the value.
     pub field: String,
@@ -250,7 +250,7 @@ pub(super) struct Scope<'a> {
     pub(super) workers: u32,
     /// Activity of the system during the run that contains the phases.
     pub(super) during: &'a SystemDuring,
-    /// Whether the run contains no other phases than `phases`.
+    /// Whether `phases` are all phases of the run.
     pub(super) is_run: bool,
 }
 

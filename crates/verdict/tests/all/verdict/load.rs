@@ -235,9 +235,8 @@ fn pauses_of_the_program_are_reported() {
             fraction,
         })
     };
-    // Pauses of up to 1 % of the time are valid, as is an achieved rate up to 1 % below the
-    // requested one. Pauses of more than 10 % are invalid, because 10 % is the drift that is
-    // allowed for a steady run.
+    // Of 10 s, pauses of 0.1 s (1 %) are valid, 0.5 s (5 %) are DOUBTFUL, and 4.5 s (45 %) are
+    // INVALID.
     is_valid(paused(2, SECOND / 20, SECOND / 10, 10));
     let found = reason(paused(3, SECOND / 5, SECOND / 2, 10));
     assert_eq!(found, (Level::Doubtful, expected(3, SECOND / 5, 0.05)));

@@ -185,7 +185,8 @@ fn not_steady_names_the_operation_that_slows_down() {
         panic!("{found:?}");
     };
     assert_eq!((drifting.action, drifting.spent), (Action::Create, None));
-    // The means of the first and the last twelve seconds, weighted by falling rates.
+    // Mean latencies of the first and of the last 12 s. The rate falls, so each mean is nearer to
+    // the latency at the start of its 12 s than at their end.
     let (first, last) = (drifting.first_ns, drifting.last_ns);
     drifting.assert((50_000.0..55_000.0).contains(&first));
     drifting.assert((270_000.0..275_000.0).contains(&last));
