@@ -21,7 +21,7 @@ use crate::sizes::{SIZE_MAX_BYTES, Sizes};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Think {
-    /// No think time.
+    /// Workers issue the next operation at once.
     #[default]
     None,
     /// A constant think time, in nanoseconds.
@@ -68,9 +68,9 @@ pub struct Mix {
     pub names: Names,
     /// The think time between operations.
     pub think: Think,
-    /// Bytes of one read call.
+    /// Bytes of one read call; the last call of an operation may be shorter.
     pub read_block_bytes: u64,
-    /// Bytes of one write call.
+    /// Bytes of one write call; the last call of an operation may be shorter.
     pub write_block_bytes: u64,
     /// All sizes are multiples of this number of bytes.
     pub align_bytes: u64,

@@ -36,8 +36,8 @@ pub struct Plan {
     /// Whether the plan assumes that the workers of a shared pool are equally fast. In this case
     /// the run will differ from the plan.
     pub is_estimate: bool,
-    /// The number of intents without an operation: skipped operations, and second halves of
-    /// transactions that the workload disables.
+    /// The number of intents without an operation: skipped operations, and operations of classic
+    /// pairs that the workload disables.
     pub nothing: u64,
     /// The number of skipped operations for each reason. Operations of pairs that the workload
     /// disables are not included.
@@ -45,7 +45,6 @@ pub struct Plan {
     pub transactions: u64,
     /// The reason why the transactions end in a run without errors or signals.
     pub end: End,
-    /// The largest number of files at one time.
     pub files_peak: u64,
     /// The largest number of content bytes at one time.
     pub bytes_peak: u64,

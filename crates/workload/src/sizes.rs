@@ -24,7 +24,7 @@ const FORMS: &str = "4KiB, 500..10000, lognormal:median=8KiB,sigma=1.2,max=1MiB,
 #[serde(try_from = "String", into = "String")]
 #[schemars(extend("pattern" = "^([0-9].*|(lognormal|exponential|histogram):.+)$"))]
 pub enum Sizes {
-    /// All sizes are equal.
+    /// All sizes are this number of bytes.
     Fixed(u64),
     /// All sizes from `low` to `high` are equally likely.
     Uniform {

@@ -49,7 +49,7 @@ impl Work {
 /// files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Workload {
-    /// The operations of each worker.
+    /// The operations of each worker: classic pairs or a weighted mix.
     pub work: Work,
     /// The number of workers and their pools.
     pub workers: Workers,

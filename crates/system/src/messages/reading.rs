@@ -117,8 +117,8 @@ impl MessageKind {
         }
     }
 
-    /// Returns a copy of `self` with `requests` requests. All other values of `self` and `other`
-    /// are combined by `each`, which also receives a description of the value.
+    /// Returns a copy of `self` with `requests` requests. For every other value, `each` combines
+    /// the values of `self` and `other`; the first argument of `each` describes the value.
     fn with(
         &self,
         other: &MessageKind,

@@ -36,8 +36,8 @@ impl Weights {
         self.0.iter().map(|weight| u64::from(*weight)).sum()
     }
 
-    /// Keeps only the weights of actions that change nothing (if `reads` is true) or of all other
-    /// actions (if it is false).
+    /// If `reads` is true, keeps only the weights of actions that change nothing. If it is false,
+    /// keeps only the weights of all other actions.
     #[must_use]
     pub fn of_those_that_read(&self, reads: bool) -> Self {
         let mut some = self.clone();

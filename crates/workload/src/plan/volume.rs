@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 pub struct Volume {
     /// The file system's allocation unit, in bytes.
     pub block_bytes: u64,
-    /// The largest number of files at one time.
     pub files_peak: u64,
     /// The largest number of content bytes at one time.
     pub bytes_peak: u64,

@@ -210,7 +210,6 @@ impl Row {
         }
     }
 
-    /// Returns the number of files in each pool.
     fn files(&self, machine: &Machine, sizes: &Sizes, pools: u32) -> u64 {
         let (part, low, high) = self.memory;
         let bytes = (machine.memory_bytes / part).clamp(low * MIB, high * MIB);

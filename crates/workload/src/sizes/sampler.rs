@@ -102,7 +102,6 @@ impl Sampler {
         self.high
     }
 
-    /// Returns the size that corresponds to a random value.
     #[inline]
     pub fn draw(&self, random: u64) -> u64 {
         let size = match &self.source {
@@ -230,7 +229,6 @@ mod tests {
         };
         assert!((by_probability(0.5)).abs() < 1e-15);
         assert!((by_probability(0.25) + 0.674_489_750_196_081_7).abs() < 1e-13);
-        // This is the quantile for the probability 2^-10.
         assert!((by_probability(1.0 / 1_024.0) + 3.097_269_078_198_784).abs() < 1e-6);
         for (z, p) in quantiles.iter().zip(probabilities()) {
             assert!((normal(*z) / p - 1.0).abs() < 1e-12, "{z} {p}");
