@@ -28,7 +28,7 @@ use self::times::Times;
 /// Defines [`RunLimit`] from the list of limits, with the names in reports.
 macro_rules! limits {
     ($($file:ident::$Limit:ident = $name:literal,)*) => {
-        /// A limit of a run.
+        /// A cause that limits a run, such as the CPU or the device.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         #[allow(missing_docs, reason = "each file describes its limit")]
@@ -37,7 +37,6 @@ macro_rules! limits {
         }
 
         impl RunLimit {
-            /// Names of the limits' files.
             pub const FILES: &[&str] = &[$(stringify!($file)),*];
 
             pub const ALL: &[Self] = &[$(Self::$Limit),*];
@@ -65,7 +64,7 @@ limits! {
     lock::Lock = "locks",
 }
 
-/// A part of the workers' time.
+/// The part of the workers' time that belongs to one limit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LimitPart {
     /// What the workers spent this part of their time on.

@@ -14,7 +14,7 @@ pub const DIFFERENCES_MAX: usize = 20;
 /// A field in which the summary in the file differs from the derived summary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Difference {
-    /// JSON path of the field.
+    /// JSON path of the field, such as `summary.verdict.level`.
     pub path: String,
     /// Value in the file as JSON, which may be shortened; null if the file lacks the field.
     pub file: Option<String>,

@@ -26,7 +26,7 @@ pub struct CacheNotDropped {
     pub cache: String,
     /// Pages of the sample that were in the page cache.
     pub cached: u64,
-    /// All pages of the sample.
+    /// All pages of the sampled files, cached or not.
     pub pages: u64,
 }
 

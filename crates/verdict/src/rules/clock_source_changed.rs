@@ -10,7 +10,7 @@ use super::rule::*;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct ClockSourceChanged {
-    /// Clock source at the start.
+    /// Clock source at the start, such as `tsc`.
     pub before: String,
     /// Clock source at the end.
     pub after: String,

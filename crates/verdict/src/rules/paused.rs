@@ -27,7 +27,7 @@ const INVALID: f64 = 0.10;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Paused {
-    /// Number of pauses.
+    /// Number of pauses in the phases whose share of pauses is above the limit.
     pub times: u64,
     /// The longest pause, in nanoseconds.
     pub longest_ns: u64,

@@ -52,7 +52,7 @@ pub struct EvidenceSummary {
 pub struct ServedBy {
     /// Share that memory of this machine served.
     pub cache: f64,
-    /// Share that a server served.
+    /// Share that another machine or a FUSE server served.
     pub server: f64,
     /// Share that a device of this machine served.
     pub device: f64,
@@ -63,7 +63,7 @@ pub struct ServedBy {
 pub struct DeviceReads {
     /// Number of read requests that the devices completed.
     pub reads: Fact<u64>,
-    /// Number of bytes that the devices read.
+    /// Bytes that the devices read, for all programs on the machine.
     pub bytes: Fact<u64>,
     /// Reads for each transaction, or for each file in `prepare` and `delete`; null if the reads
     /// are not known, or no work was completed.

@@ -31,7 +31,7 @@ pub enum HostFact {
     WallClock,
 }
 
-/// A fact in which hosts differ.
+/// A fact that is not equal on all hosts, with its values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HostsDiffer {
     /// The fact, such as `clock-source`.

@@ -79,7 +79,7 @@ pub struct WorkersCpu {
 /// transaction or file if none was completed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceSummary {
-    /// The kernel's name of the device.
+    /// The kernel's name of the device, such as `sda`.
     pub name: String,
     /// Position of the device below the target.
     pub role: DeviceRole,

@@ -258,8 +258,7 @@ pub(super) fn done_by(phase: Phase, worker: &WorkerPhase) -> u64 {
     }
 }
 
-/// Summarizes the segments of a kind that is not measured, from the start of the first to the end
-/// of the last.
+/// Summarizes all segments of a kind that is not measured, such as the warm-up.
 fn stretch(record: &PhaseRecord, kind: SegmentKind) -> Option<WarmUp> {
     let of_kind = || {
         record

@@ -13,7 +13,7 @@ pub struct PoolSummary {
     pub bytes: u64,
     /// `bytes`, divided by the memory that the page cache can use (the machine's memory, or the
     /// limit of the control group). Null if this memory is not known, and for a run on several
-    /// hosts, each of which has a memory of its own.
+    /// hosts, because each host has its own memory.
     pub memory_fraction: Option<f64>,
 }
 

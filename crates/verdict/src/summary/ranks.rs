@@ -52,7 +52,7 @@ pub struct RanksSummary {
     pub observers: Vec<ObserverSummary>,
 }
 
-/// Contribution of one rank.
+/// Work and rate of one rank.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RankShare {
     /// Number of the rank, from 0.
@@ -68,7 +68,7 @@ pub struct RankShare {
     pub fraction: Option<f64>,
 }
 
-/// Contribution of one host.
+/// Work and rate of one host, with its clocks and its utilization.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostShare {
     /// Name of the host, as in `host.hostname` of its record.

@@ -18,10 +18,10 @@ pub struct TransactionsSummary {
     /// Transactions with at least one completed operation, and their rate.
     #[serde(flatten)]
     pub rate: Rate,
-    /// Dispersion of the rate: the standard deviation of the operations a second over the measured
-    /// intervals (whole seconds; wider in runs of more than half an hour) in which all workers
-    /// worked, divided by their mean. Absent for fewer than six intervals, without a time series,
-    /// and in older summaries.
+    /// Dispersion of the rate: the standard deviation of the operations a second in the measured
+    /// intervals, divided by their mean. Only intervals in which all workers worked are included.
+    /// An interval is a second; in runs of more than half an hour it is wider. Absent for fewer
+    /// than six intervals, without a time series, and in older summaries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_dispersion: Option<f64>,
     /// Measured time, in nanoseconds.

@@ -47,7 +47,7 @@ impl Columns {
         }
     }
 
-    /// Checks that each sum of these columns is at most the sum in the columns of the whole run.
+    /// Checks that each sum is at most the sum of the same column over the whole run.
     pub(super) fn within(&self, whole: &Self, at: &mut At<'_>) {
         for (column, sum) in &self.0 {
             let whole = whole.0.get(column).copied();

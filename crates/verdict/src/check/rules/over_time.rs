@@ -65,9 +65,9 @@ fn series(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     shared(phase, &mut at);
 }
 
-/// Checks that each group of intervals that share their latencies has as many latencies as
-/// operations. For each role and kind of operation, the first interval with such operations stores
-/// the latencies of the whole group.
+/// Checks groups of intervals that share their latencies: each group has as many latencies as
+/// operations. The latencies of a role and kind of operation are stored in the first interval of
+/// the group that contains such operations.
 fn shared(phase: &PhaseRecord, at: &mut At<'_>) {
     let slices: Vec<_> = phase.slices.iter().collect();
     for (number, group) in slices.chunks(phase.slices.sharing().max(1)).enumerate() {
@@ -84,8 +84,9 @@ fn shared(phase: &PhaseRecord, at: &mut At<'_>) {
     }
 }
 
-/// Checks that each of the slowest operations is in the interval in which it completed. The maximum
-/// of an interval must be among the slowest operations, unless their list is full of longer ones.
+/// Checks that each of the slowest operations is in the interval in which it completed. The longest
+/// operation of an interval must be in the list of slowest operations, or the list must be full of
+/// longer operations.
 fn extremes(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let (Some(machine), Some(first)) = (&phase.machine, phase.segments.first()) else {
         return;

@@ -69,7 +69,8 @@ pub enum Rule {
     Classic,
     /// The run checked exactly the names in the pool.
     NamesChecked,
-    /// Counters of a phase are at most those of the run, and the parts of a counter add up to it.
+    /// Counters of a phase are at most those of the run, and the parts of a counter add up to the
+    /// counter.
     Counters,
     /// Facts of targets, space, host and ranks agree with one another.
     Environment,

@@ -251,8 +251,8 @@ fn other_ranks_on_a_host_are_no_other_load() {
     is_valid(busy(100));
     let (_, told) = reason(busy(0));
     assert!(matches!(told, Reason::OtherLoad(_)), "{told:?}");
-    // In two containers of one machine, the ranks of one container are not other load for the other
-    // container.
+    // Both hosts are containers of one machine, so the processor time of all ranks belongs to the
+    // run.
     is_valid(|record| {
         busy(50)(record);
         for host in &mut ranks(record).hosts {
