@@ -56,8 +56,8 @@ fn run_is_compared_with_the_last_one_of_the_same_workload() {
     let home = Home::new();
     let words = LITTLE.replace("--quiet ", "");
     let against = |ended: &Ended| {
-        let lines = ended.errors.lines();
-        let line = lines.filter(|line| line.contains(" % against run ")).last();
+        let mut lines = ended.errors.lines();
+        let line = lines.rfind(|line| line.contains(" % against run "));
         line.map(|line| line.split_once(" against ").unwrap().1.to_owned())
     };
     let ran = |words: &str| against(home.shows(words).code(0));
