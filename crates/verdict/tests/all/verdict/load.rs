@@ -57,7 +57,7 @@ fn other_load_is_doubtful() {
     let Reason::OtherLoad(OtherLoad { busiest, .. }) = &found else {
         panic!("{found:?}");
     };
-    assert_eq!(*busiest, [program.clone()]);
+    assert_eq!(busiest.as_slice(), std::slice::from_ref(&program));
     found.line().shows(": stop them");
     // The first process cannot be stopped.
     let (_, found) = reason(|record| {
