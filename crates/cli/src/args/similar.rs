@@ -29,12 +29,14 @@ pub fn command_meant<'a>(
 }
 
 /// Options of other programs, each with the equivalent option of PostMark or with advice.
-const ELSEWHERE: [(&str, &str); 22] = [
+const ELSEWHERE: [(&str, &str); 24] = [
     ("--threads", "--workers N"),
     (
         "--ioengine",
         "--engine NAME ('postmark engines' lists them)",
     ),
+    ("--storage", "--engine NAME ('postmark engines' lists them)"),
+    ("--steps", "--calls"),
     ("--jobs", "--workers N"),
     ("--clients", "--workers N"),
     (

@@ -38,6 +38,17 @@ pub struct StudyArguments {
     /// Run this preset on each target. Repeat the option for more presets.
     #[arg(long, value_name = "NAME", conflicts_with = "file")]
     pub preset: Vec<String>,
+    /// Read options of the runs from a configuration file in TOML.
+    ///
+    /// Its keys are the names of the options; the command line overrides them.
+    #[arg(long, value_name = "FILE", conflicts_with = "file")]
+    pub config: Option<PathBuf>,
+    /// Use the options of an earlier run.
+    ///
+    /// RUN is its number in the archive, its identity, last, or a file written by run --format
+    /// json. Options of single runs and --target are not repeated.
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["file", "preset", "config"])]
+    pub like: Option<PathBuf>,
     /// Directory, make:KIND or URL; first the baseline.
     ///
     /// make:KIND is a file system that the study makes and removes, like make:ext4?size=4GiB (as
@@ -117,7 +128,7 @@ pub struct StudyArguments {
     ///
     /// STUDY is its identity, its name or last [default: last].
     #[arg(long, value_name = "STUDY", num_args = 0..=1, default_missing_value = "last",
-        conflicts_with_all = ["file", "preset", "target", "axis", "age", "fullness", "name",
+        conflicts_with_all = ["file", "preset", "config", "like", "target", "axis", "age", "fullness", "name",
             "order_seed", "no_twin", "baseline", "metric", "quiet_time", "side"])]
     pub resume: Option<String>,
     /// Measure one side only, like one of two kernels.

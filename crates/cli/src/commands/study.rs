@@ -12,7 +12,7 @@ mod shown;
 
 use campaign::ranks::Launched;
 
-pub use self::design_args::absolute;
+pub use self::design_args::{absolute, refuse_pipes};
 
 use crate::args::StudyArguments;
 use crate::ui::problem::Problem;

@@ -9,7 +9,7 @@ use study::Metric;
 use study::repeats::{RUNS_MIN_UNTIL, metrics};
 
 use crate::args::{RunArguments, StudyArguments};
-use crate::commands::study::{absolute, study};
+use crate::commands::study::{absolute, refuse_pipes, study};
 use crate::ui::problem::{Problem, USER, refuse, tell};
 use crate::ui::watchdog_process::Side;
 
@@ -65,13 +65,7 @@ struct Configuration {
 fn configuration(arguments: &RunArguments) -> Result<Configuration, Problem> {
     let request = arguments.work.request();
     let specified = specify(&request, USER)?;
-    // The study may continue in a second process, which reads the inputs again.
-    if let Some(input) = specified.inputs.iter().find(|input| !input.is_file()) {
-        return refuse(format_args!(
-            "{} must name a file with --repeat and --until, not a pipe",
-            input.option
-        ));
-    }
+    refuse_pipes(&specified, "--repeat and --until")?;
     let is_first = Launched::here().is_none_or(|launched| launched.is_first());
     if is_first && !arguments.quiet {
         specified.notes.iter().for_each(tell);
@@ -110,6 +104,8 @@ fn of_one_configuration(arguments: RunArguments) -> Result<StudyArguments, Probl
         name: Some(configuration.name),
         preset: configuration.preset.into_iter().collect(),
         target: vec![target(&arguments.work.target)?],
+        config: None,
+        like: None,
         axis: Vec::new(),
         age: None,
         fullness: None,

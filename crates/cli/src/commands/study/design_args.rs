@@ -2,28 +2,31 @@
 
 use std::path::Path;
 
+use campaign::run_spec::{RunRequest, Specified, specify};
 use campaign::similar::similar;
 use clap::{Arg, Args as _};
 use document::sanitize;
 use engines::registry;
-use spec::Options;
+use spec::{Invocation, Options};
 use study::DesignError;
 use toml::{Table, Value};
 
 use crate::args::StudyArguments;
-use crate::ui::problem::{Problem, refuse};
+use crate::ui::problem::{Problem, USER, refuse};
 
 /// Returns the study file that is equivalent to command-line options, for a study without a file.
 ///
 /// # Errors
 /// Returns an error if an option is invalid, or the working directory is not available.
 pub fn of_words(arguments: &StudyArguments) -> Result<String, Problem> {
-    let options = options(arguments)?;
     let mut axes = Table::new();
     for word in &arguments.axis {
         let (key, values) = axis(word)?;
         axes.insert(key.to_owned(), values);
     }
+    let mut options = earlier_options(arguments)?;
+    options.retain(|name, _| !axes.contains_key(name));
+    options.extend(given_options(arguments)?);
     let workload = |preset: Option<&String>| {
         let mut workload = Table::new();
         if let Some(preset) = preset {
@@ -143,7 +146,7 @@ fn change(table: &mut Table, arguments: &StudyArguments) {
 /// Refuses options of the runs if the design of the study already contains them. `origin` names the
 /// option or file with the design, for the message.
 pub fn refuse_options(arguments: &StudyArguments, origin: &str) -> Result<(), Problem> {
-    match options_of_runs(arguments)?.keys().next() {
+    match table(&arguments.options)?.keys().next() {
         None => Ok(()),
         Some(option) => refuse(format_args!(
             "--{option} cannot be used with {origin}, which contains the options of its runs \
@@ -152,14 +155,54 @@ pub fn refuse_options(arguments: &StudyArguments, origin: &str) -> Result<(), Pr
     }
 }
 
-fn options_of_runs(arguments: &StudyArguments) -> Result<Table, Problem> {
-    Table::try_from(&arguments.options)
+fn table(options: &Options) -> Result<Table, Problem> {
+    Table::try_from(options)
         .map_err(|why| Problem::refused(format_args!("cannot make this study: {why}")))
 }
 
-/// The options of all workloads: options of the runs, age and fullness.
-fn options(arguments: &StudyArguments) -> Result<Table, Problem> {
-    let mut options = options_of_runs(arguments)?;
+/// The options of a configuration file or of an earlier run, without the targets.
+fn earlier_options(arguments: &StudyArguments) -> Result<Table, Problem> {
+    if arguments.config.is_none() && arguments.like.is_none() {
+        return Ok(Table::new());
+    }
+    let request = RunRequest {
+        preset: None,
+        config: arguments.config.clone(),
+        like: arguments.like.clone(),
+        like_in: arguments.archive.clone(),
+        invocation: Invocation::default(),
+        options: Options::default(),
+        locations: Ok(Vec::new()),
+        has_weights: false,
+    };
+    let specified = specify(&request, USER)?;
+    refuse_pipes(&specified, "study")?;
+    let mut options = table(&Options {
+        target: Vec::new(),
+        ..specified.spec.to_options()
+    })?;
+    let alone = Options::of_runs_alone();
+    options.retain(|name, _| !alone.contains(name));
+    Ok(options)
+}
+
+/// Refuses standard input as a configuration file or an earlier run, because a study may continue
+/// in a second process, which reads the file again. `command` is the command or option that the
+/// user typed.
+pub fn refuse_pipes(specified: &Specified, command: &str) -> Result<(), Problem> {
+    match specified.inputs.iter().find(|input| !input.is_file()) {
+        None => Ok(()),
+        Some(input) => refuse(format_args!(
+            "{} must name a file with {command}, not a pipe",
+            input.option
+        )),
+    }
+}
+
+/// The options on the command line that apply to all workloads: options of the runs, age and
+/// fullness.
+fn given_options(arguments: &StudyArguments) -> Result<Table, Problem> {
+    let mut options = table(&arguments.options)?;
     let is_given = |option: &String| options.contains_key(option);
     if let Some(option) = Options::of_runs_alone().into_iter().find(is_given) {
         return refuse(format_args!(

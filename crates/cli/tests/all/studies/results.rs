@@ -1,5 +1,6 @@
 //! The results of studies, and the commands that read these results.
 
+use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 
 use document::units::{grouped, latency};
@@ -50,6 +51,33 @@ fn study_results_can_be_compared_and_gated() {
         .shows("leave a margin");
     lab.shows("gate last").code(2);
     lab.is_clean(&[], &told);
+}
+
+#[test]
+fn study_uses_the_options_of_a_configuration_file_or_an_earlier_run() {
+    let lab = Lab::new();
+    std::fs::write(
+        lab.path("run.toml"),
+        "files = 30\ntransactions = 60\nseed = 5\noverhead = false\n",
+    )
+    .unwrap();
+    // The pools of all runs in the archive.
+    let pools = |words: &str| {
+        lab.answer(&format!(
+            "study --quiet-time 0s --blocks 1 --no-twin {words} --target a"
+        ));
+        let records = lab.complete().into_iter();
+        let workloads = records.map(|(_, record)| record.spec.workload);
+        let pools = workloads.map(|of| (of.files(), of.transactions(), of.seed()));
+        pools.collect::<BTreeSet<_>>()
+    };
+    let of_config = [(30, 60, 5), (30, 60, 6)];
+    assert_eq!(pools("--config run.toml --axis seed=5,6"), of_config.into());
+    let of_like = [(10, 60, 7), (20, 60, 7)];
+    assert_eq!(
+        pools("--like 1 --seed 7 --axis files=10,20"),
+        [of_config, of_like].concat().into_iter().collect()
+    );
 }
 
 /// A study on tmpfs with runs of one second. The second configuration has a think time, so that it
