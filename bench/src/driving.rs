@@ -66,7 +66,7 @@ pub fn sweeps(ours: &Path, rounds: usize, asked: &SweepOptions) -> Result<()> {
                 .sweep
                 .ok_or("the record has no sweep")?;
             if round == 0 {
-                println!("{kind} ({how}), the steps of the first round");
+                println!("{kind} ({how}), the load levels of the first round");
                 for sweep_step in &sweep.sweep_steps {
                     show_sweep_step(sweep_step);
                 }

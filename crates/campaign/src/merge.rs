@@ -16,7 +16,7 @@ pub(crate) fn first(spec: &RunSpec, mut record: Record) -> Record {
     record.actual.classic = None;
     record.cluster = record.cluster.map(without_hashes);
     record.actual.stream_hash = record.actual.stream_hash.and_then(|_| {
-        Fact::Unavailable("each step has a run, and with it a stream, of its own".to_owned())
+        Fact::Unavailable("each load level has a run, and with it a stream, of its own".to_owned())
     });
     record
 }

@@ -156,7 +156,7 @@ pub(crate) fn of_runs(
                 sum.actual.outcome = match control.ended_between_runs() {
                     Some(interrupted @ Outcome::Interrupted { .. }) => interrupted,
                     _ => Outcome::Failed {
-                        why: format!("step {} was refused: {refused}", number + 1),
+                        why: format!("level {} was refused: {refused}", number + 1),
                     },
                 };
                 break;
@@ -177,7 +177,7 @@ pub(crate) fn of_runs(
     }
     // This error does not occur, because a sweep always contains at least one load level.
     sum.record
-        .ok_or_else(|| Refused::Unable("--sweep: it has no step".to_owned()))
+        .ok_or_else(|| Refused::Unable("--sweep: it has no load level".to_owned()))
 }
 
 struct Sum<'a> {

@@ -158,7 +158,7 @@ pub enum Command {
     Engines(EnginesArguments),
     /// List archived runs.
     ///
-    /// The rate and the p99 of a sweep are those of its sustained step with the highest rate.
+    /// The rate and the p99 of a sweep are those of its sustained level with the highest rate.
     List(ListArguments),
     /// Show the report of an archived run or of a record in a file.
     Show(ShowArguments),

@@ -17,7 +17,7 @@ pub fn why_not_plain(record: &Record) -> Option<&'static str> {
         ),
         (
             drive.sweep.is_some(),
-            "the run was a sweep (--sweep): it has rates for each step, not for the run",
+            "the run was a sweep (--sweep): it has rates for each load level, not for the run",
         ),
         (
             drive.rate().is_some(),

@@ -64,7 +64,7 @@ fn takes(sizing: &Sizing, calibration: &Calibration, workload: &Workload, drive:
             ". {} of transactions{} are at most about {}",
             duration(length.as_secs_f64()),
             if drive.sweep.is_some() {
-                " on each step"
+                " on each load level"
             } else {
                 ""
             },

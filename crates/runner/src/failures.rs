@@ -93,7 +93,7 @@ impl Failed {
             _ => "",
         };
         format!(
-            "cannot {}{preposition} {} (step {}): {}",
+            "cannot {}{preposition} {} (call {}): {}",
             self.operation, self.path, self.step, self.message
         )
     }

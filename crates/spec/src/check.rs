@@ -42,7 +42,7 @@ impl RunSpec {
         if self.series && self.sweep_slices(&sweep.climb) > SWEEP_SLICES_MAX {
             return Err(ConfigError::new(format!(
                 "the time series of this --sweep is too long for a record: more than \
-                 {SWEEP_SLICES_MAX} entries (use fewer or shorter steps, or --no-series)"
+                 {SWEEP_SLICES_MAX} entries (use fewer or shorter levels, or --no-series)"
             )));
         }
         Ok(())
@@ -91,7 +91,7 @@ impl RunSpec {
         if let Some(asked) = counts.iter().find(|count| **count > ranks) {
             let are = if ranks == 1 { "is" } else { "are" };
             return Err(ConfigError::new(format!(
-                "--sweep ranks=... has a step of {asked} ranks, and there {are} {ranks} (use \
+                "--sweep ranks=... has a level of {asked} ranks, and there {are} {ranks} (use \
                  mpirun -n {asked} postmark run ..., or fewer ranks in the sweep)"
             )));
         }
@@ -100,7 +100,7 @@ impl RunSpec {
                 let least = neighbour + 1;
                 Err(ConfigError::new(format!(
                     "--neighbour {neighbour} needs at least {least} ranks, and --sweep ranks=... \
-                     has a step of {first} (begin with ranks={least}, or remove --neighbour)"
+                     has a level of {first} (begin with ranks={least}, or remove --neighbour)"
                 )))
             }
             _ => Ok(()),

@@ -193,7 +193,7 @@ pub(crate) const GIVEN: &[Conflict] = &[
     Conflict(
         &["steady", "round"],
         |options, _| options.sweep.is_some(),
-        "--steady and --round cannot be combined with --sweep: every step has the same length \
+        "--steady and --round cannot be combined with --sweep: every level has the same length \
          (use a longer --warm-up)",
     ),
     Conflict(
@@ -202,14 +202,14 @@ pub(crate) const GIVEN: &[Conflict] = &[
             let is_endless = |count: crate::Count| count.0 == Workload::ENDLESS;
             options.sweep.is_some() && !options.transactions.is_some_and(is_endless)
         },
-        "{transactions} and --sweep cannot be combined: steps end by time (set their length with \
-         --for)",
+        "{transactions} and --sweep cannot be combined: levels end by time (set their length \
+         with --for)",
     ),
     Conflict(
         &["arrivals", "slo", "working-set"],
         |options, _| climbs(options, |climb| matches!(climb, Climb::Ranks(_))),
-        "{} cannot be combined with --sweep ranks=...: its steps are closed loops with a new pool \
-         for each",
+        "{} cannot be combined with --sweep ranks=...: its levels are closed loops with a new \
+         pool for each",
     ),
     Conflict(
         &[
@@ -221,7 +221,7 @@ pub(crate) const GIVEN: &[Conflict] = &[
             "working-set",
         ],
         |options, _| climbs(options, |climb| matches!(climb, Climb::Workers(_))),
-        "{} cannot be combined with --sweep workers=...: its steps are closed loops with private \
+        "{} cannot be combined with --sweep workers=...: its levels are closed loops with private \
          pools",
     ),
     Conflict(
@@ -268,7 +268,7 @@ pub(crate) const COMPLETE: &[Conflict] = &[
     Conflict(
         &["keep", "reuse"],
         |_, spec| spec.drive.sweep.as_ref().is_some_and(|sweep| sweep.fresh),
-        "--keep and --reuse cannot be combined with a new pool for each step (remove --fresh)",
+        "--keep and --reuse cannot be combined with a new pool for each level (remove --fresh)",
     ),
     Conflict(
         &["ack-log"],

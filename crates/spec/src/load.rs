@@ -163,8 +163,8 @@ pub(crate) fn shown_sweep(drive: &Drive) -> Option<String> {
         Climb::Ranks(_) => "sweep of ranks".to_owned(),
     };
     let pool = match sweep.fresh {
-        true => "a pool for each step",
-        false => "one pool for all steps",
+        true => "a pool for each level",
+        false => "one pool for all levels",
     };
     Some(format!("{what} with {pool}"))
 }
@@ -172,7 +172,7 @@ pub(crate) fn shown_sweep(drive: &Drive) -> Option<String> {
 /// Describes for reports what ends the transactions.
 pub(crate) fn shown_stop(drive: &Drive) -> Option<String> {
     let what = match drive.sweep {
-        Some(_) => "each step",
+        Some(_) => "each level",
         None => "transactions",
     };
     match drive.stop {

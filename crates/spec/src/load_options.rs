@@ -168,7 +168,7 @@ pub(crate) fn set_sweep(draft: &mut Draft<'_>, said: SweepOption) -> Result<(), 
     let run_for = time(options.run_for).unwrap_or(SWEEP_STEP_MIN);
     if run_for < SWEEP_STEP_MIN {
         let expected = format_args!(
-            "a step of --sweep needs at least {} to show write-back and a growing queue",
+            "a level of --sweep needs at least {} to show write-back and a growing queue",
             Time::of(SWEEP_STEP_MIN)
         );
         return Err(ConfigError::invalid(Time::of(run_for), "--for", expected));

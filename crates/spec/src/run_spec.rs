@@ -97,7 +97,7 @@ pub struct RunSpec {
     pub sync_phases: bool,
     /// Whether the latency of every operation is recorded.
     pub latencies: bool,
-    /// Whether the steps of operations, such as open and write, are timed; requires latencies.
+    /// Whether the calls of operations, such as open and write, are timed; requires latencies.
     pub steps: bool,
     /// Whether counts and latencies of each second are recorded; requires latencies.
     pub series: bool,

@@ -101,11 +101,11 @@ fn rising<T: PartialOrd + fmt::Display>(
     what: &str,
 ) -> Result<(), InvalidSweep> {
     if sweep_steps.is_empty() {
-        return wrong("it has no steps");
+        return wrong("it has no load levels");
     }
     if sweep_steps.len() > SWEEP_STEPS_MAX {
         return wrong(format!(
-            "{} steps are too many (at most {SWEEP_STEPS_MAX})",
+            "{} load levels are too many (at most {SWEEP_STEPS_MAX})",
             sweep_steps.len()
         ));
     }
@@ -142,7 +142,7 @@ fn counts(text: &str, of: &str) -> Result<Vec<u32>, InvalidSweep> {
 
 fn climb_of(text: &str) -> Result<Climb, InvalidSweep> {
     if text.is_empty() {
-        return wrong("it has no steps");
+        return wrong("it has no load levels");
     }
     if text == "auto" {
         return Ok(Climb::OfClosedLoop(AUTO.to_vec()));
@@ -155,14 +155,14 @@ fn climb_of(text: &str) -> Result<Climb, InvalidSweep> {
     }
     if let Some((low, rest)) = text.split_once("..") {
         let Some((high, count)) = rest.split_once(':') else {
-            return wrong(format!("'{text}' does not set the number of steps"));
+            return wrong(format!("'{text}' does not set the number of load levels"));
         };
         let (low, high) = (number(low)?, number(high)?);
         let count = match count.trim().parse::<usize>() {
             Ok(count) if (2..=SWEEP_STEPS_MAX).contains(&count) => count,
             _ => {
                 return wrong(format!(
-                    "'{}' is not a number of steps from 2 to {SWEEP_STEPS_MAX}",
+                    "'{}' is not a number of load levels from 2 to {SWEEP_STEPS_MAX}",
                     count.trim()
                 ));
             }

@@ -65,13 +65,13 @@ macro_rules! option_table {
     ///
     /// LOADS is auto, rates like 1000,2000,4000 or 1000..8000:8 (8 rates), percentages of the
     /// closed loop's rate like 30%,60%,90%, worker counts (of each rank) like workers=1,2,4, or
-    /// rank counts like ranks=1,2,4. Loads rise. Each step measures for --for [default: 10s] after
+    /// rank counts like ranks=1,2,4. Loads rise. Each level measures for --for [default: 10s] after
     /// --warm-up [default: 2s].
     ///
-    /// With ranks=..., the first ranks that mpirun or srun has started perform a step, each with
+    /// With ranks=..., the first ranks that mpirun or srun has started perform a level, each with
     /// its workers; the others wait.
     ///
-    /// A sweep of rates adds up to six steps near the saturation rate, and up to six near the SLO.
+    /// A sweep of rates adds up to six levels near the saturation rate, and up to six near the SLO.
     #[arg(value_name = "LOADS")]
     sweep: SweepOption =>
         |s| sweep(s, |sweep| Some(SweepOption(sweep.climb.clone()))), load_options::set_sweep,
@@ -82,7 +82,7 @@ macro_rules! option_table {
     /// operation, like 'deliver.p99<10ms', 99 % of the operations of this kind must be.
     #[arg(value_name = "SLO")]
     slo: SloOption => |s| sweep(s, Sweep::slo), |_, _| (), (alone);
-    /// Create a new pool for each step of the sweep.
+    /// Create a new pool for each level of the sweep.
     ///
     /// --sweep workers=... and ranks=... always do.
     fresh: bool => |s| sweep(s, |sweep| on(sweep.fresh)), |_, _| (), (alone);

@@ -143,7 +143,9 @@ fn not_ended(part: &ReadPart) -> String {
     let far = match &part.last {
         None => "before its first phase was complete".to_owned(),
         Some(CompletedPart::Phase(phase)) => format!("after the phase '{}'", phase.phase.name()),
-        Some(CompletedPart::SweepStep(_)) => format!("after {} steps of the sweep", part.count),
+        Some(CompletedPart::SweepStep(_)) => {
+            format!("after {} load levels of the sweep", part.count)
+        }
     };
     format!(
         "rank {} ({}): its part ends {far}",

@@ -237,7 +237,7 @@ fn sweep_over_ranks_returns_the_same_record_on_all_ranks() {
     assert_eq!(
         ranks,
         [(0, 0), (1, 2), (2, 4), (3, 6)],
-        "those of the largest step"
+        "those of the largest level"
     );
     let summary = Summary::of(&record).ranks.unwrap();
     assert_eq!((summary.launched, summary.ranks.len()), (4, 4));
@@ -339,7 +339,7 @@ fn refusal_on_one_rank_is_reported_on_all_ranks() {
         let Outcome::Failed { why } = &record.actual.outcome else {
             panic!("rank {rank}: {:?}", record.actual.outcome)
         };
-        assert!(why.contains("step 3 was refused"), "rank {rank}: {why}");
+        assert!(why.contains("level 3 was refused"), "rank {rank}: {why}");
         assert!(why.contains("missing") || why.contains("rank 2"), "{why}");
     }
     assert!(is_empty(at.path()));

@@ -234,7 +234,7 @@ fn only_refusal_of_the_first_load_level_is_an_error() {
             (0, Err(refused)) => assert_eq!(refused.to_string(), "no"),
             (1, Ok(record)) => {
                 assert_eq!(loads(&record), [Load::Workers(1)]);
-                let why = "step 2 was refused: no".to_owned();
+                let why = "level 2 was refused: no".to_owned();
                 assert_eq!(record.actual.outcome, Outcome::Failed { why });
             }
             (_, other) => panic!("{other:?}"),

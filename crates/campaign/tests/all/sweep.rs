@@ -105,7 +105,7 @@ fn rates_rise_until_unsustained_and_are_then_bisected() {
         assert_eq!(phases, [Phase::Prepare, Phase::Delete]);
         for (sweep_step, summary) in record.actual.sweep_steps.iter().zip(&summary.sweep_steps) {
             let [phase] = &sweep_step.phases[..] else {
-                panic!("a step has transactions alone")
+                panic!("a load level has transactions alone")
             };
             let kinds: Vec<SegmentKind> =
                 phase.segments.iter().map(|segment| segment.kind).collect();

@@ -241,7 +241,7 @@ fn load_line(number: u32, load: Load, left: Option<Duration>) -> String {
         let left = units::duration(left.as_secs_f64());
         format!(" (the sweep ends in at most {left})")
     });
-    format!("step {}: {load}{left}", number + 1)
+    format!("level {}: {load}{left}", number + 1)
 }
 
 /// Formats a latency in the largest unit in which it is at least 1.
@@ -406,14 +406,14 @@ mod tests {
             (
                 Load::Rate(1_112.4),
                 left,
-                "step 3: 1,112/s offered (the sweep ends in at most 250 s)",
+                "level 3: 1,112/s offered (the sweep ends in at most 250 s)",
             ),
             (
                 Load::Closed,
                 Some(Duration::from_secs(1_500)),
-                "step 3: closed loop (the sweep ends in at most 25 min)",
+                "level 3: closed loop (the sweep ends in at most 25 min)",
             ),
-            (Load::Ranks(4), None, "step 3: 4 ranks"),
+            (Load::Ranks(4), None, "level 3: 4 ranks"),
         ] {
             assert_eq!(load_line(2, load, left), line);
         }

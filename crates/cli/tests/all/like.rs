@@ -378,7 +378,7 @@ fn wrongs() -> Vec<(&'static str, Value, &'static str)> {
         (
             "/spec/drive/sweep",
             sweep(json!({"rates": []})),
-            "it has no steps",
+            "it has no load levels",
         ),
         (
             "/spec/drive/sweep",

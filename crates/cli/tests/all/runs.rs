@@ -249,7 +249,7 @@ impl fmt::Display for Ran {
                     .collect();
                 writeln!(
                     f,
-                    "  {:?} {}: {}, failed {}, steps [{}]",
+                    "  {:?} {}: {}, failed {}, calls [{}]",
                     operation.role,
                     operation.action.name(),
                     operation.operations.count,

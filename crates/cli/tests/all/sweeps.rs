@@ -71,7 +71,7 @@ fn worker_sweep_has_a_pool_for_each_load_level() {
         at.path(),
     );
     text.shows_all(
-        "sweep of workers with a pool for each step | each step for 10 s | workers  achieved/s",
+        "sweep of workers with a pool for each level | each level for 10 s | workers  achieved/s",
     );
     text.does_not_show("\nSaturation ");
     // `Elapsed` is the duration of all load levels: 10 s each, and the time for their pools.

@@ -19,7 +19,7 @@ fn step(part: &Part) -> String {
 }
 
 fn table() -> String {
-    let mut table = "| operation | in a mix | steps, issued → completed | bytes | needs \
+    let mut table = "| operation | in a mix | calls, issued → completed | bytes | needs \
                      |\n|---|---|---|---|---|\n"
         .to_owned();
     for kind in OperationKind::ALL {

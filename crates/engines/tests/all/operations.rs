@@ -36,7 +36,7 @@ fn does_everything<S: Engine>(engine: &S, directory: &Path, block: usize, durabi
         let list: Vec<Step> = kind.steps().iter().map(|part| part.step).collect();
         assert_eq!(
             listed, list,
-            "the list of operations has the steps of {what}"
+            "the list of operations has the calls of {what}"
         );
         assert_eq!(
             done(session, &operation),

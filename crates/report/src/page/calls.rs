@@ -50,7 +50,7 @@ pub(super) fn render(document: &mut Document, summary: &Summary) {
     if ends.is_empty() {
         return;
     }
-    let mut caption = "Time of each step of the transactions' operations: the median, and a line \
+    let mut caption = "Time of each call of the transactions' operations: the median, and a line \
                        to the 99th percentile."
         .to_owned();
     if rows.len() > ROWS_MAX {
@@ -58,10 +58,10 @@ pub(super) fn render(document: &mut Document, summary: &Summary) {
         caption += " The first are drawn; the table has all.";
     }
     let plot = Rows {
-        title: "System-call steps of the transactions".to_owned(),
+        title: "System calls of the transactions".to_owned(),
         caption,
         x: Axis::new(
-            "time of a step (logarithmic)",
+            "time of a call (logarithmic)",
             Scale::decades(ends.iter().copied()),
             short_latency,
         ),
@@ -76,7 +76,7 @@ fn table(timed: &[(&OperationSummary, &StepSummary)]) -> Table {
     let columns: [Column<&(&OperationSummary, &StepSummary)>; 8] = [
         ("operation", |(of, _)| of.action.name().into()),
         ("role", |(of, _)| of.role.name().into()),
-        ("step", |(_, step)| step.step.as_str().into()),
+        ("call", |(_, step)| step.step.as_str().into()),
         ("count", |(_, step)| Cell::count(step.count)),
         ("mean", |(_, step)| {
             step.duration_ns.mean.map(Number::Latency).into()

@@ -64,8 +64,8 @@ pub(super) fn rest(record: &Record, summary: &Summary) -> Document {
     text::phases::render(all, summary);
     if all.blocks().len() == before {
         all.note(
-            "Phases: not available (the run ended before its first phase did, or each step of a \
-             sweep was a run of its own).",
+            "Phases: not available (the run ended before its first phase did, or each load level \
+             of a sweep was a run of its own).",
         );
     }
     workers(all, summary);

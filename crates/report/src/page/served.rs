@@ -22,7 +22,7 @@ pub(super) fn in_short(record: &Record, summary: &Summary) -> String {
         return "memory (the engine touches no file system)".to_owned();
     }
     if summary.sweep.is_some() {
-        return "by step, below".to_owned();
+        return "by load level, below".to_owned();
     }
     let transactions = summary.phase(Phase::Transactions);
     let Some(evidence) = transactions.and_then(|phase| phase.evidence.as_ref()) else {
@@ -110,7 +110,7 @@ fn by_step(all: &mut Document, record: &Record, summary: &Summary) {
         found.extend(evidence.map(|evidence| (load(step.load), evidence)));
     }
     if found.is_empty() {
-        all.note("Who served the steps: not available (no evidence was recorded of them).");
+        all.note("Who served the load levels: not available (no evidence was recorded of them).");
         return;
     }
     let stretches = || {
@@ -119,7 +119,7 @@ fn by_step(all: &mut Document, record: &Record, summary: &Summary) {
             .map(|(name, evidence)| (name.as_str(), evidence))
     };
     table(all, stretches());
-    let mut sampled = Table::new(3, &["Step", "in the page cache before", "after"]);
+    let mut sampled = Table::new(3, &["Level", "in the page cache before", "after"]);
     for (name, evidence) in stretches() {
         if let Some(residency) = &evidence.residency {
             let samples = [&residency.before, &residency.after];

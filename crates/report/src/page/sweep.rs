@@ -33,8 +33,8 @@ pub(super) fn last_sustained(summary: &Summary) -> Option<(usize, &SweepStepSumm
 /// Describes a load level and whether it was sustained.
 pub(super) fn which(step: &SweepStepSummary) -> String {
     match step.holds {
-        true => format!("the last sustained step, {}", load(step.load)),
-        false => format!("{}, which was not sustained: no step was", load(step.load)),
+        true => format!("the last sustained level, {}", load(step.load)),
+        false => format!("{}, which was not sustained: no level was", load(step.load)),
     }
 }
 
@@ -51,7 +51,7 @@ pub(super) fn render(document: &mut Document, summary: &Summary) {
         .filter(|step| step.achieved_per_second.is_some())
         .collect();
     if measured.is_empty() {
-        document.note("Pictures of the sweep: not available (no step measured a transaction).");
+        document.note("Pictures of the sweep: not available (no level measured a transaction).");
     } else {
         latencies(document, sweep, &measured);
         achieved(document, Swept::of(sweep), &measured);
@@ -103,8 +103,8 @@ fn singles(steps: &[&SweepStepSummary]) -> &'static str {
     match (has_closed, has_unsustained) {
         (false, false) => "",
         (true, false) => " The pale points are the closed loop.",
-        (false, true) => " The pale points are steps that were not sustained.",
-        (true, true) => " The pale points are the closed loop and steps that were not sustained.",
+        (false, true) => " The pale points are levels that were not sustained.",
+        (true, true) => " The pale points are the closed loop and levels that were not sustained.",
     }
 }
 
@@ -136,7 +136,7 @@ fn latencies(document: &mut Document, sweep: &SweepSummary, steps: &[&SweepStepS
         true => String::new(),
         false => format!(" Found: {}.", found.join(", ")),
     };
-    let caption = format!("All operations of each step.{}{found}", singles(steps));
+    let caption = format!("All operations of each level.{}{found}", singles(steps));
     let achieved = steps.iter().filter_map(|step| step.achieved_per_second);
     let all = ys()
         .chain(slo.map(|slo| slo.p99_ns as f64))
@@ -218,14 +218,14 @@ const fn words_of_scaling(swept: Swept) -> [&'static str; 4] {
             "ranks",
             "linear",
             "Achieved rate against a line on which each rank adds what the ranks of the first \
-             step did.",
+             level did.",
         ],
         Swept::Workers => [
             "Scaling over workers",
             "workers",
             "linear",
             "Achieved rate against a line on which each worker adds what the workers of the first \
-             step did.",
+             level did.",
         ],
         Swept::Rates => [
             "Achieved against offered rate",

@@ -122,7 +122,7 @@ fn not_performed(document: &mut Document, summary: &Summary) {
 pub(crate) fn errors(document: &mut Document, record: &Record, max: usize) {
     for error in record.actual.errors.iter().take(max) {
         document.line(format!(
-            "Error: {} of {}, step {}: {}; {}; moved before the first one: {}",
+            "Error: {} of {}, call {}: {}; {}; moved before the first one: {}",
             error.operation,
             error.first_path,
             error.step,

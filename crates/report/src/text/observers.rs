@@ -113,7 +113,7 @@ fn name(row: &ObserverRow) -> String {
     match (row.step, row.phase) {
         (_, None) => "whole run".to_owned(),
         (None, Some(phase)) => phase.name().to_owned(),
-        (Some(step), Some(phase)) => format!("step {} {}", step + 1, phase.name()),
+        (Some(step), Some(phase)) => format!("level {} {}", step + 1, phase.name()),
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary
                 ", {} of the workers' time in {}",
                 percent(fraction),
                 if summary.sweep.is_some() {
-                    "the step with the largest share"
+                    "the load level with the largest share"
                 } else {
                     "transactions"
                 }

@@ -28,7 +28,7 @@ pub(crate) fn render(document: &mut Document, summary: &Summary, is_full: bool) 
     }
     if let Some(limit) = &sweep.limit {
         let words = format!(
-            "{} (sustained: every worker kept up with its arrivals in the last fifth of the step, \
+            "{} (sustained: every worker kept up with its arrivals in the last fifth of the level, \
              and at most 1 % of the operations failed or were skipped)",
             saturation(limit)
         );
@@ -118,7 +118,7 @@ fn saturation_rate(limit: &Limit) -> Option<String> {
 /// adds advice on which rates to sweep next.
 fn saturation(limit: &Limit) -> String {
     let Some(words) = saturation_rate(limit) else {
-        return "not found: the sweep has no complete step with a rate".to_owned();
+        return "not found: the sweep has no complete load level with a rate".to_owned();
     };
     match (limit.highest, limit.lowest_beyond) {
         (Some(_), Some(beyond)) => {
@@ -171,7 +171,7 @@ fn sweep_steps(document: &mut Document, summary: &Summary) {
         return;
     };
     let columns: [Column<(usize, &SweepStepSummary)>; 12] = [
-        ("Step", |(number, _)| ordinal(*number)),
+        ("Level", |(number, _)| ordinal(*number)),
         (Swept::of(sweep).column(), |(_, of)| steps::cell(of.load)),
         ("achieved/s", |(_, of)| Cell::rate(of.achieved_per_second)),
         ("of arrived", |(_, of)| {
@@ -193,13 +193,13 @@ fn sweep_steps(document: &mut Document, summary: &Summary) {
     let table = Table::of(1, &columns, by_load(summary));
     document.table(table.leading(2).with_words(columns.len() - 1));
     document.note(
-        "steps by load, numbered in the order of measurement; latencies of all operations; with an \
-         offered rate, response times from the due time",
+        "levels by load, numbered in the order of measurement; latencies of all operations; with \
+         an offered rate, response times from the due time",
     );
     for (number, step) in by_load(summary) {
         if step.failed > 0 || step.skipped.total() > 0 {
             document.note(format!(
-                "step {}: {} failed, {} skipped",
+                "level {}: {} failed, {} skipped",
                 number + 1,
                 counted(step.failed, "operation"),
                 grouped(step.skipped.total())
@@ -248,8 +248,8 @@ fn by_operation(document: &mut Document, sweep: &SweepSummary, summary: &Summary
         document.table(table.leading(2));
     }
     document.note(
-        "--format json has each step's time series, operation steps, slowest operations, waits \
-         and machine counters",
+        "--format json has each level's time series, calls of operations, slowest operations, \
+         waits and machine counters",
     );
 }
 
@@ -269,7 +269,7 @@ fn slo(slo: &SloSummary, sweep_steps: &[SweepStepSummary]) -> String {
         .and_then(|(place, p99)| Some((sweep_steps.get(place)?, p99)));
     if let Some((nearest, p99)) = nearest {
         return format!(
-            "{name}: NOT MET by any step; the nearest step is {} with {} {}",
+            "{name}: NOT MET by any level; the nearest level is {} with {} {}",
             load(nearest.load),
             slo.name(),
             latency(p99 as f64)
@@ -290,19 +290,19 @@ fn slo(slo: &SloSummary, sweep_steps: &[SweepStepSummary]) -> String {
         (None, Some(_)) => {
             format!("{name} is not met at {beyond}/s offered, the lowest rate (sweep lower rates)")
         }
-        (None, None) => format!("{name}: the sweep has no complete step with a rate"),
+        (None, None) => format!("{name}: the sweep has no complete load level with a rate"),
     }
 }
 
 fn knee(document: &mut Document, sweep: &SweepSummary) {
     let words = match (&sweep.knee, knee_load(sweep)) {
         (Some(knee), Some(load)) => format!(
-            "at {load} with a mean latency of {} (Kneedle over {} sustained steps)",
+            "at {load} with a mean latency of {} (Kneedle over {} sustained levels)",
             latency(knee.latency),
             knee.points
         ),
         _ => format!(
-            "none (it needs {POINTS_MIN} sustained steps whose mean latency at least doubles and \
+            "none (it needs {POINTS_MIN} sustained levels whose mean latency at least doubles and \
              bends upwards)"
         ),
     };

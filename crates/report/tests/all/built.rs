@@ -48,7 +48,7 @@ fn done_by(role: Role) -> impl Fn(Action, u64, u64, u64) -> OperationRecord {
     }
 }
 
-/// Adds steps to an operation. Each step has a name and the middle of its durations in nanoseconds.
+/// Adds calls to an operation. Each call has a name and the middle of its durations in nanoseconds.
 fn with_steps(mut operation: OperationRecord, steps: &[(&str, u64)]) -> OperationRecord {
     let step = |(step, middle_ns): &(&str, u64)| StepRecord {
         step: (*step).to_owned(),

@@ -386,7 +386,7 @@ fn sweep_reports_rate_and_cache_hits_of_its_last_sustained_level() {
         .unwrap();
     percentiles
         .caption
-        .shows("Of the last sustained step, 1,000/s.");
+        .shows("Of the last sustained level, 1,000/s.");
     let header = document::csv(&percentiles.data, "\n");
     header.assert(header.lines().next().unwrap().contains("p99 service time"));
     // The table has a row for each load level.
@@ -404,7 +404,7 @@ fn page_charts_timed_calls_and_shows_what_served_each_operation() {
     let all = figures(&document);
     let steps = all
         .iter()
-        .find(|figure| figure.title == "System-call steps of the transactions")
+        .find(|figure| figure.title == "System calls of the transactions")
         .unwrap();
     let data = document::csv(&steps.data, "\n");
     let summary = Summary::of(&record);
@@ -424,7 +424,7 @@ fn page_charts_timed_calls_and_shows_what_served_each_operation() {
     assert!(
         !figures(&report::page::document(&kept()))
             .iter()
-            .any(|figure| figure.title.contains("steps"))
+            .any(|figure| figure.title.contains("System calls"))
     );
     let page = page_of(&record);
     assert!(page.contains("served by, of ") && page.contains("several kinds of operations"));

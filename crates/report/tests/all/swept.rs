@@ -44,7 +44,7 @@ fn sweep() -> Record {
 fn full(record: &Record) -> String {
     let report = report::text::render(record);
     let lines = report.lines();
-    let lines = lines.skip_while(|line| !line.trim_start().starts_with("Step "));
+    let lines = lines.skip_while(|line| !line.trim_start().starts_with("Level "));
     let mut shown: Vec<&str> = Vec::new();
     for line in lines {
         shown.push(line);
@@ -140,7 +140,7 @@ fn chart_joins_sustained_levels_by_load_and_shows_others_as_points() {
     );
     latency
         .caption
-        .shows("The pale points are the closed loop and steps that were not sustained.");
+        .shows("The pale points are the closed loop and levels that were not sustained.");
 }
 
 #[test]

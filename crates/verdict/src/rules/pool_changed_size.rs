@@ -5,7 +5,7 @@
 //! allowed for a steady run. Not judged for work that only creates or only deletes, because its mix
 //! implies the change; for partial runs; and for a kept pool that is kept again, because its size
 //! is not known. *Evidence*: the creations, deliveries and deletions that were completed in the
-//! preparation, in warm-ups and in the measured time; for a sweep on one pool, over all its steps.
+//! preparation, in warm-ups and in the measured time; for a sweep on one pool, over all its levels.
 //! *What to do*: use a mix that creates as often as it deletes, more files, or a shorter run.
 
 use record::run::{Segment, SegmentKind};

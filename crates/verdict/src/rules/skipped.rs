@@ -4,7 +4,7 @@
 //! requested mix and work on a different pool. *Threshold*: more than 1 % of the measured
 //! operations (an achieved rate may be below the requested one by this share); INVALID: more than
 //! 10 % (the drift that is allowed for a steady run). *Evidence*: counts of skipped operations by
-//! reason, and of completed ones. A sweep is not judged: a step with more than 1 % of failed and
+//! reason, and of completed ones. A sweep is not judged: a level with more than 1 % of failed and
 //! skipped operations is not sustained. *What to do*: remove the cause of the errors; use more
 //! files, a larger `--size-max`, or a mix that also truncates, replaces or deletes files.
 

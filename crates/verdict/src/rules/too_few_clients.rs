@@ -1,9 +1,9 @@
 //! **`too-few-clients`** (DOUBTFUL). More workers or ranks still increased the rate, and no client
 //! was saturated: the target can do more than the run shows. *Threshold*: in a sweep of workers or
-//! ranks on a server, the rate of the complete step with the most workers is more than 10 % above
-//! that of the step with the next lower number of workers. 10 % is the drift that is allowed for a
+//! ranks on a server, the rate of the complete level with the most workers is more than 10 % above
+//! that of the level with the next lower number of workers. 10 % is the drift that is allowed for a
 //! steady run. Not judged for a single load, which does not show what a higher load would achieve,
-//! nor for one process. *Evidence*: the steps of the sweep; the clients as in `client-saturated`.
+//! nor for one process. *Evidence*: the levels of the sweep; the clients as in `client-saturated`.
 //! *What to do*: use more ranks or hosts.
 
 use spec::Pace;

@@ -1,7 +1,7 @@
 //! **`too-short`** (DOUBTFUL, INVALID). The run was measured for too short a time. Linux's flusher
 //! threads wake up every 5 s (`dirty_writeback_centisecs`, Documentation/admin-guide/sysctl/vm.rst)
 //! and ext4 commits every 5 s (`commit`, Documentation/admin-guide/ext4.rst): 10 s include two of
-//! each. A step of a sweep also takes at least 10 s. *Threshold*: less than 10 s (a hundredth less
+//! each. A level of a sweep also takes at least 10 s. *Threshold*: less than 10 s (a hundredth less
 //! is allowed). INVALID: less than 1 ms, because phases begin and end within tens of microseconds;
 //! fewer than 100 operations, because their 99th percentile (nearest rank) is the maximum; or no
 //! measured part (the run consisted only of its warm-up or of think time). *Evidence*: the time and

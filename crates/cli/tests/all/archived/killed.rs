@@ -97,8 +97,8 @@ fn completed_load_levels_survive_a_kill() {
                     home.command(&format!("{SWEEP}{fresh}")),
                     home.test_dir.path(),
                 );
-                running.until("the second step", |running| {
-                    running.errors().contains("step 2: ")
+                running.until("the second load level", |running| {
+                    running.errors().contains("level 2: ")
                 });
                 let ended = running.kill();
                 let entries = home.entries();
@@ -196,8 +196,8 @@ impl Seen {
             assert!(phases.len() >= 2, "the transactions are lost\n{ended}");
         }
         assert!(
-            actual.sweep_steps.len() + 1 >= begins("step "),
-            "{} steps\n{ended}",
+            actual.sweep_steps.len() + 1 >= begins("level "),
+            "{} load levels\n{ended}",
             actual.sweep_steps.len()
         );
         assert!(Summary::of(record).partial);

@@ -25,7 +25,7 @@ fn refused_load_level_keeps_earlier_load_levels() {
         .and("--sweep workers=1,20")
         .end();
     ended.code(1);
-    for words in ["step 2 was refused", "not enough space"] {
+    for words in ["level 2 was refused", "not enough space"] {
         assert!(
             ended.errors.contains(words),
             "standard error does not say '{words}'\n{ended}"
@@ -35,9 +35,9 @@ fn refused_load_level_keeps_earlier_load_levels() {
     let Outcome::Failed { why } = &record.actual.outcome else {
         panic!("{:?}\n{ended}", record.actual.outcome);
     };
-    why.shows("step 2 was refused");
+    why.shows("level 2 was refused");
     let [sweep_step] = &record.actual.sweep_steps[..] else {
-        panic!("one step was climbed\n{ended}");
+        panic!("one level was climbed\n{ended}");
     };
     assert_eq!(
         (sweep_step.load, sweep_step.of_run.is_some()),
@@ -63,7 +63,7 @@ fn interrupted_load_level_keeps_earlier_load_levels() {
         .and("--sweep workers=1,2")
         .with("--live", &live);
     let mut running = run.start();
-    running.until("the second step is climbed", |_| {
+    running.until("the second level is climbed", |_| {
         std::fs::read_to_string(&live).is_ok_and(|lines| lines.contains("\"sweep_step\":2"))
     });
     running.send(Signal::INT);
@@ -75,7 +75,7 @@ fn interrupted_load_level_keeps_earlier_load_levels() {
         "{ended}"
     );
     let [first, second] = &record.actual.sweep_steps[..] else {
-        panic!("two steps were begun\n{ended}");
+        panic!("two levels were begun\n{ended}");
     };
     assert!(first.phases.iter().all(|phase| phase.complete), "{ended}");
     let run = second

@@ -73,10 +73,10 @@ const CONTRADICTIONS: &str = "
     run --sweep 100,200 --rate 5 | --rate 5 and --sweep 100,200 | cannot be combined
     run --sweep 200,100 | 100 follows 200 | expected auto
     run --sweep up | 'up' is not a number | expected auto
-    run --sweep 1..9 | the number of steps | expected auto
+    run --sweep 1..9 | the number of load levels | expected auto
     run --sweep 1,2000000000 | --sweep | 1000000000
     run --sweep 10,20 --for 2s | '2s' for --for | 10s
-    run --sweep 1..1000:64 --for 1h | --sweep | 100000 entries | shorter steps | --no-series
+    run --sweep 1..1000:64 --for 1h | --sweep | 100000 entries | shorter levels | --no-series
     run --sweep 10,20 --transactions 50 | --transactions 50 and --sweep | --for
     run --sweep 10,20 --steady snia | --steady and --round cannot be combined with --sweep
         | --warm-up

@@ -104,7 +104,7 @@ pub(super) fn why_missing(record: &Record) -> &'static str {
     let mut steps = record.actual.sweep_steps.iter();
     match (&record.actual.outcome, phases(record).is_empty()) {
         (_, true) if steps.any(|step| step.of_run.is_some()) => {
-            "each step of the sweep was a run of its own"
+            "each load level of the sweep was a run of its own"
         }
         (Outcome::Complete, true) => "the run has no phases",
         (_, true) => "the run ended before its first phase did",

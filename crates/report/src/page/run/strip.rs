@@ -80,7 +80,7 @@ fn sweep(strip: &mut Document, summary: &Summary, sweep: &SweepSummary) {
     if limit.is_none() {
         let words = match last {
             Some(step) => format!("{} transactions/s ({})", rate(achieved), sweep::which(step)),
-            None => "not available (no complete step measured a transaction)".to_owned(),
+            None => "not available (no complete level measured a transaction)".to_owned(),
         };
         strip.sentence("Achieved rate", words);
         strip.paint(vec![(rate(achieved), Tone::Headline)]);
@@ -136,7 +136,7 @@ fn cache(strip: &mut Document, record: &Record, summary: &Summary) {
             said(&residency.after)
         ),
         None if summary.sweep.is_some() => {
-            format!("{asked}; before and after each step: below")
+            format!("{asked}; before and after each load level: below")
         }
         None => {
             format!("{asked}; before and after: not available (no sample of the pool was taken)")

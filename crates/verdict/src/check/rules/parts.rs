@@ -241,7 +241,7 @@ fn steps(scope: &Scope<'_>, operation: &OperationRecord, at: &mut At<'_>) {
         known.any(|step| of_kind(*step) || *step == Step::SyncFileSystem)
     };
     if let Some(other) = names().find(|name| !is_known(name)) {
-        let why = format!("{} has no step {other}", operation.action.name());
+        let why = format!("{} has no call {other}", operation.action.name());
         at.broken(".steps", why);
     }
 }
