@@ -93,7 +93,7 @@ impl Failed {
             _ => "",
         };
         format!(
-            "cannot {}{preposition} {} (call {}): {}",
+            "cannot {}{preposition} {} ({}): {}",
             self.operation, self.path, self.step, self.message
         )
     }

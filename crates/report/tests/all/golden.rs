@@ -116,7 +116,7 @@ fn short_report_shows_reads_from_cache() {
 fn failed_run_reports_the_error_and_remaining_files() {
     let mut record = kept();
     record.actual.outcome = Outcome::Failed {
-        why: "cannot append to /mnt/disk/7 (call write): No space left on device (os error 28)"
+        why: "cannot append to /mnt/disk/7 (write): No space left on device (os error 28)"
             .to_owned(),
     };
     record.actual.stream_hash =
