@@ -75,7 +75,6 @@ pub struct Picture {
     /// A version of `svg` for one column of a two-column paper: half as wide, but with letters of
     /// the same size.
     pub narrow: String,
-    /// The numbers that the chart displays.
     pub data: Table,
 }
 
@@ -84,11 +83,11 @@ pub struct Picture {
 pub enum Tone {
     /// The main result.
     Headline,
-    /// A result without problems.
+    /// A result without problems, such as a VALID verdict.
     Good,
-    /// A result that may be wrong.
+    /// A result that may be wrong, such as a DOUBTFUL verdict.
     Doubtful,
-    /// A result that is wrong.
+    /// A result that is wrong, such as an INVALID verdict, or a number of errors.
     Bad,
 }
 

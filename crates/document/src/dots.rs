@@ -34,7 +34,6 @@ pub struct Dots {
     pub is_logarithmic: bool,
     /// The names of the kinds of values; a single kind needs no name.
     pub kinds: Vec<String>,
-    /// The rows, from top to bottom.
     pub rows: Vec<DotRow>,
 }
 

@@ -25,7 +25,7 @@ type Renderer = fn(&Document, usize) -> String;
 macro_rules! formats {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal
         $(shows $about:literal by $renderer:expr)?;)+) => {
-        /// The output format of a command.
+        /// The format that the option `--format` selects.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Format {
             $($(#[doc = $doc])+ $variant,)+

@@ -250,8 +250,8 @@ fn ends_with_www(text: &str) -> bool {
 }
 
 fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
-    // Almost all texts consist of these characters only. Such texts are returned without a copy,
-    // which saves time in long lists.
+    // Almost all texts consist of these characters only. Returning such texts without a copy saves
+    // time in long lists.
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\n');
     if text.bytes().all(is_plain) && (!is_escaped('\n') || !text.contains('\n')) {
         return Cow::Borrowed(text);

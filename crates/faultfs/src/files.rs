@@ -134,7 +134,7 @@ impl Files {
         Ok(found)
     }
 
-    /// Returns the inode number of a path; `None` if the path does not exist.
+    /// Returns the inode number of a path; `None` if its attributes cannot be read.
     fn number(&self, path: &Path) -> Option<u64> {
         self.look(Ok(path)).ok().map(|found| found.facts.ino.0)
     }

@@ -16,8 +16,8 @@ fn of_words(words: &str, at: &Path) -> Value {
 fn rate_sweep_finds_the_saturation_rate() {
     let Some(strace) = strace() else { return };
     let at = directory();
-    // strace delays each rename, which limits the rate to 50 per second without using the
-    // processor. So few load levels suffice to find the saturation rate.
+    // strace delays each rename by 20 ms, which limits the rate to 50 per second without using the
+    // processor. At this low rate, few load levels suffice to find the saturation rate.
     let slow =
         "-f --seccomp-bpf -o /dev/null -e trace=renameat2 -e inject=renameat2:delay_exit=20000";
     let words = "run --quiet --mix rename=1 --files 200 --size 1KiB --sweep 30,60 --warm-up 200ms \

@@ -36,11 +36,11 @@ const REFUSED: [(&str, &str); 29] = [
     ("with code 3", "exit status 3"),
 ];
 
-/// Files in which a term has another meaning. The end of its path identifies each file.
+/// Pairs of the end of a file's path and a term that has another meaning in that file.
 const EXCEPTIONS: [(&str, &str); 2] = [
     // `stuck` is a directory listing that does not advance.
     ("engines/src/simulated/system.rs", "stuck"),
-    // `settling` rates become steady.
+    // A rate is `settling` until it is steady.
     ("measure/src/steady.rs", "settling"),
 ];
 

@@ -15,11 +15,11 @@ pub const WIDTH: usize = 100;
 pub const SCREEN_WIDTH: usize = 80;
 /// The width of the column for names of pairs, in characters.
 const KEY_WIDTH: usize = 12;
-/// Column headers of tables that may be divided into parts are wrapped to this width in characters,
-/// or to the column's widest cell if that cell is wider.
+/// Width in characters to which column headers are wrapped, in tables that may be divided into
+/// parts. A column with a wider cell has a wider header.
 const HEADER_WIDTH: usize = 12;
 
-/// Properties of the terminal to which a document is printed.
+/// The width of a terminal in characters, and whether the terminal supports colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terminal {
     pub width: usize,

@@ -69,10 +69,10 @@ impl Buckets for Dense {
         self.counts.iter().chain(few).sum()
     }
 
-    /// If both histograms were read from files and use few buckets, the result also contains only
-    /// the used buckets. Otherwise, all buckets are allocated. All buckets take at most twice the
-    /// memory of the used ones, and each later merge visits only the buckets of the other
-    /// histogram.
+    /// If both histograms were read from files and use at most a quarter of the buckets, the result
+    /// also contains only the used buckets. Otherwise, all buckets are allocated. A used bucket
+    /// takes 16 bytes and an allocated one 8, so the memory at most doubles. Each later merge then
+    /// visits only the buckets of the other histogram.
     fn merge(&mut self, other: &Self) {
         let are_few = self.few.len() + other.few.len() <= BUCKETS / 4;
         if self.counts.is_empty() && other.counts.is_empty() && are_few {

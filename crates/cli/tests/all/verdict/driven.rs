@@ -127,8 +127,7 @@ fn run_that_slows_down_is_not_steady() {
     }
 }
 
-/// Performs a run that ends by SNIA's steady-state rule, after at most eight rounds of a second.
-/// The rounds use the real clock.
+/// Latency rises without limit, from 1 ms to 3 ms within eight seconds.
 fn until_steady(takes_ns: fn(u64) -> u64) -> Verdict {
     let asked = RunSpec {
         drive: Drive {
@@ -201,8 +200,8 @@ fn short_runs_are_doubtful_or_invalid() {
 #[test]
 fn growing_queue_is_reported_as_rate_not_reached() {
     for arrivals in [ArrivalProcess::Constant, ArrivalProcess::Poisson] {
-        // At 1 ms per operation, 1,000 operations per second are possible. With this seed, Poisson
-        // arrivals at 900 per second build up no long queue.
+        // At 1 ms per operation, 1,000 operations per second are possible. Poisson arrivals at 900
+        // per second build up no long queue, because this test uses a suitable seed.
         let kept_up = open(20_000, 900.0, arrivals, a_millisecond);
         assert!(
             !has!(kept_up, Reason::RateNotReached(_)),

@@ -126,12 +126,12 @@ fn run_with_a_cold_cache_larger_than_the_pool_is_doubtful() {
     once.assert(!from_memory, format_args!("{verdict:#?}"));
 }
 
-/// What the report states about memory below a target: the loop device, and the bytes read from the
-/// devices below it.
+/// The loop device that the verdict names, and the bytes that the devices below the loop device
+/// read.
 type Beneath = (Option<String>, Option<u64>);
 
-/// Performs a run with direct reads. Returns the run, what it states about memory below the target,
-/// and the report.
+/// Performs a run with direct reads. Returns the run, what its verdict states about memory below
+/// the target, and the reports.
 fn direct(at: &Path) -> (Ran, Option<Beneath>, String) {
     let ran = Run::new(at, POOL)
         .and("--transactions 1000 --direct")
@@ -246,8 +246,8 @@ fn run_whose_warm_cache_is_emptied_is_doubtful() {
         is_over.store(true, Ordering::Relaxed);
         crate::runs::Ran::of(ended, crate::support::names(&mounted.at).unwrap())
     });
-    // Most reads then come from the device, so the verdict may also report that the rate was not
-    // reached.
+    // Because of the evictions, most reads come from the device. The verdict may also report that
+    // the rate was not reached.
     let verdict = &ran.summary.verdict;
     ran.assert(
         has!(verdict, Reason::ReadsFromDevice(_)),
