@@ -11,7 +11,7 @@ pub enum Targets {
     None,
     /// Directories of mounted file systems.
     Directories,
-    /// URLs with this syntax.
+    /// Directories on servers, as URLs with this syntax.
     Urls(&'static UrlSyntax),
 }
 

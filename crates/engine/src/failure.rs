@@ -5,14 +5,15 @@ use crate::Step;
 /// An error number of the operating system (`errno`), as defined by the crate `rustix`.
 pub use rustix::io::Errno;
 
-/// The reason why an operation failed.
+/// The reason why an operation failed: an error of the system or a server, a wrong result, or the
+/// stop of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Cause {
     /// A system call returned this error, or a server returned a status that was converted to this
     /// error.
     #[error("{0}")]
     System(Errno),
-    /// The file ended before the expected size.
+    /// A read reached the end of the file before the requested number of bytes.
     #[error("the file ended after {read} of {expected} bytes")]
     EndedEarly {
         /// Number of bytes before the end of the file.
@@ -20,10 +21,11 @@ pub enum Cause {
         /// Number of bytes that were requested.
         expected: u64,
     },
-    /// A write call wrote no bytes and returned no error.
+    /// write(2), or WRITE of NFS, returned 0, although bytes remained to be written.
     #[error("a write call wrote no bytes and returned no error")]
     NothingWritten,
-    /// The file's size differs from the expected one.
+    /// The size differs from the one that the workload expects. A stat compares the sizes, and so
+    /// does a complete read whose contents are verified.
     #[error("the file has {found} bytes instead of {expected}")]
     WrongSize {
         /// The actual size in bytes, as the file system or the server reports it.

@@ -142,8 +142,8 @@ pub trait Session {
         None
     }
 
-    /// Returns all names in a directory, to explain a wrong listing. This call allocates memory, so
-    /// its time is not measured. Operations may be in flight meanwhile.
+    /// Returns all names in a directory, to explain a wrong listing. The time of this call is not
+    /// measured, because the call allocates memory. Other operations may be in flight.
     ///
     /// # Errors
     /// Returns an error if the directory cannot be read.

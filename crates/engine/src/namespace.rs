@@ -36,7 +36,7 @@ pub struct Identity {
     pub inode: u64,
 }
 
-/// The kind of an entry in a directory.
+/// The kind of a file: the type in `st_mode` of stat(2), or `ftype3` of NFS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
     /// A regular file (`S_IFREG`).
@@ -52,7 +52,7 @@ pub enum EntryKind {
 /// Facts about a file or directory; `None` means not available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// Regular file, directory, symbolic link or other.
+    /// The kind; never `SymbolicLink` in results of [`Namespace::facts`], which follows links.
     pub kind: EntryKind,
     /// The size in bytes; for a symbolic link, the length of its target.
     pub size_bytes: u64,
@@ -83,7 +83,7 @@ impl Facts {
     }
 }
 
-/// An entry of a listed directory.
+/// An entry that [`Directory::list`] reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
     /// The name of the entry; never `.` or `..`.
@@ -279,7 +279,8 @@ pub trait Directory: Debug + Send + Sync {
     /// Syncs the directory's entries to disk if the namespace supports that.
     fn sync(&self) -> Result<(), Errno>;
 
-    /// Syncs the whole file system to disk.
+    /// Syncs the whole file system to disk (syncfs(2)); [`Errno::OPNOTSUPP`] on NFS, which has no such
+    /// call.
     fn sync_file_system(&self) -> Result<(), Errno>;
 
     /// The free space in bytes, including blocks reserved for root (`f_bfree`, or `fbytes` of NFS).

@@ -12,9 +12,11 @@ use crate::namespace::{ActingUser, Identity};
 /// The settings of a session, which do not change while it is open.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The size of a read call in bytes.
+    /// The size of a read call in bytes. `nfs` ignores it and uses the size that the server
+    /// prefers.
     pub read_block_bytes: usize,
-    /// The size of a write call in bytes.
+    /// The size of a write call in bytes. `nfs` ignores it and uses the size that the server
+    /// prefers.
     pub write_block_bytes: usize,
     /// The locations of files; [`Name::location`](crate::Name::location) is an index into this
     /// list.

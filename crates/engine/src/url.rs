@@ -37,9 +37,9 @@ pub struct UrlParameter {
 pub struct UrlSyntax {
     /// The scheme, which precedes `://`, such as `nfs`.
     pub scheme: &'static str,
-    /// The general form of URLs, for messages.
+    /// The general form of URLs for messages, such as `nfs://host[:port]/export/path`.
     pub form: &'static str,
-    /// An example of a URL, for messages.
+    /// An example for messages, such as `nfs://server/export/path`.
     pub example: &'static str,
     /// Whether a URL without a path is rejected; otherwise its path is `/`.
     pub needs_path: bool,
@@ -172,7 +172,7 @@ pub enum UrlError {
         /// The names of the valid parameters.
         expected: String,
     },
-    /// The parameter occurs more than once.
+    /// The parameter occurs more than once, as in `?uid=1&uid=2`.
     #[error("parameter {0} is given twice")]
     Repeated(&'static str),
     /// The value is not one of the parameter's [`Values`].
@@ -182,7 +182,7 @@ pub enum UrlError {
         parameter: &'static str,
         /// The text after `=` in the URL.
         text: String,
-        /// A description of valid values.
+        /// A description of valid values, such as `a number from 1 to 16`.
         expected: &'static str,
     },
 }

@@ -72,8 +72,8 @@ impl Engine for Stdio {
     }
 }
 
-/// An open stream. Only a failed operation drops its stream. The operation returns that failure,
-/// and a failure of fclose is ignored.
+/// An open stream. `close` returns a failure of fclose. A drop ignores this failure, because a
+/// stream is dropped only if its operation failed already.
 struct Stream(NonNull<libc::FILE>);
 
 impl Stream {

@@ -1,4 +1,4 @@
-//! Operations on attributes of a file.
+//! Operations on attributes of a file: stat, mode and times, and extended attributes.
 
 use std::ffi::CStr;
 

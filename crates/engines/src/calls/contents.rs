@@ -1,4 +1,4 @@
-//! Operations that move contents.
+//! Operations on contents: create, append, read, overwrite, replace, deliver, truncate, evict.
 
 use std::ffi::c_int;
 
@@ -11,8 +11,7 @@ use engine::{Cause, Failure, Name, OperationOutcome, Step, Steps};
 #[derive(Clone, Copy)]
 struct Source {
     file: c_int,
-    /// The offset of the first byte; `None` reads from the file's current position, which is its
-    /// start.
+    /// The offset of the first byte. `None` reads from the current position, the start of the file.
     offset: Option<u64>,
     bytes: u64,
 }
@@ -209,8 +208,8 @@ impl<S: System, T: Style> Calls<S, T> {
             if done == length {
                 return Ok(());
             }
-            // A direct read ends at an unaligned offset only at the end of the file, and could not
-            // continue from an unaligned offset.
+            // With direct I/O, only the end of a file ends a read at an unaligned offset, and no
+            // read could continue there.
             if read == 0 || (self.writes.is_direct() && done % DIRECT_ALIGNMENT != 0) {
                 let (read, expected) = (before + done as u64, source.bytes);
                 let failure = Failure::wrong(Step::Read, Cause::EndedEarly { read, expected });

@@ -1,4 +1,4 @@
-//! Operations that list a directory.
+//! Lists a directory with getdents64(2), with or without an fstatat(2) of each entry.
 
 use std::ffi::{CStr, c_int};
 

@@ -1,4 +1,4 @@
-//! Operations that change names.
+//! Operations on names: delete, rename, hard and symbolic links, and directories.
 
 use std::ffi::CStr;
 

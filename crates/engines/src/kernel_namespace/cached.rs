@@ -33,7 +33,7 @@ struct Cachestat {
     recently_evicted: u64,
 }
 
-/// A file that is open for reading.
+/// A file that is open for reading, so that its pages in the page cache can be counted.
 #[derive(Debug)]
 pub(super) struct KernelHeld(pub(super) OwnedFd);
 

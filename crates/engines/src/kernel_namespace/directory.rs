@@ -33,7 +33,7 @@ const FUSE_SUPER_MAGIC: rustix::fs::FsWord = 0x6573_5546;
 const NFS_SUPER_MAGIC: rustix::fs::FsWord = 0x6969;
 
 impl KernelDirectory {
-    /// Returns a guard: until it is dropped, this thread's calls use the directory's rights.
+    /// Returns a guard: until it is dropped, this thread makes calls as the user in `acts_as`.
     fn acting(&self) -> Result<Acting, Errno> {
         Acting::begin(self.acts_as)
     }

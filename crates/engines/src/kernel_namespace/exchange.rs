@@ -210,7 +210,8 @@ fn named_in_list(directory: &Path, mode: u32) -> Option<String> {
 
 const STICKY: u32 = 0o1000;
 
-/// Returns the user or group other than root that may rename root's entries of a directory.
+/// Returns the user or group, other than root, that may rename entries that root owns in a
+/// directory with these attributes.
 fn who_may_change(owner: u32, group: u32, mode: u32) -> Option<String> {
     if owner != 0 {
         return Some(format!("user {owner}, its owner,"));

@@ -50,12 +50,13 @@ pub struct NfsSession {
     /// and the number of connections to this server.
     lines_of: Vec<(usize, usize)>,
     lines: Vec<Line>,
-    /// One flight more than the depth: the last one is reserved for [`names`](Session::names).
+    /// Slots for operations in flight: one more than the depth, because the last slot is reserved
+    /// for [`names`](Session::names).
     flights: Vec<NfsFlight>,
     free: Vec<usize>,
-    /// Flights that ended, but were not yet returned to the worker.
+    /// Slots whose operations ended, but whose outcomes were not yet returned to the worker.
     ended: VecDeque<usize>,
-    /// The flight whose outcome the session returned last.
+    /// The slot whose outcome the session returned last.
     last: Option<usize>,
     /// The serial number of the last call. It starts at a random number, so that sessions use
     /// different XIDs.
@@ -66,13 +67,13 @@ pub struct NfsSession {
     now: Duration,
     /// Number of receive calls since timeouts were last checked.
     receives: u32,
-    /// Number of flights that wait because the server answered NFS3ERR_JUKEBOX.
+    /// Number of operations that wait because the server answered NFS3ERR_JUKEBOX.
     delayed: usize,
     polled: Vec<libc::pollfd>,
 }
 
 impl NfsSession {
-    /// Makes the call of a flight's current stage.
+    /// Makes the next call of the operation in the slot `number`.
     #[inline]
     fn call(&mut self, number: usize) {
         let flight = &mut self.flights[number];
@@ -249,7 +250,7 @@ impl NfsSession {
         self.call(number);
     }
 
-    /// Returns the next flight that ended and makes it available for another operation.
+    /// Returns the outcome of the operation that ended first, and frees its slot.
     #[inline]
     fn take_ended(&mut self) -> Option<(Ticket, OperationOutcome)> {
         let number = self.ended.pop_front()?;
@@ -340,8 +341,8 @@ impl Session for NfsSession {
             if let Some(at) = self.ended.iter().position(|ended| *ended == number) {
                 break at;
             }
-            // Other flights may end meanwhile and are completed later. Their `Step`s are not
-            // reported, because this call has no receiver for them.
+            // Other operations may end meanwhile; `complete` returns them later. Their `Step`s are
+            // not reported, because this call has no receiver for them.
             self.wait(None, &mut NoSteps);
         };
         self.ended.remove(at);

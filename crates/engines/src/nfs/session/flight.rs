@@ -12,7 +12,7 @@ use super::place::Place;
 /// The call that an operation waits for, or is about to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// LOOKUP of a directory on the path of the first or the second place.
+    /// LOOKUP of a directory on the path of the first (0) or second (1) name.
     Directory(usize),
     /// LOOKUP of the second name, which must not exist.
     LookupNew,
@@ -150,7 +150,7 @@ impl NfsFlight {
         }
     }
 
-    /// Resets the flight for a new operation, but keeps allocated memory.
+    /// Resets the state for a new operation, but keeps allocated memory.
     fn reset(&mut self) {
         (self.offset, self.bytes, self.done) = (0, None, 0);
         (self.verifier, self.least, self.rewrites) = (None, Stable::File, 0);

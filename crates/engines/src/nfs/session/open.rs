@@ -62,7 +62,7 @@ impl NfsSession {
 
     fn take_memory(&mut self) -> Result<(), OpenError> {
         for number in 0..=self.depth {
-            // The last flight is only used for `names`, whose results are not verified.
+            // The last slot is only used for `names`, whose results are not verified.
             let keep = if number < self.depth {
                 self.keep_bytes
             } else {
@@ -83,8 +83,8 @@ impl NfsSession {
         for location in locations {
             let url = self.shared.url_of(&location.directory)?;
             let (target, rest) = self.shared.target(&url, &self.counters)?;
-            // Targets on one server share connections, because a file can be renamed from one of
-            // these targets to another.
+            // Targets on one server share connections. A session renames a file from one target to
+            // another only if they share connections.
             let known = opened
                 .iter()
                 .find(|(other, ..)| is_same_server(other, &target));

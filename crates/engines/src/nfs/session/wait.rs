@@ -143,8 +143,7 @@ impl NfsSession {
         flights.any(|flight| flight.call.is_pending && flight.call.line == line)
     }
 
-    /// Writes all calls that wait for a connection to the buffer of the connection, in the order of
-    /// their flights.
+    /// Writes all calls that wait for this connection to its buffer.
     fn transmit_all(&mut self, line: usize) {
         for number in 0..self.flights.len() {
             let call = &self.flights[number].call;
