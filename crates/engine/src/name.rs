@@ -57,8 +57,7 @@ impl<'a> NameWriter<'a> {
     }
 }
 
-/// The type of an operation's parameter, which may be borrowed. `Owned` is the type of its owned
-/// copy.
+/// A type of operation parameters, which may be borrowed. `Owned` is the type of an owned copy.
 pub(crate) trait Owning<'a>: Copy {
     type Owned;
     fn keep(self) -> Self::Owned;

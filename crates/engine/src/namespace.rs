@@ -279,8 +279,8 @@ pub trait Directory: Debug + Send + Sync {
     /// Syncs the directory's entries to disk if the namespace supports that.
     fn sync(&self) -> Result<(), Errno>;
 
-    /// Syncs the whole file system to disk (syncfs(2)); [`Errno::OPNOTSUPP`] on NFS, which has no such
-    /// call.
+    /// Syncs the whole file system to disk (syncfs(2)); [`Errno::OPNOTSUPP`] on NFS, which has no
+    /// such call.
     fn sync_file_system(&self) -> Result<(), Errno>;
 
     /// The free space in bytes, including blocks reserved for root (`f_bfree`, or `fbytes` of NFS).

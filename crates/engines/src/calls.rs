@@ -242,8 +242,8 @@ impl<S: System, T: Style> Session for Calls<S, T> {
     }
 }
 
-/// Returns the argument by which system calls find a name: its path relative to the held directory
-/// of its location.
+/// Returns a name in the form that system calls take: a path relative to the held directory of the
+/// location.
 #[inline]
 pub(crate) fn at(name: Name<'_>) -> At<'_> {
     At::Location(name.location, name.relative)

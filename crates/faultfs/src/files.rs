@@ -43,7 +43,8 @@ struct Handles {
 }
 
 pub(crate) struct Files {
-    /// Keeps the directory open whose /proc/self/fd path is the tree's root.
+    /// The backing directory. It is held open, because the tree's root is its path in
+    /// /proc/self/fd.
     _backing: File,
     /// The device of the backing directory. Files of other devices are rejected, because their
     /// inode numbers may also occur on this device.

@@ -120,7 +120,8 @@ fn told(error: dbus::Error) -> String {
     }
 }
 
-/// Returns the parts of a reply that follow its header: `true`, `OK` and the time of counting.
+/// Returns the parts of a reply after its header. The header consists of `true`, `OK` and the time
+/// of counting.
 fn answered(reply: &Message) -> Result<Iter<'_>, String> {
     let mut parts = reply.iter_init();
     match (parts.read::<bool>(), parts.read::<String>()) {

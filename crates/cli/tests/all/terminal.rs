@@ -138,8 +138,8 @@ fn progress_and_notes_fit_a_terminal_of_sixty_columns() {
     is_narrow(&notes);
 }
 
-/// Removes a terminal control sequence (ECMA-48), whose final byte is a letter, from the start of a
-/// text.
+/// Removes a terminal control sequence (ECMA-48) from the start of a text. The final byte of the
+/// sequence is a letter.
 fn uncontrolled(part: &str) -> &str {
     let parameters =
         part.trim_start_matches(|character: char| character.is_ascii_digit() || character == ';');

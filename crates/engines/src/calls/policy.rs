@@ -7,9 +7,9 @@ use engine::{Durability, Settings};
 /// Flags and syncs of a durability policy, and the state that batches need.
 #[derive(Debug)]
 pub(crate) struct Policy {
-    /// Additional flags of open(2) for a file that will be written.
+    /// `O_DSYNC` or `O_SYNC` for a file that will be written; 0 with other policies.
     pub(super) write_flags: c_int,
-    /// Additional flags of open(2) for operations that move contents.
+    /// `O_DIRECT` for operations that move contents; 0 without direct I/O.
     pub(super) content_flags: c_int,
     /// `Some` if a changed file is synced; the value selects fdatasync(2) or fsync(2).
     pub(super) sync: Option<ContentsOnly>,

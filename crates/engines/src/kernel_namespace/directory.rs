@@ -101,7 +101,8 @@ impl KernelDirectory {
     }
 
     /// Removes the draft's name from a file that now has the mark's name as well. The file is
-    /// closed first, because NFS and FUSE keep a removed name of an open file under a hidden name.
+    /// closed first, because NFS and FUSE do not remove a name of an open file, but rename it to a
+    /// hidden name.
     fn rename_closed(&self, draft: Box<dyn Mark>, name: &str) -> Result<Box<dyn Mark>, Errno> {
         let (identity, from) = (draft.facts()?.identity, draft.name().to_owned());
         drop(draft);

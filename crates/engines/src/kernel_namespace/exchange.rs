@@ -193,9 +193,9 @@ fn access(exchanger: Exchanger, (owner, group, mode): (u32, u32, u32), is_listed
     Access::Refused(exchanger)
 }
 
-/// Returns a description of the users in a directory's access control list if they may rename its
-/// entries. With such a list, the group bits of the mode are the upper limit of the rights of
-/// listed users and groups.
+/// Returns a description of the users in a directory's access control list if they may rename
+/// entries of the directory. With such a list, the group bits of the mode are the upper limit of
+/// the rights of listed users and groups.
 fn named_in_list(directory: &Path, mode: u32) -> Option<String> {
     let mut list = [0_u8; 4096];
     let may_write = mode & STICKY == 0 && mode & 0o020 != 0;

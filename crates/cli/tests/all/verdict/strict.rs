@@ -137,7 +137,8 @@ fn option_strict_keeps_the_exit_status_of_an_interrupted_run() {
     ran.assert(told, format_args!("{verdict:#?}"));
 }
 
-/// A script that limits files to 16 blocks of the shell, which are 8 KiB or 16 KiB.
+/// A script that limits files to 16 blocks. Shells use blocks of 512 bytes or 1 KiB, so the limit
+/// is 8 KiB or 16 KiB.
 const SMALL_FILES: &str = "trap '' XFSZ; ulimit -f 16; exec \"$0\" \"$@\"";
 const LARGE_FILES: &str =
     "--mix create=1,delete=1,read=1 --files 200 --transactions 2000 --size 1KiB..8500 --strict";

@@ -49,7 +49,8 @@ impl Directories {
         });
     }
 
-    /// Returns the longest prefix of a path whose handle is cached: its length and the handle.
+    /// Finds the longest prefix of a path for which a handle is cached. Returns the length of the
+    /// prefix and the handle.
     #[inline]
     pub(super) fn nearest(&self, location: usize, path: &[u8]) -> (usize, &Handle) {
         let of = &self.locations[location];

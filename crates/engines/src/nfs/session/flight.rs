@@ -78,7 +78,7 @@ pub(super) struct NfsFlight {
     pub(super) entries_at: usize,
     /// All names of a listing; `None` if only the number and the digest of the names are needed.
     pub(super) names: Option<Vec<Vec<u8>>>,
-    /// The memory that `names` uses, in bytes.
+    /// The memory that `names` uses. A listing fails if it exceeds `NAMES_BYTES_MAX`.
     pub(super) names_bytes: usize,
     /// The contents read, if they are kept for verification.
     pub(super) kept: Vec<u8>,
@@ -95,7 +95,7 @@ pub(super) struct Call {
     /// The end of the call in the stream of bytes written to its connection; `None` if the call is
     /// not written yet.
     pub(super) end: Option<u64>,
-    /// Whether the call was counted as sent.
+    /// Whether the counters of sent calls include the call.
     pub(super) is_counted: bool,
     /// Whether the call was sent completely on a connection that was lost afterwards.
     pub(super) was_sent: bool,

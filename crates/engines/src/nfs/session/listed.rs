@@ -7,7 +7,8 @@ use super::advance::{Advanced, Next, garbled};
 use super::flight::{NfsFlight, Stage};
 use crate::system::entries::is_counted;
 
-/// Maximum memory for the names of a listing when all names are requested.
+/// Maximum memory for the names of a listing when all names are requested. The listing fails beyond
+/// this limit.
 const NAMES_BYTES_MAX: usize = 512 << 20;
 /// The memory that a kept name uses in addition to its length.
 const NAME_KEPT_BYTES: usize = size_of::<Vec<u8>>() + 16;

@@ -14,7 +14,7 @@ pub(super) struct Place {
     pub(super) location: usize,
     /// The path relative to the location.
     pub(super) path: Vec<u8>,
-    /// The length of the directory's part of `path`.
+    /// The length of the part of `path` that names the directory.
     pub(super) directory_end: usize,
     /// The length of the part of `path` that was looked up; `directory` is the handle of that part.
     pub(super) found_to: usize,
