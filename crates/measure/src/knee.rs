@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::middle::Middle;
 
-/// The sensitivity that the paper recommends for a complete curve.
+/// The sensitivity that the Kneedle paper recommends for a complete curve.
 pub const SENSITIVITY: f64 = 1.0;
 /// The smallest ratio of the greatest to the least latency with which a curve can have a knee. A
 /// single queue with random arrivals (M/M/1) doubles its latency at half of its load, so a smaller
@@ -39,7 +39,7 @@ pub const SENSITIVITY: f64 = 1.0;
 pub const RISE_MIN: f64 = 2.0;
 pub const POINTS_MIN: usize = 4;
 
-/// The knee of a curve of latency over rate.
+/// The load beyond which latency grows faster than the rate, both relative to their ranges.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Knee {
     /// The rate at the knee, in the unit of the curve's points.
@@ -50,7 +50,7 @@ pub struct Knee {
     pub difference: f64,
     /// The sensitivity of the search: lower values find weaker knees.
     pub sensitivity: f64,
-    /// The number of points of the curve.
+    /// The number of different rates among the curve's points.
     pub points: usize,
 }
 

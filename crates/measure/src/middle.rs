@@ -1,4 +1,3 @@
-/// The median and the range of values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Middle {
     pub median: f64,

@@ -18,7 +18,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::histogram::SparseHistogram;
 
-/// The width of a worker's slice in nanoseconds: one second.
+/// Workers deliver slices of this width: one second. A long series has wider slices.
 pub const SLICE_NS: u64 = 1_000_000_000;
 /// The largest number of slices in a series: about one per pixel of a chart. With slices of one
 /// second, the series lasts half an hour.
@@ -29,7 +29,7 @@ pub const LATENCY_SLICES_MAX: usize = 120;
 /// The largest number of latency histograms for all keys in a recorded series. With more than eight
 /// keys, each key has fewer histograms than [`LATENCY_SLICES_MAX`].
 pub const LATENCIES_MAX: usize = 960;
-/// Recorded latencies have 2 to the power of this number of buckets per power of two.
+/// Recorded latencies have 2³ = 8 histogram buckets per power of two.
 pub const LATENCY_PRECISION_BITS: u32 = 3;
 
 /// The counts and latencies of one kind of operation in a slice.
@@ -58,7 +58,7 @@ impl SliceMeter {
     }
 }
 
-/// The meters of one time slice.
+/// One time slice, with a meter for each key (such as a kind of operation) that occurs in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Slice_of_{M}_by_{K}")]
@@ -152,7 +152,6 @@ impl<K: Ord> Slices<K> {
         self.slices.is_empty()
     }
 
-    /// Returns the sum of all slices for each key.
     pub fn totals(&self) -> BTreeMap<K, SliceMeter>
     where
         K: Clone,

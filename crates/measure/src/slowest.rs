@@ -2,10 +2,8 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The maximum number of operations in a list of the slowest.
 pub const SLOWEST_KEPT: usize = 20;
 
-/// The duration and the description of a slow operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slow<T> {
     pub ns: u64,

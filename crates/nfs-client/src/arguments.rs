@@ -85,7 +85,7 @@ impl NewAttributes {
     }
 }
 
-/// How CREATE makes a file that must not exist.
+/// How CREATE handles a file that already exists (`createmode3`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Creation {
     /// Creates the file with this mode. A repeated call fails, even if the first call created the
@@ -113,7 +113,7 @@ pub fn set_attributes(out: &mut Vec<u8>, file: &Handle, new: &NewAttributes) {
     out.put_u32(0);
 }
 
-/// Arguments of a READ of `count` bytes from `offset` on.
+/// Arguments of READ. The server may return fewer than `count` bytes.
 #[inline]
 pub fn read(out: &mut Vec<u8>, file: &Handle, offset: u64, count: u32) {
     file.write(out);

@@ -136,7 +136,7 @@ impl Channel {
         self.sent_before + self.out.len() as u64
     }
 
-    /// Number of bytes sent since the connection was created.
+    /// Number of bytes of [`written`](Self::written) that the socket has accepted.
     pub fn sent(&self) -> u64 {
         self.sent_before + self.sent as u64
     }

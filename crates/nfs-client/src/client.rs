@@ -18,7 +18,7 @@ use crate::timer::Timer;
 use crate::xdr::{Garbled, Reader};
 use crate::{arguments, results};
 
-/// The reason why a call failed.
+/// Why a call has no results: no reply, a rejection, an error status, or an invalid reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
     /// There was no connection, or no reply in time.
@@ -250,8 +250,8 @@ impl Client {
         has_time
     }
 
-    /// Returns the error for a call without a reply. The error is `NotKnown` with `may_be_done`:
-    /// the server may have executed the call, and a repetition would not show it.
+    /// Returns the error for a call without a reply. With `may_be_done`, the server may have
+    /// executed the call, so the error is `NotKnown`.
     fn gave_up(&self, may_be_done: bool, errno: Errno) -> CallError {
         if may_be_done {
             self.counters.not_known.add(1);
@@ -351,7 +351,7 @@ impl Client {
     }
 }
 
-/// The reason why a call ended without results.
+/// After `Lost`, the call is repeated on a new connection. `Answered` is final.
 enum Stopped {
     Lost(Errno),
     Answered(CallError),

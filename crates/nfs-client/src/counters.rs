@@ -140,9 +140,7 @@ pub struct AllCounters(Mutex<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// Counters of active threads.
     live: Vec<Arc<Counters>>,
-    /// Sums of the counters of threads that ended.
     ended: Totals,
 }
 

@@ -35,7 +35,6 @@ pub fn examine_stream(
     stream: &[u8],
     piece: usize,
 ) -> Result<(usize, usize), &'static str> {
-    /// The maximum length of a record in bytes.
     const RECORD_BYTES_MAX: usize = 4 << 10;
     let mut records = Records::new(RECORD_BYTES_MAX);
     let (mut found, mut contents) = (0, 0);

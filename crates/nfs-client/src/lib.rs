@@ -64,7 +64,6 @@ pub use listing::{ListingProgress, NoEnd};
 pub use mount::{Export, MountError, Mounted, TransferSizes};
 pub use procedure::{Procedure, Program};
 pub use records::{MARK_BYTES, Record, Records, fragments, mark, read_record};
-/// An error number of the system.
 pub use rustix::io::Errno;
 pub use seek::mount;
 pub use timer::Timer;

@@ -25,7 +25,7 @@ pub enum NoEnd {
 }
 
 impl NoEnd {
-    /// The system's error for listings that are too long.
+    /// EOVERFLOW: the error number for a listing with too many entries, pages or bytes of names.
     pub const TOO_LONG: Errno = Errno::OVERFLOW;
 }
 

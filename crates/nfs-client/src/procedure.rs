@@ -42,7 +42,7 @@ impl Program {
 
 macro_rules! procedures {
     ($($variant:ident = $program:ident $number:literal $name:literal,)+) => {
-        /// A procedure of one of the three programs.
+        /// A procedure of the portmapper, MOUNT or NFS that the client can call.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Procedure {
             $(#[doc = $name] $variant,)+

@@ -63,7 +63,7 @@ pub struct ReadResult<'a> {
     pub data: &'a [u8],
 }
 
-/// Decodes the results of READ of at most `asked` bytes.
+/// Decodes the results of READ. A reply with more than `asked` bytes of contents is invalid.
 #[inline]
 pub fn read(mut reader: Reader<'_>, asked: usize) -> Result<ReadResult<'_>, Garbled> {
     let attributes = FileAttributes::read_optional(&mut reader)?;
@@ -91,7 +91,7 @@ pub struct WriteResult {
     pub verifier: WriteVerifier,
 }
 
-/// Decodes the results of WRITE of `asked` bytes.
+/// Decodes the results of WRITE. A reply that counts more than `asked` bytes is invalid.
 #[inline]
 pub fn write(mut reader: Reader<'_>, asked: usize) -> Result<WriteResult, Garbled> {
     let _of_the_file = changes(&mut reader)?;

@@ -56,7 +56,7 @@ pub fn mount(
     }))
 }
 
-/// The reason why an address cannot be used.
+/// The failure at one of the host's addresses.
 struct NotMounted {
     /// Whether the server did not answer; another address of the host may then work.
     is_connection: bool,
@@ -81,7 +81,7 @@ struct Seek<'a> {
 }
 
 impl Seek<'_> {
-    /// Resolves the addresses of the host.
+    /// Resolves the host name. The returned addresses have the portmapper's port.
     fn addresses(&self) -> Result<Vec<SocketAddr>, MountError> {
         let host = &self.wanted.host;
         let found = (host.as_str(), PORTMAPPER_PORT).to_socket_addrs();
@@ -182,7 +182,7 @@ impl Seek<'_> {
         }
     }
 
-    /// Mounts the directory at one address of the host.
+    /// Finds the ports at this address, mounts the export and opens its directory.
     fn mount_at(&self, host: SocketAddr) -> Result<Mounted, NotMounted> {
         let (nfs_port, mount_port) = self.ports(host)?;
         let (export, root, rest) = self.export(SocketAddr::new(host.ip(), mount_port))?;

@@ -78,12 +78,12 @@ fn line(
     ]
 }
 
-/// Returns a cell with a text of this program, or an empty cell.
+/// Returns an empty cell, or a text of this program, which CSV does not escape as a formula.
 pub(crate) fn ours(text: Option<impl Into<String>>) -> Cell {
     text.map_or(Cell::Empty, Cell::ours)
 }
 
-/// Removes duplicates. The first occurrence of each value remains, in the original order.
+/// Removes duplicates and keeps the first occurrence of each value.
 pub(crate) fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut distinct = Vec::new();
     for one in all {

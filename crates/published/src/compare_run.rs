@@ -24,7 +24,6 @@ pub struct Against {
     /// The kind of figure. Data rates are in kilobytes (of 1,024 bytes) per second, and the elapsed
     /// time is in seconds.
     pub figure: Figure,
-    /// The published figure as printed.
     pub printed: String,
     /// The published figure in the unit of `ours`. A wrong conversion in the source is corrected.
     pub theirs: f64,
@@ -41,12 +40,13 @@ pub struct BesideRow {
     pub year: Fact<u32>,
     /// The name of the table, and the names of other tables that repeat the row.
     pub tables: Vec<String>,
-    /// The column's header.
+    /// The system's header in the source, and the build of its operating system if there are
+    /// several.
     pub column: String,
     /// The person or organisation that measured the row.
     pub contributor: Fact<String>,
-    /// The edition that produced the row, according to the ratio of data read to data written, or
-    /// else to the source.
+    /// The PostMark edition that produced the row: `1.0`, `1.5`, `1.0 or 1.5`, `neither` or `?`.
+    /// The ratio of data read to data written determines it, or else the source names it.
     pub edition: String,
     /// Whether the source converted the row's rates wrongly, so that the printed rates are too
     /// high.
@@ -62,7 +62,7 @@ pub struct Beside {
     /// The run's configuration, as in the headers of published tables; for mixes, a description of
     /// the workload.
     pub configuration: String,
-    /// The edition of the run; not applicable to mixes.
+    /// The PostMark edition (1.0 or 1.5) whose workload the run performed; not applicable to mixes.
     pub edition: Fact<Edition>,
     /// The run's rates; per process if the run has a published configuration.
     pub ours: Option<Rates>,
@@ -74,9 +74,9 @@ pub struct Beside {
     pub comparable: Vec<String>,
 }
 
-/// Compares a run with all published rows of the same configuration, of both editions. The run must
-/// be classic work with the same files, transactions, subdirectories and processes, and the
-/// original's defaults otherwise.
+/// Compares a run with all published rows of the same configuration, of PostMark 1.0 and 1.5. The
+/// run must be classic work with the same files, transactions, subdirectories and processes. All
+/// its other options must be the original's defaults.
 pub fn beside(library: &Library, record: &Record) -> Beside {
     let summary = Summary::of(record);
     let shape = ConfigurationShape::of(&record.spec.workload);
@@ -176,11 +176,11 @@ fn against(column: &PublishedColumn, ours: &Rates) -> Vec<Against> {
     ours.all().into_iter().filter_map(against).collect()
 }
 
-/// Returns a sentence for each edition that produced rows: whether its operations equal those of
-/// the run. Further sentences explain the rates, and name rows with wrong conversions.
+/// For each PostMark edition that produced rows, returns a sentence on whether its operations equal
+/// those of the run. Further sentences explain the rates, and name rows with wrong conversions.
 fn operations(edition: Edition, rows: &[BesideRow]) -> Vec<String> {
     let mut editions = distinct(rows.iter().map(|row| row.edition.as_str()));
-    // The edition of the run is the first, because its rows are the most comparable.
+    // The run's own edition comes first, because its rows are the most comparable.
     editions.sort_by_key(|made| *made != edition.name());
     let sentence = |made: &&str| match *made {
         made if made == edition.name() => format!(

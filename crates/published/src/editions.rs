@@ -17,14 +17,14 @@ use crate::number::{Interval, KILOBYTE_BYTES, PrintedNumber, Unit};
 use crate::shape::ConfigurationShape;
 use crate::source::Figure;
 
-/// The bytes that one process of a configuration reads and writes, according to the plan for an
+/// The bytes that one process of a configuration reads and writes, as planned for one PostMark
 /// edition.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Planned {
     pub edition: Edition,
-    /// Bytes read, in the edition's arithmetic.
+    /// Bytes read, added as the edition adds them: as integers in 1.0, as 32-bit floats in 1.5.
     pub bytes_read: f64,
-    /// Bytes written, in the edition's arithmetic.
+    /// Bytes written, added in the same way as `bytes_read`.
     pub bytes_written: f64,
     /// Bytes read divided by bytes written.
     pub ratio: f64,
@@ -52,11 +52,12 @@ impl Plans {
     }
 }
 
-/// The edition that produced a row.
+/// The PostMark edition that produced a row. An edition fits if its planned ratio of bytes read to
+/// bytes written agrees with the row's printed ratio.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhichEdition {
-    /// This edition: the only one that fits, or the one that the source names.
+    /// The only edition that fits, or the one that the source names.
     By(Edition),
     /// Both editions fit within the precision of the printed digits.
     Either,
@@ -78,23 +79,22 @@ impl WhichEdition {
     }
 }
 
-/// Returns the text for the edition in tables; a question mark for an unknown edition.
+/// Returns the name of the PostMark edition for tables; a question mark if it is unknown.
 pub(crate) fn in_short(made: Option<&WhichEdition>) -> String {
     made.map_or_else(|| "?".to_owned(), WhichEdition::in_short)
 }
 
-/// A rate that the source converted from megabytes to kilobytes with the factor 1,024. The edition
-/// that printed the rate uses 1,000 kilobytes per megabyte.
+/// A rate that the source wrongly converted from megabytes to kilobytes with the factor 1,024.
+/// PostMark 1.0, which printed the rate, uses 1,000 kilobytes per megabyte.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Converted {
     pub figure: Figure,
-    /// The rate as the source printed it.
     pub printed: String,
-    /// The number that the edition printed, in kilobytes per second.
+    /// The rate in kilobytes per second, converted with the correct factor of 1,000.
     pub meant: f64,
 }
 
-/// The edition that produced a row, with the numbers from which the edition is determined.
+/// The PostMark edition that produced a row, with the numbers from which it is determined.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
     pub source: String,
@@ -107,10 +107,10 @@ pub struct Finding {
     pub printed_ratio: f64,
     /// The interval of ratios that the printed digits allow.
     pub ratio: Interval,
-    /// The planned bytes and their ratio, for both editions.
+    /// The planned bytes and their ratio, for PostMark 1.0 and for 1.5.
     pub planned: Vec<Planned>,
     pub made: WhichEdition,
-    /// Rates that edition 1.0 printed in megabytes of 1,000 kilobytes, and that the source
+    /// Rates that PostMark 1.0 printed in megabytes of 1,000 kilobytes, and that the source
     /// converted to kilobytes with the factor 1,024.
     pub converted: Vec<Converted>,
 }
@@ -156,8 +156,9 @@ pub fn finding(row: &Row<'_>, plans: &mut Plans) -> Option<Finding> {
     })
 }
 
-/// Returns the edition that produced a row, according to the row's ratio. For rows without a ratio,
-/// returns the edition that the source names. Returns `None` if neither is available.
+/// Returns the PostMark edition that produced a row, according to the row's ratio of data read to
+/// data written. Without this ratio, returns the edition that the source names. Returns `None` if
+/// neither is available.
 pub(crate) fn made_by(row: &Row<'_>, plans: &mut Plans) -> Option<WhichEdition> {
     let stated = || row.configuration.edition.known().copied();
     let found = finding(row, plans).map(|finding| finding.made);
@@ -237,8 +238,8 @@ fn printed_ratio(row: &Row<'_>) -> f64 {
     }
 }
 
-/// Converts a printed figure by the rules of the edition that printed it: data in kilobytes (of
-/// 1,024 bytes) or kilobytes per second, other figures unchanged.
+/// Converts a printed figure by the rules of the PostMark edition that printed it. Data is
+/// converted to kilobytes (of 1,024 bytes) or kilobytes per second; other figures are unchanged.
 pub(crate) fn meant(number: &PrintedNumber, unit: Unit, made: Option<&WhichEdition>) -> f64 {
     let edition = match made {
         Some(WhichEdition::By(edition)) => *edition,

@@ -23,7 +23,7 @@ pub enum Agreement {
         /// difference at the end that differs more.
         by: f64,
     },
-    /// The improvement cannot be recomputed.
+    /// The improvement or a rate of one of its systems is missing in the source.
     Unknown { why: String },
 }
 
@@ -33,7 +33,6 @@ pub struct Recomputed {
     pub table: String,
     /// The two systems, the build of the operating system, and the configurations, as text.
     pub what: String,
-    /// The improvement as printed.
     pub printed: Fact<String>,
     /// The recomputed improvement; for a range, the smallest and the largest. Empty if no rates are
     /// available.
@@ -133,7 +132,7 @@ fn computed(one: &PrintedNumber, other: &PrintedNumber) -> Computed {
     (percent(one.value / other.value), interval)
 }
 
-/// Returns the smallest and the largest improvement.
+/// Returns the improvements with the smallest and the largest percentage.
 fn ends(known: &[Computed]) -> Option<(&Computed, &Computed)> {
     let by_percent = |a: &&Computed, b: &&Computed| a.0.total_cmp(&b.0);
     Some((

@@ -42,7 +42,6 @@ pub struct Row<'a> {
     /// build.
     pub variant: Option<String>,
     pub configuration: &'a Configuration,
-    /// The published figures with their units.
     pub figures: BTreeMap<Figure, (&'a CellValue, Unit)>,
 }
 

@@ -8,7 +8,7 @@ use workload::Edition;
 /// Bytes of a kilobyte in all reports of the original.
 pub const KILOBYTE_BYTES: f64 = 1024.0;
 
-/// A number in a table: its text and its value.
+/// A number, or a range of two numbers, as a source printed it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PrintedNumber {
     /// The exact text in the source.
@@ -115,9 +115,9 @@ pub enum Unit {
     PerSecond,
     /// Kilobytes of 1,024 bytes, per second.
     KilobytesPerSecond,
-    /// Megabytes of 1,000 or 1,024 kilobytes, depending on the edition, per second.
+    /// Megabytes per second. A megabyte has 1,000 kilobytes in PostMark 1.0, and 1,024 in 1.5.
     MegabytesPerSecond,
-    /// Megabytes of 1,000 or 1,024 kilobytes, depending on the edition.
+    /// Megabytes of 1,000 kilobytes in PostMark 1.0, and of 1,024 kilobytes in 1.5.
     Megabytes,
     Seconds,
     Files,
@@ -141,8 +141,8 @@ impl Unit {
         }
     }
 
-    /// Returns the number of bytes in one unit (per second for rates) in an edition's reports, or
-    /// `None` if the unit is not one of data.
+    /// Returns the number of bytes in one unit (for rates, per second) as a PostMark edition
+    /// defines it. Returns `None` if the unit is not one of data.
     pub fn bytes(self, edition: Edition) -> Option<f64> {
         match self {
             Self::KilobytesPerSecond => Some(KILOBYTE_BYTES),

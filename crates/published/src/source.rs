@@ -59,7 +59,7 @@ pub struct Configuration {
     /// The number of simultaneous processes, each with this complete configuration. Rates are those
     /// of one process.
     pub processes: u32,
-    /// The edition that the source names; not available if it names none.
+    /// The PostMark edition (1.0 or 1.5) that the source names; not available if it names none.
     pub edition: Fact<Edition>,
     /// Information about all other parameters of the program, as text.
     pub parameters: String,
@@ -178,7 +178,7 @@ pub struct PublishedTable {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stub_group: Option<String>,
     pub columns: Vec<Column>,
-    /// Likely causes for rows whose ratio of data read to data written fits no edition.
+    /// Likely causes for rows whose ratio of data read to data written fits no PostMark edition.
     #[serde(default)]
     pub causes: Vec<Misfit>,
     pub rows: Vec<TableLine>,
@@ -239,7 +239,8 @@ impl TryFrom<CellText> for CellValue {
     }
 }
 
-/// The likely cause why the ratio of data read to data written in a system's row fits no edition.
+/// The likely cause why the ratio of data read to data written in a system's row fits neither
+/// PostMark 1.0 nor 1.5.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Misfit {
@@ -298,7 +299,7 @@ impl Source {
         self.tables.iter().find(|table| table.name == name)
     }
 
-    /// Returns a short title with the year; without a title, it contains the description.
+    /// Returns the title, or without a title the description, followed by the year in brackets.
     pub fn in_short(&self) -> String {
         let title = self
             .title

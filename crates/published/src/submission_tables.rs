@@ -76,8 +76,8 @@ fn blocks(groups: &[Group]) -> Document {
     document
 }
 
-/// Returns whether a column is known to be of an edition that differs from the group's, or to fit
-/// no edition.
+/// Returns whether another PostMark edition than the group's produced the column. A column that
+/// fits no edition also counts.
 fn is_of_another(group: &Group, column: &PublishedColumn) -> bool {
     let made_by = |edition: &str| column.edition == edition;
     let others = Edition::ALL
@@ -256,7 +256,7 @@ fn submitted_line(group: &Group, numbered: &Numbered, apart: &str) -> Vec<Cell> 
     line
 }
 
-/// Returns the edition of a submission's work; the cell is missing for mixes.
+/// Returns the PostMark edition of a submission's work; the cell is missing for mixes.
 fn edition_of(submission: &Submission) -> Cell {
     let shape = ConfigurationShape::of(&submission.workload);
     shape.map(|(_, edition)| Cell::ours(edition.name())).into()

@@ -72,14 +72,15 @@ pub struct PublishedColumn {
     pub year: Fact<u32>,
     /// The name of the table, and the names of other tables that repeat the row.
     pub tables: Vec<String>,
-    /// The column's header.
+    /// The system's header in the source, and the build of its operating system if there are
+    /// several.
     pub column: String,
     /// The system's description, with its contributor.
     pub system: String,
     /// The person or organisation that measured the row.
     pub contributor: Fact<String>,
-    /// The edition that produced the row, according to the ratio of data read to data written. For
-    /// rows without this ratio, the edition that the source names.
+    /// The PostMark edition that produced the row, according to the ratio of data read to data
+    /// written. For rows without this ratio, the edition that the source names.
     pub edition: String,
     /// Whether the source converted the row's rates wrongly, so that the printed rates are too
     /// high.

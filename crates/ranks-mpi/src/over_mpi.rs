@@ -188,8 +188,7 @@ impl Communicator for OverMpi {
                 thread::sleep(pause.min(limit - waited));
                 pause = (2 * pause).min(longest);
             } else {
-                // If ranks share a processor, the rank that this rank waits for needs the
-                // processor.
+                // If ranks share a processor, this rank leaves it to the rank for which it waits.
                 thread::yield_now();
             }
         }

@@ -33,11 +33,11 @@ pub enum CommunicationError {
     OutOfStep {
         /// The rank whose operation differs from that of `other`.
         rank: u32,
-        /// The operation of `rank`.
+        /// The operation of `rank`, as a verb that can follow `is to`.
         does: Cow<'static, str>,
         /// The rank that detected the difference.
         other: u32,
-        /// The operation of `other`.
+        /// The operation of `other`, in the same form.
         waits: Cow<'static, str>,
     },
     #[error("a message of rank {rank} cannot be read: {why}")]

@@ -7,7 +7,7 @@ use std::time::Instant;
 use crate::communicator::{CommunicationError, Communicator, Outcome};
 use crate::message::{Collective, Envelope, Head, Sort};
 
-/// The epoch after all runs, which a rank enters when it leaves.
+/// The epoch counts the starts and ends of runs. A rank that leaves enters this last epoch.
 pub(crate) const LEFT: u64 = u64::MAX - 1;
 
 /// A neighbour in the tree: the parent or a child.
@@ -47,7 +47,7 @@ pub(crate) struct Links {
     pub(crate) inbox: VecDeque<Envelope>,
 }
 
-/// The messages of one collective operation.
+/// Sends and receives the messages of one collective operation.
 pub(crate) struct Post<'a> {
     pub(crate) links: &'a mut Links,
     pub(crate) head: Head,
@@ -67,7 +67,7 @@ impl Post<'_> {
         self.links.communicator.rank()
     }
 
-    /// The number of ranks that perform the operation: the ranks with the lowest numbers.
+    /// The ranks below this number perform the operation.
     pub(crate) fn ranks(&self) -> u32 {
         self.head.count
     }

@@ -37,9 +37,9 @@ pub type Connect = fn(Duration) -> Result<Ranks, CommunicationError>;
 #[derive(Clone)]
 pub struct Ranks {
     shared: Arc<Shared>,
-    /// The number of ranks of this handle: the ranks with the lowest numbers.
+    /// The handle covers the ranks below this number.
     count: u32,
-    /// The number of ranks that perform runs: the ranks with the lowest numbers.
+    /// The ranks below this number perform runs; the other ranks only watch.
     performing: u32,
 }
 
@@ -106,7 +106,7 @@ impl Ranks {
         self.shared.rank
     }
 
-    /// The number of ranks of this handle, at least 1.
+    /// The number of ranks that this handle covers, at least 1.
     pub fn count(&self) -> u32 {
         self.count
     }

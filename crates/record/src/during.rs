@@ -2,7 +2,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use system::{BusyProgram, ClocksDifference, CountersDifference, Fact};
 
-/// Counters of a machine during a run.
+/// What happened on a machine during a run: kernel counters, clock changes and the busiest
+/// programs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SystemDuring {
     /// Kernel counters of this process, its threads, the machine, and the devices below the target.

@@ -36,7 +36,7 @@ impl HostId {
     }
 }
 
-/// Counters of one host in a phase.
+/// Counters of one host in a phase that several ranks performed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostPhase {
     /// Name and boot identifier of the host.

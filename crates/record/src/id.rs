@@ -23,7 +23,7 @@ pub struct RunId(u128);
 pub struct InvalidRunId;
 
 impl RunId {
-    /// Number of digits of a written identity.
+    /// Number of hexadecimal digits in the text of an identity.
     pub const DIGITS: usize = 32;
 
     /// Creates an identity from 128 bits. The runner uses a hash of the host, the boot, the process

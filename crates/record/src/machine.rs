@@ -40,9 +40,9 @@ pub struct MachineSlice {
     /// was made. For the last slice it is the second in which the phase ended. After a late
     /// reading, numbers are skipped, and the slice is longer than a second.
     pub index: u64,
-    /// Moment of the earlier reading, in nanoseconds since the origin.
+    /// Moment of the earlier reading, in nanoseconds since the run's `origin`.
     pub began_ns: u64,
-    /// Moment of the later reading, in nanoseconds since the origin.
+    /// Moment of the later reading, in nanoseconds since the run's `origin`.
     pub ended_ns: u64,
     /// Growth of the counters between the two readings. A state, such as memory in use, has the
     /// value of the later reading.
@@ -57,13 +57,13 @@ pub struct MachineOverTime {
     /// Nominal width of a slice, in nanoseconds. The actual duration of a slice is the time between
     /// the readings at its beginning and end.
     pub width_ns: u64,
-    /// Moment of the first reading, in nanoseconds since the origin.
+    /// Moment of the first reading, in nanoseconds since the run's `origin`.
     pub began_ns: u64,
     /// For each slice, its number: the position from the beginning of the phase, in units of
     /// `width_ns`, from 0.
     pub index: Vec<u64>,
-    /// For each slice, the moment of the reading at its end, in nanoseconds since the origin. The
-    /// slice begins at the end of the previous slice, the first one at `began_ns`.
+    /// For each slice, the moment of the reading at its end, in nanoseconds since the run's
+    /// `origin`. The slice begins at the end of the previous slice, the first one at `began_ns`.
     pub ended_ns: Vec<u64>,
     /// Counters of this process, summed over all threads, including ended threads.
     pub process: ProcessOverTime,
@@ -187,7 +187,8 @@ impl MachineOverTime {
         self.index.is_empty()
     }
 
-    /// Iterates over the beginning and the end of each slice, in nanoseconds since the origin.
+    /// Iterates over the beginning and the end of each slice, in nanoseconds since the run's
+    /// `origin`.
     pub fn spans(&self) -> impl Iterator<Item = Range<u64>> {
         let began = std::iter::once(&self.began_ns).chain(&self.ended_ns);
         began
@@ -211,7 +212,8 @@ impl MachineOverTime {
     }
 
     /// Returns the slices of which more than half is inside the period `time`, in nanoseconds since
-    /// the origin. If there are none, returns the slices of which any part is inside the period.
+    /// the run's `origin`. If there are none, returns the slices of which any part is inside the
+    /// period.
     pub fn slices_of(&self, time: &Range<u64>) -> Range<usize> {
         let inside = |span: &Range<u64>| {
             span.end

@@ -62,9 +62,9 @@ pub fn stretches(record: &Record) -> Vec<ObservedStretch> {
     phases.chain(steps).collect()
 }
 
-/// Length of the windows over which the processors' load is averaged, and the percentile of the
-/// windows that is reported. Both values are those of Radkov et al., FAST 2004, section "CPU
-/// utilization": a study of NFS and iSCSI. Its PostMark results are in the list of published
+/// The processors' busy share is averaged over windows of this length, and this percentile of the
+/// windows is reported. Both values are those of Radkov et al., FAST 2004, section "CPU
+/// utilization": a study of NFS and iSCSI whose PostMark results are in the list of published
 /// results.
 const LOAD_WINDOW_NS: i64 = 2_000_000_000;
 const LOAD_PERCENTILE: usize = 99;

@@ -52,9 +52,9 @@ pub struct WorkerPhase {
     pub worker: u32,
     /// Role of the worker, for example writer or reader of a shared pool.
     pub role: Role,
-    /// When the worker began, in nanoseconds since the origin.
+    /// When the worker began, in nanoseconds since the run's `origin`.
     pub began_ns: u64,
-    /// When the worker finished, in nanoseconds since the origin.
+    /// When the worker finished, in nanoseconds since the run's `origin`.
     pub ended_ns: u64,
     /// Number of transactions that were issued and have ended, whatever their result.
     pub issued: u64,
@@ -72,7 +72,7 @@ pub struct WorkerPhase {
 pub struct FirstDone {
     /// Number of the worker among those of all ranks, from 0.
     pub worker: u32,
-    /// When this worker finished, in nanoseconds since the origin.
+    /// When this worker finished, in nanoseconds since the run's `origin`.
     pub at_ns: u64,
     /// Work that all workers together had completed at this moment: files in `prepare` and
     /// `delete`, otherwise transactions of the measured segments. With several ranks, only workers
@@ -83,9 +83,9 @@ pub struct FirstDone {
 /// The sync after a phase: syncfs(2) of every file system of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseSync {
-    /// When the sync began, in nanoseconds since the origin.
+    /// When the sync began, in nanoseconds since the run's `origin`.
     pub began_ns: u64,
-    /// When the sync ended, in nanoseconds since the origin.
+    /// When the sync ended, in nanoseconds since the run's `origin`.
     pub ended_ns: u64,
     /// After `delete`: time from the beginning of the sync until the file system reported the space
     /// as free, in nanoseconds.
@@ -105,7 +105,7 @@ pub enum SegmentKind {
     Measured,
 }
 
-/// The slowest operations of one kind.
+/// The slowest operations of one kind, at most 20.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SlowestRecord {
     /// Kind of the operations, such as `read` or `delete`.
@@ -114,14 +114,14 @@ pub struct SlowestRecord {
     pub operations: Vec<SlowOperation>,
 }
 
-/// One of the slowest operations.
+/// One of the slowest operations, with its worker, its file and its longest call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SlowOperation {
     /// Latency, in nanoseconds.
     pub ns: u64,
     /// Number of the worker among those of all ranks, from 0.
     pub worker: u32,
-    /// When the operation was issued, in nanoseconds since the origin.
+    /// When the operation was issued, in nanoseconds since the run's `origin`.
     pub issued_ns: u64,
     /// Path of the file or directory that the operation used.
     pub path: String,
@@ -144,9 +144,9 @@ pub struct SlowStep {
 pub struct Segment {
     /// Whether the phase's results include the segment, and the reason if they exclude it.
     pub kind: SegmentKind,
-    /// When the segment began, in nanoseconds since the origin.
+    /// When the segment began, in nanoseconds since the run's `origin`.
     pub began_ns: u64,
-    /// When the segment ended, in nanoseconds since the origin.
+    /// When the segment ended, in nanoseconds since the run's `origin`.
     pub ended_ns: u64,
     /// Number of transactions that were issued and have ended: those in `transactions`, those that
     /// were skipped, and those that failed.
@@ -175,9 +175,10 @@ pub struct PhaseRecord {
     /// Number of transactions that were due but had not begun when the phase ended; null for a
     /// closed loop.
     pub waiting: Option<u64>,
-    /// Moment until which all workers kept up with their arrivals, in nanoseconds since the origin.
-    /// A worker kept up until the last moment at which none of its transactions was due; the value
-    /// is the earliest of these moments. Null for a closed loop, or if a worker never kept up.
+    /// Moment until which all workers kept up with their arrivals, in nanoseconds since the run's
+    /// `origin`. A worker kept up until the last moment at which none of its transactions was due;
+    /// the value is the earliest of these moments. Null for a closed loop, or if a worker never
+    /// kept up.
     pub caught_up_ns: Option<u64>,
     /// How long workers waited for files that other workers had claimed, or for their own
     /// operations in flight on the same file. Empty for private pools with one operation at a time.
@@ -228,7 +229,7 @@ impl PhaseRecord {
     }
 
     /// Returns when the first segment began and when the last one ended, in nanoseconds since the
-    /// origin; `None` without segments.
+    /// run's `origin`; `None` without segments.
     pub fn span_ns(&self) -> Option<(u64, u64)> {
         let began_ns = self.segments.iter().map(|segment| segment.began_ns).min()?;
         let ended_ns = self.segments.iter().map(|segment| segment.ended_ns).max()?;
@@ -245,7 +246,7 @@ impl PhaseRecord {
         self.measured().count() == self.segments.len()
     }
 
-    /// Returns the warm-up, if there is one.
+    /// Returns the warm-up segment; `None` for a phase without a warm-up.
     pub fn warm_up(&self) -> Option<&Segment> {
         self.segments
             .iter()

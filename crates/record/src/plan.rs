@@ -18,7 +18,7 @@ pub struct PlanRecord {
     /// How the number of files was chosen for a requested working set; null if the number was
     /// requested.
     pub sizing: Option<Sizing>,
-    /// Totals of the stream.
+    /// Counts and bytes of all planned operations, and the peak size of the pool.
     pub plan: Plan,
     /// The part of the stream that was followed operation by operation. Absent if the whole stream
     /// was followed; otherwise `plan` is an estimate.
@@ -45,7 +45,8 @@ pub struct TimeEstimate {
     pub prepare_s: Option<f64>,
     /// Warm-up and transactions; for a sweep those of all load levels.
     pub transactions_s: Option<f64>,
-    /// Whether the transactions may end earlier: those of a sweep, or with a steady state.
+    /// Whether the transactions may end earlier than estimated, as in a sweep or with a
+    /// steady-state rule.
     pub transactions_may_end_earlier: bool,
     /// Maximum number of load levels of a sweep; null without a sweep.
     pub load_levels: Option<u64>,
@@ -73,7 +74,7 @@ pub enum TimeSource {
         /// Number of files in all of its pools, if it differs from that of the estimated run.
         files: Option<u64>,
     },
-    /// The calibration of this run.
+    /// Short runs of the same work on the same targets, performed before this run.
     Calibration,
     /// No rates are known; the value is the reason.
     Nothing(String),

@@ -285,8 +285,8 @@ mod tests {
                         .unwrap()
                         .interval
                         .unwrap_or((-1.0, 1.0));
-                    // Noise also changes the average, but by much less than the width of the
-                    // interval.
+                    // Noise also changes the average and thus the true drift of 5 %, but only
+                    // slightly.
                     low <= 0.05 && 0.05 <= high
                 })
                 .count() as f64

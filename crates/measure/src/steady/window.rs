@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::line::Line;
 use crate::middle::Middle;
 
-/// The number of rounds in the window.
+/// SNIA's rule examines a window of five rounds.
 pub const WINDOW_ROUNDS: usize = 5;
 /// The largest excursion of a steady state, as a fraction of the average.
 pub const EXCURSION_MAX: f64 = 0.20;

@@ -170,8 +170,8 @@ fn are_published(results: &LayoutResults, systems: &[usize]) -> bool {
     systems.any(|system| results.systems[*system].is_published)
 }
 
-/// Returns the pairs of systems whose improvements have a column. For the study, each system is
-/// paired with each earlier one. For the brief, only pairs with a printed improvement are included.
+/// Returns the pairs of systems whose improvements have a column. In a study, each system is paired
+/// with each earlier one. In the VERITAS brief, only pairs with a printed improvement are included.
 pub(super) fn improvements(results: &LayoutResults, systems: &[usize]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     if are_published(results, systems) {

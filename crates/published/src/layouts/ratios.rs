@@ -14,9 +14,9 @@ use crate::source::Figure;
 /// A ratio of two numbers that the paper printed, and the cells of the study that correspond to the
 /// two numbers.
 struct Difference {
-    /// The compared systems or works in the paper.
+    /// In the paper, two systems such as `VxFS/UFS`, or two works.
     between: String,
-    /// The work or the systems to which the ratio applies.
+    /// The work in which two systems are compared, or the system for which two works are compared.
     of: String,
     /// The ratio in the paper.
     there: f64,
@@ -72,7 +72,7 @@ impl Found {
     }
 }
 
-/// Returns the figures whose differences are compared.
+/// Returns the figures whose printed ratios are compared with those of the study.
 pub(super) fn compared(results: &LayoutResults) -> Vec<Figure> {
     match results.layout {
         PaperLayout::Completion => vec![Figure::Elapsed, Figure::Messages],

@@ -35,7 +35,7 @@ pub struct LayoutResults {
     /// The error probability of an interval, or of a group of simultaneous intervals.
     #[serde(skip)]
     pub alpha: f64,
-    /// The values of each block, by work, system and figure.
+    /// The values of each block. The key contains the indices of work and system, and the figure.
     #[serde(skip)]
     pub(super) blocks: BTreeMap<(usize, usize, Figure), BlockValues>,
 }
@@ -43,9 +43,9 @@ pub struct LayoutResults {
 /// The number of blocks of a cell that are excluded because their runs were INVALID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct InvalidBlocks {
-    /// The work's index, from 0.
+    /// Index in [`LayoutResults::works`].
     pub work: usize,
-    /// The system's index, from 0.
+    /// Index in [`LayoutResults::systems`].
     pub system: usize,
     pub invalid: u32,
     /// The number of all blocks of the cell.
@@ -64,9 +64,11 @@ pub struct StudiedWork {
     pub shape: Option<ConfigurationShape>,
     /// Differences between this work and published work in parameters other than the configuration.
     pub differences: Vec<String>,
-    /// The published configuration that equals the configuration of the runs or of the preset.
+    /// The published configuration with the same numbers as the configuration of the runs or of the
+    /// preset.
     pub published: Option<ConfigurationShape>,
-    /// The short titles of the paper's tables with that configuration, such as `Table 1`.
+    /// The short titles, such as `Table 1`, of the paper's tables with the configuration
+    /// `published`.
     pub tables: Vec<String>,
 }
 
@@ -127,9 +129,9 @@ impl StudiedSystem {
 /// A value of a cell, or the reason why it is missing.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StudiedValue {
-    /// The work's index, from 0.
+    /// Index in [`LayoutResults::works`].
     pub work: usize,
-    /// The system's index, from 0.
+    /// Index in [`LayoutResults::systems`].
     pub system: usize,
     pub figure: Figure,
     /// For an improvement, the index of the system with which `system` is compared.

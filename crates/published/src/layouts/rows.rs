@@ -54,7 +54,8 @@ pub(super) fn scale(layout: PaperLayout, figure: Figure) -> f64 {
     }
 }
 
-/// Returns the cell of a value in a table for readers.
+/// Returns the cell of a value in a text or Markdown table. The module `csv` creates the cells of
+/// CSV.
 pub(super) fn cell(results: &LayoutResults, (work, system, figure): Place) -> Cell {
     let scale = scale(results.layout, figure);
     match results.value(work, system, figure, None) {

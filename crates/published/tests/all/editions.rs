@@ -11,8 +11,8 @@ fn library() -> Library {
     Library::read()
 }
 
-/// All rows with data read and data written, each with the edition that produced the row. This is
-/// the edition whose planned ratio of data read to data written fits the printed ratio.
+/// All rows with data read and data written, each with the PostMark edition that produced it. This
+/// is the edition whose planned ratio of data read to data written fits the printed ratio.
 const MADE_BY: &str = "
     paper-1 | UFS=1.0 TMPFS=neither ODS/R0=1.0 ODS/R5=1.0 NFS/F330=1.0 NFS/F630=1.0
     paper-2 | UFS=1.0 TMPFS=neither ODS/R0=1.0 ODS/R5=1.0 NFS/F330=1.0 NFS/F630=1.0

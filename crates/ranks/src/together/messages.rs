@@ -12,7 +12,7 @@ use crate::message::{Envelope, Head, Sort, decode};
 const PULSES: u32 = 8;
 
 impl Together {
-    /// Waits for a message, at most for `limit`.
+    /// Waits for a message, at most for `limit`, and processes it.
     pub(crate) fn receive(&mut self, limit: Duration) {
         match self.links.communicator.receive(limit) {
             Ok(Some(message)) => self.take(message),

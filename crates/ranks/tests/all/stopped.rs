@@ -126,7 +126,7 @@ fn stop_is_forwarded_by_rank_that_closed_the_run() {
         ranks.open();
         sum(ranks).unwrap();
         match ranks.rank() {
-            // Rank 0 closes the run, and all other ranks are still performing it.
+            // Rank 0 closes the run while all other ranks are still performing it.
             0 => ranks.close(),
             1 => {
                 thread::sleep(Duration::from_millis(100));

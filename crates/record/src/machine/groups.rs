@@ -69,9 +69,9 @@ over_time! {
     /// Counters of this process: all threads, including ended threads (getrusage(2)).
     #[derive(Default)]
     ProcessOverTime of CountersDifference {}
-    /// Processor time in user mode, in nanoseconds.
+    /// Processor time in user mode, in nanoseconds (`ru_utime`).
     user_ns: Counts = |counted| own(counted, |own| own.user_ns), live "cpu_user_ns";
-    /// Processor time in the kernel, in nanoseconds.
+    /// Processor time in the kernel, in nanoseconds (`ru_stime`).
     system_ns: Counts = |counted| own(counted, |own| own.system_ns), live "cpu_system_ns";
     /// Number of times that a thread gave up its processor to wait.
     voluntary_context_switches: Counts = |counted| own(counted, |own|
@@ -85,7 +85,7 @@ over_time! {
     minor_faults: Counts = |counted| own(counted, |own| own.minor_faults), live "minor_faults";
     /// Number of page faults that waited for a device.
     major_faults: Counts = |counted| own(counted, |own| own.major_faults), live "major_faults";
-    /// Resident memory, in bytes.
+    /// Resident memory, in bytes (`VmRSS` in `/proc/self/status`).
     resident_bytes: States = |counted| counted.resident_bytes.clone(), live "resident_bytes";
 }
 
@@ -118,7 +118,7 @@ over_time! {
     user_ns: Counts = |system| time(system, |times| &times.user_ns);
     /// Time in user mode with low priority, in nanoseconds.
     nice_ns: Counts = |system| time(system, |times| &times.nice_ns);
-    /// Time in the kernel, in nanoseconds.
+    /// Time in the kernel, in nanoseconds (`system` in proc_stat(5)).
     system_ns: Counts = |system| time(system, |times| &times.system_ns);
     /// Idle time while a task waits for a device, in nanoseconds. The kernel's counter can
     /// decrease; the slice then has no number.
@@ -129,14 +129,14 @@ over_time! {
     softirq_ns: Counts = |system| time(system, |times| &times.softirq_ns);
     /// Time taken by the hypervisor (CPU steal), in nanoseconds.
     steal_ns: Counts = |system| time(system, |times| &times.steal_ns), live "machine_steal_ns";
-    /// Number of context switches of all processors.
+    /// Number of context switches of all processors (`ctxt` in `/proc/stat`).
     context_switches: Counts = |system| system.context_switches.clone(),
         live "machine_context_switches";
     /// Number of tasks that run or are runnable.
     running_tasks: States = |system| system.running_tasks.clone(), live "running_tasks";
     /// Number of tasks that wait for a device.
     blocked_tasks: States = |system| system.blocked_tasks.clone(), live "blocked_tasks";
-    /// Memory that waits to be written to a device, in bytes.
+    /// Memory that waits to be written to a device, in bytes (`Dirty` in `/proc/meminfo`).
     dirty_bytes: States = |system| system.dirty_bytes.clone(), live "dirty_bytes";
     /// Memory that is being written to a device, in bytes.
     write_back_bytes: States = |system| system.write_back_bytes.clone(), live "write_back_bytes";
