@@ -90,8 +90,8 @@ impl Records {
         }
     }
 
-    /// Returns the space for received bytes. The space is never empty if
-    /// [`next_record`](Self::next_record) returned all complete records before.
+    /// Returns the space for received bytes. It is never empty if the caller first calls
+    /// [`next_record`](Self::next_record) until no complete record is left.
     #[inline]
     pub fn room(&mut self) -> &mut [u8] {
         if self.begin == self.end {

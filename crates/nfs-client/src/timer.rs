@@ -38,7 +38,7 @@ impl Timer {
         Ok(Self(timer))
     }
 
-    /// The time since the timer was created.
+    /// The time since the timer was created; zero if the timer cannot be read.
     pub fn elapsed(&self) -> Duration {
         let left = timerfd_gettime(&self.0).map(|left| left.it_value);
         let left = left.map_or(SET, |left| {

@@ -25,7 +25,7 @@ pub struct Against {
     /// time is in seconds.
     pub figure: Figure,
     pub printed: String,
-    /// The published figure in the unit of `ours`. A wrong conversion in the source is corrected.
+    /// The published figure as a number. A wrong conversion in the source is corrected.
     pub theirs: f64,
     /// The figure of the run, in the same unit as `theirs`.
     pub ours: f64,
@@ -51,7 +51,7 @@ pub struct BesideRow {
     /// Whether the source converted the row's rates wrongly, so that the printed rates are too
     /// high.
     pub is_converted: bool,
-    /// The figures that both the row and the run have.
+    /// The figures that both the row and the run contain.
     pub figures: Vec<Against>,
 }
 

@@ -166,8 +166,8 @@ pub(crate) fn made_by(row: &Row<'_>, plans: &mut Plans) -> Option<WhichEdition> 
 }
 
 /// Returns the rates that a source converted from megabytes to kilobytes with the wrong factor of
-/// 1,024. The factor is wrong if edition 1.0 produced the row, because a megabyte in edition 1.0 is
-/// 1,000 kilobytes.
+/// 1,024. The factor is wrong if PostMark 1.0 produced the row, because its megabyte has 1,000
+/// kilobytes.
 pub(crate) fn converted(row: &Row<'_>, made: Option<&WhichEdition>) -> Vec<Converted> {
     let rates = [Figure::DataReadRate, Figure::DataWrittenRate];
     let cells = rates

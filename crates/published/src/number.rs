@@ -5,7 +5,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use workload::Edition;
 
-/// Bytes of a kilobyte in all reports of the original.
+/// Bytes of a kilobyte in all reports of the original PostMark.
 pub const KILOBYTE_BYTES: f64 = 1024.0;
 
 /// A number, or a range of two numbers, as a source printed it.
@@ -162,9 +162,9 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Returns the interval of true values of a printed number. Edition 1.0 truncates data rates to
-    /// whole bytes per second before it rounds them, so true rates may be higher by one byte. For
-    /// example, the paper's session prints 31.865 kilobytes per second as 31.86. Rates of
+    /// Returns the interval of true values of a printed number. PostMark 1.0 truncates data rates
+    /// to whole bytes per second before it rounds them, so true rates may be higher by one byte.
+    /// For example, the paper's session prints 31.865 kilobytes per second as 31.86. Rates of
     /// operations that are printed without decimals are truncated as well, because they are results
     /// of integer divisions.
     pub fn of(number: &PrintedNumber, unit: Unit) -> Self {

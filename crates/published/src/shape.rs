@@ -20,7 +20,8 @@ pub struct ConfigurationShape {
 }
 
 impl ConfigurationShape {
-    /// Returns the shape and edition of classic work, or `None` for a mix.
+    /// Returns the shape and the PostMark edition (1.0 or 1.5) of classic work, or `None` for a
+    /// mix.
     pub fn of(workload: &Workload) -> Option<(Self, Edition)> {
         let classic = workload.classic()?;
         let shape = Self {
@@ -41,8 +42,8 @@ impl ConfigurationShape {
         }
     }
 
-    /// Returns the work of this shape with the original's defaults. All processes use the same
-    /// seed.
+    /// Returns the work of this shape with the original PostMark's defaults. All processes use the
+    /// same seed.
     pub fn workload(&self, edition: Edition) -> Workload {
         let one = Workload::from(Classic {
             edition,
@@ -100,8 +101,8 @@ impl ConfigurationShape {
 }
 
 /// Returns the parameters in which a workload differs from the published configurations. The
-/// published configurations set only the numbers of [`ConfigurationShape`] and use the defaults of
-/// the original for all other parameters.
+/// published configurations set only the numbers of [`ConfigurationShape`] and use the original
+/// PostMark's defaults for all other parameters.
 pub fn differences(workload: &Workload) -> Vec<String> {
     let Some((shape, edition)) = ConfigurationShape::of(workload) else {
         return vec!["a mix of operations".to_owned()];

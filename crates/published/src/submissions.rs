@@ -108,7 +108,7 @@ pub struct Apart {
 pub struct Group {
     /// The configuration, as in the headers of published tables.
     pub label: String,
-    /// The configuration's numbers and its edition; absent for mixes.
+    /// The configuration's numbers and its PostMark edition; absent for mixes.
     pub shape: Option<(ConfigurationShape, Edition)>,
     pub workload: Workload,
     /// The fingerprint of `workload`; not available if computing it would take too long.

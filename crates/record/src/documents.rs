@@ -20,7 +20,7 @@ pub struct Documents<R> {
     is_over: bool,
 }
 
-/// Reason why a document cannot be read.
+/// The error that ends the iteration over documents.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DocumentError {

@@ -37,7 +37,7 @@ pub struct TargetSync {
 /// A command that PostMark observed, with counters from before its start until after its end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Observation {
-    /// Version of this schema.
+    /// Version of this JSON format. The format of records has a separate version.
     #[schemars(extend("const" = OBSERVATION_VERSION))]
     pub schema: u32,
     /// The PostMark program that observed the command.

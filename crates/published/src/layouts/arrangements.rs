@@ -205,8 +205,8 @@ fn improvement(results: &LayoutResults, work: usize, system: usize, over: usize)
     }
 }
 
-/// Returns a table with the lines of the original's report, a column for each system, and columns
-/// with the factors between systems.
+/// Returns a table with the lines of the original PostMark's report, a column for each system, and
+/// columns with the factors between systems.
 fn session(results: &LayoutResults, view: LayoutView, work: usize) -> Table {
     let own: Vec<usize> = results.own().collect();
     let published = results.published().filter(|_| view.is_with_published);

@@ -5,8 +5,8 @@ use study::PaperLayout;
 use crate::number::Unit::{self, Files, KilobytesPerSecond, PerSecond, Percent, Seconds};
 use crate::source::Figure::{self, *};
 
-/// The figures in the report of the original, in the order of the report: figure, unit of the
-/// study's numbers, and label.
+/// The figures in the report of the original PostMark, in the order of the report: figure, unit of
+/// the study's numbers, and label.
 pub(super) const SESSION: [(Figure, Unit, &str); 21] = [
     (Elapsed, Seconds, "seconds total"),
     (TransactionsTime, Seconds, "seconds of transactions"),

@@ -22,7 +22,7 @@ pub struct PaperRun {
     pub part: StudyPart,
     /// Whether results include the run. Results exclude runs with the verdict INVALID.
     pub is_counted: bool,
-    /// The configuration and the edition of the run's work; `None` for mixes.
+    /// The configuration and the PostMark edition of the run's work; `None` for mixes.
     pub shape: Option<(ConfigurationShape, Edition)>,
     /// Reasons why the run is not comparable with published runs, for example a limited rate,
     /// another seed, or a mix.

@@ -105,8 +105,8 @@ fn between_systems(results: &LayoutResults, figure: Figure) -> Vec<Difference> {
         let short = in_short(figure, variant.as_deref());
         for (at, one) in all.iter().enumerate() {
             for other in all[..at].iter().filter(|other| other.1 != one.1) {
-                // If the paper prints the improvement of one of the two systems over the other, the
-                // ratio compares the systems in the same order.
+                // If the paper prints the improvement of a system over another, the ratio compares
+                // the systems in the same order.
                 let is_printed =
                     |value: &StudiedValue| (value.system, value.over) == (other.1, Some(one.1));
                 let (one, other) = match results.values.iter().any(is_printed) {

@@ -155,7 +155,7 @@ pub enum ShownValue {
     },
 }
 
-/// The reason why a value is missing if a cell has runs, but the runs do not contain the figure.
+/// The reason for a missing value if the cell has runs, but none with this figure.
 pub const UNKNOWN: &str = "the runs do not know it";
 
 impl LayoutResults {

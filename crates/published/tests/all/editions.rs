@@ -123,7 +123,7 @@ fn rows_that_fit_no_version_state_a_likely_cause() {
     assert_eq!(causes, neither);
 }
 
-/// Edition 1.0 printed these rates in megabytes of 1,000 kilobytes, but the source converted them
+/// PostMark 1.0 printed these rates in megabytes of 1,000 kilobytes, but the source converted them
 /// to kilobytes with the factor 1,024.
 #[test]
 fn rates_converted_with_the_wrong_factor_are_detected() {

@@ -31,7 +31,7 @@ fn preset(name: &str) -> Workload {
     presets::find(name, &Machine::SMALL).unwrap().workload
 }
 
-/// Returns a record with the original's default configuration.
+/// Returns a record with the original PostMark's default configuration.
 fn plain() -> Record {
     of(preset("default"))
 }
@@ -225,7 +225,7 @@ fn submissions_share_a_table_with_published_columns() {
         invalid,
     ];
     let groups = grouped(&library, &all);
-    // The two editions perform different operations, so each has its own group.
+    // PostMark 1.0 and 1.5 perform different operations, so each has its own group.
     let told: Vec<(&str, Option<Edition>, usize, usize)> = groups
         .iter()
         .map(|group| {
@@ -262,7 +262,7 @@ fn submissions_share_a_table_with_published_columns() {
             .collect::<Vec<_>>()
     };
     assert_eq!(value("UFS"), [36.0, 115.67, 118.27]);
-    // A megabyte in edition 1.0 is 1,000 kilobytes, so the printed 5.95 and 6.09 megabytes per
+    // A megabyte in PostMark 1.0 is 1,000 kilobytes, so the printed 5.95 and 6.09 megabytes per
     // second are 5,950 and 6,090 kilobytes per second.
     assert!(column("P3+DPT").is_converted && !column("PBG4/MFS").is_converted);
     assert_eq!(value("P3+DPT"), [1851.0, 5950.0, 6090.0]);
@@ -284,8 +284,8 @@ fn submissions_share_a_table_with_published_columns() {
         text.lines().all(|line| line.chars().count() <= 130),
         "{text}"
     );
-    // Columns of another edition are in a second table. P3+DPT, the first column of the page,
-    // therefore follows PBG3/HFS+, one of the page's last columns.
+    // Columns of another PostMark edition are in a second table. P3+DPT, the first column of the
+    // page, therefore follows PBG3/HFS+, one of the page's last columns.
     let (ours, behind) = text
         .split_once("made by another edition or by none")
         .unwrap();
@@ -319,7 +319,7 @@ fn completion_times_are_shown_if_a_source_prints_them() {
     let cells: Vec<&str> = row.split_whitespace().collect();
     assert_eq!(cells[3..5], ["146", "12"], "{text}");
     assert_eq!(cells[5], format!("{:.2}", all[0].rates.elapsed_s), "{text}");
-    // The edition of these rows is unknown, so they remain in the same table.
+    // The PostMark edition of these rows is unknown, so they remain in the same table.
     text.does_not_show("another edition");
     let bare = [submitted(Workload::from(Mix::default()), "C")];
     let groups = grouped(&Library::read(), &bare);
