@@ -42,7 +42,7 @@ fn one() -> u32 {
     1
 }
 
-/// Expands to the name of an option that is marked with the scope `alone`.
+/// Expands to the command-line name of an option if the option table marks it with `(alone)`.
 macro_rules! options_scope {
     (alone $name:ident) => {
         long_name(stringify!($name))
@@ -80,8 +80,8 @@ macro_rules! declare {
                 }
             }
 
-            /// Returns the names of the options that a study sets for its runs, so that users of a
-            /// study cannot give them.
+            /// Returns the names of the options that a study file must not contain, because the
+            /// study sets them for its runs.
             #[must_use]
             pub fn of_runs_alone() -> Vec<String> {
                 vec![$($($(options_scope!($scope $name),)?)*)*]

@@ -35,7 +35,8 @@ pub struct Asked<'a> {
     /// Weights of the earlier run's locations. They are used because weights belong to the
     /// workload, while paths do not.
     pub weights: &'a [u32],
-    /// Name of the preset that the earlier run used.
+    /// Name of the preset that the earlier run used. The spec takes it over if `preset` does not
+    /// apply.
     pub earlier_preset: Option<String>,
     pub invocation: Invocation,
     /// Reads a histogram from a file.
@@ -45,7 +46,6 @@ pub struct Asked<'a> {
 /// Settings of the command that performs a run. They are not in the option table.
 #[derive(Clone, Debug, Default)]
 pub struct Invocation {
-    /// The arguments of the command as given.
     pub command_line: Vec<String>,
     /// Whether the run may start although the target does not have enough free space.
     pub skips_space_check: bool,
@@ -116,7 +116,7 @@ fn unsized_spec(
     work::finish(&mut draft, weights, notes)?;
     let mut spec = draft.spec;
     spec.workload.validate()?;
-    // If options change the workload of a preset, the spec does not contain the name of the preset.
+    // A preset whose workload was changed by options is not named in the spec.
     let is_preset = |preset: &&Preset| preset.is_of(&spec.workload);
     let preset = asked.preset.filter(is_preset);
     spec.preset = match preset {
@@ -139,8 +139,8 @@ fn base(
     workload: Workload,
     targets: Vec<PathBuf>,
 ) -> Result<RunSpec, ConfigError> {
-    // The original PostMark neither syncs nor checks, and syncs and checks would be included in its
-    // times of whole seconds.
+    // Without `--compat`, the run also syncs and checks. The original PostMark does neither, and
+    // its times, in whole seconds, would include both.
     let does_more = options.compat.is_none();
     let of_work = || EngineName::of_work(&workload.work);
     let engine = EngineName::of_urls(&targets).unwrap_or_else(of_work);

@@ -26,13 +26,14 @@ fn is_one(number: &u32) -> bool {
     *number == 1
 }
 
-/// The complete description of a run.
+/// The complete description of a run, resolved from options, a configuration file and a preset.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunSpec {
-    /// The command-line arguments as given.
+    /// The command line as given, such as `postmark run --for 1m`: the program's name and the
+    /// arguments.
     pub command_line: Vec<String>,
-    /// The preset that defines the workload, regardless of its size and length; null without a
-    /// preset, or if options changed the operations of the preset.
+    /// The preset that defines the workload. Options may have changed its size and length. Null
+    /// without a preset, or if options changed the operations of the preset.
     pub preset: Option<String>,
     /// The complete, resolved workload. It includes the workers of all ranks.
     pub workload: Workload,
@@ -80,7 +81,7 @@ pub struct RunSpec {
     #[serde(rename = "stall_timeout_ns", with = "ns")]
     #[schemars(with = "u64")]
     pub stall_timeout: Duration,
-    /// Whether each worker is pinned to a processor.
+    /// Whether each worker runs on one processor only (sched_setaffinity(2)).
     pub pin: bool,
     /// Whether the pool is kept for a later run, and whether it is the pool of an earlier run.
     pub keeping: Keeping,
@@ -149,7 +150,7 @@ impl RunSpec {
         }
     }
 
-    /// Returns the workers of a rank, by their numbers among the workers of all ranks.
+    /// Returns the numbers of a rank's workers. The workers of all ranks are numbered from 0.
     pub fn workers_of(&self, rank: u32) -> Range<u32> {
         let each = self.workload.workers.count() / self.ranks.max(1);
         rank * each..(rank + 1) * each
@@ -185,7 +186,8 @@ impl RunSpec {
         }
     }
 
-    /// Returns the worker that prepared the pool which `worker` uses after the preparation.
+    /// Returns the worker that prepared the pool of `worker`. With `neighbour`, another rank
+    /// prepared it.
     pub fn neighbour_of(&self, worker: u32) -> u32 {
         let all = self.workload.workers.count().max(1);
         (worker + self.neighbour * (all / self.ranks.max(1))) % all
@@ -245,8 +247,7 @@ mod tests {
                 let text = serde_json::to_string(&asked).unwrap();
                 let field = |number: &str| format!("\"transactions\":{number},");
                 assert!(text.contains(&field(number)), "{text}");
-                // In older records, the number of transactions is not null but the number that
-                // means endless.
+                // Older records contain the number [`Workload::ENDLESS`] instead of null.
                 let before = text.replace(&field(number), &field(&transactions.to_string()));
                 for text in [text, before] {
                     assert_eq!(

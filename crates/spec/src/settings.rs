@@ -38,7 +38,7 @@ pub enum Place {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Cache {
-    /// Leave the cache as it is.
+    /// Change nothing: the cache contains what the preparation left in it.
     #[default]
     AsIs,
     /// Read every file once.
@@ -68,12 +68,12 @@ impl fmt::Display for Cache {
     }
 }
 
-/// Whether the pool is kept or reused.
+/// What happens to the pool after and before the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Keeping {
-    /// The pool is kept for a later run.
+    /// `--keep`: the run does not remove its pool, so that a later run can use it.
     pub keep: bool,
-    /// The pool of an earlier run is used.
+    /// `--reuse`: the run prepares no pool, but uses the pool that an earlier run kept.
     pub reuse: bool,
 }
 

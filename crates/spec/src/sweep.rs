@@ -73,7 +73,6 @@ impl Climb {
     }
 }
 
-/// A load sweep as the value of an option.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepOption(pub Climb);
 
@@ -213,7 +212,6 @@ fn percent(share: f64) -> String {
 pub struct SloOption {
     /// The kind of operations; `None` for all operations together.
     pub operation: Option<Action>,
-    /// The time, in nanoseconds.
     pub p99_ns: u64,
 }
 

@@ -216,7 +216,6 @@ impl fmt::Display for WorkingSet {
 }
 
 impl WorkingSet {
-    /// Returns the number of bytes, for a page cache of `cache_bytes` bytes.
     pub fn bytes(self, cache_bytes: u64) -> u64 {
         match self {
             Self::OfCache(factor) => (factor * cache_bytes as f64).ceil() as u64,

@@ -89,8 +89,7 @@ pub(crate) fn finish(
     match &mut workload.work {
         Work::Classic(classic) => {
             classic.weights = location_weights;
-            // The default contents are stored as `None`, which means the text of the classic
-            // edition.
+            // The default contents, the text of the original PostMark, are stored as `None`.
             workload.contents = workload
                 .contents
                 .filter(|contents| *contents != ContentSpec::default());

@@ -43,7 +43,7 @@ pub struct BlockRun {
     pub is_twin: bool,
 }
 
-/// A dimension, with its values as text.
+/// What varies between cells: the workloads, the targets, or an axis.
 pub(crate) struct Dimension {
     name: String,
     values: Vec<String>,
@@ -226,8 +226,7 @@ impl Design {
     }
 }
 
-/// A coordinate in the label of a cell: the value of a workload, a target or a side, and the name
-/// and value of an axis.
+/// Formats a coordinate for the label of a cell: `mail`, or `files=500` for an axis.
 pub(crate) fn coordinate_word(coordinate: &Coordinate) -> String {
     let Coordinate { dimension, value } = coordinate;
     match dimension.as_str() {

@@ -34,13 +34,13 @@ impl RatioInterval {
     }
 }
 
-/// A ratio with its uncertainty. With fewer than five blocks, or fewer than five runs of a
-/// configuration, there is no interval.
+/// A ratio with its uncertainty. A confidence interval requires five blocks, or without blocks five
+/// runs of each configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// Ratio of candidate to baseline: the geometric mean over the blocks.
     pub ratio: f64,
-    /// Confidence interval of the true ratio.
+    /// Confidence interval of the true ratio; `None` with too few blocks or runs.
     pub interval: Option<RatioInterval>,
     /// Standard deviation of a block's log ratio (0.03 is 3 %). Without blocks, it is the standard
     /// deviation of the difference between a run of the candidate and a run of the baseline. `None`
@@ -224,7 +224,6 @@ impl Comparisons {
         self
     }
 
-    /// Whether all rows compare runs in blocks.
     pub fn is_in_blocks(&self) -> bool {
         let mut rows = self.rows.iter();
         rows.all(|row| row.method != Method::NotInterleaved)
@@ -236,7 +235,6 @@ impl Comparisons {
         rows.any(|row| row.method == Method::BlocksApart)
     }
 
-    /// The summary of a configuration; `None` if the table has none with this label.
     pub fn side(&self, label: &str) -> Option<&SideSummary> {
         self.sides.iter().find(|side| side.label == label)
     }

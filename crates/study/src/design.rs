@@ -47,8 +47,8 @@ pub struct Design {
     pub metrics: Vec<Metric>,
     /// The paper in whose layout the results are shown.
     pub layout: Option<PaperLayout>,
-    /// The system of the paper with which each target is compared: name of the target, and column
-    /// of the system in the paper.
+    /// Maps the name of a target to the system of the paper that it is compared with. Systems are
+    /// named by their columns in the paper.
     pub counterparts: BTreeMap<String, String>,
     pub workloads: Vec<WorkloadDesign>,
     pub axes: Vec<Axis>,
@@ -84,7 +84,7 @@ pub struct WorkloadDesign {
 /// A dimension of a study: an option of the runs, `age` or `fullness`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// Name of the option, `age` or `fullness`.
+    /// Name of an option of the runs, or `age` or `fullness`.
     pub name: String,
     pub values: Vec<Value>,
 }

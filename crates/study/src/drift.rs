@@ -44,7 +44,8 @@ impl Drift {
     }
 }
 
-/// Probability that values in random order have a `balance` at least as far from 0.
+/// Two-sided p-value: the probability that values in random order have a `balance` (defined below)
+/// at least as far from 0.
 fn p_without_drift(values: &[f64]) -> f64 {
     let later = |place: usize| values[place + 1..].iter().map(move |later| (place, later));
     let pairs = (0..values.len()).flat_map(later);

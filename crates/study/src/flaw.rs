@@ -4,7 +4,6 @@ use std::fmt;
 
 pub const CELLS_MAX: u64 = 1_000;
 
-/// An error in the design of a study, with its line.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub struct DesignError {
     /// Line of the study file, from 1; `None` if the error belongs to no line.

@@ -87,8 +87,8 @@ pub struct Judged {
     /// Standard deviation of a block's log ratio (0.03 is 3 %); `None` for fewer than two blocks.
     pub standard_deviation: Option<f64>,
     /// Number of blocks with which identical systems pass the whole gate with a probability of 95 %
-    /// at this standard deviation; never less than `blocks_to_fail`. `None` if it is not available,
-    /// or if 10,000 blocks do not suffice.
+    /// at this standard deviation; never less than `blocks_to_fail`. `None` without a standard
+    /// deviation, or if 10,000 blocks do not suffice.
     pub blocks_needed: Option<u32>,
     /// Minimum number of blocks that can fail the gate. With fewer blocks, it is too probable that
     /// the candidate has the worst run of every block by chance.
@@ -193,7 +193,7 @@ fn metrics(requirements: &[Requirement]) -> Vec<Metric> {
     metrics
 }
 
-/// Checks that a configuration has an included run.
+/// Returns an error if the configuration has no run, or only INVALID runs.
 fn has_counted(side: &ComparedSide, after: Option<u32>) -> Result<(), GateError> {
     let (label, runs) = (&side.label, side.runs.len());
     if runs == 0 {

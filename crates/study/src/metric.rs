@@ -45,7 +45,6 @@ pub enum Statistic {
     Max,
 }
 
-/// Whether higher or lower values are better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Better {

@@ -12,8 +12,8 @@ use crate::statistics::{EstimatedDeviation, Mean};
 pub const PASS_ALPHA: f64 = 0.05;
 
 /// Probability that identical systems miss a bound of a gate, if the gate has the number of blocks
-/// that it requests. An A/A control is doubtful by chance with a probability of
-/// [`crate::comparison::DOUBT_ALPHA`]. The sum of both is 5 %, so identical systems pass with a
+/// that it requests. An A/A control is doubtful by chance with a probability of 1 %
+/// ([`crate::comparison::DOUBT_ALPHA`]). The sum of both is 5 %, so identical systems pass with a
 /// probability of 95 %.
 const MISS: f64 = 0.04;
 

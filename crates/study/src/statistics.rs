@@ -19,7 +19,7 @@ pub const POWER: f64 = 0.8;
 /// Maximum number of blocks of a study. A larger number is not reported as needed.
 pub const BLOCKS_MAX: u32 = 10_000;
 
-/// A mean with its uncertainty.
+/// An estimated mean whose error has a Student's t distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mean {
     pub mean: f64,
@@ -185,9 +185,8 @@ impl EstimatedDeviation {
     /// of 1 - `miss`, the bound (with error `false_pass`) is then within `margin` of the true mean.
     /// `None` if [`BLOCKS_MAX`] are too few.
     ///
-    /// The true standard deviation may exceed the estimate. The probability therefore includes the
-    /// distribution of the estimate. It is the probability of a noncentral t distribution, whose
-    /// noncentrality is the quantile of the bound.
+    /// The true standard deviation may exceed the estimate, so the probability is averaged over the
+    /// distribution of the estimate. The result is that of a noncentral t distribution.
     pub fn samples_needed(self, margin: f64, false_pass: f64, miss: f64) -> Option<u32> {
         if self.deviation == 0.0 {
             return Some(BLOCKS_MIN);

@@ -39,7 +39,6 @@ impl VerdictCounts {
         counts
     }
 
-    /// Number of runs whose verdict has this level.
     pub const fn runs(&self, level: Level) -> u32 {
         match level {
             Level::Valid => self.valid,

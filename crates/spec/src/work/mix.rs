@@ -9,7 +9,8 @@ use crate::limits::DIRECT_BYTES;
 use crate::options::Options;
 use crate::values::Bytes;
 
-/// Converts the pairs of operations of a classic workload to a mix.
+/// Splits the pairs of a classic workload into single operations. The biases, in tenths, become
+/// weights.
 pub(super) fn of_classic(classic: &Classic) -> Mix {
     let pair = |tenths: Option<u8>| {
         tenths.map_or((0, 0), |tenths| (u32::from(tenths), 10 - u32::from(tenths)))

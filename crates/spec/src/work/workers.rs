@@ -84,7 +84,6 @@ fn too_many(workers: u32, ranks: u32) -> ConfigError {
     ))
 }
 
-/// Returns the number of ranks that perform the run.
 pub(crate) fn ranks(options: &Options) -> Result<u32, ConfigError> {
     let Count(ranks) = options.ranks.unwrap_or(Count(1));
     let expected = format_args!("expected 1 to {RANKS_MAX}");

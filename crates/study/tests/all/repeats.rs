@@ -104,7 +104,7 @@ fn orders(values: &mut Vec<f64>, first: usize, found: &mut dyn FnMut(&[f64])) {
     }
 }
 
-/// The number of pairs whose later value is higher, minus the number of the others.
+/// Number of pairs whose later value is higher, minus the number of all other pairs.
 fn balance(values: &[f64]) -> i32 {
     let mut balance = 0;
     for (place, value) in values.iter().enumerate() {
