@@ -42,7 +42,7 @@ pub enum CgroupVersion {
 /// The control group of this process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cgroup {
-    /// Versions of the mounted hierarchies.
+    /// Versions of the mounted hierarchies, from the file system types `cgroup` and `cgroup2`.
     pub version: CgroupVersion,
     /// Path of the group in the hierarchy that limits memory, as in `/proc/self/cgroup`.
     pub path: Fact<String>,

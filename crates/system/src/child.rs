@@ -5,7 +5,6 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// Exit status and resource use of a child process.
 #[derive(Clone, Copy, Debug)]
 pub struct ChildCost {
     pub status: ExitStatus,

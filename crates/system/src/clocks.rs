@@ -110,7 +110,7 @@ impl Clocks {
     }
 }
 
-/// Changes of the clocks between two snapshots.
+/// Time between two snapshots of the clocks, with the suspensions and steps in this time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClocksDifference {
     /// Time that passed by the monotonic clock, in nanoseconds.

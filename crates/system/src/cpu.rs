@@ -16,7 +16,6 @@ pub(crate) mod spent;
 pub use process::ProcessTimes;
 pub(crate) use process::{NANOSECONDS_PER_SECOND, STATUS};
 
-/// The kernel's statistics (proc_stat(5)).
 pub(crate) const STAT: &str = "/proc/stat";
 
 /// Columns of processor time that are read, in the kernel's order (proc_stat(5)). `user` and `nice`

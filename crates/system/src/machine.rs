@@ -143,7 +143,7 @@ fn without_dbus(_: &Sources) -> Fact<Box<dyn ServerCalls>> {
     Fact::Unavailable(format!("NFS-Ganesha in user space: {why}"))
 }
 
-/// A block device with its counters.
+/// A block device with its counters, which include the work of all programs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineDeviceReading {
     /// Kernel name of the device (`nvme0n1`).

@@ -22,7 +22,7 @@ mod route;
 /// The loopback interface, which leads to this machine itself.
 const LOOPBACK: &str = "lo";
 
-/// An interface whose counters are read.
+/// An interface that leads to the server of a target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WatchedInterface {
     /// Kernel name of the interface (`eth0`).

@@ -36,7 +36,7 @@ struct Program {
     user: u64,
 }
 
-/// A program that used processor time.
+/// A program with its share of the machine's processor time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BusyProgram {
     /// Name of the program (proc_pid_comm(5)), which the kernel cuts after 15 bytes.

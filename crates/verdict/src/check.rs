@@ -20,7 +20,7 @@ use crate::summary::Summary;
 use record::read::{self, ReadError};
 use record::run::{Record, Tool};
 
-/// Result of checking a record.
+/// What `postmark check` found in a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CheckedRecord {
     /// The program that wrote the record; null if the record is inconsistent.
@@ -33,7 +33,7 @@ pub struct CheckedRecord {
     pub differences: Differences,
     /// The rules of consistency that the record breaks.
     pub broken: Vec<BrokenRule>,
-    /// Rules that could not be checked.
+    /// Rules that could not be checked, each with the reason.
     pub unchecked: Vec<BrokenRule>,
 }
 

@@ -59,7 +59,7 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Number of reads that the device completed.
+    /// Reads that the device completed. Reads that were merged into one count as one.
     reads: 0, Kind::Count, "reads";
     /// Reads that the block layer merged into other reads before issuing them.
     reads_merged: 1, Kind::Count, "merged reads";
@@ -67,7 +67,7 @@ counters! {
     read_bytes: 2, Kind::Sectors, "bytes read";
     /// Sum of the durations of all reads.
     reading_ms: 3, Kind::Time, "time of reads";
-    /// Number of writes that the device completed.
+    /// Writes that the device completed. Writes that were merged into one count as one.
     writes: 4, Kind::Count, "writes";
     /// Writes that the block layer merged into other writes before issuing them.
     writes_merged: 5, Kind::Count, "merged writes";
@@ -99,7 +99,7 @@ counters! {
     flushing_ms: 16, Kind::Time, "time of flushes";
 }
 
-/// A watched device with its counters.
+/// Counters of one device on which a target depends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceReading {
     /// Kernel name of the device (`vda1`).

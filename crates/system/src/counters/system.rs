@@ -66,7 +66,8 @@ impl SystemCounters {
     }
 }
 
-/// Counters of the machine between two snapshots.
+/// Growth of the machine's counters between two snapshots. For states, the value of the later
+/// snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SystemCountersDifference {
     /// Time of all processors by mode, including steal.

@@ -37,7 +37,7 @@ pub struct Threads {
     pub rest_cpu_ns: Fact<u64>,
 }
 
-/// Processor time of one thread.
+/// Processor time and waiting time of one thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadTimes {
     /// Thread identifier in the kernel (gettid(2)).

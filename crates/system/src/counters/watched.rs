@@ -17,7 +17,7 @@ use crate::target::Target;
 
 pub const DEVICES_MAX: usize = 64;
 
-/// A device whose counters are read.
+/// A device on which a target depends, and whose counters are read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WatchedDevice {
     /// Kernel name of the device (`vda1`).

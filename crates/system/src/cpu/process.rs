@@ -11,7 +11,6 @@ use crate::fact::{Fact, added};
 use crate::sources::Sources;
 
 pub(crate) const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
-/// The status of this process (proc_pid_status(5)).
 pub(crate) const STATUS: &str = "/proc/self/status";
 
 /// Resources used by all threads of this process, since it started or between two snapshots.

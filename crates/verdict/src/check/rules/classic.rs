@@ -6,8 +6,8 @@ use super::scope::{At, Findings, Rule};
 use record::ClassicFigures;
 use record::run::{PhaseRecord, Record, WorkerPhase};
 
-/// Maximum difference between two readings of one moment, each rounded to whole seconds, in
-/// seconds.
+/// Maximum difference between two readings of the same moment, in seconds. Each reading is rounded
+/// to whole seconds.
 const SECONDS: i64 = 1;
 /// Maximum relative error of a sum of at most [`FLOATS_EXACT`] bytes in 32-bit floats.
 const FLOATS_OFF: f64 = 0.01;

@@ -20,8 +20,8 @@ pub(super) fn fields(of: &impl Serialize) -> Value {
     serde_json::to_value(of).unwrap_or_default()
 }
 
-/// Returns one number for a JSON value: the number itself, the value of a known fact, or the sum of
-/// a column over all intervals.
+/// Returns a number as it is, the value of a known fact, or the sum of a list with one number for
+/// each interval.
 pub(super) fn number(value: &Value) -> Option<u64> {
     match value {
         Value::Array(slices) => Some(sum(slices.iter().filter_map(Value::as_u64))),

@@ -216,7 +216,8 @@ fn steady(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     if !phase.complete || !is_undisturbed(phase) {
         return;
     }
-    // The measured segments are the rounds of the last window and the work after it.
+    // The first measured segments are the rounds of the last window. The work after these rounds
+    // has no rate.
     for (segment, rate) in phase.measured().zip(&what.rounds[first..]) {
         let seconds = segment.ended_ns.saturating_sub(segment.began_ns) as f64 / 1e9;
         let (counted, seen) = (segment.transactions as f64, rate * seconds);
