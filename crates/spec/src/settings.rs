@@ -68,7 +68,7 @@ impl fmt::Display for Cache {
     }
 }
 
-/// What happens to the pool after and before the run.
+/// Use of one pool by several runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Keeping {
     /// `--keep`: the run does not remove its pool, so that a later run can use it.

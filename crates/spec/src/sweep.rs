@@ -192,8 +192,7 @@ impl fmt::Display for SweepOption {
     }
 }
 
-/// Formats a fraction as a percentage, with as few digits as necessary for parsing it to the same
-/// fraction.
+/// Formats a fraction as a percentage, with the fewest digits that parse to the same fraction.
 fn percent(share: f64) -> String {
     const DIGITS_MAX: usize = 17;
     let percent = share * 100.0;

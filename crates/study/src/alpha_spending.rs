@@ -15,20 +15,20 @@ use serde::{Deserialize, Serialize};
 /// Number of blocks at the first look (interim analysis) of a study.
 pub const FIRST_LOOK_BLOCKS: u32 = 10;
 
-/// The looks at a study, which are planned before it begins.
+/// The interim analyses (looks) of a study, which are planned before it begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Looks {
     blocks: Vec<u32>,
 }
 
 impl Looks {
-    /// Plans the looks at a study of at most `max_blocks` blocks, or of [`FIRST_LOOK_BLOCKS`] if
-    /// that is more.
+    /// Plans the interim analyses of a study. The last one is at `max_blocks` blocks, or at
+    /// [`FIRST_LOOK_BLOCKS`] if that is more.
     pub fn new(max_blocks: u32) -> Self {
         let max_blocks = max_blocks.max(FIRST_LOOK_BLOCKS);
         let mut blocks = Vec::new();
         let mut next = FIRST_LOOK_BLOCKS;
-        // A look shortly before the last one is not worth the error that it spends.
+        // An analysis shortly before the last one is not worth the error that it spends.
         while next < max_blocks - max_blocks / 6 {
             blocks.push(next);
             // 99/70 approximates the square root of 2.
@@ -38,8 +38,8 @@ impl Looks {
         Self { blocks }
     }
 
-    /// The numbers of blocks at which looks are planned, in ascending order. The last number is the
-    /// maximum number of blocks.
+    /// The numbers of blocks at which interim analyses are planned, in ascending order. The last
+    /// number is the maximum number of blocks.
     pub fn blocks(&self) -> &[u32] {
         &self.blocks
     }
@@ -48,8 +48,8 @@ impl Looks {
         self.blocks.last().copied().unwrap_or(FIRST_LOOK_BLOCKS)
     }
 
-    /// The error of the look at `blocks` blocks, out of a total error of `alpha`. `None` if no look
-    /// is planned at this number of blocks.
+    /// The error of the interim analysis at `blocks` blocks, out of a total error of `alpha`.
+    /// `None` if no analysis is planned at this number of blocks.
     pub fn alpha(&self, blocks: u32, alpha: f64) -> Option<f64> {
         let place = self.blocks.iter().position(|look| *look == blocks)?;
         let before = place
@@ -58,10 +58,10 @@ impl Looks {
         Some(alpha * (self.spent(blocks) - before))
     }
 
-    /// The error of a study that ended between looks after `blocks` blocks: the part of `alpha`
-    /// that earlier looks have not spent.
+    /// The error of a study that ended between two interim analyses, after `blocks` blocks: the
+    /// part of `alpha` that earlier analyses have not spent.
     ///
-    /// A study that ends by its time limit has not examined its results since the last look, so
+    /// A study that ends by its time limit has not examined its results since the last analysis, so
     /// this error is still available.
     pub fn alpha_at_end(&self, blocks: u32, alpha: f64) -> f64 {
         let before = self.blocks.iter().rev().find(|look| **look < blocks);

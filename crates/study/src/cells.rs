@@ -26,7 +26,8 @@ pub struct StudyCell {
     pub target: usize,
     /// Options of the runs, without a target.
     pub options: Options,
-    /// Number of times that the pool is churned before the measurement (ageing).
+    /// Ageing: before the measurement, this many times as many files are created as the pool
+    /// contains.
     pub age: u64,
     /// Fill level of the file system before the pool is made, in percent; `None` if the study does
     /// not fill the file system.
@@ -111,8 +112,8 @@ impl Design {
     }
 
     /// Returns the index of the dimension along which cells are compared, and the index of the
-    /// baseline's value in this dimension. Without an explicit baseline, it is the first value of
-    /// the first dimension with several values, in the order targets, axes, workloads.
+    /// baseline's value in this dimension. The default is the first value of the first dimension
+    /// with several values, in the order targets, axes, workloads.
     pub(crate) fn compared(&self, dimensions: &[Dimension]) -> Result<(usize, usize), Flaw> {
         let Some(said) = &self.baseline else {
             let last = dimensions.len() - 1;

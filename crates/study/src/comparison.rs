@@ -183,7 +183,7 @@ impl Comparisons {
     }
 
     /// Compares every candidate with the baseline in every metric. `alpha` is the error of all
-    /// intervals together: [`ALPHA`], or that of a look ([`crate::Looks`]).
+    /// intervals together: [`ALPHA`], or that of an interim analysis ([`crate::Looks`]).
     pub fn of(baseline: &Baseline, sides: &[ComparedSide], metrics: &[Metric], alpha: f64) -> Self {
         let rows_number = (sides.len() * metrics.len()).max(1);
         let each = alpha / rows_number as f64;

@@ -19,7 +19,7 @@ pub const BLOCKS: u32 = 10;
 pub const BLOCKS_UNTIL: u32 = 100;
 /// Default maximum wait for a quiet machine before a run.
 pub const QUIET: Duration = Duration::from_secs(10);
-/// Maximum number of times that a pool is churned before the measurement.
+/// Maximum of `age`: the files created before the measurement, as a multiple of those in the pool.
 pub const AGE_MAX: u32 = 1_000;
 /// Maximum fill level before the pool is made, in percent. The rest is space for the pool.
 pub const FULLNESS_MAX: u32 = 95;
@@ -72,7 +72,8 @@ pub struct WorkloadDesign {
     pub preset: Option<String>,
     /// Options of the runs, as in a configuration file.
     pub options: Table,
-    /// Number of times that the pool is churned before the measurement (ageing).
+    /// Ageing: before the measurement, this many times as many files are created as the pool
+    /// contains.
     pub age: u64,
     /// Fill level of the file system before the pool is made, in percent; `None` if the study does
     /// not fill the file system.
@@ -159,7 +160,7 @@ pub(crate) fn word(value: &Value) -> String {
     }
 }
 
-/// Parses the number of times that a pool is churned.
+/// Parses the value of `age`, from 0 (no ageing) to [`AGE_MAX`].
 pub(crate) fn age(value: &Value) -> Result<u64, Flaw> {
     whole("age", value, 0..=AGE_MAX).map(u64::from)
 }

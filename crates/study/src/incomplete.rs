@@ -15,7 +15,7 @@ const NAMED_MIN: f64 = 0.001;
 /// at most this.
 pub const INCOMPLETE_MAX: f64 = 0.01;
 
-/// A difference between the shares of incomplete operations of two configurations.
+/// Shares of the operations that a candidate and its baseline did not complete, for one reason.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IncompleteDifference {
     pub why: Incomplete,

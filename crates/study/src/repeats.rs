@@ -118,7 +118,7 @@ impl Repeats {
             target: target.map_or_else(String::new, |target| target.name.clone()),
             fingerprints: runs.iter().filter_map(|run| fingerprint(run)).collect(),
             has_too_many_invalid: !is_estimated,
-            // The errors of all looks add up to `ALPHA`.
+            // The errors of all interim analyses add up to `ALPHA`.
             confidence: 1.0 - ALPHA,
             until: design.until,
             metrics: metrics

@@ -172,7 +172,6 @@ impl Errors {
     }
 }
 
-/// A standard deviation that was estimated from samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EstimatedDeviation {
     pub deviation: f64,

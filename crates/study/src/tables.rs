@@ -32,8 +32,9 @@ pub fn tables(
 pub struct StudyComparisons {
     /// A table for each baseline.
     pub tables: Vec<Comparisons>,
-    /// Error of each table. Without looks, it is [`ALPHA`]. If the study ended at a planned look,
-    /// it is the error of that look; otherwise the part that earlier looks have not spent.
+    /// Error of each table. Without interim analyses (looks), it is [`ALPHA`]. If the study ended
+    /// at a planned look, it is the error of that look; otherwise the part that earlier looks have
+    /// not spent.
     pub alpha: f64,
 }
 
@@ -43,7 +44,7 @@ impl StudyComparisons {
         let alpha = error_left(design, runs);
         let mut tables = tables(cells, runs, metrics, alpha);
         for table in &mut tables {
-            // With this confidence, the intervals of all looks contain the true ratios.
+            // With this confidence, the intervals of all interim analyses contain the true ratios.
             table.confidence = 1.0 - ALPHA;
         }
         Self { tables, alpha }
@@ -55,9 +56,9 @@ impl StudyComparisons {
     }
 }
 
-/// The error of the intervals of a study that has ended. Without looks, it is [`ALPHA`]. If the
-/// study ended at a planned look, it is the error of that look; otherwise the part that earlier
-/// looks have not spent.
+/// The error of the intervals of a study that has ended. Without interim analyses (looks), it is
+/// [`ALPHA`]. If the study ended at a planned look, it is the error of that look; otherwise the
+/// part that earlier looks have not spent.
 pub(crate) fn error_left(design: &Design, runs: &[StudyRun]) -> f64 {
     if design.until.is_none() {
         return ALPHA;

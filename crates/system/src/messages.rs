@@ -32,8 +32,8 @@ impl WatchedMessages {
     /// them, and of this machine's NFS server. The server is included if a target is mounted from
     /// it or exported by it.
     ///
-    /// Not applicable if no target has a counter, and unavailable if no counter is known; otherwise
-    /// `unseen` contains the reasons why counters are missing.
+    /// Not applicable if no target has a counter; unavailable if no counter is known. If some
+    /// counters are missing from the list, `unseen` contains the reasons.
     pub fn of<'target>(
         sources: &Sources,
         targets: impl IntoIterator<Item = &'target Target>,

@@ -36,8 +36,8 @@ pub type WatchedInterfaces = Watched<WatchedInterface>;
 
 impl WatchedInterfaces {
     /// Finds the interfaces to servers of NFS mounts, SMB mounts and iSCSI disks. Not applicable if
-    /// no target has a server, and unavailable if no route is known; otherwise `unseen` contains
-    /// the reasons why interfaces are missing.
+    /// no target has a server; unavailable if no route is known. If some interfaces are missing
+    /// from the list, `unseen` contains the reasons.
     pub fn of<'target>(
         sources: &Sources,
         targets: impl IntoIterator<Item = &'target Target>,

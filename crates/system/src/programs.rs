@@ -102,8 +102,7 @@ impl Programs {
         let mut told = own.clone();
         let of_servers = servers.iter().filter_map(|pid| {
             let program = self.each.get(pid)?;
-            // All processes descend from process 1, so its descendants are not included in its
-            // time.
+            // All processes descend from process 1, whose time would otherwise include all others.
             let family = if *pid == 1 {
                 BTreeSet::from([1])
             } else {

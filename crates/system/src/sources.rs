@@ -31,7 +31,7 @@ impl Sources {
         Sources { root: root.into() }
     }
 
-    /// Converts an absolute path, such as `/proc/stat`, to the path below the root that is opened.
+    /// Resolves an absolute path, such as `/proc/stat`, below the root.
     pub fn path(&self, absolute: &str) -> PathBuf {
         self.root.join(absolute.trim_start_matches('/'))
     }

@@ -40,7 +40,7 @@ fn different_shares_of_incomplete_work_are_reported() {
         (&[0.5, 0.6], true, false),
         (&[1.5, 1.4], true, true),
         (&[60.0, 59.0, 61.0], true, true),
-        // The shares vary between blocks by more than the difference, which is therefore noise.
+        // The shares vary more between blocks than between the configurations: noise.
         (&[0.0, 0.0, 0.0, 0.0, 0.0, 9.0], false, false),
     ] {
         let found = compared(side(percent), base());

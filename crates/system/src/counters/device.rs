@@ -143,7 +143,6 @@ fn stat_path(name: &str) -> String {
 }
 
 impl DeviceCounters {
-    /// Reads the counters of the device with the kernel name `name`.
     pub fn read(sources: &Sources, name: &str, flushes: FlushCount) -> Fact<DeviceCounters> {
         let path = stat_path(name);
         sources.text(&path).and_then(|text| {

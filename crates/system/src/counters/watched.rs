@@ -30,8 +30,8 @@ pub struct WatchedDevice {
 pub type WatchedDevices = Watched<WatchedDevice>;
 
 impl WatchedDevices {
-    /// Finds the devices of targets. Not applicable if no target has a device, and unavailable if
-    /// no device is known; otherwise `unseen` contains the reasons why devices are missing.
+    /// Finds the devices of targets. Not applicable if no target has a device; unavailable if no
+    /// device is known. If some devices are missing from the list, `unseen` contains the reasons.
     pub fn of<'target>(
         sources: &Sources,
         targets: impl IntoIterator<Item = &'target Target>,

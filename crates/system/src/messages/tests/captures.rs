@@ -23,7 +23,7 @@ fn nfs_clients_of_old_and_new_kernels_are_read() {
         Fact::Known(1),
         "sent twice"
     );
-    // The section of `/D` is from the newest of these kernels, which writes nine columns and lines
+    // The section of `/D` is from the newest kernel in the file. It has nine columns, and lines
     // that describe the server.
     let newest = nfs("/D").parse(NFS_TELEGRAF);
     assert_eq!(newest.requests(), Fact::Known(19));

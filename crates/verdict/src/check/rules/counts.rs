@@ -68,7 +68,7 @@ fn first_done(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     };
     let least = match (scope.has_ranks(), &phase.workers[..]) {
         (false, [_]) if phase.is_all_measured() => all,
-        // When this worker finished, other workers may still have been in the warm-up.
+        // Not exact: when this worker finished, others may still have been in the warm-up.
         _ => own.saturating_sub(phase.workers.len() as u64),
     };
     at.within(".done", first.done, least..=all, "of the workers");

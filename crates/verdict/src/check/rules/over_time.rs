@@ -104,7 +104,7 @@ fn extremes(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let slices: Vec<_> = phase.slices.iter().collect();
     let groups: Vec<_> = slices.chunks(phase.slices.sharing().max(1)).collect();
     // The first interval starts between the reading of the machine and the start of the first
-    // worker. So a moment may belong to any group of a range.
+    // worker. So a moment may belong to any group between `early` and `late`.
     let group_of = |ns: u64| {
         let early = ns.saturating_sub(first.began_ns) / width_ns;
         let late = ns.saturating_sub(machine.began_ns) / width_ns;
