@@ -131,8 +131,8 @@ fn sized(command: clap::Command) -> clap::Command {
     args::groups::of_width(command, width)
 }
 
-/// The short help of the command that is named by the first words, if the error of clap is a
-/// request for it.
+/// If `error` is a request for help with `-h`, returns the short help of the command that the first
+/// arguments name. Otherwise returns `error` unchanged.
 fn short_help(error: clap::Error) -> clap::Error {
     let mut words = std::env::args_os();
     let is_long = std::env::args_os().any(|word| word == "--help");

@@ -18,7 +18,7 @@ use campaign::record_source::{self, Called};
 /// Exit status if a stored summary or verdict differs from the derived one, or a record breaks a
 /// rule.
 const WRONG: u8 = 1;
-/// Exit status if a document is not a record.
+/// Exit status if a document is not a record. The other documents are still checked.
 const NOT_A_RECORD: u8 = 2;
 
 /// Checks every record of every file. Returns the highest exit status.

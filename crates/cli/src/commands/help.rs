@@ -8,7 +8,7 @@ use crate::args::{self, HelpArguments};
 use crate::ui::problem::{Problem, print, refuse};
 use crate::ui::screen;
 
-/// A task with its screen: what it is for, and examples.
+/// A help screen about a task. `text` explains the task and gives examples.
 pub struct Topic {
     pub name: &'static str,
     pub text: &'static str,

@@ -26,7 +26,7 @@ const WRITTEN_WITHIN: Duration = Duration::from_secs(60);
 
 const SECTION: &str = "1";
 
-/// Prints the completions for a shell.
+/// Prints the completion script for a shell. It also completes the names of presets.
 ///
 /// # Errors
 /// Returns an error if the completions cannot be written.

@@ -231,10 +231,9 @@ impl HandedOn {
     }
 }
 
-/// Whether the terminal has sent the signal to the command as well: it sends SIGINT (Ctrl-C) and
-/// SIGQUIT to the whole foreground process group. In the foreground, SIGINT and SIGQUIT are
-/// therefore not forwarded, even if another process sent them, because the sender cannot be
-/// distinguished.
+/// Whether the terminal has probably sent the signal to the command as well. The terminal sends
+/// SIGINT (Ctrl-C) and SIGQUIT to the whole foreground process group. The sender of a signal is not
+/// known here, so these two signals are never forwarded in the foreground.
 fn comes_from_terminal(signal: i32) -> bool {
     let is_in_foreground = || {
         let terminal = File::open("/dev/tty").ok()?;

@@ -15,8 +15,9 @@ pub fn together(
     side: &Side,
     perform: impl FnOnce(&mut Joined) -> Result<u8, Problem>,
 ) -> Result<u8, Problem> {
-    // Ranks other than 0 do not know the targets yet. If any mounted file system has a server, each
-    // rank therefore continues in a second process.
+    // If the server of a target hangs, only a second process lets this one end. Ranks other than 0
+    // do not know the targets yet, so the server of any mounted file system is a reason to start
+    // one.
     if let Some(code) = side.instead_of_session() {
         return Ok(code);
     }

@@ -63,8 +63,8 @@ fn alone(arguments: &RunArguments, side: &Side) -> Result<u8, Problem> {
         }
     }
     let specified = understand(arguments)?;
-    // A second process would need the same inputs, and an input from a pipe can be read only once.
-    // So a second process is started only if all inputs are files.
+    // If a target has a server, a second process performs the run and reads all inputs again. A
+    // pipe can be read only once, so all inputs must be files.
     if !arguments.dry_run && specified.inputs.iter().all(Input::is_file) {
         let targets = specified.spec.targets.iter().map(PathBuf::as_path);
         let beside = [

@@ -228,7 +228,6 @@ impl<'a> Outputs<'a> {
     }
 }
 
-/// The error for an output file that cannot be opened or created.
 pub fn unwritable(option: &str, path: &Path, cause: &std::io::Error) -> Problem {
     let path = sanitize::path(path);
     Problem::refused(format_args!(

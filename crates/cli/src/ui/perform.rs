@@ -23,7 +23,7 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Signal handling on one of several ranks, which perform their runs together.
+    /// Signal handling for one of several ranks; `None` for a run in a single process.
     pub fn among(ranks: Option<Ranks>) -> Self {
         Self {
             in_run: None,

@@ -15,9 +15,9 @@ use document::units::{self, counted};
 use record::{Load, Phase, SliceMeter, Stalled};
 use runner::{Event, Events, Progress, Second, Stage};
 
-/// Interval between progress lines.
+/// Interval between progress lines within a phase, if no bar is drawn.
 const LINE_EVERY: Duration = Duration::from_secs(5);
-/// The end of a shorter phase gets no line, unless lines are requested.
+/// A phase that takes less than this prints no line at its end, unless lines are requested.
 const LINE_FROM: Duration = Duration::from_secs(1);
 /// Number of seconds that the small chart of the rate covers.
 const SECONDS_DRAWN: usize = 24;

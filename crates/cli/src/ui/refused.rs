@@ -38,7 +38,8 @@ pub fn refuse(mut error: clap::Error) -> u8 {
     u8::try_from(error.exit_code()).unwrap_or(2)
 }
 
-/// The cause of the error, in the form that all error messages of this program have.
+/// The cause of the error, worded as in all error messages of this program, for example `invalid
+/// value 'x' for --files: …`.
 fn what(error: &clap::Error) -> String {
     let of = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),

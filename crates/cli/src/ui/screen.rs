@@ -38,8 +38,8 @@ pub fn width() -> Option<usize> {
         .flatten()
 }
 
-/// Writes the result of [`text`] to standard output, with its colours. Strings from outside are
-/// already sanitized in it.
+/// Writes the result of [`text`] to standard output, with its colours. In this result, strings from
+/// outside are already sanitized.
 ///
 /// # Errors
 /// Returns an error if it cannot be written completely.

@@ -27,7 +27,7 @@ pub fn is_pending() -> bool {
         .is_some_and(|handlers| handlers.caught.load(Ordering::SeqCst) != 0)
 }
 
-/// The signals that end a run.
+/// The signals that end a run: SIGINT, SIGTERM, and SIGHUP unless this process ignores it.
 pub fn ending() -> impl Iterator<Item = i32> {
     let ignored = Masks::of("self").ignored;
     // Under nohup SIGHUP is ignored, because the run must outlive its terminal. Shell scripts start

@@ -218,9 +218,9 @@ impl Other {
                 }
                 SIGCONT => hand_on(&self.child, SIGCONT),
                 signal => {
-                    // If the second process has a handler for its first signal, it ends by itself
-                    // and sends an exit status. For any other signal, this process ends after a
-                    // delay, because a hung process cannot be ended by a signal.
+                    // If this is the first signal and the second process has a handler for it, the
+                    // second process ends by itself and sends an exit status. Otherwise this
+                    // process ends after [`TO_END`], because a signal cannot end a hung process.
                     let takes =
                         !is_ending && Masks::of(&self.child.id().to_string()).caught.has(signal);
                     is_ending = true;

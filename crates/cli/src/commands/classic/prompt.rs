@@ -19,7 +19,8 @@ pub struct Editing {
 }
 
 impl Editing {
-    /// Creates a prompt that completes the commands of this edition of the original PostMark.
+    /// Creates a prompt that completes the commands of one version of the original PostMark: 1.0 or
+    /// 1.5.
     ///
     /// # Errors
     /// Returns an error if the terminal cannot be used.

@@ -8,7 +8,8 @@ use record::{Note, Record};
 use crate::ui::problem::{Problem, tell};
 use crate::ui::screen;
 
-/// Number of the first run in an archive.
+/// Number of the first run in an archive. Only after this run, the note about the archive's
+/// location is printed.
 const FIRST: u64 = 1;
 
 /// The note that the archive is on a target's device. It is printed once for each archive. The full

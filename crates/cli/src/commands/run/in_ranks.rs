@@ -153,7 +153,8 @@ fn perform(
     let mut signals = Signals::among(Some(joined.performing_ranks()));
     let mut performed = ready.perform(&mut signals);
     if let (Some(observers), false) = (observers, joined.is_lost()) {
-        // `is_lost` tells the caller about a lost rank, so the observers' error is ignored.
+        // If a rank is lost, the `match` below returns `None`. So an error of the observers is
+        // ignored.
         let _ = observers.end(performed.as_mut().ok());
     }
     match joined.is_lost() {

@@ -172,8 +172,9 @@ impl Ready {
         Ok(())
     }
 
-    /// Waits until earlier writes of other programs are on their devices. A signal ends the
-    /// program; if an earlier run has installed signal handlers, it ends the wait and the next run.
+    /// Waits until earlier writes of other programs are on their devices. During the wait, a signal
+    /// ends the program. If an earlier run has installed signal handlers, the signal instead ends
+    /// the wait and the next run.
     pub fn wait(&mut self, signals: &Signals) {
         let user = (!self.quiet).then_some(USER);
         let waited = wait_for_write_back(&self.specified.spec, signals.taken(), user);

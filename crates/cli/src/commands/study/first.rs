@@ -45,7 +45,8 @@ pub(super) fn of_first(
     let mut intended = intended(arguments, &place)?;
     let wrong = |flaw| Problem::refused(format_args!("the study is wrong: {flaw}"));
     let cells = intended.design.cells().map_err(wrong)?;
-    // With several ranks, `ranks::together` has already started a second process if one is needed.
+    // With several ranks, `ranks::together` has already started a second process if a mounted file
+    // system has a server.
     if !arguments.dry_run && ranks.is_none() {
         let directories = intended.design.directories().map(Path::new);
         if let Some(code) = side.instead(directories) {
@@ -105,7 +106,6 @@ fn place(arguments: &StudyArguments) -> Result<ArchivePlace, Problem> {
     }
 }
 
-/// The output files of a study.
 struct Files {
     /// The HTML page of `--report`.
     page: Option<OutputFile>,

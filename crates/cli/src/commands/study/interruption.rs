@@ -65,7 +65,7 @@ impl Drop for Interruption {
     fn drop(&mut self) {
         self.handle.close();
         if let Some(watching) = self.watching.take() {
-            // The thread returns no error.
+            // `join` returns an error only if the thread panicked.
             let _ = watching.join();
         }
     }
