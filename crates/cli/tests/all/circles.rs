@@ -66,7 +66,7 @@ impl Crate {
             .first()
             .and_then(|name| file.uses.iter().find(|(known, _)| known == name));
         match taken {
-            // A name from another crate resolves to no file here.
+            // For a name from another crate, `file_of` returns `None`.
             Some((_, path)) => self.file_of(&module, path),
             None => Some(module),
         }

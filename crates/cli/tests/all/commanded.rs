@@ -12,8 +12,8 @@ use record::{Classic, ClassicFigures, Edition, End};
 /// Commands that open a file. The name of the file follows the command.
 const OF_FILES: [&[u8]; 3] = [b"run", b"show", b"load"];
 
-/// # Panics
-/// Panics if the output or the exit status is not as expected.
+/// # Panics Panics if the session fails, its exit status is above 1, or a message has harmful
+/// characters.
 pub fn command(bytes: &[u8]) {
     let lines = bytes.split(|byte| *byte == b'\n').map(without_file);
     let lines = lines.collect::<Vec<&[u8]>>().join(&b'\n');
@@ -42,7 +42,7 @@ pub fn command(bytes: &[u8]) {
     }
 }
 
-/// Returns a line of the prompt without the file name that it contains.
+/// Removes the file name after one of the commands [`OF_FILES`], so that the session opens no file.
 fn without_file(line: &[u8]) -> &[u8] {
     let command = OF_FILES.iter().find(|command| line.starts_with(command));
     command.map_or(line, |command| &line[..command.len()])

@@ -91,8 +91,8 @@ fn looks_beyond(options: &Options) -> bool {
     options.working_set.is_some() || sizes.iter().any(in_file)
 }
 
-/// Performs all checks of a workload that precede a run. If its stream is short, generates the
-/// stream.
+/// Performs all checks of a workload that precede a run. Also generates the stream of operations if
+/// it is short.
 fn judge(specified: &Specified) {
     let workload = &specified.spec.workload;
     workload.validate().expect("it was validated");

@@ -190,11 +190,11 @@ fn output_equals_that_of_the_original_with_the_same_clock() {
 #[derive(Clone, Copy)]
 enum Way {
     Input,
-    /// In a file that the command line names.
+    /// The commands are in a file that the command line names.
     Argument,
-    /// In `.pmrc`, which is read by default.
+    /// The commands are in `.pmrc`, which is read by default.
     Default,
-    /// In a file that `load` on standard input names.
+    /// The commands are in a file. Standard input contains `load` with its name.
     Load,
 }
 
@@ -258,8 +258,8 @@ impl Clock for Scripted {
 /// this thread starts inherit the directory.
 fn in_process(work: &Path, lines: &str, seconds: &[i64]) -> Said {
     let session = || {
-        // SAFETY: only the working directory, the root and the umask are unshared, not the table of
-        // descriptors.
+        // SAFETY: `FS` unshares only the working directory, the root and the umask. Unsharing the
+        // table of descriptors would be unsafe.
         unsafe { unshare_unsafe(UnshareFlags::FS) }.unwrap();
         std::env::set_current_dir(work).unwrap();
         session_here(lines, seconds)
@@ -291,7 +291,7 @@ fn session_here(lines: &str, seconds: &[i64]) -> Said {
     }
 }
 
-/// Replaces values that depend on time, seconds and rates, by placeholders of the same format.
+/// Replaces seconds and rates, which differ between runs, by placeholders of the same format.
 fn masked(output: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(output);
     let mut masked = String::new();

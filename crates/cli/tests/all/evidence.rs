@@ -165,7 +165,8 @@ impl Disk {
     }
 }
 
-/// Whether the directory for temporary files is on a disk. Otherwise the image would be in memory.
+/// Whether the directory for temporary files is on a disk. Otherwise the image of [`Disk`] would be
+/// in memory.
 pub fn is_on_a_disk() -> bool {
     let test_dir = TestDir::new();
     let target = system::Target::read(&system::Sources::default(), test_dir.path());
@@ -416,7 +417,8 @@ fn evidence_is_correct_on_memory_layers_servers_and_stacks() {
     tool("umount", &[merged.to_str().unwrap()]);
     overlay.unwrap_or_else(|why| std::panic::resume_unwind(why));
 
-    // The next file system is in an image, which is on a file system in another image.
+    // The inner file system is in an image. The outer file system, which stores this image, is in
+    // an image as well.
     let inner_at = disk.test_dir.directory("inner");
     let image = disk.at.join("image");
     let file = std::fs::File::create(&image).unwrap();

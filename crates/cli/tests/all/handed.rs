@@ -81,8 +81,8 @@ fn library() -> &'static Library {
     LIBRARY.get_or_init(Library::read)
 }
 
-/// Whether published rows have the configuration of `workload`. Such a submission is not compared
-/// with these rows, because the comparison would generate a long stream.
+/// Whether published rows have the configuration of `workload`. Submissions with such a workload
+/// are not compared with these rows, because the comparison would generate a long stream.
 fn is_published(workload: &Workload) -> bool {
     static SHAPES: OnceLock<Vec<ConfigurationShape>> = OnceLock::new();
     let published = SHAPES.get_or_init(|| {

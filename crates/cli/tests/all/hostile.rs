@@ -204,7 +204,7 @@ fn seeds_of_imported_files_are_accepted() {
     }
 }
 
-/// A test directory that contains a directory with the harmful name.
+/// A test directory that contains a directory with the name [`HOSTILE`].
 fn test_dir() -> (tempfile::TempDir, OsString) {
     let directory = original::directory();
     let name = OsString::from_vec(HOSTILE.to_vec());

@@ -28,7 +28,7 @@ mod two_clients;
 struct Script {
     /// Name of the script, without `.sh`.
     name: &'static str,
-    /// Sizes of the disks that the script uses.
+    /// Sizes of the disks that the script uses, for example `64M`.
     disks: Vec<&'static str>,
     /// Arguments after the first one, which is the program under test.
     arguments: Vec<String>,

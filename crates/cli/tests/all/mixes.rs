@@ -144,7 +144,7 @@ fn options_survive_configuration_files() {
             at.path(),
         );
     }
-    // The load levels of a sweep are limited by time, also by default. So these commands have no
+    // Each load level of a sweep ends after a time, even without `--for`. So these commands have no
     // option `--transactions`.
     for words in [
         "plan --files 40 --mix read=1 --sweep 10.5,20,300 --arrivals constant --for 20s --slo \
@@ -420,7 +420,7 @@ fn files_of_failed_operations_are_skipped_by_all_workers() {
 #[test]
 fn error_share_is_checked_at_the_end_of_short_runs() {
     let at = directory();
-    // With an alignment of 8 KiB, every file exceeds the limit.
+    // With an alignment of 8 KiB, every file exceeds the file size limit of 4 KiB.
     let always = |share| {
         let words =
             format!("--mix create=1 --files 70 --transactions 0 --on-error {share}% --align 8192");
@@ -472,8 +472,8 @@ fn timed_run_keeps_its_rate_and_reports_every_second() {
     );
     let phase = &report["summary"]["phases"][1];
     let rate = phase["transactions"]["per_second"].as_f64().unwrap();
-    // On a busy machine the rate may be lower. It exceeds the offered rate only while workers catch
-    // up.
+    // The offered rate is 500 per second. On a busy machine the achieved rate may be lower. It is
+    // higher only while workers catch up.
     assert!((450.0..=520.0).contains(&rate), "{rate} a second");
     let warm_up = phase["warm_up"]["transactions"]["count"].as_u64().unwrap();
     assert!((400..=520).contains(&warm_up), "{warm_up} in the warm-up");

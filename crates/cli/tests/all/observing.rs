@@ -111,7 +111,7 @@ fn device_writes_of_command_and_final_sync_are_reported_separately() {
         + known(&account["sync"]["counted"]["allocated_bytes"]);
     assert!(allocated >= 16 << 20, "{allocated}");
 
-    // An existing output file is not overwritten. The command is then not started.
+    // If the output file exists, it is not overwritten, and the command is not started.
     observe(
         &test_dir,
         &point,

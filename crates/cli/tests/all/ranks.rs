@@ -157,7 +157,7 @@ impl Job {
         let processes = self.processes(rank);
         assert!(!processes.is_empty(), "there is no rank {rank}");
         for process in processes {
-            // If a rank has two processes, the second may have ended with the first.
+            // If a rank has two processes, the signal to the first may have ended the second.
             let _ = kill_process(process, signal);
         }
     }

@@ -23,7 +23,7 @@ use verdict::{Level, ListedRun, Summary};
 use crate::support::interface::program;
 use crate::support::{Ended, Running, TestDir, Volume, is_root, names};
 
-/// Options of short runs.
+/// Options of runs that take about 50 ms each.
 const LITTLE: &str = "--files 50 --for 50ms --no-overhead --quiet-time 0s";
 
 /// The position of a run in its study, and its record.

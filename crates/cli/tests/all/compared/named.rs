@@ -5,7 +5,8 @@ use testkit::Shows;
 
 use super::{Archived, NOISE, one_line};
 
-/// A file in the format of `run --format json`, for each record one document.
+/// Writes records to a file, each as a document in the format of `run --format json`. Returns the
+/// path.
 fn write(archived: &Archived, name: &str, records: &[Record]) -> String {
     let path = archived.test_dir.path().join(name);
     let texts: String = records.iter().map(verdict::to_json).collect();

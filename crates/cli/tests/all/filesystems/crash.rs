@@ -28,7 +28,7 @@ use crate::support::{Ended, Running, names};
 /// A mix of operations on names: file systems write changes of names to their journals.
 const MIX: &str = "deliver=4,rename=2,delete=3,create=2";
 
-/// The result of `verify-log`.
+/// The result of `verify-log`: its exit status and output, and the output parsed as JSON.
 struct Verified {
     ended: Ended,
     said: Value,
@@ -221,8 +221,9 @@ fn crash(
     verified
 }
 
-/// After an excused loss, a torn file may not match the manifest. `clean` then leaves it, so the
-/// test removes it.
+/// Removes all files after a crash. `clean` leaves a torn file that does not match the manifest, so
+/// the test removes that file. Such a file is permitted only after an excused loss
+/// ([`Verified::excused`]).
 fn tidy(mounted: &Mounted, ack_log: &Path, excused: usize) {
     let cleaned = clean(&mounted.at);
     let left = own_directories(&mounted.at);

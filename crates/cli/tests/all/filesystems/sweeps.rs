@@ -51,8 +51,8 @@ fn refused_load_level_keeps_earlier_load_levels() {
     assert!(names(&mounted.at).unwrap().is_empty(), "{ended}");
 }
 
-/// A sweep over workers performs each load level as a separate run. So the record contains the
-/// start time and the fingerprint of the second level.
+/// A sweep over workers performs each load level as a separate run. So the second load level in the
+/// record has its own start time and fingerprint.
 #[test]
 fn interrupted_load_level_keeps_earlier_load_levels() {
     let Some(mounted) = mounted::tmpfs() else {

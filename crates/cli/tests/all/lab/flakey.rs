@@ -35,8 +35,8 @@ fn failing_writes_are_reported_and_not_counted(results: &Results) {
             messages.contains("the run failed"),
             "nobody tells that the run failed",
         );
-        // One more operation may be acknowledged: it was in flight when the device started to fail,
-        // and had already been written.
+        // After the device started to fail, one operation may still be acknowledged: it was in
+        // flight, and had already been written.
         let acknowledged: Vec<u64> = text("acknowledged")
             .lines()
             .map(|line| line.parse().unwrap())

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Results, Script, is_all, tell};
 
 /// The runs, as file system and durability policy; `nobarrier` means that the file system sends no
-/// flushes. xfs has no such mount option, and its log does not fit on a smaller disk.
+/// flushes. xfs has no such mount option.
 const ALL: [&str; 11] = [
     "ext4:fsync+dir",
     "ext4:none",
@@ -37,6 +37,7 @@ pub(super) fn script() -> Script {
         if run.starts_with("ext4") {
             "64M"
         } else {
+            // The log of xfs does not fit on a smaller disk.
             "320M"
         }
     }));

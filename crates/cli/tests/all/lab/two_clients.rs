@@ -12,7 +12,7 @@ use crate::support::interface::program;
 
 /// How long the clients use their caches without asking the server: `actimeo=10` in the script.
 const BELIEVED: Duration = Duration::from_secs(10);
-/// Additional time until a rank tries again, under emulation on a busy machine.
+/// Additional time, because a rank is slow under emulation on a busy machine.
 const SLACK: Duration = Duration::from_secs(5);
 
 fn record(results: &Results, name: &str) -> Record {

@@ -134,8 +134,8 @@ fn verify_log_finds_acknowledged_operations() {
             text(&ack_log)
         );
         let running = in_the_middle(&ganesha, &options, Some("prepare"));
-        // Waits until the run has created files besides the pool: this server sometimes needs a
-        // second for a RENAME.
+        // In this time the run creates files besides the pool. One second might not suffice,
+        // because this server sometimes needs a second for a RENAME.
         std::thread::sleep(std::time::Duration::from_secs(2));
         running.kill();
         // The server may still perform calls of the killed client. These must be complete before

@@ -117,7 +117,7 @@ fn counts_equal_captured_calls_on_several_connections() {
     );
 }
 
-/// A mix, and the calls that its operations take if no call waits or is repeated.
+/// A mix, and the number of calls of each procedure that [`TIMES`] operations of this mix make.
 struct Takes {
     mix: &'static str,
     options: &'static str,

@@ -16,7 +16,7 @@ use crate::support::{FileSystem, Running, TestDir, is_met, tool};
 pub const NFS_PORT: u16 = 12049;
 /// Port of the MOUNT protocol in the same namespace.
 pub const MOUNT_PORT: u16 = 12050;
-/// How long to wait until the loop devices are detached.
+/// How long to wait until the loop devices of the images are detached, after the server has ended.
 const TO_BE_GONE: Duration = Duration::from_secs(10);
 /// Epoch of the first server. NFS-Ganesha derives its write verifier from the epoch.
 pub const EPOCH: u32 = 0x5eed_0001;
@@ -107,7 +107,7 @@ impl Ganesha {
         kill_process(self.server.unwrap(), Signal::STOP).unwrap();
     }
 
-    /// Continues a stopped server.
+    /// Continues the server after [`Self::stand_still`].
     pub fn go_on(&self) {
         kill_process(self.server.unwrap(), Signal::CONT).unwrap();
     }

@@ -71,8 +71,8 @@ fn endless_listings_are_refused_in_bounded_memory() {
             server.always(procedure, Act::As(endless));
         }
         command("clean", url).code(1).shows(words);
-        // With `u64::MAX` cookies, `run` would read names for minutes until it reaches their
-        // maximum number, so only `clean` is tested with them.
+        // With `u64::MAX` cookies, `run` would read names for minutes until it reaches its maximum
+        // number of names. So only `clean` is tested with them.
         if cookies < u64::MAX {
             command(RUN, url).code(2).shows(words);
             command(&RUN.replace("--target", "--reuse --target"), url)

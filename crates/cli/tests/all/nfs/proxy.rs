@@ -108,7 +108,6 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Starts a proxy in front of a server.
     pub fn before(ganesha: &Ganesha) -> Self {
         let network = File::open(ganesha.network()).unwrap();
         let plan = Arc::<Mutex<Plan>>::default();
@@ -174,7 +173,6 @@ impl Proxy {
         self.refuses.store(false, Ordering::SeqCst);
     }
 
-    /// Waits until a planned fault has been applied.
     pub fn wait_for_fault(&self) {
         let began = Instant::now();
         while self.done().is_empty() {

@@ -80,7 +80,8 @@ fn run_without_permission_on_the_server_is_refused() {
         SMALL,
         &["Read-only file system"],
     );
-    // A user is refused without permission, and accepted with permission.
+    // User 4711 is refused while only the owner may write to the export (mode 0755), and accepted
+    // with mode 0777.
     let export = ganesha.served("export");
     crate::support::test_dir::set_mode(&export, 0o755);
     let as_user = format!("{}&uid=4711&gid=4711", ganesha.url("export"));

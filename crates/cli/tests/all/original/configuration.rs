@@ -38,7 +38,7 @@ pub const DIRECTORIES: [&str; 4] = ["a", "b", "c/with spaces in it", "d"];
 /// A file to which sessions may write reports, and from which they may load commands.
 pub const REPORT_FILE: &str = "a report";
 
-/// Limits for the random choices in a session.
+/// Limits for the random choices in a session: its sizes, and the kinds of lines in it.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Maximum number of files in a pool.

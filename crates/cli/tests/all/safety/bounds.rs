@@ -15,7 +15,7 @@ const MEMORY_MAX: u64 = 1 << 30;
 /// Maximum processor time. On an idle machine, 20 s would suffice.
 const TIME_MAX: Duration = Duration::from_secs(40);
 
-/// Commands and their exit statuses.
+/// Commands with very large numbers. Their exit status is 0 for a plan, and 2 if they are refused.
 const LARGE: &str = "
     plan --mix read=1,append=1 --files 34359738368 | 0
     plan --files 34359738368 | 0

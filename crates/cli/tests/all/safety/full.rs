@@ -251,7 +251,7 @@ fn record_counts_only_completed_writes() {
     assert_eq!(phases[0]["complete"], false);
     let meter = &phases[0]["segments"][0]["operations"][0]["meter"];
     let created = meter["operations"].as_u64().unwrap();
-    // The file system has 512 pages, and the manifest uses one.
+    // The file system of 2 MiB has 512 pages, and the manifest uses one.
     assert!((480..512).contains(&created), "{created} files\n{ended}");
     assert_eq!(meter["bytes"], created * 4_000, "{ended}");
     assert_eq!(meter["failed"], 1, "{ended}");

@@ -1,7 +1,7 @@
-//! Locations that contain names which a run would use. The files of the classic prompt are directly
-//! in the location. So its run is refused before the first file, and the message names the
-//! conflict. `postmark run` creates a new directory and is not affected. A conflicting file that is
-//! created during a run ends the run, and stays.
+//! Locations that contain names which a run would use. The classic prompt creates its files
+//! directly in the location. So a run at the prompt is refused before it creates a file, and the
+//! message names the conflict. `postmark run` creates a new directory and is not affected. A
+//! conflicting file that is created during a run ends the run, and stays.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -92,9 +92,9 @@ fn similar_names_do_not_conflict() {
             let test_dir = TestDir::new();
             let location = test_dir.directory("location");
             create_user_files(&location);
-            // The first name is a number above that of the last file. The second is a subdirectory
-            // above the last one. The third is used only by runs with another number of
-            // subdirectories.
+            // The first name is a number above that of the run's last file. The second is a
+            // subdirectory above the run's last one. Only runs with another number of
+            // subdirectories use the third name.
             write(&location.join("91"), "ninety-one\n", 0o600);
             std::fs::create_dir(location.join("s3")).unwrap();
             let other = if subdirectories == 1 { "s1" } else { "17" };

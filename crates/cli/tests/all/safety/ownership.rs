@@ -98,7 +98,7 @@ impl Visited {
     }
 }
 
-/// The heartbeat files of a process.
+/// The heartbeat files of a process, whose names contain its number.
 fn signs_of_life(process: u32) -> Vec<PathBuf> {
     let names = std::fs::read_dir("/dev/shm").unwrap();
     let of_process = format!("-{process}-");

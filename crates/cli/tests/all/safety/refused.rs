@@ -10,7 +10,7 @@ use crate::support::interface::{postmark, program_for_all};
 use crate::support::test_dir::{create_user_files, set_age, set_mode, write};
 use crate::support::{FileSystem, INTERFACES, Interface, Running, Snapshot, TestDir, Volume, Work};
 
-/// Exit status of a refused run.
+/// Exit status of a refused run: 1 for a session of the prompt, 2 for `postmark run`.
 fn refused(interface: Interface) -> i32 {
     if interface.is_prompt() { 1 } else { 2 }
 }

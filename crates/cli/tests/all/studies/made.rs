@@ -14,7 +14,7 @@ use super::{LITTLE, Lab};
 use crate::support::test_dir::set_mode;
 use crate::support::{Running, names};
 
-/// A study that uses its first target for a long time.
+/// A study whose first run takes 60 s, so that its target stays in use.
 const LONG: &str = "study --files 50 --for 60s --no-overhead --quiet-time 0s --blocks 1";
 
 impl Lab {

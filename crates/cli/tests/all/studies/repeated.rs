@@ -23,7 +23,7 @@ fn numbers_of_a_repeated_run_are_those_of_its_archived_runs() {
         "5 runs | transactions/s | standard | deviation | 95 % interval | same operations",
     );
     ended.shows("run 1 of 5: ").shows("run 5 of 5: ");
-    // A study that is complete is only shown again.
+    // `--resume` performs no run of a complete study, and reports its results.
     let found = repeats(&lab, "study --resume");
     let runs = lab.complete();
     assert_eq!((runs.len(), found.runs.len()), (5, 5));
@@ -103,8 +103,8 @@ fn repetition_ends_as_soon_as_the_interval_is_narrow_enough() {
     let words = format!("run {LITTLE} --engine null --mix read=1 --until 50% --target a");
     let found = repeats(&lab, &words);
     assert_eq!(found.until, Some(0.5));
-    // A study ends only at one of its looks, the numbers of blocks in `Looks`. On a machine without
-    // other load, it ends at the first look.
+    // A study may end early only after certain numbers of blocks, which `Looks` lists. On a machine
+    // without other load, it ends after the first of these numbers.
     let runs = found.runs.len() as u32;
     runs.assert(study::Looks::new(100).blocks().contains(&runs) && runs < 100);
     let width = found.metrics[0].interval.unwrap().half_width;

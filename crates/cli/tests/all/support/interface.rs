@@ -41,7 +41,8 @@ pub enum Phase {
 
 pub const PHASES: [Phase; 3] = [Phase::Prepare, Phase::Transactions, Phase::Delete];
 
-/// The workload and the locations of a run.
+/// What a test run performs and where. [`Interface`] converts this to options or to commands of the
+/// prompt.
 #[derive(Clone, Debug)]
 pub struct Work {
     pub files: u64,

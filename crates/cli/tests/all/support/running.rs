@@ -15,7 +15,7 @@ use super::{Ended, heartbeats};
 
 /// A test fails if its program takes longer than this.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// The limit for programs that are known to take long.
+/// The same limit for programs that are known to take long.
 const LONG_PATIENCE: Duration = Duration::from_secs(1_800);
 /// Interval at which the state of a program is checked.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
@@ -76,7 +76,7 @@ impl Running {
         {
             command.env("POSTMARK_ARCHIVE", "none");
         }
-        // Tests wait for the progress lines of phases.
+        // Adds `--verbose`, because tests wait for the progress lines of phases.
         let mut words = std::iter::once(command.get_program()).chain(command.get_args());
         let is_program = |word: &OsStr| Path::new(word).ends_with("postmark");
         if words.any(is_program) && words.next().is_some_and(|word| word == "run") {
