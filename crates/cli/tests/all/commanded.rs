@@ -12,8 +12,8 @@ use record::{Classic, ClassicFigures, Edition, End};
 /// Commands that open a file. The name of the file follows the command.
 const OF_FILES: [&[u8]; 3] = [b"run", b"show", b"load"];
 
-/// # Panics Panics if the session fails, its exit status is above 1, or a message has harmful
-/// characters.
+/// # Panics
+/// Panics if the session fails, its exit status is above 1, or a message has harmful characters.
 pub fn command(bytes: &[u8]) {
     let lines = bytes.split(|byte| *byte == b'\n').map(without_file);
     let lines = lines.collect::<Vec<&[u8]>>().join(&b'\n');

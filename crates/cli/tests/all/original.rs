@@ -61,7 +61,7 @@ pub fn directory() -> tempfile::TempDir {
         .unwrap()
 }
 
-/// Output and exit status of the original or of this program. Tests assert that both are equal.
+/// Output and exit status of the original or of this program, which tests compare.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Said {
     pub output: Vec<u8>,
