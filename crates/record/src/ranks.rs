@@ -16,7 +16,7 @@ use crate::host_phase::HostId;
 use crate::outcome::Outcome;
 use crate::tool::Tool;
 
-/// The ranks of a run, and their hosts.
+/// The processes that a launcher such as `mpirun` started for one run, and their hosts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClusterRecord {
     /// Number of ranks that the launcher started; for a sweep of ranks, the number of ranks at the
@@ -73,7 +73,7 @@ pub struct RankClock {
     /// the end.
     pub end: Fact<RankClockOffset>,
     /// Wall clock of the rank minus the wall clock of rank 0 at the same moment, in nanoseconds.
-    /// The error of this difference is that of `begin`.
+    /// The maximum error is `begin.error_ns`.
     pub wall_offset_ns: i64,
 }
 
@@ -108,7 +108,7 @@ impl HostRecord {
     }
 }
 
-/// A rank whose part of the record is missing.
+/// A rank that the launcher started, but that left no readable part of the record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MissingRank {
     /// Number of the rank, from 0.
@@ -144,7 +144,7 @@ pub struct ObserverRecord {
     pub phases: Vec<ObserverPhase>,
 }
 
-/// Counters of an observer in one phase.
+/// Changes of the counters of an observer's machine in one phase of the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ObserverPhase {
     /// Index of the load level to which the phase belongs, from 0; null outside of a sweep.
@@ -163,7 +163,7 @@ pub struct ObserverPhase {
 
 impl ClusterRecord {
     /// Describes a single rank of `launched`, before its record is joined with those of other
-    /// ranks. The rank's `host` becomes 0.
+    /// ranks. Sets the rank's host index to 0, because the result lists only `host`.
     pub fn of_one(launched: u32, rank: RankRecord, host: HostRecord) -> Self {
         Self {
             launched,
@@ -196,7 +196,7 @@ impl ClusterRecord {
         kernels
     }
 
-    /// Returns the name of a rank's host, if it is known.
+    /// Looks up the name of a rank's host; `None` if the rank's host index is not in `hosts`.
     pub fn hostname_of(&self, rank: &RankRecord) -> Option<&str> {
         let host = self.hosts.get(rank.host as usize)?;
         Some(&host.host.hostname)

@@ -51,7 +51,7 @@ const SLICE_BYTES: u64 = size_of::<BTreeMap<(Role, Action), SliceMeter>>() as u6
 /// can be long.
 const TOLD_MAX: usize = 300;
 
-/// Reason why a record cannot be read.
+/// Reason why a text is rejected as a record: its form, its version, its length or its numbers.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
@@ -287,8 +287,8 @@ impl<'de> Visitor<'de> for Value<'_> {
             if is_document {
                 self.0.is_summary = name == Name::Summary;
             }
-            // Names inside a summary need no special counting: a summary is at most stored as a
-            // JSON value.
+            // Names inside a summary are not counted specially, because a summary is not converted
+            // to the types of this crate.
             self.0.name = if self.0.is_summary { Name::Other } else { name };
             self.0.is_record = is_document && name == Name::Record;
             let number = object.next_value_seed(Value(self.0))?;

@@ -1,5 +1,4 @@
-//! The record of a run, as it is written and read. Moments are in nanoseconds of a monotonic clock
-//! since the run's origin.
+//! The record of a run. All moments are nanoseconds since the run's origin, by a monotonic clock.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,7 +58,8 @@ pub struct Check {
     /// Number of names that were not checked: an operation on them had failed, so they may or may
     /// not exist.
     pub left_out: u64,
-    /// Duration of the check, in nanoseconds.
+    /// Time that the check took, in nanoseconds. If several workers checked at the same time, the
+    /// longest.
     pub duration_ns: u64,
 }
 
@@ -75,7 +75,7 @@ pub struct Stalled {
     /// Duration of the operation, in nanoseconds. If the operation did not return, this is its age
     /// when the run last checked it.
     pub ns: u64,
-    /// Whether the operation returned later.
+    /// False if the operation had not returned when the record was written.
     pub came_back: bool,
 }
 
@@ -84,15 +84,15 @@ pub struct Stalled {
 pub struct ErrorRecord {
     /// The failed operation, or an action of the run itself.
     pub operation: String,
-    /// The failed call within the operation.
+    /// The failed call within the operation, such as `write`.
     pub step: String,
-    /// Error number of the system. Not available if the system returned none.
+    /// Error number of the system. Not applicable if the system returned none.
     pub errno: Fact<i32>,
     /// Description of the error, such as `No space left on device`.
     pub message: String,
-    /// Number of errors with this operation, call and error number.
+    /// Number of these errors. The other fields describe the first one.
     pub count: u64,
-    /// Path of the first error.
+    /// Path that the first failed operation used.
     pub first_path: String,
     /// Bytes that the first failed operation had read or written before it failed.
     pub moved_bytes: Fact<u64>,
@@ -123,11 +123,11 @@ pub struct CleanUp {
     pub incomplete: bool,
 }
 
-/// The load of one level of a sweep.
+/// The load of one level of a sweep, such as `"closed"` or `{"rate": 5000.0}`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Load {
-    /// A closed loop.
+    /// A closed loop: a worker starts its next operation when an earlier one has completed.
     Closed,
     /// An open loop; the value is the offered rate, in transactions per second.
     Rate(f64),
@@ -146,7 +146,7 @@ impl Load {
         }
     }
 
-    /// Returns the number of workers, if the load is a number of workers.
+    /// Returns the number of workers of each rank; `None` unless the sweep varies this number.
     pub fn workers(self) -> Option<u32> {
         match self {
             Self::Workers(workers) => Some(workers),
@@ -154,7 +154,7 @@ impl Load {
         }
     }
 
-    /// Returns the number of workers or ranks, if the load is a number of workers or ranks.
+    /// Returns the value of `Workers` or `Ranks`; `None` for `Closed` and `Rate`.
     pub fn count(self) -> Option<u32> {
         match self {
             Self::Workers(count) | Self::Ranks(count) => Some(count),
@@ -278,12 +278,13 @@ impl Actual {
         }
     }
 
-    /// Whether the run did not complete.
+    /// Whether the run was interrupted, failed, was killed, or has not ended yet.
     pub fn is_partial(&self) -> bool {
         self.outcome != Outcome::Complete
     }
 
-    /// Returns a phase of the run, if it was started.
+    /// Returns the phase; `None` if it was not started. A sweep's transactions are in
+    /// `sweep_steps`.
     pub fn phase(&self, phase: Phase) -> Option<&PhaseRecord> {
         self.phases.iter().find(|record| record.phase == phase)
     }
@@ -335,7 +336,7 @@ impl From<&Clocks> for Origin {
     }
 }
 
-/// Everything about one run.
+/// The record of one run: its spec, its machine and its results. Reports are computed from it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Record {
     /// Version of this schema. Programs reject records with newer versions than their own.

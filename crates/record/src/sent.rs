@@ -14,7 +14,7 @@ use crate::run::{PhaseRecord, Record};
 #[serde(bound = "T: AsText")]
 pub struct Sent<T>(#[serde(with = "self")] pub T);
 
-/// A value that is sent as text.
+/// A record, or a part of one, that ranks send to each other as JSON text.
 pub trait AsText: Sized {
     /// Converts the value to text.
     ///

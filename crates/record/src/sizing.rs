@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spec::WorkingSet;
 
-/// Result of the steady-state rule.
+/// The rates of a run that ends by a steady-state rule, and the results of both rules.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SteadyFound {
     /// Whether the last window was steady.

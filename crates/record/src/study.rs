@@ -39,8 +39,8 @@ pub struct StudyPart {
     /// The scratch file system that the study created for the run; null if the target existed
     /// before.
     pub made: Option<MadeFileSystem>,
-    /// Number of times that the pool's files were churned before the measured run; null if they
-    /// were not.
+    /// Age of the pool: before the measured run, another run created this many times the pool's
+    /// number of files. Null if the pool was not aged.
     pub age: Option<u64>,
 }
 
@@ -56,7 +56,7 @@ pub struct Coordinate {
 /// The wait for a quiet machine before a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct QuietTime {
-    /// Duration of the wait, in nanoseconds.
+    /// Duration of the wait, in nanoseconds, also if the machine did not become quiet.
     pub waited_ns: u64,
     /// Whether the machine was quiet at the end of the wait.
     pub is_quiet: bool,

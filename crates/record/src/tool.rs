@@ -7,7 +7,7 @@ use workload::fingerprint;
 pub struct Tool {
     /// Name of the program: `postmark`.
     pub name: String,
-    /// Version of the program that wrote the record.
+    /// Version of the program, such as `1.0.0`.
     pub version: String,
     /// Version of the generators of the operation stream. A fingerprint depends on this version and
     /// on the workload.

@@ -3,8 +3,8 @@
 //!
 //! The code of the interactive mode contains the original's other texts (`show`, help, progress),
 //! and uses the scaling of this module. The arithmetic is that of Debian's x86-64 binary: whole
-//! seconds in 32 bits, truncating integer rates, and 32-bit float rates and byte sums. For edition
-//! 1.0, byte sums are whole numbers, as the figures published for that edition show.
+//! seconds in 32 bits, truncating integer rates, and 32-bit float rates and byte sums. For version
+//! 1.0 of PostMark, byte sums are whole numbers, as the figures published for that version show.
 
 use std::fmt::Write as _;
 
@@ -20,7 +20,7 @@ pub const fn banner(edition: Edition) -> &'static str {
 }
 
 /// The report of a run in the given format. Empty if the run ran out of files, as in the original.
-/// Edition 1.0 has no terse format, so its report is always verbose.
+/// Version 1.0 of PostMark has no terse format, so its report is always verbose.
 pub fn report(figures: &ClassicFigures, format: Format) -> String {
     if figures.end != End::Complete {
         return String::new();
@@ -128,7 +128,7 @@ fn add_data(text: &mut String, figures: &ClassicFigures, seconds: i32) {
     }
 }
 
-/// A sum of bytes and its rate in bytes/s, formatted as in the report of the edition.
+/// A sum of bytes and its rate in bytes/s, formatted as in the report of that version of PostMark.
 fn sum_and_rate(bytes: f64, seconds: i32, edition: Edition) -> (String, String) {
     match edition {
         // Bytes and bytes/s are whole numbers: in the session printed in the paper, 1,337,821 bytes
@@ -165,7 +165,7 @@ pub fn terse(figures: &ClassicFigures) -> String {
     text
 }
 
-/// Formats a whole number of bytes as the original's `show` command and the report of edition 1.0
+/// Formats a whole number of bytes as the original's `show` command and the report of version 1.0
 /// do. Numbers below a kilobyte are whole bytes; larger numbers have two decimals.
 pub fn scaled_size(bytes: i64, edition: Edition) -> String {
     let megabyte = i64::from(edition.rules().megabyte_bytes);
@@ -178,7 +178,7 @@ pub fn scaled_size(bytes: i64, edition: Edition) -> String {
     }
 }
 
-/// A sum or rate of bytes as the reports of edition 1.5 print it. Unlike [`scaled_size`], it
+/// A sum or rate of bytes as the reports of version 1.5 print it. Unlike [`scaled_size`], it
 /// formats exactly one megabyte as `1024.00 kilobytes`. All smaller numbers except 0 are in
 /// kilobytes, and 0 has six decimals.
 pub fn scaled_sum(bytes: f32) -> String {
@@ -193,7 +193,7 @@ pub fn scaled_sum(bytes: f32) -> String {
     }
 }
 
-/// A sum of bytes, formatted as in the report of the edition.
+/// A sum of bytes, formatted as in the report of that version of PostMark.
 pub fn data(bytes: f64, edition: Edition) -> String {
     match edition {
         Edition::V1_0 => scaled_size(bytes as i64, edition),

@@ -22,7 +22,6 @@ pub(crate) use self::table::{linked_table, table};
 pub(crate) use self::verdicts::{all_reasons, levels, verdicts};
 pub(crate) use self::words::{metric_name, noun, result, value};
 
-/// The documents of several tables of comparisons, one after another.
 pub fn documents(tables: &[Comparisons]) -> Document {
     let mut document = Document::default();
     for (number, table) in tables.iter().enumerate() {
@@ -45,7 +44,8 @@ pub fn document(found: &Comparisons) -> Document {
 
 /// What a table compares, and its blocks, runs and verdicts, as one line.
 pub(crate) fn title(found: &Comparisons) -> String {
-    // Further no-break spaces separate the two halves, and indent the second half on its own line.
+    // A line can break only at the ordinary space. The no-break spaces after it separate the two
+    // parts, or indent the second part on a line of its own.
     format!("{} \u{a0}\u{a0}{}", subject(found), size(found))
 }
 

@@ -78,7 +78,6 @@ pub fn json<'a>(engines: impl IntoIterator<Item = &'a EngineFacts>) -> String {
     document::json(&engines.into_iter().map(named).collect::<Vec<_>>())
 }
 
-/// The engines as a list for readers.
 pub fn document<'a>(engines: impl IntoIterator<Item = &'a EngineFacts>) -> Document {
     let mut document = Document::default();
     document.line("I/O engines, for postmark run --engine NAME:");

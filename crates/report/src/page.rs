@@ -1,9 +1,9 @@
 //! One HTML file about runs, made for sharing: complete without network and without script, with
 //! the records embedded. The same records always produce the same bytes.
 //!
-//! The content is a document; submodule `file` adds the HTML file around the content. The file's
-//! content security policy forbids every request and every script except our own, which is
-//! identified by its hash. Embedded records are data, not code.
+//! The content of a page is a `Document`; submodule `file` adds the HTML around it. The content
+//! security policy of the file forbids every request. It forbids every script except our own, which
+//! is identified by its hash. Embedded records are data, not code.
 
 mod calls;
 mod cells;

@@ -26,19 +26,21 @@ const DIRECTORY: &str = "/dev/shm";
 const PREFIX: &str = "postmark-";
 /// Identifies a file of signs of life with this layout.
 const MAGIC: u64 = 0x706f_7374_6d61_726b;
-/// The file consists of lines of words. The following constants are indices of words in the first
-/// line. Each further line is the status of one operation in flight (`crate::worker_status::Slot`).
+/// The file is an array of lines, each with `LINE_WORDS` words of 64 bits. The constants below are
+/// indices of words in the first line. Each further line is the status of one operation in flight
+/// (`crate::worker_status::Slot`).
 const WORD_MAGIC: usize = 0;
 /// Number of times that the clocks were read.
 const WORD_TICKS: usize = 1;
 /// The run's clock and the wall clock, as last read, in nanoseconds. Readings alternate between the
 /// two pairs, so that a kill between two stores leaves the earlier pair intact.
 const WORD_PAIRS: [[usize; 2]; 2] = [[2, 3], [4, 5]];
-/// The wall clock when the run began, and its lowest value since then.
+/// Wall-clock time when the run began, and the lowest wall-clock time since then.
 const WORD_BEGAN: usize = 6;
 const WORD_EARLIEST: usize = 7;
-/// Number of directories that contain a manifest of the run: the signs of life are needed until the
-/// last one is cleaned. 0 while the directories are being prepared: the run has made no file yet.
+/// Number of directories that contain a manifest of the run. The signs of life are needed until the
+/// last of these directories is cleaned. The number is 0 until the directories are prepared, which
+/// is before the run makes its first file.
 const WORD_DIRECTORIES: usize = 8;
 /// The highest value of the wall clock since the run began. If the clock was set back, files made
 /// before that change have later times than the clock's last value.

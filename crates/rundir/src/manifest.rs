@@ -148,7 +148,8 @@ pub struct KeptPool {
 pub struct Position {
     /// Number of transactions that had begun.
     pub transactions: u64,
-    /// Number of intents performed in transactions.
+    /// Number of operations that the stream issued in transactions, including skipped ones. One
+    /// transaction can consist of several.
     pub intents: u64,
 }
 

@@ -9,7 +9,7 @@ pub const NAME: &str = ".postmark-manifest.json";
 /// the run began follow.
 pub(crate) const DRAFT_PREFIX: &str = ".postmark-manifest.json.";
 
-/// Prefix of the name of a run's own directory.
+/// A run's own directory is named `postmark-SECONDS-PROCESS-ATTEMPT`, with the time of its start.
 pub(crate) const OWN_DIRECTORY_PREFIX: &str = "postmark-";
 
 /// Maximum number of names that [`listed`] returns.

@@ -109,8 +109,8 @@ pub(crate) fn began(
         }
     }
     let manifest = directory.facts_of(names::NAME.as_bytes())?;
-    // The modification time is used, because the change time may be later: NFS and FUSE also change
-    // the names of a file when it is closed.
+    // The change time is not used, because it may be later than the beginning of the run: NFS and
+    // FUSE can rename or remove a name of a file when the file is closed.
     Ok(manifest.born.or(manifest.modified))
 }
 

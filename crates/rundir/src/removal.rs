@@ -155,7 +155,8 @@ impl<'a> Removal<'a> {
             .names(directory, path, Manifest::may_name_a_file)
             .iter()
         {
-            // `may_name_a_file` accepts only numbers from 1 to the highest number of the manifest.
+            // `may_name_a_file` accepts only numbers from 1 to `numbers_max` of the manifest, so
+            // the name is a number.
             let number = running_number(name).unwrap_or(0);
             if number > self.numbers_made {
                 self.leave(

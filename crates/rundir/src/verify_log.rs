@@ -240,7 +240,7 @@ fn read(path: &Path) -> Result<History, VerifyError> {
     })
 }
 
-/// Returns the present path of each location's directory, opened.
+/// Finds and opens the directory of each location, which may be at another path than in the run.
 fn find_directories(
     namespace: &dyn Namespace,
     path: &Path,

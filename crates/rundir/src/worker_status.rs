@@ -51,7 +51,6 @@ pub type PartlyWritten = BTreeSet<(WrittenName, u32)>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Aside {
-    /// Opens a session of the I/O engine.
     OpenSession,
     /// Makes a directory of the pool.
     MakeDirectory,
@@ -67,7 +66,6 @@ pub enum Aside {
     Warm,
     /// Drops a file from the page cache.
     Cool,
-    /// Writes the acknowledgement log.
     AckLog,
 }
 

@@ -24,8 +24,8 @@ pub(crate) struct SpoiledThings {
 /// files and names that must exist.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Acknowledged {
-    /// Number of transaction intents that the worker performed. The contents of a private pool
-    /// follow from this number.
+    /// Number of operations that the worker took from its stream in transactions, including skipped
+    /// ones. The contents of a private pool follow from this number.
     pub intents: u64,
     /// For a shared pool, a sample of its entries, which a worker of another rank checks. `None`
     /// for a private pool, and before the transactions.

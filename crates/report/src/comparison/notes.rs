@@ -1,5 +1,5 @@
-//! Notes below a table of comparisons: the A/A control, the smallest detectable difference, blocks
-//! that would decide more, reservations, targets, and excluded runs.
+//! Notes below a table of comparisons: the A/A control, the smallest detectable difference, the
+//! number of further blocks needed, differences in conditions, targets, and excluded runs.
 
 use document::Document;
 use document::units::{bound, counted, grouped};
@@ -24,7 +24,7 @@ pub(crate) fn add_notes(document: &mut Document, found: &Comparisons) {
     add_basis(document, found);
 }
 
-/// The notes that a gate shares with a comparison.
+/// Adds the notes that the report of a gate has in common with that of a comparison.
 pub(crate) fn add_gate_notes(document: &mut Document, found: &Comparisons) {
     document.words(bound(&aa_control(found)));
     add_basis(document, found);
@@ -51,7 +51,7 @@ fn add_basis(document: &mut Document, found: &Comparisons) {
     }
 }
 
-/// A text for each metric, after its name. The name of the only metric is left out.
+/// Prefixes each text with the name of its metric, unless the table has only one metric.
 fn by_metric(found: &Comparisons, values: Vec<(study::Metric, String)>) -> Vec<String> {
     let is_only = metrics(found).len() == 1;
     let words = |(metric, value)| match is_only {

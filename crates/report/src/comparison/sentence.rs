@@ -1,4 +1,4 @@
-//! Comparisons as sentences.
+//! Sentences about comparisons, such as "A makes 1.40 times B's transactions/s", and their parts.
 
 use document::units::{counted, percent};
 use study::{

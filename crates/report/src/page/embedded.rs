@@ -16,11 +16,11 @@ use self::histograms::{Longer, shorter};
 /// Maximum size of a page in bytes, for writing and for reading.
 pub const PAGE_BYTES_MAX: usize = 64 << 20;
 /// Maximum size of the uncompressed records in a page, in bytes. Compression usually reduces
-/// records to about a tenth. The largest page contains 48 MiB of compressed records (as Base64),
-/// which exceed this limit only if they were compressed to less than a fortieth.
+/// records to about a tenth. The largest page contains 48 MiB of compressed records, because Base64
+/// lengthens them by a third. This limit is more than 40 times as large.
 pub const RECORDS_BYTES_MAX: u64 = 2 << 30;
-/// Maximum size of records that are compressed with the best level, which would take seconds for
-/// larger records. No study with records in the current format is that large.
+/// Maximum size of the records, in bytes, for the best level of compression. For larger records,
+/// that level would take seconds.
 const THOROUGH_BYTES_MAX: usize = 24 << 20;
 const BEGIN: &str = "<script type=\"application/vnd.postmark.records+gzip\" id=\"records\">";
 /// The beginning of the element if the histograms in the records are converted to short texts.

@@ -158,7 +158,6 @@ fn response(document: &mut Document, operations: &[&OperationRecord], which: &st
     self::curves(document, title, caption, "time", &curves);
 }
 
-/// A line in a percentile chart.
 pub(super) struct Curve<'a> {
     pub name: String,
     pub latency: &'a Histogram,
@@ -221,8 +220,7 @@ pub(crate) fn share(parts: f64) -> String {
     if parts <= 1.0 {
         return "0 %".to_owned();
     }
-    // `digits` suffices for all nines of the percentile. A percentile between 99 % and 99.9 % has
-    // as many digits as 99.9 %.
+    // Enough decimals to distinguish the percentile from 100 %; trailing zeros are removed below.
     let digits = (parts.log10().ceil() as usize).saturating_sub(1);
     let share = format!("{:.digits$}", 100.0 - 100.0 / parts);
     let share = match digits {

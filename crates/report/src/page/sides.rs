@@ -14,7 +14,7 @@ use crate::comparison::unlike_words;
 
 pub(super) struct SideRun<'a> {
     pub observed: &'a Observed,
-    /// The same run as the page shows it, with its record and remarks.
+    /// The run as the page shows it, with its record and remarks.
     pub run: &'a PageRun<'a>,
     /// Position of the run among all runs in order of time, from 1.
     pub order: usize,

@@ -187,10 +187,11 @@ fn spread(document: &mut Document, summary: &Summary) {
     }
 }
 
-/// A part of a phase: the phase's name (empty except for the first part), the phase, and the part.
+/// One row of a table about phases: the name of the phase (empty after its first row), the phase,
+/// and the part of the phase that the row shows.
 pub(super) type Part<'a, T> = (&'static str, &'a PhaseSummary, &'a T);
 
-/// Returns the parts of all phases that `parts` selects.
+/// Returns a row for each part that `parts` selects from the phases, in order.
 pub(super) fn by_phase<T: 'static>(
     summary: &Summary,
     parts: fn(&PhaseSummary) -> &[T],

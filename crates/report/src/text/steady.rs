@@ -11,7 +11,6 @@ fn threshold(fraction: f64) -> String {
     format!("{:.0} %", 100.0 * fraction)
 }
 
-/// Adds the result of the steady-state rule for the transactions.
 pub(crate) fn steady(document: &mut Document, asked: &SteadyAsked, phase: &PhaseSummary) {
     let Some(found) = &phase.steady else {
         return;

@@ -57,8 +57,8 @@ fn pages_are_accessible_at_every_width_and_send_no_requests() {
                 wider.as_i64().unwrap() <= 0,
                 "{name} is {wider} wider than {width} pixels"
             );
-            // Findings about colours do not depend on the width. Therefore dark colours are checked
-            // at one width, and only the run's page is checked at the largest width.
+            // Findings about colours do not depend on the width, so dark colours are checked at one
+            // width only. At the largest width, only the page of a run is checked.
             let colours = match width {
                 1280 => &["dark", "light"][..],
                 390 => &["light"],
@@ -339,7 +339,6 @@ fn page_works_in_dark_mode_in_print_and_without_script() {
     let (one, other) = (kept(), over_time(40, &[Action::Read]));
     let (json, other_json) = (verdict::to_json(&one), verdict::to_json(&other));
     browser.open(&page(&[run(&one, &json), run(&other, &other_json)]));
-    // Links lead to the runs.
     browser.point("nav li:nth-child(2) a", (0.5, 0.5), true);
     assert_eq!(browser.value("location.hash"), "#run-2");
     let top = browser.value("document.querySelector('#run-2').getBoundingClientRect().top");

@@ -83,8 +83,8 @@ impl<R: BufRead> Longer<R> {
             return Err(spoilt());
         }
         if std::mem::take(&mut self.is_text) {
-            // The opening quotation mark was removed from `ready`, because a list has no quotation
-            // marks.
+            // The text ends with its closing quotation mark. The list that replaces the text has
+            // none.
             let text = self
                 .ready
                 .strip_suffix(b"\"")
