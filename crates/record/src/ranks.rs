@@ -82,8 +82,8 @@ pub struct RankClock {
 pub struct RankClockOffset {
     /// When the offset was measured, by the rank's own monotonic clock, in nanoseconds.
     pub at_ns: i64,
-    /// Clock of rank 0 minus clock of the rank, in nanoseconds. A moment on the rank's clock plus
-    /// this offset is the moment on the clock of rank 0.
+    /// Clock of rank 0 minus clock of the rank, in nanoseconds. Added to a time of the rank's
+    /// clock, it gives the time of rank 0's clock.
     pub offset_ns: i64,
     /// Maximum error of the offset, in nanoseconds.
     pub error_ns: u64,

@@ -1,4 +1,5 @@
-//! The record of a run. All moments are nanoseconds since the run's origin, by a monotonic clock.
+//! The record of a run. All times of events are nanoseconds since the run's origin, by a monotonic
+//! clock.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,7 +64,8 @@ pub struct Check {
     pub duration_ns: u64,
 }
 
-/// A worker whose operation did not return for a long time.
+/// A worker whose operation did not return for longer than `stall_timeout_ns` of the run spec, or,
+/// while the run was stopping, for more than a few seconds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Stalled {
     /// Number of the worker; null for the run itself, between phases.
@@ -163,7 +165,7 @@ impl Load {
     }
 }
 
-/// One load level of a sweep.
+/// One load level of a sweep, performed by the run of the record or by a run of its own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepStep {
     /// Requested load: a closed loop, a rate, or a number of workers or ranks.
@@ -171,7 +173,7 @@ pub struct SweepStep {
     /// Number of workers that performed operations.
     pub workers: u32,
     /// Phases of the level: the transactions. If the level has its own pool, the phases before and
-    /// after the transactions are included. Moments count from the origin of the run that performed
+    /// after the transactions are included. Times count from the origin of the run that performed
     /// the level.
     pub phases: Vec<PhaseRecord>,
     /// The run that performed the level, if each level has its own run. Null for the first level,
@@ -184,7 +186,7 @@ pub struct SweepStep {
 pub struct SweepStepRun {
     /// Hash of this run's workload and its first operations. It depends on the number of workers.
     pub fingerprint: Fingerprint,
-    /// The moment from which the moments of this run's phases count.
+    /// The start of this run. The times in its phases count from it.
     pub origin: Origin,
     /// Changes of the machine's counters from the start to the end of this run.
     pub during: SystemDuring,
@@ -223,8 +225,8 @@ pub struct Actual {
     /// was not performed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check_across: Option<Check>,
-    /// The check of a pool that was reused from an earlier run (by count and by sample), or that
-    /// another rank had prepared; null if there was no such pool.
+    /// The check of a pool that this rank did not create: of a reused pool from an earlier run (by
+    /// count and by sample), or of a pool that another rank had prepared. Null for any other pool.
     pub taken: Option<Check>,
     /// Operations that another rank did not see at once. Absent if all operations were seen at
     /// once, or if no operation was checked by another rank.
@@ -232,8 +234,8 @@ pub struct Actual {
     pub stale: Option<Stale>,
     /// Workers whose operation did not return for a long time.
     pub stalled: Vec<Stalled>,
-    /// Numbers of the original PostMark's report; null for other workloads, or if the first worker
-    /// did not start.
+    /// Numbers of the original PostMark's report; null for workloads other than the classic one, or
+    /// if the first worker did not start.
     pub classic: Option<ClassicFigures>,
     /// Removal of files after an unfinished run; null if the run completed, or kept its pool.
     pub clean_up: Option<CleanUp>,
@@ -302,7 +304,7 @@ impl Actual {
     }
 }
 
-/// The common start of all workers, from which the record's moments count. The monotonic clock
+/// The common start of all workers. The times in the record count from it. The monotonic clock
 /// counts from the boot that `host.boot_id` identifies, and its source is
 /// `during.clocks.clock_source_before`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -355,7 +357,7 @@ pub struct Record {
     /// Hash of the workload and its first operations. Runs with equal fingerprints have the same
     /// operations.
     pub fingerprint: Fingerprint,
-    /// The moment from which the record's moments count.
+    /// The start of the run's workers. The times in the record count from it.
     pub origin: Origin,
     /// Facts about the machine, read at the start.
     pub host: Host,

@@ -8,7 +8,7 @@ use spec::WorkingSet;
 /// The rates of a run that ends by a steady-state rule, and the results of both rules.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SteadyFound {
-    /// Whether the last window was steady.
+    /// Whether the last window was steady by the requested rule.
     pub is_steady: bool,
     /// Transactions per second in each round, in order.
     pub rounds: Vec<f64>,

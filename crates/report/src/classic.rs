@@ -239,7 +239,8 @@ mod tests {
     use super::*;
 
     /// The counts of a run of Debian's binary with its defaults and 25 transactions. `seconds` are
-    /// the moments between which creation, transactions and deletion took place.
+    /// the beginning of the run, the beginning and the end of the transactions, and the end of the
+    /// run.
     fn debian(seconds: [i64; 4]) -> ClassicFigures {
         ClassicFigures {
             edition: Edition::V1_5,

@@ -47,7 +47,7 @@ pub fn report(record: &Record) -> Document {
         steady::steady(document, asked, phase);
     }
     document.gap();
-    // The order is that of the usual questions: rate, latency, I/O, machine.
+    // Sections answer the usual questions in this order: rate, latency, I/O, machine.
     sweep::render(document, &summary, true);
     phases::render(document, &summary);
     ranks::render(document, &summary);

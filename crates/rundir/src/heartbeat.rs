@@ -42,8 +42,8 @@ const WORD_EARLIEST: usize = 7;
 /// last of these directories is cleaned. The number is 0 until the directories are prepared, which
 /// is before the run makes its first file.
 const WORD_DIRECTORIES: usize = 8;
-/// The highest value of the wall clock since the run began. If the clock was set back, files made
-/// before that change have later times than the clock's last value.
+/// Highest wall-clock time since the run began. If the clock was set back, files made earlier can
+/// have later times than the clock's last value.
 const WORD_LATEST: usize = 9;
 /// Index of the word with the number of lines of each worker (one line per operation in flight).
 const WORD_DEPTH: usize = 10;

@@ -58,7 +58,6 @@ pub(crate) struct Landmark {
     pub(crate) held: Arc<dyn Directory>,
 }
 
-/// Whether a directory that is held open has been removed.
 pub(crate) fn is_removed(held: &dyn Directory) -> bool {
     held.facts().is_ok_and(|facts| facts.names == Some(0))
 }

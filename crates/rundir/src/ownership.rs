@@ -84,8 +84,8 @@ pub(crate) struct Ownership<'a> {
     worker: Option<u32>,
     /// The expected contents of the files in this pool.
     contents: Pool<'a>,
-    /// Time of the last change of each file with several hard links, before this removal changed it
-    /// by removing a link. Used only if creation times are not available.
+    /// Change time of each file with several hard links, from before this removal. Removing a link
+    /// changes that time. Used only if creation times are not available.
     linked: HashMap<Identity, Option<Stamp>>,
 }
 
@@ -149,8 +149,8 @@ impl<'a> Ownership<'a> {
         }
     }
 
-    /// Returns the creation time of a file, or its last change before this `clean` removed links to
-    /// it.
+    /// Returns the creation time of a file. If it is not available, returns the change time from
+    /// before this `clean` removed links to the file.
     fn born_before_removals(&mut self, facts: &Facts) -> Option<Stamp> {
         let changed = facts.born_or_changed();
         let (None, Some(identity)) = (facts.born, facts.identity) else {

@@ -361,8 +361,8 @@ mod tests {
             found.map(paths).map_err(|error| error.to_string())
         };
         let both = Ok(vec![Some(a.clone()), Some(b.clone())]);
-        // `a` and `b` are run directories with the same name. The given path is that of one of
-        // them; the other one is found at its original path.
+        // `a` and `b` are run directories with the same name. One of them is at the given path, the
+        // other at its original path.
         assert_eq!(find(&top.join("b"), &[&a, &b], true), both);
         assert_eq!(find(&a, &[&a, &b], true), both);
         // The second directory was moved.

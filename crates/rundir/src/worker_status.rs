@@ -93,11 +93,11 @@ impl Aside {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing {
     Operation(Action),
-    /// Performs an aside on a name of this kind.
+    /// A call outside of the workload's operations, on a name of this kind.
     Aside(Aside, NameKind),
 }
 
-/// An operation or an aside in flight.
+/// An operation in flight, or a call outside of the workload's operations (an aside).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnderWay {
     /// A number that is unique among the operations and asides of this slot.

@@ -226,7 +226,7 @@ fn process(first_worker: u32, workers: &[Did], of: u32) -> Record {
     record
 }
 
-/// Converts the record to that of a rank on a host. Hosts 0 and 1 share a kernel.
+/// Turns the record of a process into the record of a rank. Hosts 0 and 1 share a kernel.
 fn part(
     record: Record,
     rank: u32,

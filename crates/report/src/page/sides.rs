@@ -37,8 +37,8 @@ pub(super) fn anchor(run: u64) -> String {
     format!("run-{run}")
 }
 
-/// All configurations: in each group the baseline, its A/A control, and then the others.
-/// Configurations without a run are left out.
+/// All configurations by group: the baseline, its A/A control, and the candidates. Configurations
+/// without a run are left out.
 pub(super) fn all<'a>(
     groups: &'a [SideGroup],
     runs: &'a [(u64, PageRun<'a>)],

@@ -81,7 +81,7 @@ fn is_joined(step: &SweepStepSummary) -> bool {
     step.complete && step.holds && step.load != Load::Closed
 }
 
-/// A line through the sustained load levels, by load, and single points for the others.
+/// A line through the sustained load levels, by load, and single points for the other levels.
 fn series(
     name: &str,
     steps: &[&SweepStepSummary],

@@ -116,7 +116,7 @@ fn comparison_matches_its_golden_files() {
     );
 }
 
-/// Two configurations like those of a study of two file systems: three runs are not VALID.
+/// Compares two file systems as a study does. Three runs are not VALID.
 fn pair() -> Comparisons {
     let mut xfs = side("xfs", 7_100.0, 1, 10);
     for (run, level, rules) in [
@@ -198,7 +198,8 @@ fn medians_verdicts_and_targets_are_in_all_formats() {
     ];
     for text in &in_documents {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        // The median of xfs is that of nine runs around 7,100/s, because the tenth run is INVALID.
+        // The median of xfs covers nine runs around 7,100/s, because one of its ten runs is
+        // INVALID.
         let xfs = found.sides[1].medians[&Metric::Transactions];
         text.shows(&document::units::grouped(xfs.round() as u64))
             .shows(

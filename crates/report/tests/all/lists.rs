@@ -183,7 +183,7 @@ fn unfinished_run_reports_its_completed_phases() {
         let text = report::text::render(&record);
         text.shows("UNFINISHED: the program was killed");
         text.shows("INVALID");
-        // The last report is that of a run without a completed phase.
+        // The loop ends with a run that completed no phase.
         if record.actual.phases.pop().is_none() {
             break;
         }

@@ -9,7 +9,7 @@ use crate::golden::compare;
 use crate::pages::{figures, kept, swept};
 
 /// A sweep whose closed loop achieves 2,000/s. Three rates are sustained, two are not, and the
-/// measured order is not that of the loads.
+/// levels are not measured in the order of their loads.
 fn sweep() -> Record {
     let mut record = swept();
     let transactions = kept().actual.phase(Phase::Transactions).unwrap().clone();

@@ -15,9 +15,9 @@ pub enum LossKind {
     Missing,
     /// A removed name still exists.
     StillThere,
-    /// The contents, or the type of the entry, are not those that were written.
+    /// The contents or the type of the entry differ from those that were written.
     Torn,
-    /// The size is not the one that was acknowledged.
+    /// The size differs from the acknowledged size.
     WrongSize,
 }
 

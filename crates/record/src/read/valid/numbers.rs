@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum distance of a moment from the origin, and maximum duration: 2^62 ns, 146 years.
+/// Maximum time before or after the run's origin, and maximum duration: 2^62 ns, 146 years.
 const MOMENT_MAX_NS: u64 = 1 << 62;
 
 /// Maximum number of ranks. The program is designed for at most a hundredth of this number.

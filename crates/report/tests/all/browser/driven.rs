@@ -20,8 +20,8 @@ pub struct Browser {
     place: TempDir,
 }
 
-/// Returns the path of axe-core if the requirements of all tests exist: a driver, and axe-core. If
-/// one is missing, returns `None` and prints the reason, or panics if all tests are required.
+/// Returns the path of axe-core if Chromium, its WebDriver program and axe-core exist. Otherwise
+/// returns `None` and prints the reason, or panics if all tests are required.
 pub fn needed() -> Option<PathBuf> {
     let found = look();
     let all = std::env::var_os("CI").is_some()
