@@ -58,7 +58,8 @@ pub struct Coordinate {
 pub struct QuietTime {
     /// Duration of the wait, in nanoseconds, also if the machine did not become quiet.
     pub waited_ns: u64,
-    /// Whether the machine was quiet at the end of the wait.
+    /// Whether the machine was quiet at the end of the wait. A value that is not available counts
+    /// as quiet.
     pub is_quiet: bool,
     /// Bytes on the whole machine that were dirty or under write-back at the end of the wait.
     pub unwritten_bytes: Fact<u64>,

@@ -18,7 +18,6 @@ pub struct Makes {
     pub modes: Vec<u32>,
     /// Possible permission bits of the directories.
     pub directory_modes: Vec<u32>,
-    /// Upper bound for the size of a file, in bytes.
     pub size_max_bytes: u64,
     /// Lower bound for the size of a completely written file, in bytes.
     pub size_min_bytes: u64,
@@ -44,7 +43,7 @@ impl Makes {
     }
 }
 
-/// The beginning of a file's contents.
+/// The expected beginning of a file's contents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Begins {

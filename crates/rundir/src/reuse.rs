@@ -52,7 +52,7 @@ pub fn take_kept(
     Ok((run_directories, positions))
 }
 
-/// Returns the only kept pool of the workload in a location.
+/// Returns the kept pool of the workload in a location. Fails if there is none, or more than one.
 fn one(
     namespace: &Arc<dyn Namespace>,
     location: &Path,

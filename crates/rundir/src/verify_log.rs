@@ -25,7 +25,6 @@ use crate::ack_log::tree::{Place, Tree};
 /// [`Verified::lost_counts`].
 pub const NAMED_MAX: usize = 1000;
 
-/// Number of losses of one kind and operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct LossCount {
     /// The operation whose effect was lost.

@@ -28,7 +28,6 @@ pub(crate) fn metric_name(metric: Metric) -> String {
     }
 }
 
-/// A value of a metric, with its unit.
 pub(crate) fn value(metric: Metric, value: f64) -> Cell {
     match metric.unit() {
         MetricUnit::PerSecond => Number::Rate(value).into(),

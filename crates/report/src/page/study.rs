@@ -29,7 +29,7 @@ pub struct ComparedPage<'a> {
     pub metrics: &'a [Metric],
     /// The design of the study; `None` if the compared runs do not belong to a study.
     pub design: Option<&'a Design>,
-    /// Tables and charts of the same runs from another source, for example a paper.
+    /// Further tables and charts for the page, for example with the results of a paper.
     pub more: Document,
     /// All runs with their archive numbers.
     pub runs: Vec<(u64, PageRun<'a>)>,
