@@ -103,7 +103,6 @@ pub trait Events {
     }
 }
 
-/// A sink that ignores all events.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoEvents;
 

@@ -192,7 +192,8 @@ impl Failures {
             .is_some_and(|names| names.contains(&(kind, number)))
     }
 
-    /// Whether the state of any file or name is unknown.
+    /// Whether any file or name has unknown state. Takes no lock, so that it is fast for every
+    /// intent.
     #[inline]
     pub(crate) fn any_spoiled(&self) -> bool {
         self.spoiled.any.load(Ordering::Acquire)

@@ -13,9 +13,9 @@ use system::{DeviceNumber, Fact, Sources, Target};
 use workload::WorkloadError;
 use workload::{Action, Followed, Plan, Planner, Volume, Workload};
 
-/// Bytes of a directory entry with a name of up to 16 bytes. This includes the unused part of
-/// directory blocks, which are half to three quarters full. Therefore, each further byte of a
-/// longer name counts twice.
+/// Bytes of a directory entry with a name of up to 16 bytes, and of its share of the unused space
+/// in directory blocks, which are half to three quarters full. For the same reason, each further
+/// byte of a longer name counts twice.
 const NAME_BYTES: u64 = 32;
 
 /// Assumed block size in bytes if the file system reports none. 4 KiB is the most common size.
@@ -107,7 +107,8 @@ impl Ground {
     }
 }
 
-/// The file systems of a run's locations.
+/// The file systems that contain the run's locations. Locations on the same file system are one
+/// volume.
 pub(crate) struct Volumes {
     volume_of: Vec<usize>,
     rooms: Vec<RoomVolume>,
@@ -248,8 +249,9 @@ impl Volumes {
                 volumes,
             });
         }
-        // If the pool keeps growing beyond the part that a plan computes, only the upper bound is
-        // known. A pool that does not grow has nearly reached its peak within that part.
+        // A plan computes only a part of a large workload. If the pool keeps growing after that
+        // part, only the upper bound is known. A pool that does not grow has nearly reached its
+        // peak by that point.
         if is_cut(workload) && workload.grows() {
             return Ok(Room {
                 exact: false,

@@ -56,7 +56,7 @@ pub(crate) fn measure(request: &RunSpec, actual: &Actual, control: &Control) -> 
         return Fact::NotApplicable;
     }
     let request = asked(request, performed);
-    // The report of a run should not wait for longer than the run took.
+    // Limits the repetitions, so that the report of a run does not wait longer than the run took.
     let measured_ns = actual.transactions().map(PhaseRecord::measured_ns).sum();
     let repeat_max = TIME_MAX.min(Duration::from_nanos(measured_ns));
     let began = Instant::now();

@@ -1,5 +1,5 @@
-//! Detects pauses of the program, in which the program is ready to run but is stopped. A thread
-//! wakes up every 20 ms. If it wakes up late without having waited for a processor, the program was
+//! Detects pauses of the program: times in which it is ready to run but is stopped. A thread wakes
+//! up every 20 ms. If it wakes up late without having waited for a processor, the program was
 //! stopped.
 //!
 //! The time in the run queue distinguishes a pause from a busy machine. On a busy machine a thread
@@ -32,7 +32,7 @@ const NONE: Pauses = Pauses {
     total_ns: 0,
     longest_ns: 0,
 };
-/// Longest time that the end of a phase waits for the late wake-up of the watching thread.
+/// Maximum time that the end of a phase waits for the watching thread, if its wake-up is overdue.
 const LAST_LOOK: Duration = Duration::from_millis(200);
 
 /// Pauses since [`PausesSeen::take`] was last called.

@@ -22,7 +22,7 @@ use crate::memory;
 use crate::servers;
 use crate::timed_call::{Call, Waiter};
 
-/// Results of the preflight checks.
+/// Results of the preflight checks, which the run and its record use.
 pub(crate) struct Looked {
     /// The namespace of the run's files; `None` for a run that creates no files.
     pub namespace: Option<Arc<dyn Namespace>>,

@@ -43,8 +43,8 @@ pub fn run<S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     Ok(run.finish())
 }
 
-/// A run whose pool is ready, or which ended before its pool was ready. The run owns its
-/// directories until it is finished. Finishing always returns a record.
+/// A run whose pool is ready, or a run that ended earlier. The run owns its directories until it is
+/// finished. Finishing always returns a record.
 #[must_use = "what a run has made is removed when it is finished"]
 pub struct Run<'e>(Begun<'e>);
 

@@ -18,7 +18,6 @@ use crate::processes::PlaceOfAll;
 
 pub(crate) struct Taken {
     pub owned: Arc<RunDirectories>,
-    /// The directory of each location.
     pub run_directories: Vec<TakenLocation>,
     /// Positions in the streams of all workers for the reused pool of an earlier run; empty if no
     /// pool is reused.
@@ -63,7 +62,7 @@ impl Taken {
         }
     }
 
-    /// Returns the directories of a run without files.
+    /// Returns an empty set of claimed directories, for a run that creates no files.
     pub(crate) fn nowhere(request: &RunSpec, life: Life) -> Self {
         let locations = request.targets.iter().enumerate();
         Self {

@@ -8,7 +8,6 @@ use engine::server::{CallCount, ServerFacts, ServerTraffic};
 use record::{ServerCounts, ServerRecord, ServerTotals};
 use system::{Fact, MessageCounter, MessageKind, MessagesReading};
 
-/// Converts the facts of a server for the record.
 pub(crate) fn record_of(facts: &ServerFacts) -> ServerRecord {
     let record = serde_json::to_value(facts).and_then(ServerRecord::from_facts);
     record.expect("an engine that calls servers has all facts of the record")
@@ -42,7 +41,7 @@ impl WatchedServers {
         self.namespace.traffic().unwrap_or_default()
     }
 
-    /// Messages and bytes between two readings.
+    /// Messages and bytes from the reading `earlier` to the reading `later`.
     pub(crate) fn since(
         &self,
         later: &ServerTraffic,

@@ -31,7 +31,7 @@ struct Kind {
     slowest: Slowest<SlowThing>,
 }
 
-/// One of the slowest operations.
+/// One of the slowest operations. The path of its file is built only for the record.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SlowThing {
     pub issued_ns: u64,

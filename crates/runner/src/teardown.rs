@@ -201,7 +201,8 @@ fn leave(
 
 /// Does not close files on a hanging target, because closing them could block this thread forever.
 /// The exit of this process may still block on these files. If the target has a server, a second
-/// process performs the run, and the process that the user started does not wait for its exit.
+/// process performs the run. The process that the user started does not wait for the exit of the
+/// second process.
 pub(crate) fn leave_open<T>(of_target: T) {
     std::mem::forget(of_target);
 }

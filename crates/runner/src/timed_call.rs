@@ -139,7 +139,6 @@ pub(crate) struct Waiter<'e> {
     /// Time after which a call is reported as stalled.
     pub stall_timeout: Duration,
     pub events: &'e mut dyn Events,
-    /// All calls that were reported as stalled.
     pub stalled: Vec<Stalled>,
 }
 

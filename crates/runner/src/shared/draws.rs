@@ -1,5 +1,5 @@
-//! Converts a draft of an operation into an intent for the current contents of the pool, and claims
-//! its file.
+//! Converts the draft of an operation into an intent for the current contents of the pool, and
+//! claims the file of the operation.
 
 use std::sync::atomic::Ordering;
 

@@ -108,8 +108,8 @@ impl SharedPool {
     }
 
     pub(super) fn publish(&self, file: File) {
-        // Files are numbered from 1 and popularity ranks from 0. Subtracting 1 gives each file of a
-        // newly prepared pool a different rank.
+        // Files are numbered from 1, and popularity ranks from 0. With the subtraction, each shard
+        // of a newly prepared pool has as many files as there are ranks for it.
         let shard = &self.shards[((file.file - 1) % SHARDS as u64) as usize];
         let mut inner = lock(&shard.inner);
         let slot = Slot {
@@ -229,10 +229,10 @@ impl SharedPool {
         }
     }
 
-    /// Withdraws this worker's precedence for a slot and wakes waiting workers. Wakes none if this
-    /// worker claimed the slot, because releasing the claim wakes them. Not called while this
-    /// worker still waits for the slot, because two waiting workers would wake each other
-    /// repeatedly.
+    /// Withdraws this worker's precedence for a slot, and wakes waiting workers. If this worker
+    /// claimed the slot, none is woken now, because the release of the claim wakes them. While this
+    /// worker still waits for the slot, this function is not called: two waiting workers would wake
+    /// each other repeatedly.
     fn stand_down(shard: &Shard, inner: &mut Inner, wanted: Option<u32>, claimed: Option<u32>) {
         let Some(slot) = wanted else {
             return;

@@ -59,7 +59,8 @@ pub(crate) struct SharedSource {
     /// Whether the file of the next operation is claimed. In this case, an operation of this worker
     /// must complete before the next draw.
     pub(super) wants_one_landed: bool,
-    /// Part of the pool that each operation in flight uses, by flight.
+    /// The part of the pool that each operation in flight uses. The index is the number of the
+    /// flight.
     pub(super) held: Vec<Held>,
     pub(super) seen: Vec<Seen>,
     pub(super) waits: Waits,

@@ -12,9 +12,9 @@ use crate::worker::PhaseReport;
 use crate::workers::aggregate;
 
 impl Supervisor<'_> {
-    /// Called when a phase has ended and its file systems are synced. Sends the preparation to the
-    /// event sink. The deletion is sent later, after the wait for free space. Transactions are sent
-    /// by the code that applied their load.
+    /// Called when a phase has ended and its file systems are synced. The preparation is sent to
+    /// the event sink at once. The deletion is sent after the wait for free space. Transactions are
+    /// sent when [`Self::tell_load`] is called.
     pub(super) fn phase_synced(&mut self, phase: Phase) {
         match phase {
             Phase::Prepare => self.tell_phase(phase),

@@ -49,7 +49,7 @@ pub(super) struct EvidenceWatch {
     servers: Option<WatchedServers>,
     /// Counters at the start of the current phase or sync.
     began: Option<(Accounted, Option<ServerTraffic>)>,
-    /// The stage before which a sample is taken; `None` while no sample is being taken.
+    /// The stage that starts after the sample; `None` while no sample is being taken.
     pub(super) sampling: Option<Stage>,
     /// Worker, directory index and number of each file that workers have reported for the sample.
     sample: Vec<(u32, u32, u64)>,

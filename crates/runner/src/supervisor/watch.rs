@@ -32,14 +32,14 @@ pub(crate) struct PoolOfWorker {
 
 pub(crate) struct Watch {
     pub messages: Receiver<(u32, Message)>,
-    /// Number of this process's first worker among the workers of all ranks. Lists by worker start
-    /// with this worker.
+    /// Number of this process's first worker among the workers of all ranks. In all lists by
+    /// worker, index 0 is this worker.
     pub first_worker: u32,
     /// Channels for answers to the workers, by worker.
     pub answers: Vec<Sender<Answer>>,
-    /// Status slots by worker and flight.
+    /// Status slots. The first index is the worker, the second index is the flight.
     pub slots: Vec<Vec<Arc<Slot>>>,
-    /// The pool that each worker prepares, by worker.
+    /// The pools that the workers prepare, by worker.
     pub pools: Vec<PoolOfWorker>,
     /// The pools that workers change to after the preparation; empty if workers keep their own
     /// pools.

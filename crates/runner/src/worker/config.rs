@@ -26,7 +26,8 @@ pub(crate) struct Tools {
     pub clock: RunClock,
     pub stopwatch: Stopwatch,
     pub control: Control,
-    /// Status slots by flight. Actions that are not operations of the workload use the first slot.
+    /// Status slots; the index is the number of the flight. Actions that are not operations of the
+    /// workload use the first slot.
     pub slots: Vec<Arc<Slot>>,
     /// The origin of the record's timestamps.
     pub origin_ns: u64,
@@ -51,7 +52,6 @@ pub(crate) struct OtherPools {
 pub(crate) struct OtherPool {
     pub worker: u32,
     pub pool: PoolAt,
-    /// Opens a session in the pool's directories.
     pub open: Box<dyn FnOnce() -> Result<Box<dyn Session>, OpenError> + Send>,
 }
 

@@ -8,10 +8,10 @@ use rundir::Entered;
 use workload::{Action, Intent};
 
 pub(super) struct Flights {
-    /// Operations by flight; `None` for free flights.
+    /// Operations in flight, indexed by flight; `None` for free flights.
     in_flight: Vec<Option<Flight>>,
     free: Vec<usize>,
-    /// Times that intents have waited for operations in flight on the same file.
+    /// How long intents have waited for operations in flight on the same file.
     waits: Histogram,
 }
 

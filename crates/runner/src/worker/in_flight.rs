@@ -104,8 +104,8 @@ impl Worker {
         left
     }
 
-    /// Removes and returns the times that intents have waited for a file that another worker had
-    /// claimed or that an operation in flight used.
+    /// Removes and returns the waiting times of intents for a file. The file was claimed by another
+    /// worker, or was in use by an operation in flight.
     pub(super) fn take_waits(&mut self) -> Option<Histogram> {
         let of_others = self.tools.source.take_waits();
         if self.is_synchronous || self.tools.slots.len() == 1 {

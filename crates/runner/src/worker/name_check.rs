@@ -68,8 +68,8 @@ impl Look<'_> {
     /// Returns a difference that ends the run.
     pub(super) fn at(&mut self, kept: Kept) -> Result<(), Failed> {
         if self.config.failures.is_uncertain(&kept) {
-            // The state of this entry is unknown, so it is not checked. Such entries are counted as
-            // left out when directories are listed.
+            // The state of this entry is unknown, so it is not checked. The check of directories
+            // counts such entries in `left_out` of [`Check`].
             return Ok(());
         }
         self.finds(Sought::Kept(kept))

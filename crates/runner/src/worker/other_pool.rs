@@ -1,6 +1,6 @@
-//! Changes to a pool that another worker has used. The operations that the other worker
-//! acknowledged must be visible in that pool. With `--neighbour`, transactions are performed on the
-//! other pool. The check across ranks performs no transactions on it.
+//! Changes to a pool that another worker has used, and checks that the operations which that worker
+//! acknowledged are visible there. With `--neighbour`, this worker then performs its transactions
+//! on that pool. For the check across ranks, it performs none.
 
 use std::collections::VecDeque;
 
@@ -96,7 +96,7 @@ impl Worker {
     }
 
     /// Publishes the operations that this worker acknowledged. After a barrier, returns the
-    /// acknowledged operations of the worker that used the other pool.
+    /// acknowledged operations of the worker that used the pool `other`.
     pub(super) fn hear_of(
         &mut self,
         other: &OtherPool,

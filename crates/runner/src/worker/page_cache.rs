@@ -28,8 +28,8 @@ impl Worker {
         let mut sample = Vec::new();
         let mut seen = 0;
         pool(&mut |kept| {
-            // The fraction of the sample that is already taken follows the fraction of the share
-            // that is already visited. This spreads the sample evenly.
+            // Takes a file whenever the sample lags behind the visited part of the share. This
+            // spreads the sample evenly over the share.
             if (sample.len() as u64) < wanted && seen * wanted >= sample.len() as u64 * files {
                 sample.push((kept.place, kept.number));
             }
@@ -73,7 +73,7 @@ impl Worker {
                 (aside, (kept.place, kept.kind, kept.number)),
                 &operation,
             );
-            // A failure because of a stop is not counted. The stop ends the stage below.
+            // A failure that a stop request caused is not counted.
             if let Err(failure) = outcome.or_else(Failure::unless_stopped) {
                 let path = name.path.to_string_lossy().into_owned();
                 failed = Some(Failed::operation("prepare the cache for", path, failure));

@@ -87,8 +87,8 @@ impl Done {
             .iter()
             .position(|segment| segment.number >= self.first_round)
             .unwrap_or(0);
-        // Keeps the merged rounds as one entry, and one round more than a window, because the
-        // transactions may end within a round.
+        // Keeps one entry for all merged rounds, and one round more than a window. The additional
+        // round is needed because the transactions may end within a round.
         while self.ended.len() > first + WINDOW_ROUNDS + 2 {
             let next = self.ended.remove(first + 1);
             let old = &mut self.ended[first];

@@ -1,4 +1,4 @@
-//! Changes of segments and intervals within a phase of a worker.
+//! Starts new segments and intervals within a phase of a worker, and reports those that ended.
 
 use std::collections::BTreeMap;
 

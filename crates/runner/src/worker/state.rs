@@ -36,8 +36,8 @@ pub(super) struct Worker {
     pub(super) transaction: u64,
     pub(super) counted: Counted,
     pub(super) skips: Skips,
-    /// Due time of the next operation; `None` in a closed loop, and for later operations of a
-    /// transaction.
+    /// Due time of the next operation. `None` in a closed loop, and for all but the first operation
+    /// of a transaction.
     pub(super) due_ns: Option<u64>,
     /// Time at which the worker last had no overdue transaction.
     pub(super) caught_up_ns: Option<u64>,

@@ -78,8 +78,8 @@ pub(super) fn figures(
     })
 }
 
-/// Returns the highest number of a file that a classic run may have created. Every creation takes
-/// the next number. A failed creation may have created its file, so it is included, except if it
+/// Returns the highest file number that a classic run may have used. Every creation takes the next
+/// number. A failed creation may have created its file, so it is counted. It is not counted if it
 /// failed because the name existed.
 pub(super) fn numbers_made(
     failed: Option<&Failed>,

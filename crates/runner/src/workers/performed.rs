@@ -195,8 +195,8 @@ fn outcome(
         why = Some(why.map_or(stalled.clone(), |why| format!("{why}; {stalled}")));
     }
     let gone = watched.gone.take();
-    // The advice for the failed operation is not used if the run's directories no longer exist,
-    // because that explains the failure.
+    // If the run's directories no longer exist, that explains the failure. In this case the advice
+    // for the failed operation is not used.
     let advice = failed.map_or("", |failed| advice::for_errno(failed.errno));
     let is_stopped = reports.iter().any(|(_, report)| report.is_stopped) || watched.abandoned;
     match (gone, why, control.signal_caught()) {

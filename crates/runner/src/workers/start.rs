@@ -1,4 +1,4 @@
-//! Starts the workers of a run.
+//! Starts the workers of a run, and collects the inputs of the supervisor.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The thread of a worker.
+//! Starts the thread of a worker. The thread sends the worker's results to the supervisor.
 
 use std::sync::Arc;
 use std::thread;

@@ -60,7 +60,7 @@ fn error(record: &Record) -> (String, String, String) {
     )
 }
 
-/// Returns texts. The message that reports the corruption must contain at least one of them.
+/// Returns texts. At least one of them must be in the message about this corruption.
 fn names(corruption: Corruption) -> &'static [&'static str] {
     match corruption {
         Corruption::FlipByte => &["wrong contents"],

@@ -32,7 +32,7 @@ use crate::{directory, heartbeats};
 /// Time after which a rank that sends nothing counts as lost.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// Supplies the ranks and the stop handle of one rank to the runner.
+/// Supplies the ranks and one rank's stop handle to the runner.
 struct Rank(Ranks, Control);
 
 impl TakeControl for Rank {
@@ -683,7 +683,7 @@ fn observers_count_machine_activity_during_the_run() {
 fn observers_end_if_the_run_is_refused() {
     let at = directory();
     let at = at.path();
-    // The run requires more ranks than were launched.
+    // The run requires three ranks. Only two ranks perform runs, because the third one observes.
     let asked = request(at, 6, 3, 100);
     std::thread::scope(|scope| {
         for communicator in in_process::ranks(3) {

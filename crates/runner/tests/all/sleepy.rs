@@ -55,7 +55,7 @@ pub fn request(drive: Drive, workers: Workers) -> RunSpec {
 }
 
 /// Every operation takes two milliseconds, so a worker performs at most 500 operations a second.
-/// The achieved rate is slightly lower, because threads wake up late.
+/// Threads wake up late, so the achieved rate is slightly lower.
 pub fn two_milliseconds(_: u64) -> Duration {
     Duration::from_millis(2)
 }

@@ -21,7 +21,6 @@ use workload::Classic;
 enum At {
     /// The operation with this number, counted over all workers.
     Nth(u64),
-    /// The first operation of this kind.
     First(OperationKind),
     /// Opening a session.
     Open,

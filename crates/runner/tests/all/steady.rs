@@ -57,8 +57,8 @@ fn rounds_continue_until_five_are_steady() {
     );
     found.assert(found.rounds[0] > 1.5 * found.rounds[found.rounds.len() - 1]);
     let kinds: Vec<SegmentKind> = phase.segments.iter().map(|segment| segment.kind).collect();
-    // One or two segments lie between the warm-up and the five rounds of the window, because
-    // earlier rounds are merged into one segment.
+    // Only one or two segments are between the warm-up and the five rounds of the window, because
+    // most earlier rounds are merged into one segment.
     let approach = kinds.len() - 6;
     assert!((1..=2).contains(&approach), "{kinds:?}");
     let of = |segments: std::ops::Range<usize>, kind| kinds[segments].iter().all(|of| *of == kind);
