@@ -4,9 +4,9 @@
 //! run would cost more: the file system below would record in its journal that the block was
 //! written.
 //!
-//! To restore a state, those blocks of the saved copy that differ from the existing image are
-//! written to the image. Sharing blocks with the copy (reflinks) would be faster, but then each
-//! first write of a run would allocate blocks in the file system below.
+//! A state is saved as a copy of the image. Restoring it writes only the blocks in which the image
+//! differs from the copy. Reflinks, which share blocks between copy and image, would be faster. But
+//! then each first write of a run would allocate blocks in the file system below.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -19,7 +19,6 @@ use crate::error::MakeError;
 use crate::held_path::shown;
 use crate::stop::MakeStop;
 
-/// Number of bytes that are read or written at once.
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// An open image, with its path for messages.
@@ -178,7 +177,8 @@ fn chunks(bytes: u64) -> impl Iterator<Item = (u64, usize)> {
 }
 
 fn is_zero(bytes: &[u8]) -> bool {
-    // The bytes are compared in chunks of 16, so that the compiler can compare whole words.
+    // Compares chunks of 16 bytes, because the compiler turns such a comparison into one of whole
+    // words.
     let (before, words, after) = (
         bytes.chunks_exact(16),
         0u128.to_ne_bytes(),

@@ -22,7 +22,7 @@ pub(crate) const MANIFEST: &str = ".postmark-made.json";
 pub(crate) const MOUNT: &str = "mount";
 /// Name of the directory on which the ext4 below an overlay is mounted.
 pub(crate) const BELOW: &str = "below";
-/// Name of the image file of the scratch file system.
+/// Name of the image of the scratch file system. It is a file in the scratch directory.
 pub(crate) const IMAGE: &str = "image";
 /// Name of the image file of the external journal.
 pub(crate) const JOURNAL: &str = "journal";
@@ -98,7 +98,8 @@ pub(crate) struct MadeDirectory {
     /// Path at which the directory was created or found.
     path: PathBuf,
     held: OwnedFd,
-    /// Path of the directory through the open descriptor, for system calls.
+    /// A path such as `/proc/thread-self/fd/5`, which reaches the directory even if it is moved.
+    /// System calls use this path.
     call: PathBuf,
 }
 
@@ -137,12 +138,13 @@ impl MadeDirectory {
         &self.path
     }
 
-    /// Returns a path through the open descriptor, which is valid even if the directory is moved.
+    /// Returns a path such as `/proc/thread-self/fd/5`, which is valid even if the directory is
+    /// moved.
     pub(crate) fn call(&self) -> &Path {
         &self.call
     }
 
-    /// Returns the path of a name in the directory, through the open descriptor.
+    /// Returns the path of a name in the directory. It begins with [`Self::call`].
     pub(crate) fn at(&self, name: &str) -> PathBuf {
         self.call.join(name)
     }

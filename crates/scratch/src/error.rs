@@ -118,7 +118,7 @@ impl MakeError {
         self.is_left
     }
 
-    /// Whether a lack of free space caused the failure.
+    /// Whether the failure is a lack of free space, so that a smaller size may succeed.
     pub fn is_no_room(&self) -> bool {
         self.cause == Cause::NoRoom
     }

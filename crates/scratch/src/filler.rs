@@ -8,9 +8,9 @@ use crate::blocks;
 use crate::error::MakeError;
 use crate::stop::MakeStop;
 
-/// Maximum size of a filler file, in bytes.
+/// Maximum size of a filler file, in bytes. Filling 1 TiB thus takes about a thousand files.
 const FILE_BYTES_MAX: u64 = 1 << 30;
-/// Minimum size of a filler file, in bytes.
+/// The filling ends if less than this number of bytes is missing, or if no larger file fits.
 const FILE_BYTES_MIN: u64 = 64 << 10;
 /// Maximum number of filler files. Some file systems report their free space late or change the
 /// usable space, so that the level may never be reached.

@@ -118,8 +118,9 @@ fn found(path: PathBuf) -> Result<Option<FoundMade>, MakeError> {
         Look::Abandoned(owned) => {
             let head = &owned.manifest.head;
             (found.name, found.spec) = (Some(head.name.clone()), Some(head.spec.clone()));
-            // A program that the maker started, such as mkfs, may still use the files in both
-            // directories, although the program holds the lock of only one manifest.
+            // A program that the maker started, such as mkfs, may still use files in both
+            // directories of the file system. But it holds the lock of only one manifest, so the
+            // other directory is checked, too.
             match look_beside(&owned)? {
                 Some(Look::Active(process)) => found.state = MadeState::Active { process },
                 _ => found.held = Some(Look::Abandoned(owned)),
@@ -295,8 +296,9 @@ impl FoundMade {
 
 fn remove_parts(mut own: Owned) -> MadeRemoved {
     let (path, head) = (own.directory.path().to_owned(), own.manifest.head.clone());
-    // The other directory may never have been made, or may have been removed already. Any other
-    // state prevents the removal, because the file system uses the journal.
+    // Inspects the directory of the other part (image or external journal). It may never have been
+    // made, or may have been removed already. If it is in use or not trusted, nothing is removed,
+    // because the file system uses the journal.
     let mut other = match look_beside(&own) {
         Ok(Some(Look::Abandoned(other))) => {
             let of_other = &other.manifest.head;

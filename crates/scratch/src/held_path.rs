@@ -14,7 +14,8 @@ pub(crate) fn of(held: &impl AsRawFd) -> PathBuf {
     Path::new(DESCRIPTORS).join(held.as_raw_fd().to_string())
 }
 
-/// Replaces a path through a descriptor by the current path of the file, for messages.
+/// Replaces the descriptor in a path such as `/proc/thread-self/fd/5/image` by the current path of
+/// the open directory, for messages.
 pub(crate) fn shown(path: &Path) -> PathBuf {
     let Ok(rest) = path.strip_prefix(DESCRIPTORS) else {
         return path.to_owned();

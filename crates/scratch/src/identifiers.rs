@@ -1,4 +1,4 @@
-//! Generates the identifiers of a new scratch file system.
+//! Generates the directory identifier and the UUIDs of a new scratch file system.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};

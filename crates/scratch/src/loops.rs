@@ -14,16 +14,15 @@ use crate::owned::Owned;
 use crate::stop::MakeStop;
 use crate::tool::{self, Around};
 
-/// Maximum wait for the release of a device, which usually follows shortly after its last user
-/// ends. Some users end late: a mkfs of a killed maker, and programs in other mount namespaces,
-/// which contain copies of all mounts. After this time, the device is reported.
+/// Maximum wait until a device is released, which usually happens shortly after its last user ends.
+/// Some users end late: a mkfs whose maker was killed, and programs in another mount namespace,
+/// which has its own copies of the mounts. After this time, [`release`] returns an error.
 const RELEASE_LIMIT: Duration = Duration::from_secs(120);
 
 /// A loop device over an image, held open so that no other process can attach it to another image.
 pub(crate) struct Attached {
     /// Path of the device, such as `/dev/loop0`.
     pub(crate) device: String,
-    /// Path of the image file behind the device.
     pub(crate) image: PathBuf,
     _held: File,
 }
@@ -122,8 +121,8 @@ pub(crate) fn over(owned: &Owned, image: &str) -> Result<Vec<OverImage>, MakeErr
         let Some(shown_image) = backing_path(&name) else {
             continue;
         };
-        // Opens only devices that may be over this image, because an open device cannot be detached
-        // by its user.
+        // Opens only devices that may be over this image. While a device is open here, its user
+        // cannot detach it.
         let is_other =
             std::fs::metadata(&shown_image).is_ok_and(|there| (there.dev(), there.ino()) != wanted);
         let device = format!("/dev/{}", name.to_string_lossy());

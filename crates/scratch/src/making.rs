@@ -184,7 +184,8 @@ impl Made {
         Ok(())
     }
 
-    /// Checks that the path of the directory, which runs use, still leads to this file system.
+    /// Checks that the original path of the directory still leads to this file system. Runs use
+    /// this path.
     fn is_in_place(&self) -> Result<(), MakeError> {
         let directory = &self.main.directory;
         if directory.is_in_place() {
@@ -332,7 +333,8 @@ impl Made {
         Ok(())
     }
 
-    /// Returns the root of the file system to be filled; for an overlay, this is the ext4 below.
+    /// Returns the root in which the filler files are created; for an overlay, this is the ext4
+    /// below.
     fn root(&self) -> PathBuf {
         match self.spec.kind {
             FileSystemKind::Overlay => self.main.directory.at(BELOW),

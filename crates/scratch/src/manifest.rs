@@ -63,7 +63,7 @@ pub(crate) enum Entry {
     Intended(String),
     /// The file or directory was made, and has this identity.
     Made(String, Identity),
-    /// The file or directory was removed.
+    /// The file or directory was removed, or could not be made.
     Removed(String),
 }
 
@@ -151,8 +151,8 @@ pub(crate) fn remove(directory: &MadeDirectory, file: &File) -> Result<(), Errno
 pub(crate) fn is_ours(recorded: Option<Identity>, there: &Facts) -> bool {
     match recorded {
         Some(identity) => identity == there.identity,
-        // The maker was killed after it had made the file and before it recorded the identity. The
-        // file is then still empty.
+        // The maker was killed between making the file and recording its identity. At this time the
+        // file is still empty.
         None => {
             let is_empty = there.kind == FileType::Directory || there.bytes == 0;
             is_empty && there.owner == rustix::process::geteuid().as_raw()

@@ -10,10 +10,11 @@ use std::ffi::OsString;
 use crate::kind::FileSystemKind;
 use crate::spec::MakeSpec;
 
-/// The directory hash seed of all ext file systems.
+/// A fixed seed for the directory hash of ext file systems, because the seed determines the order
+/// of directory entries.
 const HASH_SEED: &str = "9c4d8be1-6a39-4f0e-8f5d-2b7b1a6e3c50";
-/// Default block size of an external journal and of its ext file system, whose block sizes must be
-/// equal.
+/// Default block size in bytes of an ext file system with an external journal. The journal must
+/// have the same block size.
 const JOURNAL_BLOCK: &str = "4096";
 
 /// The devices to be formatted, and the UUIDs that mkfs assigns to the file system and to its
@@ -25,7 +26,8 @@ pub(crate) struct Devices<'a> {
     pub(crate) journal_uuid: &'a str,
 }
 
-/// Returns the programs to be run, with their arguments, in order.
+/// Returns the programs to be run, with their arguments, in order: first the one for an external
+/// journal of an ext file system.
 pub(crate) fn commands(spec: &MakeSpec, devices: &Devices) -> Vec<(&'static str, Vec<OsString>)> {
     use FileSystemKind::{Btrfs, Ext2, Ext3, Ext4, F2fs, Nilfs2, Overlay, Tmpfs, Xfs};
 
@@ -50,7 +52,7 @@ pub(crate) fn commands(spec: &MakeSpec, devices: &Devices) -> Vec<(&'static str,
         }
         Nilfs2 => add(&mut words, &["-f", "-q"]),
     }
-    // Without this option, mkfs would discard the device, which deallocates the blocks of the
+    // With `-K`, mkfs does not discard the device. A discard would deallocate the blocks of the
     // image.
     if !spec.discard && matches!(kind, Xfs | Btrfs | Nilfs2) {
         words.push("-K".to_owned());

@@ -29,9 +29,9 @@ pub(crate) struct MountPlan<'a> {
     pub(crate) at: &'a str,
 }
 
-/// Mounts a file system, and returns the command line. mount(8) gets the mount point relative to
-/// its working directory, and does not resolve it to an absolute path. So if another directory has
-/// taken the path of the working directory, nothing is mounted there.
+/// Mounts a file system, and returns the command line. mount(8) runs in the scratch directory and
+/// gets a relative mount point, which it does not resolve to an absolute path. If another directory
+/// has taken the path of the scratch directory, nothing is mounted in that other directory.
 pub(crate) fn mount(plan: &MountPlan, owned: &Owned, stop: &MakeStop) -> Result<String, MakeError> {
     owned.check_directory(plan.at)?;
     let mut words: Vec<OsString> = vec!["-t".into(), plan.kind.into()];
@@ -66,7 +66,10 @@ fn all() -> Result<MountTable, MakeError> {
     ))
 }
 
-/// Returns the mount on a name in a directory; `None` if nothing is mounted there.
+/// Unmounts all mounts that this program made on the subdirectory `name`, and returns their number.
+///
+/// A nilfs2 is unmounted by umount(8). Only the helper program of umount(8) ends the cleaner, a
+/// process that works on the mounted file system.
 fn on(directory: &MadeDirectory, name: &str) -> Result<Option<Mount>, MakeError> {
     let at = directory.at(name);
     let error = |answer| MakeError::io("look at", &at, answer);

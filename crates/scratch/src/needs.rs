@@ -18,7 +18,8 @@ pub struct RoomNeed {
     /// The directory, with symbolic links resolved.
     pub directory: PathBuf,
     pub bytes: u64,
-    /// Bytes available in the directory. Directories on the same file system share these bytes.
+    /// Free bytes of the file system that contains the directory; `u64::MAX` if it has no size
+    /// limit.
     pub available_bytes: u64,
     /// Device number of the directory (`st_dev` of stat(2)). Directories with the same device
     /// number share their free space.
@@ -184,8 +185,8 @@ fn unusable(kind: FileSystemKind, directory: &Path, answer: &str) -> MakeError {
     ))
 }
 
-/// Resolves the path of a directory for images. Fails if another user could replace the directory,
-/// because this program, which runs as root, would then use the directory of that user.
+/// Resolves the path of a directory for images. Fails if another user could replace the directory.
+/// This program runs as root, and would then work in a directory of that user.
 pub(crate) fn usable(kind: FileSystemKind, directory: &Path) -> Result<PathBuf, MakeError> {
     let refused = |answer: String| unusable(kind, directory, &answer);
     let real = std::fs::canonicalize(directory).map_err(|error| refused(error.to_string()))?;

@@ -46,8 +46,8 @@ impl Owned {
         }
     }
 
-    /// Returns the source of mounts that have no device (tmpfs, overlay). The mounts are recognised
-    /// by this text.
+    /// Returns the source field of mounts without a device (tmpfs, overlay). It contains the
+    /// identifier of the scratch file system, by which these mounts are recognised.
     pub(crate) fn source(&self) -> String {
         format!("{PREFIX}{}", self.manifest.head.id)
     }

@@ -16,7 +16,7 @@ use crate::manifest;
 use crate::mounts;
 use crate::owned::{MadeLeft, NOT_OURS, Owned};
 
-/// The result of removing a scratch file system.
+/// Counts of what was removed with a scratch file system, and a list of what remains.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MadeRemoved {
     pub directory: PathBuf,

@@ -61,7 +61,8 @@ pub struct MakeSpec {
     pub size_bytes: u64,
     /// Additional arguments of mkfs, in order.
     pub mkfs_words: Vec<String>,
-    /// Additional options of mount, in order.
+    /// Additional options of mount(8) for the file system, in order; for an overlay, those of the
+    /// overlay itself.
     pub mount_options: Vec<String>,
     /// Absolute path of the directory for the image.
     pub directory: PathBuf,

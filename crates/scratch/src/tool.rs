@@ -24,7 +24,7 @@ pub(crate) const LONG: Duration = Duration::from_secs(1_800);
 
 /// Maximum number of bytes of a program's output that are kept. Further output is read and dropped.
 const OUTPUT_BYTES_MAX: u64 = 16 << 10;
-/// Interval at which the state of a child process is polled.
+/// Polling interval for the end of a child process.
 const ASK_EACH: Duration = Duration::from_millis(2);
 /// Maximum wait for the end of a killed program. A program that hangs in the kernel is then
 /// abandoned.
@@ -47,7 +47,7 @@ pub(crate) fn find(name: &str) -> Option<PathBuf> {
         })
 }
 
-/// The parts of a program's environment that the caller chooses.
+/// The lock, the working directory and the stop signal of a program.
 #[derive(Clone, Copy)]
 pub(crate) struct Around<'a> {
     /// The locked manifest, which becomes the program's standard input. The program then holds the
@@ -114,8 +114,8 @@ pub(crate) fn run<A: Into<OsString>>(
     Ok(output)
 }
 
-/// Returns the first line that a program prints for its version. Some programs print it to standard
-/// error, or exit with an error, so both are accepted.
+/// Returns the first line that a program prints with `-V`. The line may be on standard error, and
+/// the exit status is ignored, because some programs print their version as an error.
 pub(crate) fn version(name: &str) -> Result<String, MakeError> {
     let arguments = [OsString::from("-V")];
     let (_, [output, errors]) = ended(name, &arguments, None, SHORT)?;
@@ -143,9 +143,9 @@ fn ended(
     let mut child = Command::new(program)
         .args(arguments)
         .env("LC_ALL", "C")
-        // Switches off the cache of libblkid, which trusts an entry for a while without checking
-        // the device. An outdated entry would contain the UUID that the image had on another loop
-        // device, and mkfs.btrfs would refuse this UUID.
+        // Switches off the cache of libblkid, whose entries may be outdated. An outdated entry
+        // contains the UUID that the image had on another loop device, and mkfs.btrfs would refuse
+        // this UUID.
         .env("BLKID_FILE", "/dev/null")
         .current_dir(around.map_or(Path::new("/"), |around| around.directory))
         .stdin(stdin)

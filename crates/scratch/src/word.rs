@@ -1,4 +1,4 @@
-//! Parses a [`MakeSpec`] from one word, and formats it as a word.
+//! Parses a [`MakeSpec`] from a word such as `make:ext4?size=4GiB`, and formats it as such a word.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -65,7 +65,7 @@ impl FromStr for MakeSpec {
     }
 }
 
-/// Returns the values by key. The value of a key without `=` is empty.
+/// Returns the values of `KEY=VALUE` pairs by key. The value of a key without `=` is empty.
 fn given(pairs: &str) -> Result<BTreeMap<&str, String>, InvalidMakeSpec> {
     let mut given = BTreeMap::new();
     for pair in pairs.split('&').filter(|pair| !pair.is_empty()) {

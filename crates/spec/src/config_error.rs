@@ -1,4 +1,4 @@
-//! Errors in the configuration of a run.
+//! The error of a run whose description contradicts itself.
 
 use std::fmt::Display;
 
@@ -30,7 +30,6 @@ impl ConfigError {
         }
     }
 
-    /// Returns an error about the value of an option.
     pub(crate) fn invalid(value: impl Display, option: &str, why: impl Display) -> Self {
         Self::new(format!("invalid value '{value}' for {option}: {why}"))
     }

@@ -3,9 +3,9 @@
 
 use serde::de::{DeserializeOwned, Error as _};
 
-/// Maximum number of keys, values, brackets and lines in a file. A file with 16,384 locations, each
-/// with three lines and a blank line, has fewer. The parser needs up to 1 kB of memory for each of
-/// these parts.
+/// Maximum number of keys, values, brackets and lines in a file: 262,144. A file with 16,384
+/// locations, each with three lines and a blank line, is below this maximum. The parser needs up to
+/// 1 kB of memory for each of these parts.
 const PARTS_MAX: usize = 1 << 18;
 
 /// Parses a TOML text.
@@ -22,8 +22,8 @@ pub fn read_toml<T: DeserializeOwned>(text: &str) -> Result<T, toml::de::Error> 
     toml::from_str(text)
 }
 
-/// Counts the parts of a TOML text for [`PARTS_MAX`]: separators outside of strings and comments,
-/// strings, and words.
+/// Counts the keys, values, brackets and lines of a TOML text, which [`PARTS_MAX`] limits:
+/// separators outside of strings and comments, strings, and words.
 fn parts(text: &str) -> usize {
     let mut rest = text.as_bytes();
     let mut parts = 0;

@@ -15,8 +15,9 @@ use crate::settings::{Cache, Place};
 use crate::sizes::SizesOption;
 use crate::sweep::Climb;
 
-/// One conflict: its options, a further condition, and the message. The conflict applies if one of
-/// the options is given (or always, if there are none) and the condition is true.
+/// One conflict: its options, a further condition, and the message. The conflict applies if the
+/// condition is true and one of the options is given. A conflict without options needs only the
+/// condition.
 pub(crate) struct Conflict(
     &'static [&'static str],
     fn(&Options, &RunSpec) -> bool,

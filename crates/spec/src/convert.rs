@@ -32,8 +32,8 @@ macro_rules! convert {
     ($($group:literal { $($(#[$meta:meta])* $name:ident: $of:ty => $get:expr, $set:expr
         $(, shows $order:literal => $shows:expr)? $(, ($scope:ident))?;)* })*) => {
         impl RunSpec {
-            /// Returns options that resolve to this spec. Options without a value are omitted if
-            /// they are off.
+            /// Returns options that resolve to this spec. Options that are on or off are omitted if
+            /// they have their default.
             pub fn to_options(&self) -> Options {
                 Options {
                     $($($name: get(self, $get),)*)*
@@ -119,16 +119,15 @@ fn off(is_on: bool) -> Option<bool> {
 }
 
 /// Value of `--compat`; `None` for a mix, and for a run of the classic workload that does more than
-/// the original PostMark. Version 1.5 of the workload is the default without the option.
+/// the original PostMark. Without the option, version 1.5 of the workload is the default.
 fn compat(spec: &RunSpec) -> Option<Edition> {
     let does_more = spec.check || spec.sync_phases || spec.overhead;
     let edition = classic(spec, |classic| Some(classic.edition));
     edition.filter(|edition| *edition == Edition::V1_0 || !does_more)
 }
 
-/// Value of an option that is on by default, and off by default with `--compat`. `None` if the
-/// value is the default, or if `is_possible` is false, because the engine does not support the
-/// option.
+/// Value of an option whose default is on, or off with `--compat`. `None` if the value is the
+/// default. Also `None` if `is_possible` is false: the engine does not support the option.
 fn unusual(spec: &RunSpec, is_possible: bool, is_on: bool) -> Option<bool> {
     let is_default = is_on == compat(spec).is_none();
     (is_possible && !is_default).then_some(is_on)

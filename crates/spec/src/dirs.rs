@@ -1,4 +1,4 @@
-//! The directories of a target, as the value of an option.
+//! The option value that describes the directories of a target, such as a number or a tree.
 
 use std::fmt;
 use std::str::FromStr;

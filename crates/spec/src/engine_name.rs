@@ -1,4 +1,4 @@
-//! The name of an I/O engine in the registry of engines.
+//! An I/O engine of the registry, which run specs and options contain by its name.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -74,7 +74,7 @@ impl EngineName {
         names.join(" or ")
     }
 
-    /// The name of the engine in options.
+    /// The name of the engine for `--engine`, such as `posix`.
     pub fn name(self) -> &'static str {
         self.0.name
     }

@@ -79,7 +79,7 @@ impl Drive {
     }
 }
 
-/// What ends the transactions.
+/// The condition that ends the transactions: their number, a time, or a steady state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stop {
@@ -96,7 +96,7 @@ pub enum Stop {
     Steady(SteadyAsked),
 }
 
-/// When transactions are due.
+/// The times at which transactions are due: those of a closed loop, or those of an offered rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pace {
@@ -106,7 +106,7 @@ pub enum Pace {
     /// Open loop: transactions are due at this rate, for all workers together, whether or not
     /// earlier ones are done.
     Open {
-        /// Offered rate, in transactions/s.
+        /// Offered rate of all workers together, in transactions/s.
         per_second: f64,
         /// How transactions arrive: at constant intervals, or as a Poisson process.
         arrivals: ArrivalProcess,
@@ -144,9 +144,9 @@ impl Sweep {
 pub struct SteadyAsked {
     /// The rule that decides from the rounds whether the rate is steady.
     pub rule: SteadyRule,
-    /// Length of a round, in nanoseconds.
+    /// Length of a round, in nanoseconds: at least 1 s, by default 10 s.
     pub round_ns: u64,
-    /// Number of rounds after which the run ends, even if the rate is not steady.
+    /// Number of rounds after which the run ends even if the rate is not steady; by default 25.
     pub rounds_max: u32,
 }
 

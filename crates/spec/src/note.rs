@@ -41,18 +41,21 @@ pub enum Note {
     NotPrepared,
     /// The run waited until earlier writes of other programs were on their devices.
     WaitedForWriteBack {
-        /// Duration of the wait, in nanoseconds.
+        /// Duration of the wait before the run, in nanoseconds: at most about 15 s, even if data is
+        /// left.
         waited_ns: u64,
-        /// Data that was not on its device before the wait, in bytes.
+        /// Dirty data and data under write-back on the machine before the wait, in bytes (`Dirty`
+        /// and `Writeback` of `/proc/meminfo`).
         before_bytes: u64,
-        /// Data that was not on its device after the wait, in bytes.
+        /// Dirty data and data under write-back on the machine after the wait, in bytes.
         left_bytes: u64,
     },
     /// The archive is written to a file system or device that the run measures.
     ArchiveOnTarget {
-        /// Path of the archive.
+        /// Path of the archive's database file, such as
+        /// `/home/me/.local/share/postmark/archive.db`.
         archive: String,
-        /// The shared part: the file system or a device.
+        /// What the archive and the target share, as text: the file system or a device.
         shared: String,
     },
 }

@@ -183,7 +183,7 @@ fn clean_removes_files_of_maker_killed_at_any_moment() {
 #[test]
 fn directory_with_an_incomplete_manifest_is_removed() {
     let scene = Scene::new();
-    // No process has the ID 4194305, because it is above the maximum process ID.
+    // The process ID 4194305 is above the maximum process ID of Linux, so no process has it.
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap()
@@ -215,7 +215,7 @@ fn directories_with_similar_names_or_manifests_are_kept() {
     };
     let manifest =
         |path: &Path, text: &str| fs::write(path.join(".postmark-made.json"), text).unwrap();
-    // A directory whose name has another form, and a file with the name of a scratch directory.
+    // A directory whose name is not `postmark-made-SECOND-PROCESS-N`, and a file with such a name.
     let other = directory("postmark-made-of-somebody");
     fs::write(scene.path().join("postmark-made-1-4194305-9"), "a file").unwrap();
     let text = |format: u32, id: &str| {
@@ -233,8 +233,8 @@ fn directories_with_similar_names_or_manifests_are_kept() {
     fs::write(older.join("image"), "").unwrap();
     let newer = directory("postmark-made-1-4194305-4");
     manifest(&newer, "{\"format\":\"postmark-made-3\"}\n");
-    // Two directories with a user's files and without a manifest. The time in the name of the
-    // second directory is that of its creation.
+    // Two directories with a user's files and without a manifest. The name of the second one
+    // contains the time of its creation.
     let foreign = directory("postmark-made-1-4194305-5");
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)

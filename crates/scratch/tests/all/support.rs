@@ -40,8 +40,8 @@ pub fn can_make(spec: &MakeSpec) -> bool {
     }
 }
 
-/// A directory for images. When it is dropped, it must be empty, contain no mounts, and contain no
-/// files with loop devices over them.
+/// A directory for images. Dropping it asserts that nothing remains in it: no entries, no mounts,
+/// and no images of loop devices.
 pub struct Scene {
     directory: TempDir,
 }
@@ -116,9 +116,9 @@ pub fn unmount(at: &Path) {
     }
 }
 
-/// Returns the scratch file systems in a directory after waiting, for at most 20 s, until none is
-/// in use. Programs that a killed maker started may take a moment to end. Programs that other tests
-/// start inherit the open files of this process for a moment.
+/// Waits for at most 20 s until no scratch file system in the directory is in use, and returns all
+/// of them. Programs that a killed maker started may take a moment to end. Programs that other
+/// tests start inherit the open files of this process for a moment.
 pub fn free_in(directory: &Path) -> Vec<FoundMade> {
     let began = Instant::now();
     loop {

@@ -1,4 +1,5 @@
-//! Tests the parsing of words into specs, and the canonical words of specs.
+//! Parses words such as `make:ext4?size=4GiB` into specs, and compares the words that specs are
+//! formatted as.
 
 use std::path::Path;
 
@@ -36,7 +37,7 @@ fn word_with_all_keys_is_parsed() {
     assert_eq!(spec.journal_directory(), Some(Path::new("/dir")));
 }
 
-/// Words, each with the canonical word of the same spec.
+/// Words, each with the word as which its spec is formatted.
 const CANONICAL: &str = "
     make:tmpfs | make:tmpfs
     make:ext4? | make:ext4
