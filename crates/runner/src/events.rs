@@ -15,7 +15,8 @@ pub enum Stage {
     MakeDirectories,
     /// A phase of the workload: preparation, transactions or deletion.
     Phase(Phase),
-    /// The reused pool of an earlier run is checked: the number of its files, and a sample of them.
+    /// Before the transactions, the pool is checked if an earlier run or another worker created
+    /// it.
     Take,
     /// Dirty data of a phase is written back.
     PhaseSync,

@@ -22,7 +22,7 @@ pub(crate) const MANIFEST: &str = ".postmark-made.json";
 pub(crate) const MOUNT: &str = "mount";
 /// Name of the directory on which the ext4 below an overlay is mounted.
 pub(crate) const BELOW: &str = "below";
-/// Name of the image of the scratch file system. It is a file in the scratch directory.
+/// Name of the file that contains the image of the scratch file system.
 pub(crate) const IMAGE: &str = "image";
 /// Name of the image file of the external journal.
 pub(crate) const JOURNAL: &str = "journal";

@@ -120,7 +120,7 @@ fn found(path: PathBuf) -> Result<Option<FoundMade>, MakeError> {
             (found.name, found.spec) = (Some(head.name.clone()), Some(head.spec.clone()));
             // A program that the maker started, such as mkfs, may still use files in both
             // directories of the file system. But it holds the lock of only one manifest, so the
-            // other directory is checked, too.
+            // second directory is also checked.
             match look_beside(&owned)? {
                 Some(Look::Active(process)) => found.state = MadeState::Active { process },
                 _ => found.held = Some(Look::Abandoned(owned)),

@@ -1,4 +1,4 @@
-//! An I/O engine of the registry, which run specs and options contain by its name.
+//! An I/O engine of the registry. Run specs and options identify it by its name.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -24,7 +24,7 @@ pub struct Drive {
     pub stop: Stop,
     /// When transactions are due. For a sweep, the load levels determine this.
     pub pace: Pace,
-    /// The load sweep; null if there is none.
+    /// The load sweep (`--sweep`); null for a run with a single load.
     pub sweep: Option<Sweep>,
 }
 
@@ -96,7 +96,7 @@ pub enum Stop {
     Steady(SteadyAsked),
 }
 
-/// The times at which transactions are due: those of a closed loop, or those of an offered rate.
+/// When transactions are due: after the previous one (closed loop), or at an offered rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pace {
@@ -113,7 +113,7 @@ pub enum Pace {
     },
 }
 
-/// A load sweep: a sequence of load levels.
+/// A load sweep: several load levels that are measured one after another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sweep {
     /// What varies between load levels. A sweep of rates can use one pool and one run. A sweep with

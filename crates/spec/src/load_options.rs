@@ -84,7 +84,7 @@ fn check_round(rule: SteadyRule, round: Duration) -> Result<(), ConfigError> {
         ));
     }
     // The slope is computed from the whole seconds within the rounds of the window. Each round may
-    // lose one second at its border.
+    // lose one second, because an incomplete second does not count.
     let round_min = Duration::from_secs(BATCHES.div_ceil(WINDOW_ROUNDS) as u64 + 1);
     if rule == SteadyRule::Slope && round < round_min {
         return Err(ConfigError::new(format!(

@@ -57,12 +57,12 @@ pub(crate) struct Supervisor<'e> {
     /// Number of workers that have started the current stage.
     pub(super) at_work: u32,
     pub(super) current: Option<Stage>,
-    /// Three values of the current stage: the number of workers that have ended it, their items,
-    /// and the reason why it ended. The items are those done, including failed ones, and those
-    /// completed.
+    /// Whether all workers wait at the barrier before transactions. There they wait for a load or
+    /// for the end of the run.
     pub(super) awaits_load: bool,
-    /// Number of workers that have ended the current stage; the sums of their items that are done
-    /// (including failed ones) and of those that completed; the reason why the stage ended.
+    /// Three values of the current stage. The first is the number of workers that have ended it.
+    /// The second contains the number of items done, including failed ones, and of items completed.
+    /// The third is the reason why the stage ended.
     pub(super) ended: (u32, (u64, u64), End),
     /// The phase that all workers have ended and that has not been synced.
     pub(super) unsynced: Option<Phase>,

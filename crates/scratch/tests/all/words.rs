@@ -1,5 +1,4 @@
-//! Parses words such as `make:ext4?size=4GiB` into specs, and compares the words that specs are
-//! formatted as.
+//! Parses words such as `make:ext4?size=4GiB` into specs, and formats specs as such words.
 
 use std::path::Path;
 
@@ -37,7 +36,7 @@ fn word_with_all_keys_is_parsed() {
     assert_eq!(spec.journal_directory(), Some(Path::new("/dir")));
 }
 
-/// Words, each with the word as which its spec is formatted.
+/// In each line a word, and the result of formatting the spec that is parsed from it.
 const CANONICAL: &str = "
     make:tmpfs | make:tmpfs
     make:ext4? | make:ext4
