@@ -57,8 +57,8 @@ pub(crate) fn take(
             Err(refused) => Err(refused.to_string()),
         });
         return match taken {
-            // With several processes, all of them refuse the run. Only the first process has claimed
-            // directories, so the others have nothing to release.
+            // With several processes, all of them refuse the run. Only the first process has
+            // claimed directories, so the others have nothing to release.
             Ok(Err(why)) if !processes.is_alone() => Err(Refused::Ranks(why)),
             taken => taken,
         };

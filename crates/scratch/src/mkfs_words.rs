@@ -68,7 +68,7 @@ pub(crate) fn check(kind: FileSystemKind, words: &[String]) -> Result<(), Invali
             )
         })?;
         if has_value {
-            // A missing value is no error here. mkfs reports it.
+            // A missing value is not an error here. mkfs reports it.
             words.next();
         }
     }

@@ -66,10 +66,7 @@ fn all() -> Result<MountTable, MakeError> {
     ))
 }
 
-/// Unmounts all mounts that this program made on the subdirectory `name`, and returns their number.
-///
-/// A nilfs2 is unmounted by umount(8). Only the helper program of umount(8) ends the cleaner, a
-/// process that works on the mounted file system.
+/// Returns the mount on a name in a directory; `None` if nothing is mounted there.
 fn on(directory: &MadeDirectory, name: &str) -> Result<Option<Mount>, MakeError> {
     let at = directory.at(name);
     let error = |answer| MakeError::io("look at", &at, answer);
@@ -120,8 +117,8 @@ pub(crate) fn own(owned: &Owned, name: &str) -> Result<Mount, MakeError> {
 
 /// Unmounts all mounts that this program made on the subdirectory `name`, and returns their number.
 ///
-/// A nilfs2 is unmounted by umount(8), because only the helper program of umount(8) ends the
-/// cleaner, a process that works on the mounted file system.
+/// A nilfs2 is unmounted by umount(8). Only the helper program of umount(8) ends the cleaner, a
+/// process that works on the mounted file system.
 pub(crate) fn unmount(owned: &Owned, name: &str) -> Result<usize, MakeError> {
     let at = owned.directory.at(name);
     let began = Instant::now();

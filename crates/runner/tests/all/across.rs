@@ -39,8 +39,8 @@ const CHURN: &str = "create=2,delete=2,append=2,replace=1,rename=1,symlink=1";
 
 /// An engine in which operations of other workers become visible late, as on a network client. For
 /// names that end with 7, the engine returns wrong results during the time `lasts` after the first
-/// access to the name. With `contents`, the contents of a file are wrong. Otherwise an existing name
-/// seems missing, and a removed name seems present.
+/// access to the name. With `contents`, the contents of a file are wrong. Otherwise an existing
+/// name seems missing, and a removed name seems present.
 #[derive(Clone)]
 struct Late {
     lasts: Duration,
