@@ -128,7 +128,6 @@ fn own_memory_bytes() -> Result<u64> {
     Ok(peak.ok_or("/proc/self/status has no VmHWM")?)
 }
 
-/// Opens an archive, or creates it if `make` is true.
 pub fn open(path: &Path, make: bool) -> Result<Archive> {
     Ok(Archive::open(&Opening {
         path,
@@ -159,8 +158,8 @@ fn fill(path: &Path, record: &Record, runs: u64) -> Result<()> {
         }
         record
     };
-    // Records are created a few at a time, so that this program uses less memory than the programs
-    // that it measures.
+    // A child's peak memory is at least this program's. So this program keeps only a few records in
+    // memory at a time.
     const AT_ONCE: u64 = 8;
     for first in (0..runs).step_by(AT_ONCE as usize) {
         let records: Vec<Record> = (first..runs.min(first + AT_ONCE)).map(varied).collect();

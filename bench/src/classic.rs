@@ -18,13 +18,13 @@ struct Work {
     transactions: u64,
 }
 
-/// A mode of our program and a mode of the original, which are compared.
+/// A comparison of one mode of our program with one mode of the original.
 struct Pairing {
     what: &'static str,
     /// Whether the original uses its buffered mode; otherwise, it uses its raw mode.
     buffered: bool,
-    /// The I/O engine of our run; `None` for our interactive mode with the same buffering as the
-    /// original.
+    /// The I/O engine of our run; `None` for interactive mode, with the buffering that `buffered`
+    /// selects.
     engine: Option<&'static str>,
     /// Maximum wall time (`wall_limit`) and user CPU (`user_limit`) of our run on tmpfs, relative
     /// to the original's.
@@ -76,7 +76,7 @@ pub struct Programs<'p> {
     pub original: &'p Path,
 }
 
-/// Prints the ratios of all pairings on all file systems.
+/// Measures all pairings on each chosen file system, and prints the ratios.
 pub fn compare(programs: Programs<'_>, pairs: usize, options: &ClassicOptions) -> Result<()> {
     println!(
         "ours / original, medians of {pairs} interleaved pairs [interval]; limits hold on \

@@ -52,7 +52,6 @@ impl Draws {
         least + self.below(most - least + 1)
     }
 
-    /// Returns true with a probability of 1 in `times`.
     pub fn once_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }

@@ -189,12 +189,11 @@ pub fn steady(ours: &Path) -> Result<()> {
 /// Runs four workers for a long time at a fixed rate. Checks whether the memory of the program
 /// grows, whether anything is lost, and how large the record is.
 pub fn soak(ours: &Path, options: &SoakOptions) -> Result<bool> {
-    /// Limit on the memory growth from the middle of the run to the end, in bytes. A time series
-    /// has a maximum number of slices. In a run of an hour it reaches this number by the middle, so
-    /// the series cannot explain later growth.
+    /// Limit on the memory growth from the middle of the run to the end, in bytes. A run of an hour
+    /// reaches the maximum length of its time series by the middle. Later growth has another cause.
     const GROWTH_MAX: i64 = 4_000_000;
-    /// Limit on the size of a record in bytes. The limit is meant for a run of a day. A time series
-    /// has at most 1,800 slices (`SLICES_MAX`) for any duration of the run.
+    /// Limit on the size of a record in bytes. It also suffices for a run of a day, because a time
+    /// series has at most 1,800 intervals (`SLICES_MAX`).
     const RECORD_MAX: usize = 50_000_000;
     let (run_for, rate) = (&options.run_for, options.rate);
     let mounted = MountedVolume::new("ext4")?;

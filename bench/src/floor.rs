@@ -104,7 +104,6 @@ impl Rivals {
     }
 }
 
-/// Compiles a C program with gcc; returns the path of the program.
 pub fn compile(source: &str, to: &Path, options: &[&str]) -> Result<PathBuf> {
     let file = to.with_extension("c");
     std::fs::write(&file, source)?;

@@ -17,13 +17,14 @@ use study::{Decision, GateError, Requirement};
 use self::simulation::{RunNoise, SETTINGS, Setting, Simulated, setting};
 use crate::limit::{Limit, Share};
 
-/// The requirement of gates over identical systems, whose true ratio 1 meets it.
+/// Requirement of the gates. Identical systems meet it: their true ratio is 1.
 const REQUIREMENT: &str = "transactions >= 0.97";
-/// The requirement that must detect a loss of 3 %.
+/// A stricter requirement. A system with a true loss of 3 % does not meet it.
 const TIGHT_REQUIREMENT: &str = "transactions >= 0.985";
 /// Maximum probability that a gate over identical systems fails, for every simulated kind of noise.
 const FALSE_FAILURE: Limit = Limit::AtMost(0.01);
-/// Minimum probability that identical systems pass with the requested number of blocks.
+/// Minimum probability that identical systems pass after the number of blocks that a first gate
+/// requested.
 const PASS: Limit = Limit::AtLeast(0.95);
 
 #[derive(Clone, Copy, Debug)]
@@ -77,8 +78,8 @@ fn identical(size: GatesSize) -> Result<Vec<(Setting, u32, bool, Decisions)>, Ga
     Ok(found)
 }
 
-/// Simulates identical systems with two gates. The first gate is after `pilot` blocks, and the
-/// second one has exactly the number of blocks that the first one requests.
+/// Simulates identical systems with two gates. The first gate decides after `pilot` blocks and
+/// requests a number of blocks. The second gate decides after this number.
 fn as_asked(
     size: GatesSize,
     setting: Setting,

@@ -19,7 +19,7 @@ use crate::statistics::or_dash;
 const IMAGE_BYTES: u64 = 30 << 30;
 /// Limit on the memory of PostMark during a run, in bytes.
 const MEMORY_MAX: u64 = 400_000_000;
-/// Approximate number of files in a directory.
+/// The pool gets one directory for this number of files, and at least two directories.
 const FILES_OF_A_DIRECTORY: u64 = 10_000;
 
 #[derive(Clone, Copy, Debug, clap::Args)]

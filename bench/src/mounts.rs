@@ -196,7 +196,6 @@ impl MountedVolume {
         Ok(())
     }
 
-    /// The mount point.
     pub fn path(&self) -> PathBuf {
         self.directory.path().join("mounted")
     }

@@ -23,7 +23,6 @@ const SOURCE: &str = include_str!("../nfs_calls.c");
 const SERVER: &str = include_str!("../../crates/cli/tests/all/nfs/serve.sh");
 const NFS_PORT: &str = "12049";
 const MOUNT_PORT: &str = "12050";
-/// Size of each file of the pool, in bytes.
 const FILE_BYTES: u64 = 4_096;
 
 /// Maximum CPU relative to libnfs's. With one operation in flight, `USER_LIMIT` is for user CPU and
@@ -127,7 +126,7 @@ impl Drop for Server {
 /// A function that computes the compared number of a run, for example the user CPU per call.
 type Measure = fn(&Measured) -> f64;
 
-/// The cost of the transactions of a run, and the number of calls of each procedure.
+/// Results of a run. Preparation and deletion are excluded. The keys of `calls` are procedures.
 struct Measured {
     cost: Cost,
     calls: BTreeMap<String, u64>,

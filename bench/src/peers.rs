@@ -110,8 +110,8 @@ const CONTESTS: [Contest; 4] = [
 ];
 
 impl Contest {
-    /// The command of our run. It reads files only if reads are compared, because reading affects
-    /// later deletion.
+    /// The command of our run. If reads are not compared, each worker reads only one file, because
+    /// reading affects later deletion.
     fn our_command(&self, ground: &PeerLoad) -> Result<Command> {
         let reads = self
             .rows

@@ -54,7 +54,6 @@ fn running() -> MutexGuard<'static, Vec<Pid>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Starts a program, and waits for it with the given function.
 fn run<A>(command: &mut Command, wait: impl FnOnce(Child) -> std::io::Result<A>) -> Result<A> {
     let child = spawn(command)?;
     let group = Pid::from_child(&child);
@@ -240,7 +239,8 @@ pub fn output_and_memory(command: &mut Command) -> Result<(String, u64)> {
     Ok((text, cost.memory_bytes))
 }
 
-/// Runs a command and returns its standard output. A failure is an error with the standard error.
+/// Runs a command and returns its standard output. If the command fails, the error contains its
+/// standard error.
 pub fn output(command: &mut Command) -> Result<String> {
     let mut errors = tempfile::tempfile()?;
     let (text, status) = output_and_status(command.stderr(errors.try_clone()?))?;
@@ -248,7 +248,7 @@ pub fn output(command: &mut Command) -> Result<String> {
     Ok(text)
 }
 
-/// Runs a command; returns its output and its resident memory in bytes at each interval.
+/// Runs a command. Returns its output and samples of its resident memory in bytes.
 pub fn output_and_memory_over_time(
     command: &mut Command,
     every: Duration,

@@ -39,8 +39,8 @@ use outcome::Ended;
 /// The default file systems of a campaign.
 pub const FILE_SYSTEMS: &str = "ext4,xfs,btrfs,tmpfs,overlay,fuse";
 
-/// On average, one round in this many is a round of a study that makes file systems (`study`). The
-/// others are rounds of a run (`perform`).
+/// On average, one of this number of rounds performs a study that makes file systems (`study`). The
+/// other rounds perform a run (`perform`).
 const STUDIES_ONCE_IN: u64 = 3;
 
 #[derive(Clone, Debug, clap::Args)]

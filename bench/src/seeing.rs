@@ -72,9 +72,8 @@ pub fn perform(ours: &Path, pairs: usize, options: SeeingOptions) -> Result<bool
     Ok(messages::reading()? && is_seen)
 }
 
-/// Prints the rates of the null engine with and without a progress display and a record of each
-/// second, and the ratio of both rates. Returns whether the whole interval of the ratio is within
-/// the limit.
+/// Prints two rates of the null engine and their ratio: with a progress display and counts for each
+/// second, and without both. Returns whether the whole interval of the ratio is within the limit.
 fn compare(ours: &Path, pairs: usize, transactions: u64) -> Result<bool> {
     let terminal = Terminal::open()?;
     let noise = Noise::begin();

@@ -40,9 +40,8 @@ pub fn or_dash(number: Option<f64>, decimals: usize) -> String {
     number.map_or_else(|| "-".to_owned(), |number| format!("{number:.decimals$}"))
 }
 
-/// The highest rank, counted from 0, whose values from the bottom and from the top enclose the true
-/// median with a probability of at least 95 %. On each side, the probability that `rank` or fewer
-/// values lie beyond the median is at most 2.5 %.
+/// The highest `rank`, counted from 0, for which `sorted[rank]` and the value of equal rank from the
+/// other end enclose the true median with a probability of at least 95 %.
 fn enclosing_rank(count: usize) -> usize {
     let mut exactly = 0.5_f64.powi(i32::try_from(count).unwrap_or(i32::MAX));
     let mut at_most = exactly;

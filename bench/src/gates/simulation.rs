@@ -33,7 +33,6 @@ pub(super) enum RunNoise {
     Successive(f64, f64),
 }
 
-/// The noise, the drift and the periodic disturbance of the runs of a simulated study.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setting {
     pub(super) name: &'static str,
@@ -125,7 +124,7 @@ pub(super) struct Simulated {
     has_twin: bool,
     /// Number of runs that have been drawn.
     runs: u32,
-    /// Number of runs in all blocks of the first gate. The drift extends over this number of runs.
+    /// Number of runs before the first gate. [`Setting::drift`] is spread over these runs.
     runs_planned: u32,
 }
 

@@ -55,7 +55,6 @@ impl PeerLoad {
         self.mounted.path().with_file_name(name)
     }
 
-    /// The other program's directory.
     pub fn theirs(&self) -> PathBuf {
         self.mounted.path().join("rival")
     }
@@ -121,7 +120,6 @@ impl PeerLoad {
         ours::command(&workload, &self.mounted.path().join("ours"), false)
     }
 
-    /// Number of files of all workers in a phase.
     pub fn sum_files(&self) -> f64 {
         (self.files * u64::from(self.workers)) as f64
     }

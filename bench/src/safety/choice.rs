@@ -15,8 +15,8 @@ pub struct Face {
     /// Commands for the prompt, after the command that sets the location; `None` for `postmark
     /// run`.
     pub commands: Option<String>,
-    /// Initial number of files in the pool. Numbered names of the run's files reach at least this
-    /// number.
+    /// Initial number of files in the pool. Numbers in the names of the run's files reach at least
+    /// this number.
     pub numbers: u64,
     /// Maximum number of files that the run writes at the same time. A kill may leave this number
     /// of incomplete files.
@@ -80,7 +80,6 @@ pub struct Round {
 }
 
 impl Incident {
-    /// The signal that is sent for this incident, if any.
     pub fn signal(self) -> Option<Signal> {
         match self {
             Self::Kill => Some(Signal::KILL),

@@ -47,7 +47,7 @@ impl Ended {
         self.problem(format!("{} {what}", path.display()));
     }
 
-    /// Records a program's output. If it contains a panic, this is a problem.
+    /// Records a program's output. A panic in `errors` is recorded as a problem.
     pub fn hear(&mut self, output: &str, errors: &str) {
         if errors.contains("panicked at") {
             self.problem(format!("a panic:\n{errors}"));

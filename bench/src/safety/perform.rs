@@ -204,8 +204,7 @@ impl Performance<'_> {
         if self.round.event != Incident::MountOver {
             return Ok(code);
         }
-        // After the unmount, cleans the directory that the mount had hidden. The mounted directory
-        // stays at its own path.
+        // Unmounts the directory over the location, and then cleans the location's own directory.
         self.mounts.pop();
         Ok(self.clean_all()?.max(code))
     }

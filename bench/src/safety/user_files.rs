@@ -77,13 +77,13 @@ impl UserFiles {
         self.made(user_file)
     }
 
-    /// Creates a regular file, under the same conditions as [`Self::make`].
+    /// Creates a regular file. Returns `None` in the same cases as [`Self::make`].
     pub fn make_file(&mut self, path: &Path, dice: &mut Draws) -> std::io::Result<Option<String>> {
         let user_file = self.file(path, dice);
         self.made(user_file)
     }
 
-    /// Creates a directory, under the same conditions as [`Self::make`].
+    /// Creates a directory. Returns `None` in the same cases as [`Self::make`].
     pub fn make_directory(
         &mut self,
         path: &Path,
@@ -230,8 +230,8 @@ impl UserFiles {
     }
 
     fn directory(&mut self, path: &Path, dice: &mut Draws) -> std::io::Result<()> {
-        // Modes that a run does not use for its own directories. An empty directory has no other
-        // distinguishing property.
+        // A run does not use these modes for its own directories. An empty directory can be
+        // recognized only by its mode.
         let mode = dice.one(&[0o750, 0o555, 0o711]);
         DirBuilder::new().mode(mode).create(path)?;
         self.add(path, UserFileKind::Directory, mode, None);

@@ -19,7 +19,7 @@ pub(super) struct Found {
     /// The true ratio of the rates: 1 for identical systems, else computed from the known delay.
     pub(super) known: f64,
     pub(super) is_doubtful: bool,
-    /// A/A noise: standard deviation of the log ratio of second to first run of the baseline.
+    /// A/A noise: standard deviation of ln(second run / first run) of the baseline.
     pub(super) noise: Option<f64>,
     /// The gate over the study; `None` if it refused to decide.
     pub(super) gate: Option<Gate>,

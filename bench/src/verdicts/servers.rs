@@ -56,9 +56,9 @@ impl Law {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
-    /// After a warm-up: each worker has an operation in progress.
+    /// The window begins after a warm-up, when each worker has an operation in progress.
     Warm,
-    /// With the first operation of each worker.
+    /// The window begins with the first operation of each worker.
     Fresh,
 }
 
@@ -259,8 +259,8 @@ mod tests {
                         seconds,
                         drift: 0.0,
                     };
-                    // The true share must be at most 2 %. In 250 series, chance may raise the
-                    // observed share to 2.8 % even if the true share is 1 %.
+                    // Even if the rule flags only 1 % of all such servers, chance may raise the
+                    // share in 250 series to 2.8 %.
                     let share = share(server, window);
                     assert!(share <= 0.028, "{server:?}, {window:?}: {share}");
                 }
