@@ -16,13 +16,12 @@ pub(crate) fn text(record: &Record) -> String {
     format!("{{\"record\":{record}}}")
 }
 
-/// Returns the JSON text of a part.
 pub(crate) fn part(completed: &Completed) -> String {
     // Cannot fail, for the same reasons as in [`text`].
     serde_json::to_string(completed).unwrap_or_default()
 }
 
-/// Parses a record, and adds the parts that its run completed after the record was written.
+/// Parses a record, and adds the parts (phases, load levels) that its run completed later.
 pub(crate) fn record(text: &str, parts: &[String]) -> Result<Record, ReadError> {
     let mut record = Record::from_json(text)?;
     if parts.is_empty() {

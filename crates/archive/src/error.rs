@@ -129,7 +129,6 @@ impl ArchiveError {
         ))
     }
 
-    /// Returns the error for a record in the archive that cannot be read.
     pub(crate) fn unreadable(number: u64, path: &Path, cause: &ReadError) -> Self {
         let path = path.display();
         let text = format!("run {number} of the archive {path} cannot be read: {cause}");

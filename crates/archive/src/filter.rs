@@ -10,17 +10,13 @@ pub struct Filter {
     pub since_unix_ns: Option<u64>,
     /// The run began before this time, in nanoseconds since the epoch.
     pub until_unix_ns: Option<u64>,
-    /// Name of the host that must have performed the run.
     pub host: Option<String>,
     /// File system type that at least one of the run's locations must have.
     pub file_system: Option<String>,
-    /// Name of the preset that the run must have used.
     pub preset: Option<String>,
-    /// Fingerprint of the workload that the run must have performed.
     pub fingerprint: Option<String>,
     /// Tags, all of which the run must have.
     pub tags: Vec<String>,
-    /// The verdict that the run must have.
     pub verdict: Option<Level>,
     /// Maximum number of selected runs: those that began last.
     pub limit: Option<u64>,
@@ -51,9 +47,9 @@ impl Filter {
         }
         add("verdict = ?", self.verdict.map(|level| text(level.name())));
         if let Some(name) = &self.file_system {
-            // The row of most runs contains the name of their only file system. An index on this
-            // name would return rows in random order: if a third of all rows is wanted, that takes
-            // longer than a scan in order. A `+` in the row joins several names.
+            // The column contains the names of all file systems of a run, joined by `+`. Most runs
+            // have only one. An index on the column would return rows in random order. If a third
+            // of all rows matches, this takes longer than reading all rows in order.
             parts.push(
                 "(file_system = ? OR instr(file_system, '+') > 0 AND number IN (SELECT run FROM \
                  run_file_system WHERE name = ?))",

@@ -19,8 +19,9 @@ use crate::schema;
 /// Time limit, after opening, for waiting for another process's transaction. If the caller's time
 /// limit for opening is longer, it is used instead.
 const BUSY_MAX: Duration = Duration::from_secs(20);
-/// Time limit of one attempt to open a file without shared memory. Locks are released between two
-/// attempts, so that two processes that create an archive at the same time do not block each other.
+/// Time limit of one attempt to open an archive with a rollback journal. Locks are released between
+/// two attempts, so that two processes that create an archive at the same time do not block each
+/// other.
 const TRY_MAX: Duration = Duration::from_millis(400);
 /// Pause between two attempts to open the archive.
 const TRY_PAUSE: Duration = Duration::from_millis(20);

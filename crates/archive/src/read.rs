@@ -164,7 +164,8 @@ impl Archive {
         })
     }
 
-    /// Returns the record of a run; for an unfinished run, with the parts written so far.
+    /// Returns the record of a run. For an unfinished run, it includes the phases or load levels
+    /// written so far.
     ///
     /// # Errors
     /// Returns an error if the run does not exist or its record cannot be read.
@@ -225,7 +226,8 @@ impl From<rusqlite::Error> for RowError {
     }
 }
 
-/// Adds the tags of all runs with one query, which is fast because most runs have no tags.
+/// Adds the tags of all runs with one query. It reads all tags of runs with numbers between the
+/// lowest and the highest of `entries`. These are few, because most runs have no tags.
 fn add_tags(db: &Connection, entries: &mut [ListedRun]) -> rusqlite::Result<()> {
     let numbers = || {
         entries

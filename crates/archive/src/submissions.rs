@@ -16,7 +16,7 @@ pub enum SubmissionOutcome {
 
 impl Archive {
     /// Adds a submission, unless the archive contains the same text. The submission replaces an
-    /// earlier submission of the same run, which is one for which `is_of_same_run` returns true.
+    /// earlier one for which `is_of_same_run` returns true.
     ///
     /// # Errors
     /// Returns an error if the archive cannot be written.

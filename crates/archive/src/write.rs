@@ -33,8 +33,8 @@ pub enum Imported {
 
 impl Archive {
     /// Adds a run that is about to begin, with its initial record and remarks, and returns its
-    /// number. `writer` is the mark of this process, by which other processes check that it is
-    /// alive.
+    /// number. `writer` is the mark of this process. Other processes use it to check that this
+    /// process is alive.
     ///
     /// # Errors
     /// Returns an error if the archive cannot be written.
@@ -53,7 +53,8 @@ impl Archive {
         })
     }
 
-    /// Adds a part that a run has completed. `so_far` is the run's record including this part.
+    /// Adds a part (a phase or a load level) that a run has completed. `so_far` is the run's record
+    /// including this part.
     ///
     /// # Errors
     /// Returns an error if the archive cannot be written, or the run was deleted.
@@ -279,8 +280,8 @@ fn beginning(headline: &Headline) -> (u64, &str, &str) {
 }
 
 /// Adds a record. If the archive contains an unfinished record of the same run, the record of the
-/// ended run replaces it. If it contains any other record with the same ID, nothing is changed, and
-/// the two records are not compared.
+/// ended run replaces it. If it contains any other record with the same ID, changes nothing and
+/// does not compare the records.
 fn import(
     transaction: &Transaction<'_>,
     headline: &Headline,

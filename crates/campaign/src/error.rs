@@ -12,7 +12,6 @@ pub struct Error {
     pub form: ErrorForm,
 }
 
-/// The form in which an error is shown to the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorForm {
     /// The message is shown as one line.

@@ -84,7 +84,8 @@ fn failures(steps: &[SweepStepSummary]) -> usize {
 }
 
 /// Counts the bisections among the load levels: those for the saturation rate, and those for the
-/// SLO. A load level does not record its purpose, so [`halving`] is applied to its predecessors.
+/// SLO. A load level does not record its purpose. So [`halving`] is called for the earlier load
+/// levels, as when the load was chosen.
 fn bisections(asked: &Sweep, rates: &[f64], steps: &[SweepStepSummary]) -> (usize, usize) {
     let asked_for = steps
         .iter()

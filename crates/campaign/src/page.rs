@@ -70,8 +70,10 @@ impl<'a> PageRequest<'a> {
         self.compare || self.words.iter().any(|word| !is_file(word))
     }
 
-    /// Makes the page: of a study if the only word names one, of runs if each word names a run, or
-    /// otherwise of compared configurations.
+    /// Makes a page about one of these subjects:
+    /// - a study, if the only word names a study;
+    /// - runs, if each word names a run;
+    /// - compared configurations in all other cases.
     ///
     /// # Errors
     /// Returns an error if a word names nothing, if compared configurations are not alike, or if a

@@ -33,7 +33,8 @@ const FIRST_MAX: u64 = 100_000_000;
 /// Returns the refusal.
 pub fn judge(specified: &Specified) -> Result<(), Error> {
     refuse_memory(specified)?;
-    // The option --allow-unsafe-target also switches off the check of root's rights.
+    // The field `trusts_others` (option --allow-unsafe-target) switches off the check of root's
+    // rights.
     let spec = RunSpec {
         trusts_others: true,
         ..specified.spec.clone()

@@ -22,7 +22,7 @@ pub fn beside_run(record: &Record) -> Beside {
 }
 
 /// Compares a run with the published results, for a page with graphs. Returns an empty document if
-/// the run's workload is not the published one.
+/// the run's workload is not classic.
 pub fn beside_on_page(record: &Record) -> Document {
     if record.spec.workload.classic().is_none() {
         return Document::default();
@@ -37,7 +37,8 @@ pub fn beside_on_page(record: &Record) -> Document {
     document
 }
 
-/// Refuses a design for a paper's layout if the paper has no results for one of its configurations.
+/// Refuses a design for a paper's layout if the paper lacks results for one of the design's
+/// configurations.
 ///
 /// # Errors
 /// Returns the first problem as an error.

@@ -3,13 +3,12 @@
 use record::{Phase, Record};
 use verdict::Summary;
 
-/// Rates of a run, per second. A rate is 0 if the run has no such phase.
+/// Rates of a run, per second: files created and deleted, and transactions. A rate is 0 if the run
+/// has no such phase.
 pub(crate) struct Rates {
-    /// Files created.
     pub created: f64,
-    /// Files created, timed until they were durable if the run synced them.
+    /// Like `created`, but the time includes the sync of the files, if the run synced them.
     pub created_until_durable: f64,
-    /// Files deleted.
     pub deleted: f64,
     /// `None` if no transactions were measured.
     pub transactions: Option<f64>,

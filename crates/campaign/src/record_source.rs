@@ -138,8 +138,8 @@ fn unpacked(mut source: impl Read + 'static) -> io::Result<Box<dyn Read>> {
     Ok(records)
 }
 
-/// Whether a word names a file with records: standard input, or an existing file whose name is that
-/// of an export or a page, or contains a directory.
+/// Whether a word names a file with records: standard input or an existing file. The word must end
+/// like the name of an export or a page, or contain a directory.
 pub fn is_record_file(word: &str) -> bool {
     let path = Path::new(word);
     let is_called_so = || {

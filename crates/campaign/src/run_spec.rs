@@ -34,7 +34,7 @@ pub struct RunRequest {
     pub like: Option<PathBuf>,
     /// The archive that contains the earlier run; `None` for the user's archive.
     pub like_in: Option<PathBuf>,
-    /// Command-line arguments that are not options of the run.
+    /// Settings that are not options of the run, for example the command line for the record.
     pub invocation: Invocation,
     /// The options of the run, without the targets.
     pub options: Options,

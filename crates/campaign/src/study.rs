@@ -205,8 +205,8 @@ impl<G: Ground> Going<'_, G> {
         runs.any(|done| done.observed.level == Level::Invalid)
     }
 
-    /// Estimates the remaining time of the study from the average time of the runs so far. `rest`
-    /// runs of this block remain, and all later blocks have `runs` runs each.
+    /// Estimates the remaining time of the study from the average time of its runs. `rest` runs of
+    /// this block remain. Each later block has `runs` runs.
     fn left(&self, block: u32, rest: u32, runs: u32) -> Option<Duration> {
         let design = self.course.design;
         let elapsed = self.began.elapsed();

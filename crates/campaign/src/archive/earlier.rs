@@ -13,7 +13,7 @@ const EXAMINED_MAX: u64 = 8;
 /// Minimum number of earlier runs from which the spread of a run is estimated.
 const SPREAD_MIN: usize = 3;
 
-/// The last earlier run that a run repeats, and the spread of all of them.
+/// The newest earlier run that a run repeats, and the spread of all earlier runs that it repeats.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Earlier {
     /// Number of the last earlier run in the archive.

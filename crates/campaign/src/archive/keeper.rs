@@ -1,5 +1,5 @@
-//! Writes the record of an active run to the archive. A separate thread writes each part that the
-//! run completes.
+//! Writes the record of an active run to the archive. A separate thread writes each part (a phase
+//! or a load level) that the run completes.
 //!
 //! Each part is written before the event handler returns, so the writes happen between phases and
 //! not during a measurement. A file system that does not respond must not block the run or its
@@ -80,7 +80,7 @@ enum Order {
     Compare(Box<Record>),
 }
 
-/// The number of the run in the archive, or the earlier runs.
+/// The answer to an order: the run's number in the archive, or the earlier runs for `Compare`.
 #[derive(Default)]
 struct Answered {
     number: Option<u64>,

@@ -22,7 +22,7 @@ const PATIENCE_SHORT: Duration = Duration::from_secs(2);
 /// Maximum time for opening the archive at the beginning of a run, including the import of waiting
 /// records. The archive's file system may be busy.
 const OPEN_MAX: Duration = Duration::from_secs(60);
-/// Maximum wait for a file system to report the facts of a path, at the beginning of a run.
+/// Maximum wait for a response of a file system at the beginning of a run.
 pub(super) const LOOK_MAX: Duration = Duration::from_secs(5);
 /// Maximum number of files beside an archive that messages list.
 const NAMED_MAX: usize = 5;

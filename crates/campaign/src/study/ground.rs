@@ -7,7 +7,7 @@ use record::{MadeFileSystem, Record, StudyPart};
 use runner::RunSpec;
 use study::{Design, StudyCell};
 
-/// The design, configurations and identity of a study.
+/// The study to perform: all configurations in every block, or only one of them in one block.
 #[derive(Clone, Copy, Debug)]
 pub struct Course<'a> {
     pub design: &'a Design,

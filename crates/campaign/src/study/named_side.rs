@@ -175,7 +175,7 @@ fn of_file(word: &str, metrics: &[Metric]) -> Result<NamedSide, Error> {
     })
 }
 
-/// The runs of a study with one configuration.
+/// Returns the runs of a study that has only one configuration, and an error for other studies.
 fn of_one_cell(
     archive: &Archive,
     study: &FoundStudy,
@@ -196,7 +196,7 @@ fn of_one_cell(
     }
 }
 
-/// Why several configurations cannot be one side of a comparison.
+/// Returns the message for an argument that names several configurations instead of one.
 fn several(cells: &[String]) -> String {
     format!(
         "it has {} configurations: {} (give it alone to compare them all, or one as STUDY:CELL)",

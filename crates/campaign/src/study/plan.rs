@@ -70,8 +70,8 @@ pub fn judge(
     Ok(())
 }
 
-/// Returns a refusal if the runs of a configuration have a durability, but their target is in
-/// memory. After each run, the rule `durability-in-memory` would make the run INVALID.
+/// Returns a refusal if a configuration requests a durability level on a target in memory. After
+/// each run, the rule `durability-in-memory` would make the run INVALID.
 fn durability_in_memory(
     design: &Design,
     cell: &StudyCell,

@@ -151,7 +151,7 @@ fn of_one(
     }
 }
 
-/// Returns all comparisons of a study.
+/// Returns all comparisons of a study, or an error if it has only one configuration.
 fn of_study(study: &FoundStudy, runs: &[StudyRun], metrics: &[Metric]) -> Result<Found, Error> {
     let mut found = compared(study, runs, metrics)?;
     found.groups.retain(|group| !group.sides.is_empty());

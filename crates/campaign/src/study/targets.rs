@@ -22,8 +22,8 @@ pub struct Targets {
     wishes: BTreeMap<usize, (MakeSpec, MakeNeeds)>,
     /// The scratch file systems that exist, by index of the target.
     made: BTreeMap<usize, Made>,
-    /// For each target index, the number of cells with an age. The state of each such cell is
-    /// saved.
+    /// For each target index, the number of cells that churn their pool before the measured runs.
+    /// Each of these cells may need space for a saved state.
     states: BTreeMap<usize, u64>,
     /// The list of existing scratch file systems, which is shown when a signal arrives; `None`
     /// until the first one is made.
