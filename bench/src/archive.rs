@@ -140,7 +140,7 @@ pub fn open(path: &Path, make: bool) -> Result<Archive> {
 
 /// Fills the archive with runs that differ in the fields by which lists filter.
 fn fill(path: &Path, record: &Record, runs: u64) -> Result<()> {
-    /// The runs begin in 2001, one every ten minutes.
+    /// The first run begins on 1 January 2001, and a further run every ten minutes.
     const FIRST_UNIX_NS: u64 = 978_307_200_000_000_000;
     const EVERY_NS: u64 = 600_000_000_000;
     let mut archive = open(path, true)?;

@@ -199,8 +199,8 @@ mod tests {
                 setting.name
             );
         }
-        // With Student's t alone, a gate would fail in 2.8 % of the studies with a period of 3
-        // runs, and in 1.3 % of those with a drift of 50 %. Both shares exceed the limit of 1 %.
+        // If gates used only Student's t, they would fail in 2.8 % of the studies with a period of
+        // 3 runs, and in 1.3 % of the studies with a drift of 50 %. The limit is 1 %.
         let size = GatesSize {
             studies: 1_000,
             seed: 1,

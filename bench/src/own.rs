@@ -75,7 +75,7 @@ fn null_once(ours: &Path, files: u64, transactions: u64, latencies: bool) -> Res
     Ok(took.ok_or("the report has no transactions_ns")? / transactions as f64)
 }
 
-/// The workloads whose instructions are counted.
+/// Name and options of each workload whose instructions are counted.
 const COUNTED: [(&str, &str); 4] = [
     ("classic", ""),
     ("without latencies", "--no-latencies"),

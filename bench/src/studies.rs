@@ -156,7 +156,7 @@ struct Bench<'a> {
     directory: TempDir,
 }
 
-/// A completed study with its archive.
+/// A completed study. Its archive is removed when the results have been read.
 struct Performed {
     seed: u64,
     archive: PathBuf,

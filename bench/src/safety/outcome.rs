@@ -29,7 +29,7 @@ pub struct Ended {
     /// The actions of the round, in order. They are printed if the round fails.
     pub log: Vec<String>,
     pub was_killed: bool,
-    /// Number of the run's files that `clean` has left and named.
+    /// Number of the run's files that `clean` did not remove, but listed.
     pub left: u64,
     pub user_files: u64,
 }

@@ -19,7 +19,7 @@ use crate::remarks::{self, Remarks, Tag};
 pub enum Imported {
     /// The record was added under this number.
     New(u64),
-    /// The record already existed under this number.
+    /// The record, or a later state of the same run, already existed under this number.
     There(u64),
     /// An unfinished record of the run existed under this number. The complete record replaced it;
     /// the tags and the note were kept.

@@ -33,10 +33,8 @@ const TRANSACTIONS: Duration = Duration::from_secs(1);
 /// it short.
 const TRANSACTIONS_MAX: u64 = 1_000_000;
 
-/// Performs a short run and returns its record.
 pub type Perform<'p> = dyn FnMut(&RunSpec) -> Result<Record, Refused> + 'p;
 
-/// The reason why the calibration failed.
 enum Uncalibrated {
     /// A short run was refused.
     Refused(Refused),
@@ -111,8 +109,8 @@ pub fn calibrate(
     Ok(Some(told))
 }
 
-/// Performs the short runs. With several ranks, only this process performs them, and only one
-/// rank's part of the work: the other ranks get their run spec after the calibration.
+/// Performs the short runs. With several ranks, only this process performs them, because the other
+/// ranks get their run spec after the calibration. The work is that of one rank.
 ///
 /// # Errors
 /// Returns an error if a short run is refused or does not complete.

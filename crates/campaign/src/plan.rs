@@ -114,7 +114,7 @@ fn refuse_long(workload: &Workload) -> Result<(), Error> {
             "cannot plan this workload in reasonable time: {why}"
         )))
     };
-    // The original's generator draws a text before the first file, for each worker.
+    // Before the first file, the original's generator draws a text of this length for each worker.
     let drawn = workload
         .classic()
         .map_or(0, |classic| 2 * classic.size_high_bytes);

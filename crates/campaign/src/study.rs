@@ -64,7 +64,7 @@ struct Going<'a, G: Ground> {
     blocks: u32,
 }
 
-/// The reason why a study does not continue.
+/// Leaves the loops of a study: with its end, or with an error of the environment.
 enum Halt<E> {
     End(StudyEnd),
     Error(E),

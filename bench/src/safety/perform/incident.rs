@@ -76,8 +76,8 @@ impl Performance<'_> {
         if !is_prepared {
             self.several_user_files(&there, dice)?;
         }
-        // The user has renamed one directory and created the other, so both may stay, even if the
-        // run had created one of them.
+        // The user has renamed a directory to `away` and created `there`. Both may stay, even if
+        // the run had created the first one.
         self.structure.extend([there.clone(), away.clone()]);
         if there == self.mail {
             self.to_clean.push(away);

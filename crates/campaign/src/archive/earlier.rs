@@ -16,9 +16,9 @@ const SPREAD_MIN: usize = 3;
 /// The newest earlier run that a run repeats, and the spread of all earlier runs that it repeats.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Earlier {
-    /// Number of the last earlier run in the archive.
+    /// Number of the newest earlier run in the archive.
     number: u64,
-    /// Change of the rate, as a fraction of the rate of the last earlier run.
+    /// Change of the rate, as a fraction of the rate of the newest earlier run.
     change: f64,
     /// Number of earlier runs, and the standard deviation of their rates as a fraction of the mean.
     /// `None` if there are too few.

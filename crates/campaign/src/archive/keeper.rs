@@ -43,7 +43,7 @@ pub struct Keeper {
     complete: Box<dyn Fn(&mut Record)>,
 }
 
-/// The place at which a run's record was stored.
+/// Whether and where a run's record was stored.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Archiving {
     /// The record is in the archive, under this number.
@@ -102,7 +102,8 @@ type Answer = Result<Answered, ArchiveError>;
 struct Writer {
     archive: Archive,
     remarks: Remarks,
-    /// The run's number in the archive, and its record with all parts completed so far.
+    /// The run's number in the archive, and its record with all parts completed so far; `None`
+    /// until the run was added.
     run: Option<(u64, Box<Record>)>,
 }
 

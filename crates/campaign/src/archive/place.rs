@@ -52,7 +52,6 @@ impl ArchivePlace {
         self.is_asked
     }
 
-    /// Returns the error for a file system that does not respond.
     pub(super) fn unanswered(&self, doing: &'static str, why: NoAnswer) -> ArchiveError {
         ArchiveError::file(doing, &self.path, &std::io::Error::other(why))
     }

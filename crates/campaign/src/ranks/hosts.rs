@@ -38,8 +38,7 @@ pub fn is_named(names: &[String], asked: &str) -> bool {
     })
 }
 
-/// Whether an address belongs to this host. Nothing is sent, because connecting a datagram socket
-/// only looks up the route.
+/// Whether the kernel treats an address as one of this host. Nothing is sent.
 fn is_own(address: IpAddr) -> bool {
     // Loopback addresses are on every host, so they identify none.
     !address.is_loopback() && system::network::is_own(address)

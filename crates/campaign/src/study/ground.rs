@@ -13,8 +13,7 @@ pub struct Course<'a> {
     pub design: &'a Design,
     pub cells: &'a [StudyCell],
     pub id: &'a str,
-    /// The name of the configuration that is measured alone, and the block in which it is measured;
-    /// `None` for an ordinary study.
+    /// If only one configuration is measured, its name and the block; `None` for an ordinary study.
     pub side: Option<(&'a str, u32)>,
 }
 

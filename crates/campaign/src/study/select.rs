@@ -120,7 +120,6 @@ pub fn one_study(archive: &Archive, words: &[String]) -> Result<FoundStudy, Erro
     found::find(archive, word)?.ok_or_else(|| no_study(word))
 }
 
-/// Returns the error for an argument that names no study.
 pub fn no_study(word: &str) -> Error {
     Error::refused(format_args!(
         "there is no study '{word}' in the archive (use its name, its identity or last, or give \

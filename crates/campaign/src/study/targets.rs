@@ -108,8 +108,8 @@ impl Targets {
         })
     }
 
-    /// Returns the space that is needed in each directory (or in `memory`), in bytes, and the
-    /// targets that need root.
+    /// Returns the bytes that are needed in each directory or in `memory`, and the targets that
+    /// need root.
     pub fn needs(&self) -> (Vec<(String, u64)>, Vec<String>) {
         let mut room: BTreeMap<String, u64> = BTreeMap::new();
         for (index, (_, needs)) in &self.wishes {

@@ -274,7 +274,7 @@ fn sweep_over_ranks_returns_the_same_record_on_all_ranks() {
 
 #[test]
 fn signal_to_one_rank_ends_the_sweep_on_all_ranks() {
-    // Ranks 0 and 1 perform the load level, while ranks 2 and 3 wait for the next one.
+    // Ranks 0 and 1 perform the second load level, while ranks 2 and 3 wait for the third.
     for stopped in 0..4 {
         let at = directory();
         let asked = |_| request(at.path(), 4, Climb::Ranks(vec![1, 2, 4]), true);

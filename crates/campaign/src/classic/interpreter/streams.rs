@@ -28,8 +28,8 @@ impl Streams<'_> {
         Ok(())
     }
 
-    /// Warns of a malformed line, for mistakes that several commands have in common. `rest` is the
-    /// part of the line after the command's `name`.
+    /// Warns of a malformed line. Covers only mistakes that are possible in several commands.
+    /// `rest` is the part of the line after the command's `name`.
     pub(super) fn warn_of_form(&mut self, line: &[u8], name: &str, rest: &[u8]) -> io::Result<()> {
         let said = String::from_utf8_lossy(line);
         let said = said.trim_end();

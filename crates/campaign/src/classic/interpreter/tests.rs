@@ -51,7 +51,7 @@ fn figures(settings: &PromptSettings, end: End) -> ClassicFigures {
 
 const TERSE: &str = "4 2 5.00 2.75 5.00 3.00 3.50 1.50 2.75 7.00 2.00 250.00 500.00\n";
 
-/// The output and the exit code of a session, and the settings of the runs that it requested.
+/// The result of a session. `asked` contains the settings of its runs.
 struct Said {
     output: String,
     errors: String,
