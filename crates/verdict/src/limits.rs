@@ -41,7 +41,7 @@ macro_rules! limits {
 
             pub const ALL: &[Self] = &[$(Self::$Limit),*];
 
-            /// The name in reports.
+            /// The name in reports, such as `the CPU`.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$Limit => $name,)* }
             }
@@ -73,11 +73,12 @@ pub struct LimitPart {
     pub fraction: f64,
 }
 
-/// What limited the transactions.
+/// The limit with the largest part of the workers' time in the transactions, and all parts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LimitSummary {
-    /// The limit with the largest part. Flushes and the device's other requests compete as one sum.
-    /// An open loop that keeps up with its arrivals is limited by `offered-rate`.
+    /// The limit with the largest part. For this comparison, the parts of flushes and of the
+    /// device's other requests are added. An open loop that keeps up with its arrivals is limited
+    /// by `offered-rate`.
     pub limit: RunLimit,
     /// Share of the workers' time that belongs to `limit`, from 0 to 1.
     pub fraction: f64,

@@ -15,7 +15,7 @@ use record::run::{Outcome, Record};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
-    /// The run is in progress.
+    /// The run has no end in the archive, and the process that archives it is alive.
     Going,
     Complete,
     /// A signal ended the run.
@@ -53,7 +53,7 @@ impl State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkKind {
-    /// Transactions of the original PostMark, by the rules of one of its editions.
+    /// Transactions of the original PostMark.
     Classic,
     /// A mix of weighted operations.
     Mix,
@@ -90,7 +90,7 @@ pub struct Headline {
     /// Class of the first target's device; `Network` for an engine that calls a server itself.
     /// `None` if the class is not known.
     pub device_class: Option<Class>,
-    /// The preset that the run spec is based on.
+    /// The preset that the run spec is based on; `None` without a preset.
     pub preset: Option<String>,
     /// Kind of the workload; `None` if the archive was written by a version that did not store the
     /// kind.

@@ -95,8 +95,8 @@ macro_rules! rules {
                 match self { $(Self::$Rule(rule) => rule.level(),)* }
             }
 
-            /// Returns what the rule found in the run, with its number and its limit: a clause
-            /// without a period.
+            /// Returns what the rule found in the run: a clause without a period, with the measured
+            /// number and its limit.
             pub fn sentence(&self) -> String {
                 match self { $(Self::$Rule(rule) => rule.sentence(),)* }
             }

@@ -33,13 +33,13 @@ pub struct SweepStepSummary {
     pub waiting: Option<u64>,
     /// Mean latency of all operations, in nanoseconds.
     pub mean_ns: Option<f64>,
-    /// Median latency, in nanoseconds.
+    /// Median of the latencies of all operations, in nanoseconds.
     pub p50_ns: Option<u64>,
-    /// 99th percentile of the latencies, in nanoseconds.
+    /// 99th percentile of the latencies of all operations, in nanoseconds.
     pub p99_ns: Option<u64>,
-    /// 99.9th percentile of the latencies, in nanoseconds.
+    /// 99.9th percentile of the latencies of all operations, in nanoseconds.
     pub p999_ns: Option<u64>,
-    /// Maximum latency, in nanoseconds.
+    /// Maximum latency of all operations, in nanoseconds.
     pub max_ns: Option<u64>,
     /// 99th percentile of the service times, from issue to completion, in nanoseconds; null for a
     /// closed loop, whose latencies are service times.
@@ -50,7 +50,7 @@ pub struct SweepStepSummary {
     pub failed: u64,
     /// Skipped operations of the measured time, by reason.
     pub skipped: Skipped,
-    /// The operations by role and kind.
+    /// The operations by role and kind, in the order of their first occurrence.
     pub by_operation: Vec<SweepStepOperation>,
     /// Whether the load was sustained: transactions were measured, and at most [`FAILED_MAX`] of
     /// their operations failed or were skipped. In an open loop, every worker must also have caught

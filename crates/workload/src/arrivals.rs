@@ -419,8 +419,8 @@ mod tests {
             // than a billionth.
             assert!((achieved / rate - 1.0).abs() < 1e-9, "{rate}: {achieved}");
         }
-        // A step is stored as a whole number and a remainder, so the due time of 800,000,000 / 7 ns
-        // is exact before it is rounded down.
+        // The due times are 800,000,000 / 7 ns apart. This step is stored as a whole number and a
+        // remainder, so only the returned due time is rounded down.
         let mut even = Even::new(7.0, 0, 1);
         even.next_ns = 0;
         let steps = 100_000_000_u64;

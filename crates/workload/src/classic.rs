@@ -60,7 +60,7 @@ impl TryFrom<i64> for Bias {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Classic {
-    /// The edition of the original PostMark whose rules apply.
+    /// The edition of the original PostMark whose rules apply: `1.0` or `1.5`.
     pub edition: Edition,
     /// The number of files in the initial pool.
     pub files: u64,

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::generator::GeneratorKind;
 
-/// An edition of the original PostMark.
+/// An edition: the versions of the original PostMark that perform the same operations for the same
+/// configuration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Edition {
     /// Versions 1.00 to 1.14 (1997 to 2000), reconstructed from published results.
@@ -33,7 +34,6 @@ pub enum SubdirectoryChoice {
 /// reports belong to the crate `report`.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// The random number generator for all random choices of the edition.
     pub generator: GeneratorKind,
     pub subdirectory_choice: SubdirectoryChoice,
     /// Number of bytes in a megabyte of the edition's reports.

@@ -8,13 +8,12 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The random number generator of an edition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GeneratorKind {
-    /// The ISO C example `rand`: 15-bit outputs.
+    /// The ISO C example `rand`, for edition 1.0: 15-bit outputs.
     IsoC,
-    /// MT19937 with the seeding of 1998/1999: 32-bit outputs.
+    /// MT19937 with the seeding of 1998/1999, for edition 1.5: 32-bit outputs.
     Mt19937,
 }
 

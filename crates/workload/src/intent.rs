@@ -27,7 +27,6 @@ impl Phase {
     /// All phases, in the order of a run.
     pub const ALL: [Self; 3] = [Self::Prepare, Self::Transactions, Self::Delete];
 
-    /// The name of the phase in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Prepare => "prepare",
@@ -106,7 +105,7 @@ pub struct Kept {
     /// The number that identifies a file. For a symbolic link, the number in the name of the file
     /// to which the link refers.
     pub file: u64,
-    /// The version of a file's contents.
+    /// The version of a file's contents; 0 for other kinds of objects.
     pub version: u32,
 }
 

@@ -36,7 +36,7 @@ pub enum Shape {
     },
 }
 
-/// The directories of a target.
+/// The directories of a target: the tree, the limit of entries, and whether they are maildirs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Layout {

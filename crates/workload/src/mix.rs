@@ -40,7 +40,7 @@ impl fmt::Display for Think {
     }
 }
 
-/// A complete mix, as serialised in records.
+/// All parameters of a mix workload, as serialised in records.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Mix {
@@ -66,7 +66,8 @@ pub struct Mix {
     pub layout: Layout,
     /// The format of file names.
     pub names: Names,
-    /// The think time between operations.
+    /// Time that a worker waits between the completion of an operation and the issue of the next
+    /// one.
     pub think: Think,
     /// Bytes of one read call; the last call of an operation may be shorter.
     pub read_block_bytes: u64,

@@ -1,9 +1,10 @@
-//! The stream of a mix on a private pool. The file of each draft is chosen from those that the pool
-//! contains when the stream reaches the draft.
+//! The stream of a mix on a private pool. The file of each drawn operation is chosen from those
+//! that the pool contains when the stream reaches the operation.
 //!
-//! If there are several mixers, they take turns on one pool, as if the workers of a shared pool
-//! were equally fast. Such a stream serves only to plan a shared pool. In a run, workers choose
-//! files from the shared pool as it is at that time.
+//! If there are several mixers (generators of random operations, one for each worker), they take
+//! turns on one pool, as if the workers of a shared pool were equally fast. Such a stream serves
+//! only to plan a shared pool. In a run, workers choose files from the shared pool as it is at that
+//! time.
 
 use crate::extras::{Ring, Thing};
 use crate::intent::{Action, End, Intent, Kept, Phase, PoolState, Stream};

@@ -38,7 +38,8 @@ pub enum Change {
 /// Generates the drafts of one worker of a mix.
 #[derive(Clone, Debug)]
 pub struct Mixer {
-    /// Each action, with the upper end of its range in the running sum of the weights.
+    /// Each action, with the running sum of the weights up to it. A random number selects the first
+    /// action whose sum is above it.
     actions: Vec<(u64, Action)>,
     sum: u64,
     think: Think,
@@ -69,7 +70,8 @@ pub struct Tables {
     sizes: Sampler,
     append_sizes: Sampler,
     range_sizes: Sampler,
-    /// The upper end of each target's range in the running sum of the targets' shares.
+    /// Running sums of the targets' shares. A random number selects the first target whose sum is
+    /// above it.
     shares: Arc<[u64]>,
 }
 
@@ -92,7 +94,7 @@ pub struct Births {
     sizes: Sampler,
     size: Key,
     location: Key,
-    /// The upper end of each target's range in the running sum of the targets' shares.
+    /// Running sums of the targets' shares, as in [`Tables`].
     shares: Arc<[u64]>,
     places: u32,
 }
@@ -136,12 +138,13 @@ impl Births {
         }
     }
 
-    /// Returns the place that follows `place` in a cycle through all targets.
+    /// Returns the directory that follows `place` in a cycle through the directories of all
+    /// targets.
     pub fn place_after(&self, place: u32) -> u32 {
         (place + 1) % self.places()
     }
 
-    /// Returns the number of places in all targets.
+    /// Returns the number of directories for files in all targets.
     pub fn places(&self) -> u32 {
         self.places * self.shares.len() as u32
     }

@@ -27,7 +27,7 @@ pub struct Tally {
     pub bytes: u64,
 }
 
-/// The plan of a workload's complete stream.
+/// Operations and peak sizes of a workload, computed from its streams without access to the target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// The operations of each phase, in the order of [`Phase::ALL`]; actions that do not occur are

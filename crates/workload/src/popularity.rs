@@ -34,8 +34,8 @@ pub enum Popularity {
         /// The percentage of all uses that the hot files get.
         accesses_percent: f64,
     },
-    /// Each file is used once per epoch, in a pseudorandom order that changes with every epoch. The
-    /// workers of one pool use each file once together.
+    /// The workers of a pool together use each file once per epoch. The order is pseudorandom and
+    /// changes with every epoch.
     Shuffled,
 }
 

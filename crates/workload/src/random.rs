@@ -72,8 +72,8 @@ pub const fn unit(random: u64) -> f64 {
     (random >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
 }
 
-/// Returns the running sums of weights. Each sum is the upper end of the range that belongs to its
-/// weight.
+/// Returns the running sums of weights. A random number selects the first weight whose sum is above
+/// it.
 pub(crate) fn running_sums(weights: impl Iterator<Item = u64>) -> impl Iterator<Item = u64> {
     weights.scan(0_u64, |sum, weight| {
         *sum = sum.saturating_add(weight);

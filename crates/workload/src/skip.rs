@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// reports.
 macro_rules! reasons {
     ($($(#[$doc:meta])* $variant:ident $field:ident $text:literal,)*) => {
-        /// The reason why an operation of the stream was skipped.
+        /// Why a worker did not perform an operation that the workload requests.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize,
             JsonSchema)]
         #[serde(rename_all = "kebab-case")]

@@ -27,7 +27,8 @@ pub struct ClassicStream {
     bias_create: Option<u8>,
     subdirectories: u32,
     subdirectory_choice: SubdirectoryChoice,
-    /// The upper end of each target's range in the running sum of the targets' weights.
+    /// Running sums of the targets' weights. A random number selects the first target whose sum is
+    /// above it.
     shares: Vec<u64>,
     created: u64,
     deleted: u64,

@@ -18,7 +18,7 @@ use crate::stream::ClassicStream;
 use crate::table::MemoryHint;
 pub use crate::workers::{Role, WorkerSeeds, Workers};
 
-/// The work of each worker.
+/// The operations of each worker: pairs as in the original PostMark, or a weighted mix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 #[expect(
@@ -26,7 +26,7 @@ pub use crate::workers::{Role, WorkerSeeds, Workers};
     reason = "a run has one, and nobody moves it about"
 )]
 pub enum Work {
-    /// Pairs of operations as in the original PostMark, by the rules of an edition.
+    /// Pairs of operations as in the original PostMark: read or append, and create or delete.
     Classic(Classic),
     /// Operations that are drawn by weight.
     Mix(Mix),
@@ -53,7 +53,7 @@ pub struct Workload {
     pub work: Work,
     /// The number of workers and their pools.
     pub workers: Workers,
-    /// How the seeds of the workers differ.
+    /// Whether all workers use the same seed.
     pub worker_seeds: WorkerSeeds,
     /// The contents of files; null for the text of the classic editions.
     pub contents: Option<ContentSpec>,

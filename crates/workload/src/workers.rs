@@ -38,7 +38,7 @@ fn is_one(number: &u32) -> bool {
     *number == 1
 }
 
-/// The role of a worker.
+/// What a worker may do with the files of its pool.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -53,7 +53,6 @@ pub enum Role {
 }
 
 impl Role {
-    /// The name of the role in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Worker => "worker",
@@ -116,7 +115,7 @@ impl Workers {
     }
 }
 
-/// How the seeds of the workers differ.
+/// Whether all workers use the same seed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkerSeeds {

@@ -26,7 +26,7 @@ pub(super) struct Times {
     pub running: f64,
     /// Overhead of the program, as a part of `running`.
     pub program: f64,
-    /// `None` if it is not known.
+    /// What workers wait for in calls; `None` if the record does not show it.
     pub waits_for: Option<WaitsFor>,
 }
 
@@ -67,7 +67,8 @@ impl Times {
         }
         let machine = summary.machine.as_ref();
         running(phase, machine).map(|of_worker| {
-            // Workers are counted for the whole measured time, but some may have finished earlier.
+            // `of_worker` is a share of the whole measured time. `running` is a share of the
+            // workers' own times, which are shorter if some workers finish early.
             let running = of_worker * summary.duration_ns as f64 * phase.workers.len() as f64 / ns;
             let waits_for = machine.map(|machine| WaitsFor::of(record, machine));
             let why = waits_for

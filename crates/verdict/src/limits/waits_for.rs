@@ -6,7 +6,8 @@ use system::{Class, Fact, Mount};
 
 use crate::summary::{DeviceSummary, MachineSummary};
 
-/// What is behind the targets.
+/// What the targets are on, and so what workers wait for in calls. On targets in memory, workers
+/// wait for each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum WaitsFor {
     Server,

@@ -6,7 +6,8 @@
 use super::processors::runs;
 use super::rule::*;
 
-/// The kernel changed its clock source during the run.
+/// The kernel changed its clock source during the run. It abandons a clock that its watchdog finds
+/// to be wrong.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct ClockSourceChanged {

@@ -7,9 +7,8 @@
 use super::rule::*;
 use crate::summary::ranks;
 
-/// Maximum error between the clocks of ranks, as a share of the measured time. Start and end of the
-/// measured time may be off by this error, and rates by this share. An achieved rate may be below
-/// the requested rate by the same share.
+/// Maximum error between the clocks of ranks, as a share of the measured time. It equals the share
+/// by which an achieved rate may be below the requested rate of an open loop.
 const MAX: f64 = 0.01;
 
 /// The clocks of the ranks could not be aligned closely enough for so short a run.
@@ -18,7 +17,7 @@ const MAX: f64 = 0.01;
 pub struct ClocksNotAligned {
     /// Maximum error between moments of two ranks, in nanoseconds.
     pub error_ns: u64,
-    /// Measured time, in nanoseconds.
+    /// Time from the start of the first measured segment to the end of the last, in nanoseconds.
     pub measured_ns: u64,
 }
 

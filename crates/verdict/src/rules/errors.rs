@@ -15,7 +15,7 @@ pub struct Errors {
     pub operations: u64,
     /// The errors that `--on-error` allows, as written in the option.
     pub allowed: String,
-    /// Whether more errors occurred than allowed.
+    /// Whether more errors occurred than `allowed`; the run is then INVALID.
     pub is_exceeded: bool,
 }
 

@@ -14,11 +14,11 @@ use workload::Action;
 
 use crate::intervals;
 
-/// A smaller change of an operation's mean latency, as a fraction of the first mean, is not
-/// reported: the drift that is allowed for a steady run.
+/// Minimum change of an operation's mean latency that is reported, as a fraction of the mean in the
+/// first fifth. It equals the drift that is allowed for a steady run.
 const CHANGE_MIN: f64 = 0.10;
 
-/// Share of the additional time that a resource must have taken to be named.
+/// Minimum share of the additional time that a resource must have taken to be named.
 const SPENT_MIN: f64 = 0.5;
 
 /// The kind of operation that contributed most to the change of the time per operation, between the
@@ -31,13 +31,14 @@ pub struct LatencyDrift {
     pub first_ns: f64,
     /// Mean latency in the last fifth, in nanoseconds.
     pub last_ns: f64,
-    /// What took at least half of the change; null if nothing did, or if it is not known.
+    /// The resource that took at least half of the additional time; null if no resource did, or if
+    /// this is not known.
     pub spent: Option<TimeSpent>,
     /// The call that took most of the operation's time; null if calls were not timed.
     pub call: Option<String>,
 }
 
-/// What the workers' time was spent on.
+/// A resource that may take the additional time of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeSpent {

@@ -12,7 +12,7 @@ use super::rule::*;
 /// Maximum used share of a file system's space. Above this share, allocators search longer.
 const MAX: f64 = 0.90;
 
-/// The file system was nearly full.
+/// A location's file system was more than 90 % full, including the pool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct NearlyFull {

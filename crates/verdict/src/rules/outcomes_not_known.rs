@@ -10,7 +10,7 @@ use super::servers::server_counts;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct OutcomesNotKnown {
-    /// Number of operations whose outcome is not known.
+    /// Number of such operations. They count as failed.
     pub operations: u64,
 }
 

@@ -11,7 +11,8 @@ use super::rule::*;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Partial {
-    /// How the run ended.
+    /// How the run ended: a signal ended it, the target disappeared, it failed, or the program was
+    /// killed.
     pub outcome: Outcome,
 }
 

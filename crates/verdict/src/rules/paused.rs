@@ -29,7 +29,7 @@ const INVALID: f64 = 0.10;
 pub struct Paused {
     /// Number of pauses in the phases whose share of pauses is above the limit.
     pub times: u64,
-    /// The longest pause, in nanoseconds.
+    /// The longest of these pauses, in nanoseconds.
     pub longest_ns: u64,
     /// Greatest share of pauses in a phase's time, from 0 to 1.
     pub fraction: f64,

@@ -71,7 +71,8 @@ impl PoolChangedSize {
         }
         let mut files = match of(Phase::Prepare).next() {
             Some(prepare) => prepare.segments.iter().map(grown).sum::<i64>(),
-            // The size of a kept pool follows from its deletion, if it was deleted.
+            // The size of a reused pool is not recorded. If the pool was deleted completely, its
+            // size is the number of deletions minus the growth in the transactions.
             None => {
                 let delete = of(Phase::Delete).find(|phase| phase.complete)?;
                 let removed = delete.segments.iter().chain(transactions());

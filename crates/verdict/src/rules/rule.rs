@@ -26,7 +26,6 @@ pub enum Level {
 }
 
 impl Level {
-    /// The name of the level in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Valid => "VALID",
@@ -62,8 +61,8 @@ pub trait Rule: Sized {
         Self::LEVEL
     }
 
-    /// Returns what the rule found in the run, with its number and its limit: a clause without a
-    /// period.
+    /// Returns what the rule found in the run: a clause without a period, with the measured number
+    /// and its limit.
     fn sentence(&self) -> String;
 
     fn advice(&self) -> &'static str {

@@ -11,8 +11,8 @@
 use super::rule::*;
 use super::steadiness::is_sweep;
 
-/// Maximum share of skipped operations. An achieved rate may be below the requested rate by the
-/// same share.
+/// Maximum share of skipped operations. It equals the share by which an achieved rate may be below
+/// the requested rate of an open loop.
 const MAX: f64 = 0.01;
 
 /// Above this share, the run is INVALID, because skipped operations exceed the drift that is

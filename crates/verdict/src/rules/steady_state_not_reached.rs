@@ -8,7 +8,8 @@ use spec::SteadyRule;
 use super::rule::*;
 use super::steadiness::{Steadiness, judged};
 
-/// The transactions ended before they reached a steady state.
+/// The transactions ended before the requested steady-state rule was met, so their rate is not that
+/// of a steady state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct SteadyStateNotReached {

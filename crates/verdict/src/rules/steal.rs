@@ -6,8 +6,8 @@
 
 use super::rule::*;
 
-/// Maximum share of CPU steal in all processors' time. An achieved rate may be below the requested
-/// rate by the same share.
+/// Maximum share of CPU steal in all processors' time. It equals the share by which an achieved
+/// rate may be below the requested rate of an open loop.
 const MAX: f64 = 0.01;
 
 /// Above this share, the run is INVALID, because CPU steal exceeds the drift that is allowed for a

@@ -24,7 +24,7 @@ const MAX: f64 = 0.10;
 pub struct TooFewClients {
     /// Number of workers of the largest load level.
     pub workers: u32,
-    /// Number of workers of the largest load level with fewer workers.
+    /// The next lower number of workers in the sweep.
     pub fewer: u32,
     /// Increase of the rate between these two load levels, as a share of the rate with fewer
     /// workers.

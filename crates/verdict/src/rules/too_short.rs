@@ -17,9 +17,9 @@ use super::seen::Measured;
 /// level.
 const MIN_NS: u64 = 10_000_000_000;
 
-/// Measured time below which a run is INVALID, in nanoseconds. Workers are woken about ten
-/// microseconds after one another, so the start and the end of a phase with several workers take
-/// about a tenth of 1 ms.
+/// Measured time below which a run is INVALID, in nanoseconds. Start and end of a phase with
+/// several workers take tens of microseconds, because workers are woken one after the other, about
+/// 10 µs apart.
 const INVALID_NS: u64 = 1_000_000;
 
 /// Number of operations below which a run is INVALID: the 99th percentile (nearest rank) of fewer
@@ -32,7 +32,7 @@ const OPERATIONS_MIN: u64 = 100;
 pub struct TooShort {
     /// The measured phase: `transactions`, or `prepare` if no transactions were requested.
     pub phase: Phase,
-    /// Measured time, in nanoseconds.
+    /// Time from the start of the first measured segment to the end of the last, in nanoseconds.
     pub measured_ns: u64,
     /// Operations that completed in that time.
     pub operations: u64,

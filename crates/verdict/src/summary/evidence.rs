@@ -29,7 +29,7 @@ pub struct EvidenceSummary {
     pub device_reads: DeviceReads,
     /// Bytes written by operations and by devices.
     pub writes: WritesServed,
-    /// Flushes of the device's cache.
+    /// Flushes of the devices' caches, in total and for each durable operation.
     pub flushes: FlushesServed,
     /// Requests to servers by counter: RPC calls, SMB and SCSI commands. Empty for targets without
     /// a server, and if no counter can be read; the record contains the reason.
@@ -83,7 +83,7 @@ pub struct WritesServed {
     pub amplification: Option<f64>,
 }
 
-/// Flushes of the device's cache.
+/// Flushes of the caches of the devices that contain the targets' file systems.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlushesServed {
     /// Flushes that completed during the phase, excluding the sync after the phase.

@@ -59,7 +59,7 @@ pub struct RankShare {
     pub rank: u32,
     /// Index of the rank's host in `hosts`, from 0.
     pub host: u32,
-    /// Number of the rank's workers.
+    /// Number of the rank's workers in the phase that the numbers cover.
     pub workers: u32,
     /// Transactions that the rank completed (operations in `prepare`), and their rate from the
     /// start of its first worker to the end of its last.
@@ -75,7 +75,7 @@ pub struct HostShare {
     pub host: String,
     /// Number of ranks on the host.
     pub ranks: u32,
-    /// Number of workers on the host.
+    /// Number of workers of all ranks on the host.
     pub workers: u32,
     /// Transactions that the host completed (operations in `prepare`), and their rate from the
     /// start of its first worker to the end of its last.
@@ -111,7 +111,7 @@ pub struct SharesSpread {
     pub apart_fraction: f64,
 }
 
-/// The rank with the lowest rate.
+/// The rank with the lowest rate. If all ranks perform the same work, it ends last.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SlowestRank {
     /// Number of the rank, from 0.

@@ -47,7 +47,6 @@ pub enum Behind {
 }
 
 impl Behind {
-    /// The name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Device => "device",

@@ -16,7 +16,7 @@ use record::run::Record;
 pub enum DurabilityTier {
     /// Memory. No change ever reaches a device.
     Memory,
-    /// The page cache.
+    /// The page cache. The kernel writes the change to the device later.
     PageCache,
     /// The device or the server, whose cache was not flushed.
     HandedOver,

@@ -24,7 +24,7 @@ pub struct TransactionsSummary {
     /// than six intervals, without a time series, and in older summaries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_dispersion: Option<f64>,
-    /// Measured time, in nanoseconds.
+    /// Time from the start of the first measured segment to the end of the last, in nanoseconds.
     pub duration_ns: u64,
     /// Bytes read in the measured time, and their rate.
     pub read_bytes: Rate,

@@ -193,7 +193,8 @@ fn claim_waits_of_a_warm_up_are_excluded_by_their_share_of_the_time() {
         Vec::new(),
     );
     transactions.segments.insert(0, warm_up);
-    // The device is busy all the time, so sleep outside of claim waits belongs to the device.
+    // The claim waits cover the warm-up of 1 s and the measured 60 s. The device is busy all the
+    // time, so other sleep belongs to the device.
     device(&mut record, 1.0, 0.0);
     is(&record, RunLimit::Lock, 0.8 * 60.0 / 61.0);
 }
@@ -214,7 +215,7 @@ fn open_loop_that_keeps_up_is_limited_by_the_offered_rate() {
     operations(&mut record, 0.95);
     offered(&mut record, BEGAN + of_a_minute(0.85));
     is(&record, RunLimit::OfferedRate, 0.05);
-    // The queue grows from the middle of the run on.
+    // The worker last caught up in the middle of the run, so the queue grows from then on.
     offered(&mut record, BEGAN + of_a_minute(0.5));
     is(&record, RunLimit::Cpu, 0.94);
 }

@@ -1,5 +1,5 @@
-//! Tests that each name of a list (which an archive stores) is parsed to its value by the JSON
-//! names.
+//! Tests that `by_word` returns the value for each name of a state, a kind of work or a device
+//! class. An archive stores these names.
 
 use system::Class;
 use verdict::State;

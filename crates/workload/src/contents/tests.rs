@@ -239,8 +239,8 @@ fn compressible_blocks_end_with_equal_bytes() {
     for ratio in [1.0, 2.0, 3.0, 10.0] {
         let contents = contents(&format!("compressible:{ratio}"), 1.0);
         let bytes = filled(&contents, 1, 1, 0, 100 * BLOCK_BYTES);
-        // The equal bytes at the end compress to almost nothing, and the random bytes cannot be
-        // compressed.
+        // The spaces at the end of each block compress to almost nothing, and the random bytes
+        // cannot be compressed.
         let in_runs = bytes
             .windows(2)
             .filter(|pair| pair[0] == FILLER && pair[1] == FILLER)

@@ -68,7 +68,7 @@ impl Level {
         self.blocks -= from.div_ceil(block) - to.div_ceil(block);
     }
 
-    /// Adds the peaks of another volume level to these peaks, as if both occurred at the same time.
+    /// Adds the peaks of `other` to these peaks, as if all of them occurred at the same time.
     pub(super) fn add_peaks(&mut self, other: &Self) {
         self.peak.files_peak += other.peak.files_peak;
         self.peak.bytes_peak += other.peak.bytes_peak;

@@ -25,7 +25,7 @@ pub struct Manner {
     /// The value of `--durability`; `None` for the default.
     pub durability: Option<&'static str>,
     /// The duration of the transactions in seconds, unless a command-line option sets another end.
-    /// `None` if the transactions end at the workload's number.
+    /// `None` if the workload's number of transactions ends the run.
     pub run_for_s: Option<u64>,
 }
 

@@ -126,7 +126,8 @@ impl Workload {
     pub fn numbers_max(&self) -> u64 {
         let work = match self.workers {
             Workers::Private { .. } => self.transactions(),
-            // The numbers of a worker's new files differ by the number of workers of the pool.
+            // In a shared pool, each worker numbers its new files in steps of the pool's number of
+            // workers.
             Workers::Shared { .. } => self
                 .transactions()
                 .saturating_add(1)

@@ -16,16 +16,16 @@ use record::Outcome;
 use record::machine::MachineOverTime;
 use record::run::{Load, OperationRecord, PhaseRecord, Record, SystemDuring};
 
-/// A rule of consistency.
+/// A rule by which the values of a record must agree with one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
     /// Numbers are in their range, moments are in their order, and sums do not overflow, as every
     /// reader of a record requires.
     Consistency,
-    /// The fingerprint is that of the record's workload.
+    /// The recorded fingerprint equals the one that is computed from the record's workload.
     Fingerprint,
-    /// The hash of the stream is that of the record's workload.
+    /// The recorded hash of the stream equals the one that is computed from the record's workload.
     StreamHash,
     /// Operations and bytes are those that the record's workload contains for the performed number
     /// of transactions.

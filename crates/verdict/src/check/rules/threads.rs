@@ -50,8 +50,8 @@ pub(super) fn over_time(
     }
 }
 
-/// Checks that each thread keeps its name, and each worker its thread, during the whole run.
-/// Readings must list threads in the order of their numbers.
+/// Checks that no worker's thread changes its name, and that no worker changes its thread, during
+/// the whole run. Readings must list threads in the order of their numbers.
 pub(super) fn names(scope: &Scope<'_>, found: &mut Findings) {
     if scope.workers > WORKERS_MAX {
         return;

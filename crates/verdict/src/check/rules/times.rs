@@ -8,8 +8,8 @@ use record::Outcome;
 use record::Pauses;
 use record::run::PhaseRecord;
 
-/// Minimum duration of a sync of a real file system, in nanoseconds. Each sync is a system call in
-/// a separate thread.
+/// Minimum duration of a sync of a real file system, in nanoseconds. A sync is a system call in a
+/// separate thread, which takes longer than this.
 const SYNC_MIN_NS: u64 = 1_000;
 
 pub(super) fn check(scope: &Scope<'_>, found: &mut Findings) {
@@ -96,7 +96,8 @@ fn machine(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
         .enumerate()
         .map(|(index, ended_ns)| {
             let since = ended_ns.saturating_sub(machine.began_ns) / measure::SLICE_NS;
-            // Each reading except the last follows the end of its second.
+            // A reading is taken just after the end of its second, so 1 is subtracted. The last
+            // reading is taken at the end of the phase, within its second.
             since.saturating_sub(u64::from(index < last)) / seconds
         });
     let slices: Vec<u64> = slices.collect();

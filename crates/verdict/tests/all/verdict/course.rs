@@ -72,7 +72,7 @@ fn errors(record: &mut Record, counts: &[u64], allowed: &str) {
             moved_bytes: Fact::Known(0),
         })
         .collect();
-    // The phases contain 1,000 operations: 5 missed ones, and others that failed or completed.
+    // The only operations are 1,000 appends: 5 missed ones, and others that failed or completed.
     for phase in &mut record.actual.phases {
         phase.segments[0].operations.clear();
     }

@@ -185,8 +185,8 @@ fn not_steady_names_the_operation_that_slows_down() {
         panic!("{found:?}");
     };
     assert_eq!((drifting.action, drifting.spent), (Action::Create, None));
-    // Mean latencies of the first and of the last 12 s. The rate falls, so each mean is nearer to
-    // the latency at the start of its 12 s than at their end.
+    // The rate falls, so each fifth (12 s) contains more operations at its start than at its end.
+    // Both means are therefore below the latency in the middle of the fifth.
     let (first, last) = (drifting.first_ns, drifting.last_ns);
     drifting.assert((50_000.0..55_000.0).contains(&first));
     drifting.assert((270_000.0..275_000.0).contains(&last));
@@ -255,8 +255,8 @@ fn not_steady_names_the_processor_or_the_device_that_took_the_time() {
         };
         drifting.and_then(|drifting| drifting.spent)
     };
-    // Each second, workers spend about 30 ms on operations. Rates fall, so the time of each
-    // operation rises.
+    // The kernel's time and the device's busy time are the same in each second. The rate falls, so
+    // the time per operation rises.
     let (kernel, device) = (|_| 25_000_000, |_| 20);
     assert_eq!(spent(kernel, |_| 0), Some(TimeSpent::KernelCpu));
     assert_eq!(spent(|_| 0, device), Some(TimeSpent::Device));
@@ -493,7 +493,7 @@ fn skipped_operations_do_not_count_as_achieved_rate() {
         _ => None,
     });
     close(reached.expect("the rate was not reached"), 5_000.0 / 60.0);
-    // A load level that skips as many operations is not sustained, and its rate includes completed
+    // A load level that skips these operations is not sustained, and its rate includes completed
     // operations only.
     let step = SweepStep {
         load: Load::Rate(1_000.0),
