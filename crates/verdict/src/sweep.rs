@@ -173,8 +173,8 @@ impl SweepStepSummary {
 /// load is sustained.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Limit {
-    /// The highest offered rate up to which all tried rates meet the condition; null if the lowest
-    /// tried rate does not meet it.
+    /// The highest tried rate below `lowest_beyond`, so that all rates up to it meet the condition;
+    /// null if the lowest tried rate does not meet it.
     pub highest: Option<f64>,
     /// The rate that was achieved at `highest`, in transactions a second; absent without `highest`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -120,7 +120,6 @@ impl Classic {
     /// into the memory of any machine.
     pub const FILES_MAX: u64 = 1 << 35;
 
-    /// Checks that the workload can be performed.
     pub fn validate(&self) -> Result<(), WorkloadError> {
         check_files(self.files, Self::FILES_MAX)?;
         let (low, high) = (self.size_low_bytes, self.size_high_bytes);

@@ -65,7 +65,7 @@ pub struct Intent {
     /// The think time before the worker issues the operation, in nanoseconds.
     pub think_ns: u64,
     /// The reason why the operation is skipped. `None` for a performed operation, and for an
-    /// operation of a pair that the workload disables.
+    /// operation that a bias of -1 disables.
     pub skip: Option<SkipReason>,
 }
 

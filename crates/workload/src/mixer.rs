@@ -1,6 +1,6 @@
 //! The random draws of a mix: the next operation, its size, and the random number that selects its
-//! file. Every drawn value is a pure function of seed, worker and index. A draft becomes an
-//! [`Intent`] when its file is chosen.
+//! file. Every drawn value is a pure function of seed, worker and index. The drawn values form a
+//! [`Draft`]. It becomes an [`Intent`] when its file is chosen.
 
 use std::sync::Arc;
 

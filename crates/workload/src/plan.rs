@@ -36,11 +36,11 @@ pub struct Plan {
     /// Whether the plan assumes that the workers of a shared pool are equally fast. In this case
     /// the run will differ from the plan.
     pub is_estimate: bool,
-    /// The number of intents without an operation: skipped operations, and operations of classic
-    /// pairs that the workload disables.
+    /// The number of intents without an operation: skipped operations, and operations that a bias
+    /// of -1 disables.
     pub nothing: u64,
-    /// The number of skipped operations for each reason. Operations of pairs that the workload
-    /// disables are not included.
+    /// The number of skipped operations for each reason, without operations that a bias of -1
+    /// disables.
     pub skipped: Skipped,
     pub transactions: u64,
     /// The reason why the transactions end in a run without errors or signals.
@@ -100,7 +100,7 @@ impl Plan {
     }
 }
 
-/// Computes a plan from a workload's streams.
+/// Computes a plan by drawing the operations of a workload's streams.
 #[derive(Debug)]
 pub struct Planner<'a> {
     workload: &'a Workload,
@@ -150,7 +150,7 @@ impl<'a> Planner<'a> {
         self
     }
 
-    /// Computes the plan from the complete streams.
+    /// Computes the plan like [`Self::plan_with_hint`], without a hint.
     ///
     /// # Errors
     /// Returns an error if the workload is invalid.

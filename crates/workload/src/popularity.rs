@@ -40,7 +40,6 @@ pub enum Popularity {
 }
 
 impl Popularity {
-    /// Checks that all parameters are in range.
     pub fn validate(&self) -> Result<(), WorkloadError> {
         match *self {
             Self::Zipf { exponent } if !(0.0..=EXPONENT_MAX).contains(&exponent) => {

@@ -2,9 +2,10 @@
 //! the next free slot.
 //!
 //! The original PostMark scans an array for a free slot, which takes most of its time for large
-//! pools. This table finds the same slot directly. A bit marks each free slot. Each higher level
-//! has one bit for every word of the level below, which is set if the word contains a set bit. A
-//! slot takes 15 bytes for its file, and less than 1.02 bits in all levels together.
+//! pools. This table finds the same slot directly. The lowest level has one bit for every slot,
+//! which is set if the slot is free. Each higher level has one bit for every word of the level
+//! below, which is set if the word is not 0. A slot takes 15 bytes for its file, and less than 1.02
+//! bits in all levels together.
 
 use crate::WorkloadError;
 

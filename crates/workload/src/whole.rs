@@ -94,7 +94,6 @@ impl Workload {
     /// The largest number of workers of all pools and ranks together.
     pub const WORKERS_MAX: u32 = 4096;
 
-    /// Checks that all parameters are in range and that the workload can be performed.
     pub fn validate(&self) -> Result<(), WorkloadError> {
         let workers = self.workers.count();
         ensure!(

@@ -188,7 +188,7 @@ fn spent(
         };
         Some((of(last)? - of(first)?) / change_ns)
     };
-    // While a device is busy, all workers may wait for it.
+    // All workers may wait for a busy device, so its busy time counts once for each worker.
     let ms_of_workers = 1e6 * f64::from(workers);
     let devices = machine.devices.known().into_iter().flatten();
     let device = devices

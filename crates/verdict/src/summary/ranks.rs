@@ -44,7 +44,7 @@ pub struct RanksSummary {
     /// Maximum error between moments of two ranks, in nanoseconds: twice the greatest error of a
     /// clock. Not available if the error of a clock was not measured.
     pub clock_error_ns: Fact<u64>,
-    /// The facts in which hosts differ.
+    /// The facts in which hosts differ, such as the kernel; empty if the hosts are alike.
     pub differences: Vec<HostsDiffer>,
     /// The numbers of observers: ranks that perform no work and read the counters of their
     /// machines.

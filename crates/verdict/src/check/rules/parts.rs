@@ -169,8 +169,8 @@ fn evidence(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     at.due(".server", evidence.server.is_some(), calls_server);
 }
 
-/// Checks that each kind of operation has a role and an action of the workload, and the parts that
-/// the spec requires.
+/// Checks that the role and the action of each operation occur in the workload, and that the
+/// operation has the parts that the spec requires.
 fn operations(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let spec = scope.spec;
     let is_open = scope.is_open(phase);
@@ -209,8 +209,8 @@ fn operations(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
 fn steps(scope: &Scope<'_>, operation: &OperationRecord, at: &mut At<'_>) {
     let spec = scope.spec;
     let policy = spec.durability;
-    // Other calls are timed only on request, but the call that makes an operation durable is always
-    // timed.
+    // The call that makes an operation durable is always timed. Other calls are timed only on
+    // request.
     let are_timed =
         spec.latencies && (spec.steps || policy != Durability::None) && spec.engine.makes_files();
     let is_due = are_timed && operation.meter.operations > 0;

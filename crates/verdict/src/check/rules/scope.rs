@@ -20,8 +20,8 @@ use record::run::{Load, OperationRecord, PhaseRecord, Record, SystemDuring};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
-    /// Numbers are in their range, moments are in their order, and sums do not overflow, as every
-    /// reader of a record requires.
+    /// Numbers are in their range, moments are in their order, and sums do not overflow. Reading a
+    /// record fails if this rule is broken.
     Consistency,
     /// The recorded fingerprint equals the one that is computed from the record's workload.
     Fingerprint,
@@ -308,7 +308,7 @@ impl Scope<'_> {
     }
 }
 
-/// Iterates over the operations of all segments. Each has its path below the phase.
+/// Iterates over the operations of all segments, with their JSON paths relative to the phase.
 pub(super) fn placed_operations(
     phase: &PhaseRecord,
 ) -> impl Iterator<Item = (String, &OperationRecord)> {
