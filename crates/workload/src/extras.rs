@@ -46,8 +46,8 @@ impl Ring {
         }
     }
 
-    /// Removes the oldest link or directory from the ring, and returns the intent that removes it
-    /// on the target.
+    /// Removes the oldest link or directory from the ring. Returns the intent that removes it on
+    /// the target.
     pub fn remove_oldest(&mut self) -> Option<Intent> {
         Some(removal(self.kind, self.things.pop_front()?))
     }

@@ -222,8 +222,8 @@ struct Zipf {
     /// The lower end of the range from which samples are drawn: [`Self::integral`] of 1.5, minus
     /// the weight of the first rank.
     first: f64,
-    /// A sample is accepted without a further test if the rounded number exceeds the sample by at
-    /// most this value.
+    /// Maximum difference between the rounded number and the sample for which a sample is accepted
+    /// without a further test.
     safe: f64,
     /// A cache for recently used pool sizes. Each entry contains a pool size, and the integral up
     /// to its last rank.

@@ -214,7 +214,7 @@ impl Workload {
         self.mixer_with(mix, &Tables::new(mix), worker)
     }
 
-    /// Returns the draft generator of one worker. Unlike [`mixer`](Self::mixer), uses existing
+    /// Returns the draft generator of one worker like [`mixer`](Self::mixer), but with existing
     /// tables, which several workers can share.
     pub fn mixer_with(&self, mix: &Mix, tables: &Tables, worker: u32) -> Mixer {
         let own = (self.worker_seed(worker), self.worker_key(worker));

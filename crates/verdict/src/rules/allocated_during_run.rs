@@ -9,7 +9,7 @@ use super::rule::*;
 use crate::summary::evidence::phase_evidence;
 
 /// Maximum space that the files below a device allocate, as a share of the bytes written to the
-/// device. It equals the drift that is allowed for a steady run.
+/// device. It equals the 10 % by which the rate of a steady run may change.
 const MAX: f64 = 0.10;
 
 /// The files below the target's loop device allocated space during the transactions.

@@ -10,7 +10,7 @@ use spec::Cache;
 use super::rule::*;
 
 /// Maximum share of the sampled pages that is in the page cache after the cache was dropped. It
-/// equals the drift that is allowed for a steady run.
+/// equals the 10 % by which the rate of a steady run may change.
 const MAX: f64 = 0.10;
 
 /// If a greater share of the sampled pages is in the page cache, the run is INVALID, because most

@@ -7,8 +7,8 @@
 use super::rule::*;
 use crate::summary::ranks;
 
-/// Maximum error between the clocks of ranks, as a share of the measured time. It equals the share
-/// by which an achieved rate may be below the requested rate of an open loop.
+/// Maximum error between the clocks of ranks, as a share of the measured time. It equals the 1 % by
+/// which an achieved rate may be below the requested rate of an open loop.
 const MAX: f64 = 0.01;
 
 /// The clocks of the ranks could not be aligned closely enough for so short a run.

@@ -15,7 +15,7 @@ use workload::Action;
 use crate::intervals;
 
 /// Minimum change of an operation's mean latency that is reported, as a fraction of the mean in the
-/// first fifth. It equals the drift that is allowed for a steady run.
+/// first fifth. It equals the 10 % by which the rate of a steady run may change.
 const CHANGE_MIN: f64 = 0.10;
 
 /// Minimum share of the additional time that a resource must have taken to be named.

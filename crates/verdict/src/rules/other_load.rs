@@ -22,8 +22,8 @@ use system::BusyProgram;
 use super::processors::{runs, without_servers};
 use super::rule::*;
 
-/// Maximum share of other programs in all processors' time. It is half the drift that is allowed
-/// for a steady run, because a comparison of two runs includes it twice.
+/// Maximum share of other programs in all processors' time. It is half of the 10 % by which the
+/// rate of a steady run may change, because a comparison of two runs includes it twice.
 const MAX: f64 = 0.05;
 
 /// Programs with a smaller share are not named: stopping them would not change the verdict.

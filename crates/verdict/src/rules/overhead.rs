@@ -9,8 +9,8 @@
 
 use super::rule::*;
 
-/// Maximum share of overhead in the workers' time: the drift that is allowed for a steady run.
-/// Without the overhead, rates would be higher by about this share.
+/// Maximum share of overhead in the workers' time. It equals the 10 % by which the rate of a steady
+/// run may change. Without the overhead, rates would be higher by about this share.
 const MAX: f64 = 0.10;
 
 /// Above this share, the run is INVALID, because most of the measured time is overhead.

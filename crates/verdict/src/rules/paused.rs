@@ -19,8 +19,8 @@ use super::rule::*;
 /// the pauses.
 const MAX: f64 = 0.01;
 
-/// Above this share, the run is INVALID, because pauses exceed the drift that is allowed for a
-/// steady run.
+/// Share of pauses above which the run is INVALID. It equals the 10 % by which the rate of a steady
+/// run may change.
 const INVALID: f64 = 0.10;
 
 /// The program was stopped while the machine ran.

@@ -12,9 +12,9 @@ use record::run::{Segment, SegmentKind};
 
 use super::rule::*;
 
-/// Maximum change of a pool's number of files during the measurement: twice the drift that is
-/// allowed for a steady run. Operations are drawn at random, so the number of files changes even if
-/// creations and deletions have equal weights.
+/// Maximum change of a pool's number of files during the measurement: twice the 10 % by which the
+/// rate of a steady run may change. Operations are drawn at random, so the number of files changes
+/// even if creations and deletions have equal weights.
 const MAX: f64 = 0.20;
 
 /// The pool had another number of files at the end of the measurement than at its start.

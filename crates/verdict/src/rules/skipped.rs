@@ -11,12 +11,12 @@
 use super::rule::*;
 use super::steadiness::is_sweep;
 
-/// Maximum share of skipped operations. It equals the share by which an achieved rate may be below
+/// Maximum share of skipped operations. It equals the 1 % by which an achieved rate may be below
 /// the requested rate of an open loop.
 const MAX: f64 = 0.01;
 
-/// Above this share, the run is INVALID, because skipped operations exceed the drift that is
-/// allowed for a steady run.
+/// Share of skipped operations above which the run is INVALID. It equals the 10 % by which the rate
+/// of a steady run may change.
 const INVALID: f64 = 0.10;
 
 /// Operations of the workload were not performed.

@@ -6,12 +6,12 @@
 
 use super::rule::*;
 
-/// Maximum share of CPU steal in all processors' time. It equals the share by which an achieved
-/// rate may be below the requested rate of an open loop.
+/// Maximum share of CPU steal in all processors' time. It equals the 1 % by which an achieved rate
+/// may be below the requested rate of an open loop.
 const MAX: f64 = 0.01;
 
-/// Above this share, the run is INVALID, because CPU steal exceeds the drift that is allowed for a
-/// steady run.
+/// Share of CPU steal above which the run is INVALID. It equals the 10 % by which the rate of a
+/// steady run may change.
 const INVALID: f64 = 0.10;
 
 /// The hypervisor took processor time.

@@ -14,7 +14,7 @@ use super::servers::targets_a_server;
 use crate::sweep::SweepStepSummary;
 
 /// If the last load level of a sweep increased the rate by more than this share, the target was not
-/// saturated. It equals the drift that is allowed for a steady run.
+/// saturated. It equals the 10 % by which the rate of a steady run may change.
 const MAX: f64 = 0.10;
 
 /// More workers or ranks still increased the rate, and no client was saturated, so the target's
