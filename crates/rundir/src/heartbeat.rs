@@ -13,7 +13,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, unlinkat};
+use rustix::fs::{
+    AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, flock, fstat, openat, unlinkat,
+};
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 use rustix::time::{ClockId, clock_gettime};
@@ -61,6 +63,9 @@ pub struct Life {
     depth: usize,
     /// File name in `/dev/shm`; `None` if the signs of life are in private memory.
     name: Option<String>,
+    /// The file, locked while the run is alive. Unlike a process number, the lock is also seen by a
+    /// `clean` in another PID namespace.
+    _locked: Option<Arc<File>>,
 }
 
 /// The last state of an ended run, as recorded in its signs of life.
@@ -98,6 +103,7 @@ impl Life {
             Ok(lines) => Self {
                 lines,
                 depth,
+                _locked: open(&name, OFlags::RDONLY).filter(is_locked).map(Arc::new),
                 name: Some(name),
             },
             Err(_) => Self::private(workers, depth),
@@ -118,6 +124,7 @@ impl Life {
             lines: Lines::private(1 + workers as usize * depth),
             depth,
             name: None,
+            _locked: None,
         }
     }
 
@@ -281,6 +288,11 @@ pub(crate) fn cleaned(name: &str) {
     remove(name);
 }
 
+/// Locks the file, unless another process has locked it. Returns whether this process locked it.
+fn is_locked(file: &File) -> bool {
+    flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
+}
+
 /// Removes the signs of life of this user's killed runs that had made no file yet. Such a run may
 /// have left no manifest, so [`cleaned`] is not called for its signs of life.
 pub(crate) fn remove_unneeded() {
@@ -303,10 +315,11 @@ fn process_exists(name: &str) -> bool {
         .is_none_or(|pid| test_kill_process(pid) != Err(Errno::SRCH))
 }
 
-/// Returns the number of directories with a manifest of the run; 0 if the process was killed before
-/// it stored this number. `None` if the file is not trusted as signs of life of this user.
+/// Returns the number of directories with a manifest of a run that has ended; 0 if the process was
+/// killed before it stored this number. `None` if the run is alive, or if the file is not trusted
+/// as signs of life of this user.
 fn directories(name: &str) -> Option<u64> {
-    let file = open(name, OFlags::RDONLY)?;
+    let file = open(name, OFlags::RDONLY).filter(is_locked)?;
     let mut word = [0; 8];
     rustix::io::pread(&file, &mut word, 8 * WORD_DIRECTORIES as u64).ok()?;
     Some(u64::from_ne_bytes(word))
@@ -392,7 +405,10 @@ mod tests {
         remove_unneeded();
         assert_eq!(directories(&none_made), None);
         assert_eq!(directories(&files_made), Some(1));
-        assert_eq!(of_active.name().and_then(directories), Some(0));
+        // From another PID namespace the process of the run is not visible, but its lock is.
+        let name = of_active.name().unwrap();
+        assert_eq!(directories(name), None);
+        assert!(read(name).is_some());
         remove(&files_made);
         of_active.end();
     }

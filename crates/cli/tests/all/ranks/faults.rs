@@ -61,7 +61,10 @@ fn job_ends_when_a_rank_is_killed_in_any_phase() {
         job.send(rank, Signal::KILL);
         let ended = job.ends_early(running, 4);
         let (collected, record) = collected(&job);
-        let found = phases(&record);
+        // On a busy machine, other ranks may complete the next phase before the signal arrives.
+        let mut found = phases(&record);
+        found.truncate(completed + 1);
+        found.retain(|(_, workers)| *workers == 4);
         let expected = [Phase::Prepare, Phase::Transactions];
         assert_eq!(
             found,
