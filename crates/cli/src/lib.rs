@@ -53,9 +53,9 @@ fn unlimited() -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Whether a first argument is probably a mistyped command: it is neither a command nor an option,
-/// and no file has this name, except a directory. Without this check, the classic prompt would
-/// start with the word as its configuration file.
+/// Whether a first argument is probably a mistyped command. It is then neither a command nor an
+/// option, and it is the name of a directory or of no file. Without this check, the classic prompt
+/// would start with the word as its configuration file.
 fn is_mistyped(word: &Path) -> bool {
     let is_option = word.as_os_str().as_encoded_bytes().starts_with(b"-");
     let is_missing = |error: std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
@@ -200,8 +200,8 @@ fn program(side: &Side) -> u8 {
 
 /// Starts the classic prompt, or performs the commands of a configuration file.
 fn prompt(said: &CommandLine, words: Vec<String>, side: &Side) -> u8 {
-    // At a terminal the session stays in this process: the user sees if it hangs. A second process
-    // would be in the background and could not read from the terminal.
+    // At a terminal the session stays in this process, because the user sees if the session hangs.
+    // A second process would be in the background and could not read from the terminal.
     let apart = if std::io::stdin().is_terminal() {
         None
     } else {

@@ -57,7 +57,7 @@ fn file(path: &Path, format: Format) -> Result<u8, Problem> {
         }
     };
     let mut code = 0;
-    // If a file contains several documents, the answer names each by its position.
+    // If a file contains several documents, each answer contains the position of its document.
     let mut documents = Documents::of(source).enumerate().peekable();
     while let Some((place, document)) = documents.next() {
         let is_only = place == 0 && documents.peek().is_none();

@@ -33,7 +33,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<u8, Problem> {
     Ok(0)
 }
 
-/// Finds the runs of all arguments. Files need no archive.
+/// Finds the runs that the arguments name. The archive is not opened if all arguments are files.
 fn found(
     archive: &ArchiveArgument,
     (words, unlike): (&[String], bool),

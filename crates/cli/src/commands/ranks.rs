@@ -15,9 +15,9 @@ pub fn together(
     side: &Side,
     perform: impl FnOnce(&mut Joined) -> Result<u8, Problem>,
 ) -> Result<u8, Problem> {
-    // If the server of a target hangs, only a second process lets this one end. Ranks other than 0
-    // do not know the targets yet, so the server of any mounted file system is a reason to start
-    // one.
+    // If the server of a target hangs, this process can end only if a second process uses the
+    // target. Ranks other than 0 do not know the targets yet. So a second process is started if any
+    // mounted file system has a server.
     if let Some(code) = side.instead_of_session() {
         return Ok(code);
     }
@@ -29,8 +29,8 @@ pub fn together(
         }
         problem.code
     });
-    // If a rank is lost, the launcher ends the other ranks as soon as it sees this exit status. So
-    // `leave` first gives them time to write their output.
+    // If a rank is lost, this rank exits with `FAILED`. The launcher then ends the other ranks
+    // immediately, so `leave` first gives them time to write their output.
     let code = match joined.is_lost() {
         true => FAILED,
         false => joined.agreed(code),

@@ -64,7 +64,7 @@ fn alone(arguments: &RunArguments, side: &Side) -> Result<u8, Problem> {
     }
     let specified = understand(arguments)?;
     // If a target has a server, a second process performs the run and reads all inputs again. A
-    // pipe can be read only once, so all inputs must be files.
+    // pipe can be read only once. So if an input is a pipe, no second process is started.
     if !arguments.dry_run && specified.inputs.iter().all(Input::is_file) {
         let targets = specified.spec.targets.iter().map(PathBuf::as_path);
         let beside = [

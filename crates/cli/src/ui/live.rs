@@ -224,8 +224,8 @@ impl Live {
 
 impl Events for Live {
     fn event(&mut self, event: Event) {
-        // A load level is announced before its run can be refused, so this event must not empty the
-        // file.
+        // The run of a load level can still be refused after this event, so this event must not
+        // empty the file.
         if let Event::Load(number, load, _) = event {
             self.sweep_step = Some((number + 1, load));
             return;

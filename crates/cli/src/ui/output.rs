@@ -322,8 +322,8 @@ impl Drop for OutputFile {
         let Some(file) = self.file.take() else {
             return;
         };
-        // `close` may wait for a server that hangs, and no signal would interrupt it. So the file
-        // stays open until the process ends, when all messages are printed.
+        // `close` may wait for a server that hangs, and no signal would interrupt it. So only the
+        // end of the process closes the file. By that time all messages are printed.
         std::mem::forget(file);
         let (path, made) = (std::mem::take(&mut self.path), self.made);
         // If the file system hangs, the empty file remains.

@@ -54,8 +54,8 @@ fn handlers() -> std::io::Result<&'static Handlers> {
     };
     for signal in ending() {
         // When a signal arrives, `signal_hook` performs the registered actions in this order. The
-        // first action ends the program if `deadly` is set, so during a run only a second signal
-        // does.
+        // first action ends the program if `deadly` is set. So during a run, only a second signal
+        // ends the program.
         flag::register_conditional_default(signal, Arc::clone(&handlers.deadly))?;
         flag::register_usize(signal, Arc::clone(&handlers.caught), signal as usize)?;
         flag::register(signal, Arc::clone(&handlers.deadly))?;

@@ -83,7 +83,7 @@ impl Side {
             return None;
         };
         // If the terminal mode TOSTOP is set, the terminal stops processes in the background that
-        // write to it. A second process would be in the background, so none is started.
+        // write to it. The second process would be in the background, so it is not started.
         let stops_writers = |terminal: BorrowedFd<'_>| {
             tcgetattr(terminal).is_ok_and(|modes| modes.local_modes.contains(LocalModes::TOSTOP))
         };
@@ -97,8 +97,8 @@ impl Side {
         Some(start().ok()?.wait())
     }
 
-    /// Sends the exit status to the first process, which may exit immediately. So all messages of
-    /// the command must have been printed.
+    /// Sends the exit status to the first process. The first process may exit immediately, so the
+    /// caller must have printed all messages of the command before.
     pub fn tell(&self, code: u8) {
         if let Self::Apart(status) = self {
             // If the pipe fails, the first process gets the exit status when this process ends.
@@ -107,8 +107,8 @@ impl Side {
     }
 }
 
-/// Returns the pipe to the first process, if this is the second one. From this call on, the kernel
-/// kills the second process when the first one ends.
+/// Returns the pipe to the first process if this is the second process. From this call on, the
+/// kernel kills the second process when the first process ends.
 fn of_parent() -> Option<File> {
     let mark = std::env::var(MARK).ok()?;
     let (parent, pipe) = mark.split_once(':')?;
@@ -122,7 +122,7 @@ fn of_parent() -> Option<File> {
     if getppid() != Some(parent) {
         let _ = kill_process(getpid(), Signal::KILL);
     }
-    // If the thread cannot be started, this process merely continues while the first one is
+    // If the thread cannot be started, this process keeps running while the first process is
     // stopped.
     let _ = thread::Builder::new()
         .name("parent".to_owned())
@@ -134,10 +134,11 @@ fn of_parent() -> Option<File> {
         .ok()
 }
 
-/// Stops this process when the first one is stopped. To continue this process, the first one
-/// forwards SIGCONT. For a run in several ranks this matters: a stopped rank must appear stalled to
-/// the other ranks. Otherwise the second process would complete the run with them, and the launcher
-/// would wait forever for the stopped first process.
+/// Runs in the second process. Stops the second process when the first process (`parent`) is
+/// stopped. When the first process continues, it forwards SIGCONT.
+///
+/// In a run of several ranks, a stopped rank must appear stalled to the other ranks. If its second
+/// process completed the run, the launcher would wait forever for the stopped first process.
 fn stop_with(parent: Pid) {
     loop {
         thread::sleep(PARENT_EVERY);
@@ -238,8 +239,8 @@ impl Other {
     }
 }
 
-/// Waits for the exit status from the pipe, and exits with it after [`TO_END`]. If the second
-/// process ends within this time, [`Other::wait`] returns its exit status.
+/// Reads the exit status from the pipe. Exits with it after [`TO_END`], unless the second process
+/// ends earlier: then [`Other::wait`] returns its exit status.
 fn end_when_told(mut status: File) {
     let mut code = [0];
     if matches!(status.read(&mut code), Ok(1)) {

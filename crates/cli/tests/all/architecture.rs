@@ -171,7 +171,7 @@ fn is_pure(name: &str, words: &str) {
     let files = rust_files(&root().join("crates").join(name).join("src"));
     assert!(!files.is_empty(), "crate {name} has files");
     for file in files {
-        // Unit tests may use the system.
+        // The rules do not apply to unit tests.
         if file.file_name().is_some_and(|name| name == "tests.rs") {
             continue;
         }

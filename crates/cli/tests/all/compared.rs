@@ -218,8 +218,9 @@ fn gate_passes_fails_or_is_undecided() {
         ended.code(code);
         let json: Value = serde_json::from_str(&ended.output).unwrap();
         assert_eq!(json["decision"], word);
-        // With `--confirm 5`, only blocks 6 to 10 are compared, which suffice for a decision. With
-        // `--confirm 8`, only two blocks are compared, which do not suffice.
+        // The study has ten blocks. `--confirm 5` compares only blocks 6 to 10, which suffice for a
+        // decision. `--confirm 8` compares only two blocks, which do not suffice. `--confirm 10`
+        // leaves no block.
         let confirm = |after| archived.shows(&format!("{GATE} --confirm {after}"));
         confirm(5).code(code);
         confirm(8).code(5);

@@ -93,8 +93,8 @@ fn scaled(command: &str, target: &Path, log: &Path) -> String {
     }
     command = words.join(" ");
     if command.starts_with("postmark study --preset") {
-        // In this test, all target directories of a document are the same directory. So each target
-        // gets a name: `a`, `b` and so on.
+        // In this test, all target directories of a document are the same directory. So names
+        // distinguish the targets: `a`, `b` and so on.
         for (word, name) in words.iter_mut().zip('a'..) {
             if word.starts_with('/') {
                 *word = format!("{name}={word}");

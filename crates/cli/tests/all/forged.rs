@@ -438,8 +438,8 @@ fn is_free(field: &str) -> bool {
 }
 
 /// Changes one random value of a record, but none of the [`FREE`] fields. Returns the field path
-/// and the changed record, or `None` if the new value equals the old one. `others` contains all
-/// texts that occur in each field.
+/// and the changed record, or `None` if the new value equals the old one. `others` contains, for
+/// each field path, the texts of this field in all records.
 fn forge(
     draws: &mut Random,
     record: &Value,

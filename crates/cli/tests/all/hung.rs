@@ -1,6 +1,6 @@
-//! Runs on a target whose server hangs. In every stage, the program ends within 10 s of a signal,
-//! or of the time limit for a call. It writes record and report, lists the remaining files, and
-//! exits with status 1.
+//! Runs on a target whose server hangs. Whenever the server hangs, the program ends within 10 s
+//! after a signal, or after the time limit for a call. It writes record and report, lists the
+//! remaining files, and exits with status 1.
 //!
 //! The server is a FUSE file system of the test. A thread whose request this server has accepted
 //! stays in the kernel, where not even SIGKILL ends it. So the process that did the work ends only

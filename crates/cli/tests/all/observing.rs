@@ -230,7 +230,7 @@ fn observe_forwards_signals_and_then_reports() {
     running.finish().code(128 + 15).shows("killed by signal 15");
 }
 
-/// If `observe` opened a pipe as its target, it would wait for a writer.
+/// A pipe as a target is refused at once. If `observe` opened the pipe, it would wait for a writer.
 #[test]
 fn observe_refuses_a_target_that_is_no_directory() {
     let test_dir = TestDir::in_memory();

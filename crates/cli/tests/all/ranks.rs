@@ -26,7 +26,7 @@ mod same;
 mod served;
 mod studied;
 
-/// Environment variable that marks all ranks of a test.
+/// Environment variable that marks the processes of all ranks of a test.
 const MARK: &str = "POSTMARK_TEST_RANKS";
 /// How long the ranks may take to end after a rank or the launcher is lost: 8 s without a
 /// heartbeat, and time for the launcher to exit.
@@ -157,7 +157,8 @@ impl Job {
         let processes = self.processes(rank);
         assert!(!processes.is_empty(), "there is no rank {rank}");
         for process in processes {
-            // If a rank has two processes, the signal to the first may have ended the second.
+            // If a rank has two processes, the signal to the first process may have ended the
+            // second.
             let _ = kill_process(process, signal);
         }
     }

@@ -46,8 +46,8 @@ fn phoronix_tokens(line: &str) -> Vec<&str> {
     line.filter(|token| !token.is_empty()).collect()
 }
 
-/// Finds the result as the suite does: in the last line with the hint, at the position that the
-/// result has in the template.
+/// Finds the result as the suite does: in the last line with `PHORONIX_HINT`, at the position that
+/// the result has in the template.
 fn phoronix_result(log: &str) -> String {
     let place = phoronix_tokens(PHORONIX_LINE);
     let place = place
@@ -81,8 +81,8 @@ fn phoronix(program: &Path, directory: &Path) -> String {
 }
 
 /// The script of the Phoronix Test Suite finds the rate in the output of this program, as it does
-/// in the output of the original PostMark. If root runs it in a directory of another user, the log
-/// also contains a warning.
+/// in the output of the original PostMark. If root runs the script in a directory of another user,
+/// the log also contains a warning.
 #[test]
 fn phoronix_script_finds_the_rate() {
     let mut programs = vec![(original::ours(), false)];
@@ -158,8 +158,8 @@ fn lkp_script_finds_the_terse_report() {
     assert!(output.ends_with("\npm>"));
 }
 
-/// mmtests searches the output for these figures. `Mixed with transactions` occurs in two lines,
-/// one for creations and one for deletions, which mmtests distinguishes only by their order.
+/// mmtests searches the output for the patterns below. `Mixed with transactions` occurs in two
+/// lines, one for creations and one for deletions, which mmtests distinguishes only by their order.
 #[test]
 fn mmtests_script_finds_the_figures_in_order() {
     let output = session("set transactions 500\nrun\nquit\n");

@@ -144,8 +144,8 @@ impl Lab {
     }
 
     /// Asserts that every block was performed, and that no run was performed twice. An attempt of a
-    /// block may end early only at an INVALID run, which a busy machine can cause. Then another
-    /// attempt must follow, unless it was the last permitted one.
+    /// block may end early only at an INVALID run, which a busy machine can cause. Another attempt
+    /// of this block must follow, unless all permitted attempts were made.
     fn is_complete(&self, blocks: u32, runs: u32) {
         let complete = self.complete();
         let studies: BTreeSet<&str> = complete

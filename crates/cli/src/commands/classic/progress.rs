@@ -1,8 +1,8 @@
 //! Prints the progress of a classic run: the lines and dots of the original PostMark, flushed
 //! immediately.
 //!
-//! Reports and error messages are printed by the caller. If a stage is aborted, a line break ends
-//! its line, so that a message starts on a new line.
+//! Reports and error messages are printed by the caller. If a phase is aborted, a line break
+//! follows its dots, so that a message starts on a new line.
 
 use std::io::Write;
 

@@ -43,7 +43,8 @@ impl PromptInput for Editing {
             match self.editor.readline(PROMPT) {
                 Ok(line) => return Ok(Some(line.into_bytes())),
                 Err(ReadlineError::Interrupted) => {}
-                // The line editor accepts only UTF-8. A configuration file may contain any bytes.
+                // The line editor accepts only UTF-8. Other bytes can be read from a configuration
+                // file, which the message suggests.
                 Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
                     // A closed standard error must not stop the session.
                     let _ = writeln!(

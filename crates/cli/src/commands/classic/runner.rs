@@ -1,5 +1,5 @@
-//! Performs the runs of the classic prompt: converts its settings to a run spec, and the record to
-//! the figures of its report.
+//! Performs the runs of the classic prompt. Converts the settings of the prompt to a run spec, and
+//! the record of the run to the figures of the prompt's report.
 
 use std::io::Write;
 
@@ -25,7 +25,7 @@ pub struct PromptRunner<P> {
 }
 
 impl<P> PromptRunner<P> {
-    /// `command_line` is the command line of the program, which each record contains.
+    /// `command_line` is the command line of the program. Each record contains it.
     pub fn new(perform: P, command_line: Vec<String>) -> Self {
         Self {
             perform,

@@ -31,7 +31,7 @@ pub fn deliver(
         return show();
     };
     output.write(text, limit).inspect_err(|_| {
-        // Only the error of the file is reported, not one of standard output.
+        // An error of standard output is ignored. The caller reports the error of the file.
         let _ = show();
     })
 }

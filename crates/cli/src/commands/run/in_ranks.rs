@@ -153,8 +153,8 @@ fn perform(
     let mut signals = Signals::among(Some(joined.performing_ranks()));
     let mut performed = ready.perform(&mut signals);
     if let (Some(observers), false) = (observers, joined.is_lost()) {
-        // If a rank is lost, the `match` below returns `None`. So an error of the observers is
-        // ignored.
+        // A rank may be lost during `end`. The `match` below then returns `None`, so the error of
+        // `end` is ignored.
         let _ = observers.end(performed.as_mut().ok());
     }
     match joined.is_lost() {

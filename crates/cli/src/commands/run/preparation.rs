@@ -8,7 +8,7 @@ use runner::RunSpec;
 
 use crate::ui::problem::{USER, tell};
 
-/// Fewer files are prepared quickly, so the archive is not searched for an estimate.
+/// Minimum number of files for an estimate from the archive. Fewer files are prepared quickly.
 const FILES_LONG_MIN: u64 = 20_000;
 
 /// Estimates the duration of a run from earlier runs. Returns `None` for a run with few files, and

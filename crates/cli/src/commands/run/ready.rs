@@ -157,8 +157,8 @@ impl Ready {
         })
     }
 
-    /// If the pool size was chosen automatically, performs short runs to estimate how long the run
-    /// takes, and prints the estimate. Warns of a preparation that takes longer than the
+    /// If the pool size was chosen automatically, performs short runs to estimate the duration of
+    /// the run, and prints the estimate. Warns if the preparation takes longer than the
     /// transactions.
     pub fn calibrate(&mut self) -> Result<(), Problem> {
         // The display of the short runs is quiet: it prints only warnings about stalled workers.
@@ -173,8 +173,8 @@ impl Ready {
     }
 
     /// Waits until earlier writes of other programs are on their devices. During the wait, a signal
-    /// ends the program. If an earlier run has installed signal handlers, the signal instead ends
-    /// the wait and the next run.
+    /// ends the program. After an earlier run in this process, which has installed signal handlers,
+    /// a signal ends the wait and the next run instead.
     pub fn wait(&mut self, signals: &Signals) {
         let user = (!self.quiet).then_some(USER);
         let waited = wait_for_write_back(&self.specified.spec, signals.taken(), user);
@@ -338,7 +338,8 @@ impl Events for Watchers {
             if let Some(keeper) = &mut self.keeper {
                 keeper.event(event);
             }
-            // Only the archive and the parts use events with records.
+            // Events with records are only for the archive and the parts, not for the display or
+            // `--live`.
             return;
         }
         if let (Some(parts), Event::PhaseAborted(..)) = (&mut self.parts, &event) {
@@ -355,7 +356,8 @@ impl Events for Watchers {
     }
 }
 
-/// Refuses contradictions between a run spec and options of `run` that a run spec does not contain.
+/// Refuses options of `run`, such as `--live` and `--report`, that contradict the run spec or one
+/// another.
 fn judge(arguments: &RunArguments, specified: &Specified) -> Result<(), Problem> {
     let format = arguments.format;
     let format = format.is_classic().then(|| format.name());

@@ -1,5 +1,5 @@
-//! A study in several ranks: rank 0 does the work of a single process, and all ranks perform each
-//! run.
+//! A study in several ranks: rank 0 plans, archives and reports the study as a single process
+//! would. All ranks perform each run.
 
 use campaign::ranks::{FAILED, Launched};
 use ranks::Ranks;

@@ -1,6 +1,6 @@
 //! The first signal ends a study, which then removes its scratch file systems. A second signal ends
-//! the program immediately. So after the first signal, the program prints which file systems a
-//! second one would leave behind.
+//! the program immediately. So after the first signal, the program prints which file systems remain
+//! if a second signal follows.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,8 +14,8 @@ use signal_hook::iterator::{Handle, Signals};
 use crate::ui::problem::tell;
 use crate::ui::signals;
 
-/// After the first signal, prints the directories of the scratch file systems, with the command
-/// that removes them if a second signal follows.
+/// After the first signal, prints the directories of the scratch file systems. Also prints the
+/// command that removes them, because a second signal ends the program before it has removed them.
 pub struct Interruption {
     directories: Arc<Mutex<BTreeSet<PathBuf>>>,
     watching: Option<JoinHandle<()>>,
@@ -23,8 +23,8 @@ pub struct Interruption {
 }
 
 impl Interruption {
-    /// Starts a thread that waits for the first signal. The handlers in [`signals`] end the study
-    /// itself. Returns `None` if no thread can be started.
+    /// Starts a thread that waits for the first signal. This thread only prints: the handlers in
+    /// [`signals`] end the study. Returns `None` if no thread can be started.
     pub fn watch() -> Option<Box<dyn MadeNames>> {
         let directories = Arc::<Mutex<BTreeSet<PathBuf>>>::default();
         let named = Arc::clone(&directories);

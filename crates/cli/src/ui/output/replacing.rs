@@ -74,7 +74,7 @@ impl Beside {
     }
 
     fn remove(self) {
-        // Only the error of writing or renaming is reported.
+        // An error of this removal is ignored. The caller reports the error of writing or renaming.
         let _ = fs::remove_file(&self.path);
     }
 }

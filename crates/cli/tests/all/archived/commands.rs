@@ -15,8 +15,8 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// Asserts that each line of CSV ends with carriage return and newline (RFC 4180), and that its
-/// last field contains neither.
+/// Asserts that each line of CSV ends with carriage return and newline (RFC 4180), and that the
+/// last field of the line contains no carriage return or newline.
 fn ends_lines_as_csv(csv: &str) {
     let lines: Vec<&str> = csv.split_inclusive('\n').collect();
     assert!(lines.len() > 1, "{csv}");

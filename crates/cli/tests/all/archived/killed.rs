@@ -11,9 +11,8 @@ use verdict::{ListedRun, State, Summary};
 use super::{Home, open};
 use crate::support::{Ended, Running};
 
-/// A run of several phases with two workers. The time is limited to 120 ms. The number of
-/// transactions is limited as well, because without this limit the program would need a second to
-/// compute the largest possible pool.
+/// A run of several phases with two workers. The time is limited to 120 ms. Without the limit on
+/// transactions, the program would need a second to compute the largest possible pool.
 const RUN: &str = "run --no-overhead --engine posix --workers 2 --files 400 --mix \
                    create=1,delete=1,read=2 --for 120ms --transactions 1000000";
 /// A load sweep with two load levels, each of which takes at least ten seconds.
@@ -41,8 +40,9 @@ fn completed_phases_survive_a_kill() {
     for case in 0..kills() {
         let after = whole.mul_f64(spread(case) * 1.05);
         let before = home.entries().len();
-        // In every second case, the delay before the signal starts when the run appears in the
-        // archive. Otherwise most signals would arrive before that on a busy machine.
+        // In every second case, the delay before the signal starts only when the run appears in the
+        // archive. Otherwise, on a busy machine, most signals would arrive before the run is in the
+        // archive.
         let running = Running::start(home.command(RUN), home.test_dir.path());
         let ended = kill_after(running, after, |_| {
             case % 2 == 0 || home.entries().len() > before

@@ -322,8 +322,8 @@ fn signal_ends_a_run_while_the_archive_is_locked() {
     );
 }
 
-/// A run with a classic report format performs no sync between phases. Even so, writing to the
-/// archive is not part of the time of a phase.
+/// With a classic report format, a run performs no sync between phases. The time of a phase must
+/// not include writing to the archive.
 #[test]
 fn times_in_classic_formats_exclude_archiving() {
     let home = Home::new();

@@ -4,8 +4,8 @@
 //! number of crashes for each policy.
 //!
 //! Two kinds of crashes alternate. In the first kind, the program is stopped before the shutdown
-//! and then killed, as by a power failure. In the second kind, it continues after the shutdown, and
-//! ends because all its calls fail.
+//! and then killed, as by a power failure. In the second kind, the program continues after the
+//! shutdown, and ends because all its calls fail.
 //!
 //! In this second kind, a race in xfs can lose the last acknowledged operation of each worker. The
 //! fsync of a directory checks whether the directory is pinned in the log (`xfs_dir_fsync`). A

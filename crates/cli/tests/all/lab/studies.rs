@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{Results, Script, is_all, tell};
 
-/// Returns an error unless each of these systems has a value for every workload and figure.
+/// Returns an error unless each system in `systems` has a value for every workload and figure.
 fn are_measured(results: &Value, systems: &[&str], figures: &[&str]) -> Result<(), String> {
     let names: Vec<&str> = results["systems"]
         .as_array()

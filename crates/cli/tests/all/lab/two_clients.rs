@@ -28,7 +28,8 @@ fn record(results: &Results, name: &str) -> Record {
     record
 }
 
-/// Asserts that a rank noticed one of these changes late, and that the report mentions the change.
+/// Asserts that a rank noticed one of the changes in `whats` late, and that the report
+/// mentions the change.
 fn late(results: &Results, name: &str, whats: &[&str]) {
     let Some(late) = record(results, name).actual.stale else {
         panic!("{name}: nothing was seen late\n{}", results.guest.said);

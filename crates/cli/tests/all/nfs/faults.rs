@@ -40,8 +40,9 @@ impl TestDir {
         )
     }
 
-    /// Performs a run and compares its call counts with those of the proxy. When a connection is
-    /// lost, some calls in flight may not have reached the proxy.
+    /// Performs a run and compares its call counts with those of the proxy. The run may count a few
+    /// more calls, because calls in flight at the loss of a connection may not have reached the
+    /// proxy.
     fn perform(&self, depth: u64, options: &str) -> Ran {
         let faults = self.proxy.done().len();
         let calls = self.proxy.calls();
@@ -359,7 +360,7 @@ fn permanently_refused_connections_end_the_run() {
     test_dir.tidy();
 }
 
-/// Sizes of a new file and of an append, in bytes. Each of these writes is followed by a COMMIT.
+/// Sizes of a new file and of an append, in bytes. A COMMIT follows each write.
 const NEW_BYTES: u64 = 3_000;
 const APPENDED_BYTES: u64 = 500;
 

@@ -1,5 +1,5 @@
-//! The NFS server is killed or hangs during a run, permanently or for a while. Some servers
-//! restart, with the same or another write verifier.
+//! The NFS server is killed or hangs during a run, permanently or for a while. In some tests the
+//! server restarts, with the same or another write verifier.
 
 use std::time::Duration;
 

@@ -171,8 +171,8 @@ fn own(server: &Server) -> Vec<String> {
     })
 }
 
-/// If a server creates files but refuses to remove them, the run prints their names. A later
-/// `clean` removes these files.
+/// If a server creates files but refuses to remove them, the run prints the names of the files. A
+/// later `clean` removes the files.
 #[test]
 fn names_that_cannot_be_removed_are_reported_and_cleaned_later() {
     for (failing, at) in [(CREATE, 1), (SETATTR, 1), (REMOVE, 0)] {

@@ -12,7 +12,8 @@ fn operations() -> u64 {
     number_of("POSTMARK_NFS_OPERATIONS", 2_000)
 }
 
-/// Number of workers in the runs of presets. The number of transactions is per worker.
+/// Number of workers in the runs of presets. Each worker performs its own transactions, so the
+/// number of operations is divided by the number of workers.
 const PRESET_WORKERS: u64 = 4;
 
 /// Time limit of a run: half a minute for its start, and time for its operations.

@@ -2,7 +2,7 @@
 //! machine.
 //!
 //! Two kinds of input are left out: those on which the original crashes (fewer than ten
-//! transactions), and intended differences (`!` and `help`).
+//! transactions), and commands that this program handles differently on purpose (`!` and `help`).
 
 use std::fmt::Write as _;
 use testkit::Random;

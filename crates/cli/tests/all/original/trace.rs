@@ -76,7 +76,7 @@ fn parse(line: &str, directory: &Path) -> Option<Call> {
     for (index, argument) in split(arguments).into_iter().enumerate() {
         if let Some(path) = descriptor(argument).filter(|_| index == 0) {
             at = path;
-            // If no name follows, the descriptor identifies the file itself.
+            // If no file name follows as an argument, the descriptor identifies the file itself.
             named = !argument.starts_with("AT_FDCWD");
         } else if let Some(path) = argument
             .strip_prefix('"')

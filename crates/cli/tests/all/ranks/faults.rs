@@ -88,7 +88,7 @@ fn job_ends_when_the_launcher_is_killed() {
     let (_, record) = collected(&job);
     assert_eq!(phases(&record), [(Phase::Prepare, 4)]);
     // Even if the part of a rank is lost or on another host, the phases that rank 0 has merged
-    // contain its results.
+    // contain the results of this rank.
     std::fs::remove_file(job.parts().join("rank-00003.jsonl")).unwrap();
     let merged = job.collect();
     merged.ends("1 | rank 3 is missing | as rank 0 has merged it");
@@ -118,8 +118,8 @@ fn job_ends_when_a_rank_is_stopped() {
     job.is_cleaned();
 }
 
-/// If a mounted file system has a server, a rank has two processes. The launcher knows only the
-/// first process, and if that is stopped, the second must stop as well.
+/// If a mounted file system has a server, a rank has two processes. The launcher knows and stops
+/// only the first process. The second process must then stop as well.
 #[test]
 fn stopping_the_launched_process_stops_the_rank() {
     let Some(job) = Job::new() else { return };

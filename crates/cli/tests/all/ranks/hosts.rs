@@ -250,8 +250,8 @@ fn clock_offset_error_covers_asymmetric_delays() {
     let record = record(&ended.code(0).output);
     assert_eq!(record.actual.outcome, Outcome::Complete);
     clocks_hold(&record, &ended);
-    // The offset deviates by half the difference of the two delays. Its stated error is half their
-    // sum, plus at most the additional delay of the machine.
+    // The measured offset deviates from the true offset by half the difference of the two delays in
+    // `FAR`. The stated error is half the sum of the two delays, plus at most `SLACK`.
     let [to_ns, from_ns, slack_ns] = [FAR.0, FAR.1, SLACK].map(|time| time.as_nanos() as i64);
     let clock = &record.cluster.as_ref().unwrap().ranks[2].clock;
     for found in [&clock.begin, &clock.end] {

@@ -146,8 +146,8 @@ fn links_directories_and_special_files_stay() {
     }
 }
 
-/// An interrupted run does not remove files of many zeros, because their contents do not identify
-/// them. This must not apply to a single zero byte, which the run itself may have written.
+/// An interrupted run does not remove files of many zeros, because such contents do not identify a
+/// file. This rule must not apply to a file of one zero byte, which the run may have written.
 #[test]
 fn files_of_one_byte_are_removed() {
     let test_dir = TestDir::in_memory();
@@ -193,8 +193,8 @@ fn file_of_another_owner_stays() {
     }
 }
 
-/// Names with numbers above the maximum of the run, or written in another way, cannot belong to the
-/// run.
+/// Names with numbers above the maximum of the run, or with another notation such as `007`, cannot
+/// belong to the run.
 #[test]
 fn files_with_names_that_the_run_cannot_use_stay() {
     let killed = killed(Prompt(Stdio), 1);

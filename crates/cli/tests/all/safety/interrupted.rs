@@ -36,8 +36,8 @@ fn interrupted(interface: Interface, phase: Phase, signal: Signal) {
     }
 }
 
-/// Interrupts a run of each interface in a phase. The signal depends on interface and phase, so
-/// that each interface gets both signals in the tests of all phases.
+/// Interrupts a run of each interface in a phase. The signal alternates with interface and phase,
+/// so that the tests of all phases together send both signals to each interface.
 fn interrupted_in(phase: Phase) {
     let at = PHASES.iter().position(|known| *known == phase).unwrap();
     for (index, interface) in INTERFACES.into_iter().enumerate() {

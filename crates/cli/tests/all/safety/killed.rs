@@ -167,8 +167,8 @@ fn files_without_a_manifest_are_removed() {
 }
 
 /// On file systems without exclusive rename and hard links, a run first creates an empty manifest
-/// to claim its name. An empty manifest may belong to a run that is starting, but only for a short
-/// time.
+/// to claim the name of the manifest. For a short time, an empty manifest may belong to a run that
+/// is starting.
 #[test]
 fn abandoned_claim_is_removed() {
     let test_dir = TestDir::in_memory();

@@ -92,9 +92,9 @@ fn similar_names_do_not_conflict() {
             let test_dir = TestDir::new();
             let location = test_dir.directory("location");
             create_user_files(&location);
-            // The first name is a number above that of the run's last file. The second is a
-            // subdirectory above the run's last one. Only runs with another number of
-            // subdirectories use the third name.
+            // The number 91 is above that of the run's last file. The subdirectory `s3` is above
+            // the run's last one. Only runs with another number of subdirectories use the name
+            // `other`.
             write(&location.join("91"), "ninety-one\n", 0o600);
             std::fs::create_dir(location.join("s3")).unwrap();
             let other = if subdirectories == 1 { "s1" } else { "17" };

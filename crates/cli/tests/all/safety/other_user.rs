@@ -107,7 +107,8 @@ fn run_of_root_uses_the_rights_of_the_directory_owner() {
 }
 
 /// A directory that only root can change is used with the rights of root, even in the home of a
-/// user. The user may rename the directory, but the program holds it open from the start.
+/// user. The user may rename the directory, but the program holds the directory open from the
+/// start.
 #[test]
 fn directory_of_root_in_a_users_home_is_used_with_root_rights() {
     let Some(test_dir) = TestDir::rooted() else {
@@ -198,8 +199,9 @@ fn files_of_a_killed_run_are_removed_by_root_and_by_the_user() {
                 assert_empty(&place, &cleaned);
                 continue;
             }
-            // Only root can read the heartbeat of a process of root. So if the user runs `clean`,
-            // truncated files stay and are listed.
+            // `clean` needs the heartbeat of the run to identify truncated files. Only root can
+            // read the heartbeat of a process of root. So if the user runs `clean`, truncated files
+            // stay and are listed.
             cleaned.shows("Removed the files of the run");
             clean(&place).code(0);
             assert_empty(&place, &cleaned);

@@ -289,7 +289,7 @@ fn prompt_does_not_write_to_the_file_it_reads() {
 }
 
 /// If the file system of an output file hangs, `close` would block. The error message must be
-/// printed before that.
+/// printed before `close`.
 #[test]
 fn hanging_output_does_not_delay_a_refusal() {
     let possible = faultfs::is_possible();

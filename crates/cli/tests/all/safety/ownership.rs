@@ -296,7 +296,7 @@ fn files_that_differ_in_one_attribute_stay() {
             ("50005", other_names),
         ];
         visited.leaves(&unclear, true);
-        // After the user removes these files, `clean` removes the files of the run.
+        // After the user removes the unclear files, `clean` removes the files of the run.
         for (name, _) in unclear {
             std::fs::remove_file(visited.at(name)).unwrap();
         }
@@ -448,7 +448,7 @@ fn kept_pool_of_another_owner_stays() {
 }
 
 /// Another user writes a false manifest into a directory that all users may write to. `clean` must
-/// remove nothing because of it.
+/// not trust this manifest, and must remove no file.
 #[test]
 fn manifest_of_another_user_is_not_trusted() {
     if !is_root() {
@@ -671,7 +671,8 @@ fn root_rights_are_not_used_in_directories_that_others_can_exchange() {
         }
         let ended = interface.perform(&Work::small(&sticky), &test_dir);
         ended.code(0).does_not_show("as user");
-        // Subdirectories in a location of the user are refused, even with --allow-unsafe-target.
+        // At the prompt, a run with subdirectories in a location of the user is refused, even with
+        // --allow-unsafe-target.
         if interface.is_prompt() {
             let work = Work::small(&theirs).in_subdirectories(3);
             let mut command = interface.command(&work, &test_dir);

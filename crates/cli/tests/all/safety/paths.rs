@@ -142,8 +142,8 @@ fn run_in_a_path_that_is_too_long_is_refused() {
             }
         }
     }
-    // After 4,090 bytes, only names of at most 4 bytes fit. Only the prompt has such short names,
-    // because it creates no run directory.
+    // After 4,090 bytes and a slash, only names of at most 4 bytes fit. Only the prompt has such
+    // short names, because it creates no run directory.
     let location = deep(&test_dir, 4_090);
     let before = Snapshot::of(&location);
     for interface in INTERFACES {

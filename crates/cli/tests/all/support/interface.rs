@@ -275,8 +275,8 @@ impl Interface {
     }
 }
 
-/// Whether the progress that `postmark run` prints shows the end of a stage. Earlier lines of this
-/// stage contain ` of `.
+/// Whether the progress that `postmark run` prints shows the end of a phase or other stage of the
+/// run. Only the lines before the end contain ` of `.
 pub fn has_ended(progress: &str, stage: &str) -> bool {
     let of_stage = |line: &&str| line.starts_with(stage);
     progress

@@ -15,7 +15,7 @@ use super::{Ended, heartbeats};
 
 /// A test fails if its program takes longer than this.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// The same limit for programs that are known to take long.
+/// Time limit of programs that are known to take long, instead of [`PATIENCE`].
 const LONG_PATIENCE: Duration = Duration::from_secs(1_800);
 /// Interval at which the state of a program is checked.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
