@@ -39,8 +39,8 @@ pub fn clean(paths: &[PathBuf], side: &Side) -> Result<u8, Problem> {
                 continue;
             }
         };
-        // A scratch file system of a killed study may contain files of killed runs, so those files
-        // are removed first.
+        // A scratch file system of a killed study may contain files of killed runs. The files of
+        // runs are removed before the scratch file system.
         let found = match registry::is_url(path) {
             true => Ok(Vec::new()),
             false => scratch::find(path),

@@ -233,7 +233,7 @@ impl HandedOn {
 
 /// Whether the terminal has probably sent the signal to the command as well. The terminal sends
 /// SIGINT (Ctrl-C) and SIGQUIT to the whole foreground process group. The sender of a signal is not
-/// known here, so these two signals are never forwarded in the foreground.
+/// known here. So if this process is in the foreground, neither signal is forwarded.
 fn comes_from_terminal(signal: i32) -> bool {
     let is_in_foreground = || {
         let terminal = File::open("/dev/tty").ok()?;

@@ -18,8 +18,8 @@ pub fn verify_log(arguments: &VerifyArguments, side: &Side) -> Result<u8, Proble
     if let Some(code) = side.instead([arguments.path.as_path(), &arguments.ack_log]) {
         return Ok(code);
     }
-    // The check changes no file, so root keeps its own rights instead of taking those of the
-    // directory's owner.
+    // The check changes no file. So if root runs it, it uses the rights of root and not those of
+    // the directory's owner.
     let home = namespace::of(&arguments.path)?.with_own_rights();
     let verified = rundir::verify_log(&*home, &arguments.path, &arguments.ack_log)
         .map_err(Problem::refused)?;

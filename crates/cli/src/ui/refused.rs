@@ -72,8 +72,8 @@ fn what(error: &clap::Error) -> String {
     }
     let mut told = plain(&error.render().ansi().to_string());
     if let Some(cause) = error.source().map(ToString::to_string) {
-        // The error of the value parser quotes the rejected word itself, so this text must be
-        // sanitized as well.
+        // The error of the value parser quotes the rejected word. So the text of this error must be
+        // sanitized.
         told = told.replace(&cause, &sanitize(&cause));
     }
     let told = told.strip_prefix("error: ").unwrap_or(&told);

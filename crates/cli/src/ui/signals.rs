@@ -31,8 +31,8 @@ pub fn is_pending() -> bool {
 pub fn ending() -> impl Iterator<Item = i32> {
     let ignored = Masks::of("self").ignored;
     // Under nohup SIGHUP is ignored, because the run must outlive its terminal. Shell scripts start
-    // background jobs with SIGINT ignored. SIGINT and SIGTERM must still end such a run, so they
-    // are always handled.
+    // background jobs with SIGINT ignored. SIGINT and SIGTERM must end a run even in these cases,
+    // so they are always handled.
     let signals = [SIGINT, SIGTERM, SIGHUP].into_iter();
     signals.filter(move |signal| *signal != SIGHUP || !ignored.has(*signal))
 }

@@ -4,10 +4,10 @@
 //! A thread that waits for a hung server stays in the kernel: signals do not interrupt it, and a
 //! process ends only after all its threads. So the process that the user started never accesses the
 //! target. It starts the program a second time with the same arguments, and forwards signals to
-//! this second process. When the second process has sent its exit status, the first one exits with
-//! the same status, even if the second process still hangs. While the first process is stopped
-//! (SIGSTOP), the second one is stopped as well. On file systems without a server, one process does
-//! everything.
+//! this second process. When the second process has sent its exit status, the first process exits
+//! with the same status, even if the second process still hangs. While the first process is stopped
+//! (SIGSTOP), the second process is also stopped. On file systems without a server, one process
+//! does everything.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -34,14 +34,14 @@ use system::{Mount, MountTable, Sources};
 
 use crate::ui::signals::Masks;
 
-/// Environment variable by which the second process knows its role: the process number of the first
-/// one, and the descriptor of the pipe for the exit status.
+/// Environment variable that tells the second process its role. It contains the process number of
+/// the first process, and the descriptor of the pipe for the exit status.
 const MARK: &str = "POSTMARK_APART";
 /// How long the second process may take to end after it has sent its exit status or received a
 /// signal. After that the first process ends without waiting for it.
 const TO_END: Duration = Duration::from_millis(500);
 
-/// Interval at which the second process checks whether the first one is stopped.
+/// Interval at which the second process checks whether the first process is stopped.
 const PARENT_EVERY: Duration = Duration::from_millis(100);
 
 /// Whether this is the first or the second process of the program.
@@ -113,8 +113,8 @@ fn of_parent() -> Option<File> {
     let mark = std::env::var(MARK).ok()?;
     let (parent, pipe) = mark.split_once(':')?;
     let parent = Pid::from_raw(parent.parse().ok()?)?;
-    // A child of the second process inherits the variable, but its parent is not the process that
-    // the variable names. So the child is not a second process.
+    // A child of the second process inherits the variable. The variable does not name the parent of
+    // this child, so the child is not taken for a second process.
     if getppid() != Some(parent) {
         return None;
     }
@@ -179,9 +179,9 @@ fn start() -> io::Result<Other> {
     })
 }
 
-/// The signals that the first process forwards. Signals that the first process ignores are left
-/// out, because the second one also ignores them. SIGINT and SIGTERM are always forwarded, because
-/// a run handles them even if they were ignored.
+/// The signals that the first process forwards. SIGINT and SIGTERM are always forwarded, because a
+/// run always handles them. Other signals are not forwarded if the first process ignores them: the
+/// second process inherits this and ignores them as well.
 fn handed_on() -> impl Iterator<Item = i32> {
     let ignored = Masks::of("self").ignored;
     [SIGINT, SIGTERM].into_iter().chain(
@@ -203,7 +203,8 @@ impl Other {
     /// Forwards signals until the second process has sent its exit status or has ended. Returns the
     /// exit status.
     fn wait(mut self) -> u8 {
-        // If no thread can be started, the exit status is only known when the second process ends.
+        // If no thread can be started, only the end of the second process makes its exit status
+        // known.
         let _ = thread::Builder::new().spawn(move || end_when_told(self.status));
         let mut is_ending = false;
         for signal in self.signals.forever() {

@@ -68,8 +68,8 @@ impl Home {
         self.end(self.command(words))
     }
 
-    /// Runs the command at the start of `row`, and asserts what follows it in `row`: the exit
-    /// status, and texts of the output, separated by ` | `.
+    /// Runs the command at the start of `row`. Asserts the exit status and the output: in `row`,
+    /// the status and texts of the output follow the command, separated by ` | `.
     fn row(&self, row: &str) {
         let (words, expected) = row.split_once(" | ").unwrap();
         self.shows(words).ends(expected);

@@ -1,6 +1,6 @@
 //! Performs commands of the classic prompt from an untrusted source, as if they came from a pipe,
-//! in the versions 1.0 and 1.5 of PostMark. No file is opened and no run is performed. `hostile.rs`
-//! calls this with stored inputs, and the fuzz target `config_classic` with new ones.
+//! in the versions 1.0 and 1.5 of PostMark. No file is opened and no run is performed. The test
+//! `hostile.rs` uses stored inputs, and the fuzz target `config_classic` generates new inputs.
 
 use std::io::Write;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Parses, resolves and checks a configuration file from an untrusted source, without using a file
-//! system. Writes the result as a configuration file, and parses this file. `hostile.rs` calls this
-//! with stored inputs, and the fuzz target `config` with new ones.
+//! system. Writes the result as a configuration file, and parses this file. The test `hostile.rs`
+//! uses stored inputs, and the fuzz target `config` generates new inputs.
 
 use campaign::run_spec::{RunRequest, Specified, parse_config, specify, to_config};
 use cli::ui::problem::USER;

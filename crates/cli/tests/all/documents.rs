@@ -125,7 +125,7 @@ fn scaled(command: &str, target: &Path, log: &Path) -> String {
             command.push_str(" --files 100");
         }
         // For a run that is limited only by time, the fingerprint covers 100,000 operations.
-        // Generating these would take a second.
+        // Generating 100,000 operations would take a second.
         if !command.contains(" --transactions ") {
             command.push_str(" --transactions 500");
         }

@@ -168,8 +168,8 @@ fn workers(record: &mut Value) -> impl Iterator<Item = &mut Value> {
         .iter_mut()
 }
 
-/// Shortens the measured time by `tenths` tenths, and moves all times at the end of the measurement
-/// by the same amount.
+/// Shortens the measured time by `tenths` tenths. Moves all times at the end of the measurement
+/// back by the same amount.
 fn shorter(record: &mut Value, tenths: u64) {
     let segment = measured(record);
     let (began, ended) = (

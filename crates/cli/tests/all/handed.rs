@@ -1,7 +1,7 @@
 //! Processes a file from an untrusted source as the commands that read such files do: separates its
 //! documents, prints records in every format, compares records with published results, converts
-//! records to command-line options as `--like` does, and builds tables of submissions. `hostile.rs`
-//! calls this with stored inputs, and the fuzz target `import` with new ones.
+//! records to command-line options as `--like` does, and builds tables of submissions. The test
+//! `hostile.rs` uses stored inputs, and the fuzz target `import` generates new inputs.
 
 #[path = "../../../report/tests/all/imported.rs"]
 mod imported;

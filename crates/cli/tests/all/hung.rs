@@ -572,8 +572,8 @@ fn no_files_remain_if_fuse_renames_removed_open_files() {
     );
 }
 
-/// On this file system all files have the same owner and mode, which are not those of the run.
-/// `clean` recognizes the files of the run by their other attributes.
+/// On this file system all files have the same owner and mode, which differ from the owner and mode
+/// of the run. `clean` recognizes the files of the run by their other attributes.
 #[test]
 fn clean_leaves_foreign_files_with_the_same_owner_and_mode() {
     let test_dir = TestDir::new();

@@ -144,7 +144,7 @@ fn options_survive_configuration_files() {
             at.path(),
         );
     }
-    // Each load level of a sweep ends after a time, even without `--for`. So these commands have no
+    // Each load level of a sweep ends after a time, even without `--for`. So these commands need no
     // option `--transactions`.
     for words in [
         "plan --files 40 --mix read=1 --sweep 10.5,20,300 --arrivals constant --for 20s --slo \
@@ -563,8 +563,8 @@ fn plan_of_an_endless_run_covers_a_limited_number_of_transactions() {
 #[test]
 fn ignored_think_time_and_missing_measurement_are_reported() {
     let at = directory();
-    // The pool of this run can grow without limit, so its space cannot be checked. The run must be
-    // performed all the same.
+    // The pool of this run can grow without limit, so the check for free space is not possible. The
+    // run must be performed without this check.
     run("--mix create=1 --files 10 --for 100ms", at.path());
     let text = answer(
         &split("run --quiet --preset news --files 100 --readers 2 --for 300ms --rate 300"),

@@ -28,8 +28,8 @@ struct Terminal {
 impl Terminal {
     fn open() -> Self {
         let directory = original::directory();
-        // `exec` replaces the shell: a shell would receive Ctrl-C as well, and some shells then
-        // exit.
+        // `exec` replaces the shell by the program. Otherwise the shell would receive Ctrl-C as
+        // well, and some shells would exit.
         let program = format!("exec '{}'", original::ours().to_str().unwrap());
         let mut child = Command::new("/usr/bin/script")
             .args(["-q", "-e", "-c", &program, "/dev/null"])

@@ -86,8 +86,8 @@ impl Lab {
         self.start(words).finish()
     }
 
-    /// Runs the command at the start of `row`, and asserts what follows it in `row`: the exit
-    /// status, and texts of the output, separated by ` | `.
+    /// Runs the command at the start of `row`. Asserts the exit status and the output: in `row`,
+    /// the status and texts of the output follow the command, separated by ` | `.
     fn row(&self, row: &str) {
         let (words, expected) = row.split_once(" | ").unwrap();
         self.shows(words).ends(expected);

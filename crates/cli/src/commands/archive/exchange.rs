@@ -127,8 +127,8 @@ fn each(
 }
 
 /// The JSON document of a run: its record with summary, tags and note. An archive that another
-/// program or an earlier version wrote may contain tags and notes that an import would reject. Such
-/// tags and notes are left out, with a message.
+/// program or an earlier version wrote may contain tags and notes that an import would reject. The
+/// document does not contain such tags and notes, and a message reports that.
 fn exported(entry: &ListedRun, record: &Record) -> String {
     let remarks = Remarks::from(entry);
     let run = number(entry);

@@ -1,8 +1,8 @@
 //! Prints the progress of a classic run: the lines and dots of the original PostMark, flushed
 //! immediately.
 //!
-//! Reports and error messages are printed by the caller. If a phase is aborted, a line break
-//! follows its dots, so that a message starts on a new line.
+//! Reports and error messages are printed by the caller. If a stage of the run is aborted,
+//! its line of output is ended, so that an error message starts on a new line.
 
 use std::io::Write;
 
@@ -20,7 +20,8 @@ const OUT_OF_FILES: &str = "out of files!\nFor this workload, either increase th
 /// does not stop a run.
 pub struct ClassicProgress<'a> {
     output: &'a mut dyn Write,
-    /// Number of transactions per dot. A dot is printed after the first of these transactions.
+    /// Number of transactions per dot. A dot is printed after the first transaction of each such
+    /// group.
     tenth: u64,
     dots: u64,
 }

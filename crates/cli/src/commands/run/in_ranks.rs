@@ -17,8 +17,8 @@ use crate::ui::problem::{Problem, USER, refuse};
 use crate::ui::signals::InRun;
 use crate::ui::watchdog_process::Side;
 
-/// Performs the run on this rank, together with the other ranks. `alone` performs a `--dry-run`,
-/// which needs only rank 0.
+/// Performs the run on this rank, together with the other ranks. `alone` performs a run in a single
+/// process. Rank 0 calls it for `--dry-run`, which needs no other rank.
 pub fn together(
     launched: &Launched,
     mut arguments: RunArguments,
@@ -185,8 +185,8 @@ fn parts_of(joined: &Joined, arguments: &RunArguments) -> Result<Option<PartsWri
     Ok(begun.ok())
 }
 
-/// The end of the message about a lost rank: the directory with the parts of this host, and how to
-/// use these parts.
+/// The end of the message about a lost rank. It names the directory with the parts of the record on
+/// this host, and the commands that use them.
 fn told_of(parts: &PartsWriter, is_first: bool) -> String {
     let directory = sanitize::path(parts.directory());
     match is_first {

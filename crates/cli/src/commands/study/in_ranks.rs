@@ -34,8 +34,8 @@ pub fn study(
         }
         let performed = first::of_first(arguments, words, side, Some(joined.ranks()));
         let ended: Option<RunSpec> = None;
-        // If a rank is lost, the other ranks have already noticed the loss, so the error is
-        // ignored.
+        // An error is ignored: it means that a rank is lost, and the other ranks have already
+        // noticed the loss.
         let _ = joined.ranks().broadcast(Some(ended));
         performed
     })

@@ -22,7 +22,8 @@ fn archive_on_the_target_device_is_reported() {
     let _volume = Volume::new(FileSystem::Ext4, &home.test_dir, &point);
     std::fs::create_dir(&home.target).unwrap();
     let shared = home.test_dir.path().join("mounted/archive.db");
-    // Only the first report with this archive contains the note. Later ones need `--full`.
+    // Only the first report with this archive contains the note. Later reports contain it only with
+    // `--full`.
     let to_shared = format!(
         "{} --archive {}",
         LITTLE.replace("--quiet ", ""),

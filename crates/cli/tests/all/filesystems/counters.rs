@@ -1,5 +1,5 @@
 //! Device counters: the sync of a file system in an image file causes writes and flushes of the
-//! loop device. The disk that stores the image file counts these as well.
+//! loop device. The disk that stores the image file counts the same writes and flushes.
 
 use record::{Fact, Phase};
 use system::counters::DeviceRole;

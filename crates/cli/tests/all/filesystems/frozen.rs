@@ -54,8 +54,8 @@ fn stalled_worker_is_named_and_record_is_written(mounted: Mounted) {
         has_ended(&running.errors(), "prepare")
     });
     std::thread::sleep(Duration::from_millis(200));
-    // If the test fails, `frozen` must be dropped first, because the other values need a usable
-    // file system for their cleanup. So `frozen` is declared last.
+    // `frozen` is declared last, so it is dropped first if the test fails. The other values need a
+    // usable file system for their cleanup.
     let frozen = mounted.freeze();
     let named = |line: &str| line.contains("worker ") && line.contains(" is stalled in '");
     let line = || {

@@ -167,8 +167,8 @@ fn interrupted_calibration_leaves_no_files() {
         let mut running = Run::new(&mounted.at, LITTLE)
             .and("--mix read=1 --for 60s")
             .start();
-        // Waits for the second pool of the calibration, which exists for a second and is larger
-        // than the first.
+        // Waits for the second pool of the calibration. It exists for a second, and is larger than
+        // the first pool.
         running.until("the calibration", |_| {
             let own = own_directories(&mounted.at);
             own.iter()

@@ -60,15 +60,15 @@ fn late(results: &Results, name: &str, whats: &[&str]) {
 /// Checks the records that `two-clients.sh` has written: each change that a rank noticed late must
 /// be named.
 pub(super) fn what_is_seen_late_is_named(results: &Results) {
-    // A rank may have cached that a name did not exist, which another rank then created. Or it may
-    // have cached the attributes of a file that another rank then wrote.
+    // A rank may have cached that a name did not exist, before another rank created the file. A
+    // rank may also have cached the attributes of a file before another rank wrote to it.
     late(
         results,
         "late.json",
         &["No such file", "the file has 0 bytes"],
     );
-    // A rank may have cached a name that another rank then removed. Or it may have cached the
-    // attributes of a file to which another rank then appended.
+    // A rank may have cached a name before another rank removed it. A rank may also have cached the
+    // attributes of a file before another rank appended to it.
     late(
         results,
         "changed.json",

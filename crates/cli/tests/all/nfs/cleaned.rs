@@ -138,8 +138,8 @@ fn verify_log_finds_acknowledged_operations() {
         // because this server sometimes needs a second for a RENAME.
         std::thread::sleep(std::time::Duration::from_secs(2));
         running.kill();
-        // The server may still perform calls of the killed client. These must be complete before
-        // files are removed.
+        // The server may still perform calls of the killed client. The calls must be complete
+        // before files are removed.
         std::thread::sleep(std::time::Duration::from_secs(2));
         let url = ganesha.url("export");
         let verify = [

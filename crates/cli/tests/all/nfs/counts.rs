@@ -8,8 +8,8 @@ use super::wire::Capture;
 use super::{Traffic, asked, calls_in, is_whole, perform, tell};
 
 /// Compares the counts of the whole program with the captured packets. The counts of a phase end
-/// with its last operation. All calls outside of the phases are counted separately: they create the
-/// run directory, check names and remove files.
+/// with its last operation. Calls outside of the phases, which create the run directory, check
+/// names or remove files, are counted separately.
 fn equal_the_wire(depth: u32, options: &str) {
     let Some(ganesha) = Ganesha::start() else {
         return;

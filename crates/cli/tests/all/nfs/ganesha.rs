@@ -1,6 +1,6 @@
 //! An NFS-Ganesha server with a portmapper and a D-Bus system bus, in a network namespace with only
-//! `lo`. It exports an ext4 file system in an image. All these programs end with the test, even if
-//! the test is killed.
+//! `lo`. It exports an ext4 file system in an image. The server, the portmapper and the bus end
+//! with the test, even if the test is killed.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};

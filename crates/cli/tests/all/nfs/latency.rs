@@ -91,10 +91,9 @@ const STALL: Duration = Duration::from_millis(500);
 const OPEN: &str =
     "--mix stat=1 --files 50 --size 1000 --rate 200 --arrivals constant --for 3s --warm-up 0s";
 
-/// Operations that are due during the stall start only when it ends, and their response times
-/// include this wait. These are 100 of 600 operations: the first waits for 500 ms, the last for 0
-/// ms. Service times include the stall only for the operations in flight. So the response times
-/// avoid coordinated omission.
+/// Operations that are due during the stall start only at its end. They are 100 of 600 operations:
+/// the first waits for 500 ms, the last for 0 ms. Response times include this wait, so they avoid
+/// coordinated omission. Service times include the stall only for operations in flight.
 #[test]
 fn response_times_include_a_stall_for_all_operations_due_in_it() {
     let Some(ganesha) = Ganesha::start() else {

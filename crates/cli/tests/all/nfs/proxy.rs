@@ -273,9 +273,9 @@ struct Pair {
 }
 
 impl Pair {
-    /// Shuts down both connections, which ends the threads that use them. When the last of these
-    /// threads closes the connection of the client, the kernel resets it, because its linger time
-    /// is 0.
+    /// Shuts down both connections, which ends the threads that use them. The last thread closes
+    /// the client's connection. The kernel then resets this connection, because its linger time is
+    /// 0.
     fn reset(&self) {
         let _ = set_socket_linger(&self.client, Some(Duration::ZERO));
         let _ = self.client.shutdown(Shutdown::Read);

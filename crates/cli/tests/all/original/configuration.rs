@@ -138,7 +138,7 @@ fn run_line(chance: &mut Chance, limits: Limits) -> String {
 
 /// The `set` commands before a run. Settings of earlier runs stay in effect.
 fn settings(chance: &mut Chance, limits: Limits, first: bool) -> Vec<String> {
-    // Half of the runs have large pools, because small ones soon run out of files.
+    // Half of the runs have large pools, because small pools soon run out of files.
     let files = if chance.once_in(2) {
         limits.files / 2
     } else {

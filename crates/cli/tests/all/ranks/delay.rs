@@ -91,8 +91,8 @@ fn at(address: SocketAddr) -> Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Forwards an accepted connection to its original destination. The first delay applies to messages
-/// of the client, the second to replies.
+/// Forwards an accepted connection to its original destination. The first of `delays` applies to
+/// messages of the client, the second to replies.
 fn serve(one: TcpStream, from: SocketAddr, delays: (Duration, Duration)) -> Result<()> {
     one.set_nonblocking(false)?;
     let other = at(SocketAddr::from((from.ip(), 0)))?;

@@ -231,7 +231,7 @@ fn run_completes_over_a_slow_link() {
     );
 }
 
-/// Delays of the messages to the distant host, and of those that the distant host sends.
+/// Delay of messages to the distant host, and delay of messages from the distant host.
 const FAR: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(20));
 /// Maximum additional delay that the machine itself may cause.
 const SLACK: Duration = Duration::from_millis(500);

@@ -29,7 +29,8 @@ fn dies(cases: [(Interface, Phase, u32); 2]) {
         volume.mount();
         let mut cleaned = clean(&location);
         // File contents that were not on the device are lost. In a location with files of the user,
-        // `clean` cannot identify such a file as one of the run, so the user must remove it.
+        // `clean` cannot identify a truncated file as a file of the run. So the user must remove
+        // it.
         while interface.is_prompt() && cleaned.status.code() == Some(1) {
             remove_what_was_cut_short(&cleaned);
             cleaned = clean(&location);

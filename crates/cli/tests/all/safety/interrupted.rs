@@ -185,8 +185,8 @@ fn second_signal_ends_the_program_immediately() {
     }
 }
 
-/// Whether the tests were started with this signal ignored: shells start background jobs with
-/// SIGINT ignored. Child processes then ignore the signal as well.
+/// Whether the tests were started with this signal ignored. Shells start background jobs with
+/// SIGINT ignored, and child processes inherit this.
 fn is_ignored(signal: Signal) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let mask = status

@@ -442,8 +442,8 @@ fn under_attack(interface: Interface, subdirectories: u32, is_killed: bool) -> u
             files: 2_000,
             transactions: 6_000,
             sizes: (100, 9_000),
-            // With these biases, many operations are appends and deletions, which use the exchanged
-            // entries.
+            // With these biases, many operations are appends and deletions. These operations use
+            // the entries that the owner exchanges.
             biases: (2, 5),
             ..Work::long(&place, Phase::Prepare)
         }

@@ -155,8 +155,8 @@ fn certain() -> [(&'static str, &'static str); 3] {
     ]
 }
 
-/// Foreign files that `clean` cannot distinguish from files of the run, if they were created during
-/// the run or if its heartbeat is missing. Each has the printed reason.
+/// Foreign files that `clean` cannot distinguish from files of the run in two cases: they were
+/// created during the run, or the heartbeat of the run is missing. Each has the printed reason.
 const UNCLEAR: [(&str, &str); 2] = [
     (
         "50003",
@@ -185,9 +185,9 @@ fn files_created_after_the_run_stay() {
     }
 }
 
-/// Without a heartbeat the time at which the run ended is not known. Files that could belong to the
-/// run then stay, and the manifest with them. After the user removes these files, `clean` removes
-/// the remaining files of the run.
+/// Without a heartbeat the time at which the run ended is not known. Then files that could be
+/// foreign stay, and so does the manifest. After the user removes these files, `clean` removes the
+/// remaining files of the run.
 #[test]
 fn files_possibly_created_after_the_run_stay() {
     for interface in INTERFACES {
@@ -538,7 +538,7 @@ fn manifest_from_another_directory_is_not_trusted() {
 }
 
 /// In an earlier version, the manifests of a run in 400 locations with long paths exceeded the size
-/// limit for reading. `clean` then took them for unfinished manifests and removed them, so the
+/// limit for reading. `clean` then took the manifests for unfinished ones and removed them. So the
 /// files of the run remained.
 #[test]
 fn run_in_hundreds_of_locations_is_cleaned() {
@@ -917,8 +917,8 @@ fn contents_are_compared_completely() {
         std::fs::write(files.join("50001"), &contents).unwrap();
         std::fs::write(files.join("50002"), &contents[..3]).unwrap();
     });
-    // The second file contains the first three bytes of a file of the run. The run itself creates
-    // no file this short.
+    // The second file contains the first three bytes of a file of the run. All files that the run
+    // creates are longer.
     visited.leaves(
         &[
             ("50001", NOT_OUR_CONTENTS),

@@ -112,9 +112,9 @@ fn locations_on_one_file_system_share_its_free_space() {
     }
 }
 
-/// Options of growing pools that do not fit, each with a text of the error message. Inodes are
-/// needed for more than the files: a directory for deliveries contains two more directories, and a
-/// writer that replaces a file needs the new and the old file at once.
+/// Options of growing pools that do not fit, each with a text of the error message. Not only the
+/// files of the pool need inodes. A directory for deliveries contains two more directories. A
+/// writer that replaces a file needs an inode for the new file while the old file exists.
 const GROWING: &str = "
     --mix create=1 --for 3s --files 2000 --size 10 | inodes at its peak
     --mix create=1 --for 3s --files 400 --size 64KiB | iB at its peak

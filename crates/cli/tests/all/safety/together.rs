@@ -1,6 +1,6 @@
-//! Two runs in one location at the same time. In separate run directories both succeed. At the
-//! prompt, the files of both runs would have the same names. So the second run is refused, and the
-//! first one is not affected.
+//! Two runs in one location at the same time. `postmark run` uses separate directories, so both
+//! runs succeed. At the prompt, the files of both runs would have the same names. So the second run
+//! is refused, and the first run is not affected.
 
 use crate::support::Engine::{Posix, Raw, Stdio};
 use crate::support::Interface::{Prompt, Run};

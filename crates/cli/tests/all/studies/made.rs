@@ -225,8 +225,8 @@ fn files_left_by_a_second_signal_are_named() {
     });
     assert!(is_told, "{}", running.finish());
     let Some(made) = lab.made_directory() else {
-        // On a slow machine, the study may have removed everything after the first signal, and
-        // before the second one.
+        // On a slow machine, the study may have removed everything after the first signal and
+        // before the second signal.
         running.finish().code(143);
         return;
     };

@@ -36,8 +36,8 @@ fn study_results_can_be_compared_and_gated() {
     assert_eq!(csv.lines().count(), 2, "{csv}");
     let markdown = lab.answer("study --resume --format markdown");
     markdown.shows("| transactions/s |");
-    // The first requirement is always met. Whether the second is met depends on the A/A noise of
-    // the machine.
+    // The first requirement is always met. The result of the second requirement depends on the A/A
+    // noise of the machine.
     lab.gates("transactions >= 0.0001")
         .code(0)
         .shows("Gate passed");

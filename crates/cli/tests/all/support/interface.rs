@@ -245,7 +245,8 @@ impl Interface {
         let what = format!("{phase:?} of {self:?}");
         running.until(&what, |running| match (self, phase) {
             (_, Phase::Prepare) => self.has_files(work, 0),
-            // In this phase the run creates files with higher numbers than those of the pool.
+            // In the transactions phase, the run creates files with higher numbers than those of
+            // the pool.
             (_, Phase::Transactions) => self.has_files(work, work.files),
             (Self::Prompt(_), Phase::Delete) => running.output().contains("\nDeleting files..."),
             (Self::Run(_), Phase::Delete) => has_ended(&running.errors(), "transactions"),
@@ -275,8 +276,8 @@ impl Interface {
     }
 }
 
-/// Whether the progress that `postmark run` prints shows the end of a phase or other stage of the
-/// run. Only the lines before the end contain ` of `.
+/// Whether the progress that `postmark run` prints shows the end of a stage, for example `prepare`
+/// or `sync`. Only the lines before the end contain ` of `.
 pub fn has_ended(progress: &str, stage: &str) -> bool {
     let of_stage = |line: &&str| line.starts_with(stage);
     progress

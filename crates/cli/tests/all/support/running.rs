@@ -121,8 +121,8 @@ impl Running {
         self.child.id()
     }
 
-    /// The process that does the work: the second process of the program, if a mounted file system
-    /// has a server. Any such mount counts, even one of another test.
+    /// The process that does the work. If any mounted file system has a server, even a mount of
+    /// another test, this is the second process of the program.
     pub fn worker(&self) -> u32 {
         let others = self.children();
         others
