@@ -72,7 +72,7 @@ fn study_in_a_file_is_compared_like_the_archived_one() {
         let told = archived.answer(&format!("compare last{rest}"));
         assert_eq!(told, archived.answer(&format!("compare {file}{rest}")));
     }
-    // A study of several configurations is not one side of a comparison.
+    // A study of several configurations cannot be one side of a comparison.
     for several in [format!("compare 1 {file}"), "compare 1 pair".to_owned()] {
         let ended = archived.shows(&several);
         ended.code(2);
