@@ -67,8 +67,8 @@ pub fn sanitize(text: &str) -> Cow<'_, str> {
 }
 
 /// Escapes a text of several lines. Newlines, tabs, and carriage returns directly before newlines
-/// (the line ends of CSV) are unchanged. The text must be one of this program, in which untrusted
-/// strings are already escaped. An untrusted text could add lines.
+/// (the line ends of CSV) are unchanged. Untrusted strings in the text must already be escaped,
+/// because their newlines would add lines.
 pub fn lines(text: &str) -> Cow<'_, str> {
     let is_escaped = |character: char| !matches!(character, '\n' | '\t') && is_harmful(character);
     if !text.contains("\r\n") {
@@ -250,8 +250,8 @@ fn ends_with_www(text: &str) -> bool {
 }
 
 fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
-    // Almost all texts consist of these characters only. Returning such texts without a copy saves
-    // time in long lists.
+    // Almost all texts consist of printable ASCII characters and newlines. They are returned
+    // without a copy, which saves time in long lists.
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\n');
     if text.bytes().all(is_plain) && (!is_escaped('\n') || !text.contains('\n')) {
         return Cow::Borrowed(text);

@@ -57,8 +57,9 @@ impl Number {
         digits.filter(|_| !is_zero).unwrap_or(0)
     }
 
-    /// Returns the value in its printed unit, for kinds of numbers that have equal decimals within
-    /// a column. `None` for numbers whose unit varies, or whose number of decimals is fixed.
+    /// Returns the value in its printed unit. All numbers of such a kind in a column are printed
+    /// with the same number of decimals. `None` for numbers whose unit varies, or whose number of
+    /// decimals is fixed.
     fn in_one_unit(&self) -> Option<f64> {
         match self {
             Self::Rate(per_second) => Some(*per_second),

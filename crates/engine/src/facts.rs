@@ -50,7 +50,8 @@ pub struct EngineFacts {
     pub protocol: Option<&'static str>,
     /// The maximum number of operations that a session keeps in flight; 1 for a synchronous engine.
     pub depth_max: usize,
-    /// The capabilities that the engine supports. Workloads that need others are rejected.
+    /// The capabilities that the engine supports. Workloads that need other capabilities are
+    /// rejected.
     pub capabilities: &'static [Capability],
     /// The cache on this machine that may serve the engine's reads.
     pub cache: Cached,

@@ -7,8 +7,8 @@
 //! namespace works through directories that it holds open.
 //!
 //! A fact that a namespace cannot provide, such as a birth time, owner or identity, is `None`.
-//! Without such facts, only names of the form that runs use are removed, and only in a directory
-//! that the run has claimed.
+//! Without these facts, a run removes only names that have the form of its own names, and only in a
+//! directory that it has claimed.
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};

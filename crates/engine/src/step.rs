@@ -101,7 +101,8 @@ pub enum When {
 pub struct Part {
     /// The `Step`, which stands for one call or for all calls of one kind.
     pub step: Step,
-    /// The condition for these calls, such as [`When::Synced`] for a sync.
+    /// The condition under which the operation makes the `Step`, such as [`When::Synced`] for a
+    /// sync.
     pub when: When,
     /// Details for the documentation, in Markdown; empty if the name is sufficient.
     pub remark: &'static str,

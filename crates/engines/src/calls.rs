@@ -56,7 +56,8 @@ pub(crate) struct Calls<S, T> {
     /// Set if the file system does not support `RENAME_NOREPLACE`; then the absence of the new name
     /// is checked before a rename.
     renames_by_looking: bool,
-    /// Set if the kernel cannot change the mode of a name without following a symbolic link.
+    /// Set if the kernel cannot change the mode of a name without following a symbolic link; then
+    /// the file is opened first.
     opens_to_set_mode: bool,
     style: PhantomData<T>,
 }

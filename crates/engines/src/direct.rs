@@ -32,7 +32,8 @@ pub fn probe_direct(directory: &Path) -> io::Result<()> {
     match open(&held, ".", nameless | OFlags::DIRECT) {
         Ok(file) => write_and_read(&file),
         Err(without_name) => match open(&held, ".", nameless) {
-            // An unnamed file can be opened without `O_DIRECT`, so direct I/O is what failed.
+            // Without `O_DIRECT`, an unnamed file can be opened. So the first attempt failed
+            // because of `O_DIRECT`.
             Ok(_) => Err(without_name),
             Err(_) => probe_by_name(&held),
         },

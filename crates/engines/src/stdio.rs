@@ -36,8 +36,8 @@ pub static FACTS: EngineFacts = EngineFacts {
         Durability::Fdatasync,
         Durability::Fsync,
         Durability::FsyncDirectory,
-        // The policies o-dsync and o-sync are missing, because no mode of fopen stands for their
-        // flags.
+        // The policies o-dsync and o-sync are missing, because no mode of fopen sets `O_DSYNC` or
+        // `O_SYNC`.
         Durability::Batch(1),
     ],
     namespace: Some(KernelNamespace::FACTS),

@@ -43,7 +43,7 @@ struct Handles {
 }
 
 pub(crate) struct Files {
-    /// The backing directory. It is held open, because the tree's root is its path in
+    /// The backing directory, held open. The root of `tree` is the path of this descriptor in
     /// /proc/self/fd.
     _backing: File,
     /// The device of the backing directory. Files of other devices are rejected, because their
@@ -98,8 +98,8 @@ impl Files {
         Some(Arc::clone(open))
     }
 
-    /// Returns the open file of `handle`. Without a known handle, returns any open descriptor of a
-    /// file that no longer has a name, and `None` for a file with a name.
+    /// Returns the open file of `handle`. If the handle is missing or unknown, returns `None` for a
+    /// file with a name, and any open descriptor for a file without a name.
     fn open_one(&self, file: INodeNo, handle: Option<FileHandle>) -> Option<Arc<File>> {
         let given = handle.and_then(|handle| self.file(handle).ok());
         given.or_else(|| match self.path(file) {

@@ -90,8 +90,8 @@ impl Gate {
     pub(crate) fn resume(&self) {
         let mut state = self.state();
         (state.is_stalled, state.stall_at, state.stall_by) = (false, None, None);
-        // The waiting request is released, even if its thread has not resumed yet, so
-        // `wait_for_request` waits for a later request.
+        // From now on, the waiting request counts as released, although its thread may not have
+        // resumed yet. So `wait_for_request` does not return because of this request.
         state.is_waiting = false;
         self.changed.notify_all();
     }

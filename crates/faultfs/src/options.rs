@@ -19,7 +19,7 @@ pub struct Options {
 pub struct Delay {
     pub at: RequestKind,
     /// The minimum delay. The kernel wakes a thread later than requested, so the actual delay is
-    /// longer. [`Delayed`] contains it.
+    /// longer. [`Delayed`] contains the sum of the actual delays.
     pub by: Duration,
 }
 

@@ -43,7 +43,7 @@ struct Ganesha {
 /// Connects to NFS-Ganesha if it runs and is registered on the system bus.
 pub(crate) fn find(sources: &Sources) -> Fact<Box<dyn ServerCalls>> {
     let named = std::env::var("DBUS_SYSTEM_BUS_ADDRESS").ok();
-    // A test that uses a fixture tree ignores `DBUS_SYSTEM_BUS_ADDRESS`.
+    // Tests read other sources than the default, and ignore `DBUS_SYSTEM_BUS_ADDRESS`.
     let named = named.filter(|_| *sources == Sources::default());
     let address = named.unwrap_or_else(|| format!("unix:path={}", sources.path(BUS).display()));
     let registered =

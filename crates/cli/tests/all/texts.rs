@@ -178,8 +178,8 @@ impl<'a> Visit<'a> for Messages {
         self.error(&variant.attrs, &name);
     }
 
-    // Attributes and the documentation of fields become the help, which `help.txt` stores. So they
-    // are no messages.
+    // Attributes and documentation of fields are parts of the help, which `help.txt` contains. They
+    // are skipped here, because they are not messages.
     fn visit_attribute(&mut self, _: &'a Attribute) {}
 
     fn visit_field(&mut self, _: &'a Field) {}

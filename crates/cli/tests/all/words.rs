@@ -46,7 +46,7 @@ const EXCEPTIONS: [(&str, &str); 2] = [
 
 /// Phrases that make a reader stop.
 const PHRASES: &str = include_str!("words/phrases.txt");
-/// Maximum number of such phrases in comments.
+/// Maximum number of [`PHRASES`] in all comments together.
 const COMMENTS_MAX: usize = 60;
 
 /// Numbers (from 1) of the lines that contain a word.
@@ -115,16 +115,16 @@ fn replaced_terms_are_not_used() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// A part of a file in which phrases are searched, even across line breaks: a comment, or a
-/// paragraph.
+/// A comment, or a paragraph of a document. Its lines are joined, so that phrases are found across
+/// line breaks.
 struct Passage {
     path: String,
     text: String,
     is_comment: bool,
 }
 
-/// Joins lines that follow one another; `strip` returns the text of a line, or `None` between two
-/// passages.
+/// Joins consecutive lines into passages. `strip` returns the text of a line, or `None` for a line
+/// that separates two passages.
 fn passages<'a>(text: &'a str, strip: impl Fn(&'a str) -> Option<&'a str>) -> Vec<String> {
     let mut found = vec![String::new()];
     for line in text.lines() {
@@ -163,7 +163,8 @@ fn everything_that_is_read() -> Vec<Passage> {
                 Some(comment.trim_start_matches(['/', '!']))
             })
         } else if path.ends_with("messages.txt") {
-            // The texts of the classic prompt are those of the original.
+            // The classic prompt uses the texts of the original PostMark, so these texts are not
+            // checked.
             let is_classic = |part: &str| {
                 part.starts_with(" cli commands/classic") || part.starts_with(" campaign classic")
             };

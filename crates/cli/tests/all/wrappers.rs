@@ -184,7 +184,7 @@ fn run_starts_after_files_of_a_killed_run_were_removed_by_hand() {
             .code(1)
             .shows("is in use by another run");
         running.kill();
-        // If one name of the run remains, its manifest stays and a new run is refused.
+        // If one name of the killed run remains, the manifest stays, and a new run is refused.
         let name = if subdirectories > 1 { "s0" } else { "17" };
         std::fs::create_dir(location.join(name)).unwrap();
         let refused = interface.perform(

@@ -208,8 +208,8 @@ impl<S: System, T: Style> Calls<S, T> {
             if done == length {
                 return Ok(());
             }
-            // With direct I/O, only the end of a file ends a read at an unaligned offset, and no
-            // read could continue there.
+            // With direct I/O, a read that ends at an unaligned offset has reached the end of the
+            // file. No other read may start at this offset.
             if read == 0 || (self.writes.is_direct() && done % DIRECT_ALIGNMENT != 0) {
                 let (read, expected) = (before + done as u64, source.bytes);
                 let failure = Failure::wrong(Step::Read, Cause::EndedEarly { read, expected });

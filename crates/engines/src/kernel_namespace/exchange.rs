@@ -96,8 +96,8 @@ impl Walk {
         self.names.extend(names);
     }
 
-    /// Records the user or group that may rename entries of the current directory. An entry for an
-    /// earlier directory of the path is not replaced.
+    /// Records the user or group that may rename entries of the current directory, unless one was
+    /// recorded for an earlier directory of the path.
     fn look(&mut self) -> Result<(), Errno> {
         if self.exchanger.is_none() {
             let facts = fstat(&self.at)?;
@@ -210,8 +210,8 @@ fn named_in_list(directory: &Path, mode: u32) -> Option<String> {
 
 const STICKY: u32 = 0o1000;
 
-/// Returns the user or group, other than root, that may rename entries that root owns in a
-/// directory with these attributes.
+/// Returns a user or group other than root that may rename root's entries in a directory. `owner`,
+/// `group` and `mode` are the attributes of the directory.
 fn who_may_change(owner: u32, group: u32, mode: u32) -> Option<String> {
     if owner != 0 {
         return Some(format!("user {owner}, its owner,"));

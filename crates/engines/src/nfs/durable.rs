@@ -11,7 +11,7 @@ pub(crate) struct Durable {
     /// COMMIT is needed if the stability in a reply is below this value; `None` if the policy never
     /// needs COMMIT.
     pub(crate) commits_below: Option<Stable>,
-    /// The protocol's name for the policy.
+    /// The policy in terms of the protocol, such as `UNSTABLE, then COMMIT`.
     pub(crate) name: &'static str,
 }
 

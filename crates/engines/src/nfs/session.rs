@@ -2,10 +2,10 @@
 //! flight; an operation is a sequence of calls.
 //!
 //! The XID of a call contains the number of its flight, so replies may arrive in any order. Calls
-//! are written to a buffer. The session sends the buffer before it waits, and after the worker
-//! received the outcome of the last completed operation. Calls that follow from replies received
-//! together are therefore sent together. A call is repeated only if its connection was lost, with
-//! the same XID, and the repetition is counted.
+//! are written to a buffer. The session sends the buffer before it waits, and when the worker has
+//! received the outcomes of all completed operations. If several replies arrive together, the calls
+//! that follow are therefore sent together. A call is repeated only if its connection was lost,
+//! with the same XID, and the repetition is counted.
 
 mod advance;
 mod directories;
@@ -284,8 +284,8 @@ impl Session for NfsSession {
             .expect("no more are in flight than the engine's depth");
         self.begin(number, ticket, operation);
         if self.depth > 1 {
-            // Calls that follow from replies received together are sent together, once the worker
-            // has received the outcome of the last of these operations.
+            // Calls stay in the buffer while completed operations wait for the worker. They are
+            // sent together when the worker has received all outcomes.
             if self.ended.is_empty() {
                 self.send_all();
             }

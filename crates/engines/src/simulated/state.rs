@@ -84,7 +84,7 @@ pub(super) struct Open {
     pub(super) has_written: bool,
     /// The contents that reads return instead of the current ones, because of a corruption.
     pub(super) old_version: Option<Vec<u8>>,
-    /// The entries of a directory at the time of the first request.
+    /// The entries of a directory at the time of the first request for entries.
     pub(super) entries: Option<Vec<Vec<u8>>>,
 }
 

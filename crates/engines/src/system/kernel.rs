@@ -113,12 +113,12 @@ pub(crate) fn own_table_of_files() {
     let is_unshared = unsafe { libc::unshare(libc::CLONE_FILES) } == 0;
     // SAFETY: both calls only return a number.
     let is_first_thread = unsafe { libc::gettid() == libc::getpid() };
-    // Descriptors of the first thread belong to the program and may not be open in any other
-    // thread, so they are not closed.
+    // Descriptors of the first thread are not closed: they belong to the program, and possibly no
+    // other thread has a copy.
     if is_unshared && !is_first_thread {
         let first: libc::c_uint = 3;
-        // SAFETY: only this thread uses the table, and this thread opened none of its descriptors
-        // from 3 on for its own use (the contract of `Engine::open`). If the kernel lacks this
+        // SAFETY: only this thread uses the table. By the contract of `Engine::open`, this thread
+        // holds no open files, so all descriptors from 3 on are copies. If the kernel lacks this
         // call, the copies remain open.
         unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, 0) };
     }

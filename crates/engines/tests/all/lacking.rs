@@ -76,8 +76,8 @@ fn stdio_performs_supported_operations() {
                 )
         }) {
             let operation = match operation {
-                // `stdio` neither overwrites nor truncates, so only appends changed the size of the
-                // file.
+                // `stdio` does not truncate the file, so the file has the 20 bytes that create and
+                // append wrote.
                 Operation::Stat { name, .. } => make::stat(name, Some(20)),
                 operation => operation,
             };

@@ -70,9 +70,8 @@ impl Buckets for Dense {
     }
 
     /// If both histograms were read from files and use at most a quarter of the buckets, the result
-    /// also contains only the used buckets. Otherwise, all buckets are allocated. A used bucket
-    /// takes 16 bytes and an allocated one 8, so the memory at most doubles. Each later merge then
-    /// visits only the buckets of the other histogram.
+    /// also contains only the used buckets. Otherwise, all buckets are allocated, which makes later
+    /// merges faster.
     fn merge(&mut self, other: &Self) {
         let are_few = self.few.len() + other.few.len() <= BUCKETS / 4;
         if self.counts.is_empty() && other.counts.is_empty() && are_few {

@@ -118,9 +118,9 @@ impl<B: Buckets> Durations<B> {
             .map(|(index, count)| (middle(index), count))
     }
 
-    /// Returns a percentile by the nearest-rank method: in ascending order, the duration at the
-    /// rank `percent` % of the count, rounded up. The relative error is at most the error bound of
-    /// histograms. Returns `None` for an empty histogram.
+    /// Returns a percentile by the nearest-rank method. In ascending order, this is the duration
+    /// whose rank is `percent` % of the count, rounded up. The relative error is at most the error
+    /// bound of histograms. Returns `None` for an empty histogram.
     pub fn percentile(&self, percent: f64) -> Option<u64> {
         let count = self.count();
         if count == 0 {

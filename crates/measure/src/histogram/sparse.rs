@@ -27,10 +27,10 @@ impl Histogram {
 }
 
 impl SparseHistogram {
-    /// Returns a histogram with coarser buckets, 2^`bits` for each power of two. The count of
-    /// combined buckets is stored in the middle one of these buckets. Buckets below 128 ns are
-    /// unchanged. Count, sum, minimum and maximum remain exact. The relative error of a percentile
-    /// is at most 1 / 2^(bits + 1) plus half the width of an original bucket.
+    /// Returns a histogram with coarser buckets: 2^`bits` for each power of two. A coarse bucket
+    /// combines several buckets of `self`; the middle one of them stores the total count. Buckets
+    /// below 128 ns are unchanged. Count, sum, minimum and maximum remain exact. The relative error
+    /// of a percentile is at most 1 / 2^(bits + 1) plus half the width of an original bucket.
     pub fn coarse(&self, bits: u32) -> Self {
         let shift = PRECISION_BITS.saturating_sub(bits);
         if shift == 0 || self.count() == 0 {
@@ -67,8 +67,8 @@ impl SparseHistogram {
         histogram.merge_totals(self);
     }
 
-    /// Checks that `self` has the totals of `fine`, and that each of its coarse buckets
-    /// ([`coarse`](Self::coarse)) contains as many durations as the combined buckets of `fine`.
+    /// Checks that `self` may be the result of [`coarse`](Self::coarse) for `fine` and `bits`: both
+    /// histograms have the same totals, and the same number of durations in each coarse bucket.
     ///
     /// # Errors
     /// Returns a description of the difference.
@@ -102,8 +102,8 @@ impl SparseHistogram {
     }
 }
 
-/// Returns the number of durations in each coarse bucket. The keys are the lower bounds of the
-/// buckets in nanoseconds.
+/// Returns the number of durations in each coarse bucket, with 2^`bits` buckets for each power of
+/// two. The keys are the lower bounds of the buckets in nanoseconds.
 fn by_group(durations: impl Iterator<Item = (u64, u64)>, bits: u32) -> BTreeMap<u64, u64> {
     let mut groups = BTreeMap::new();
     for (ns, count) in durations {

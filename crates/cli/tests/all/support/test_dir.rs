@@ -61,7 +61,7 @@ pub fn set_mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 
-/// Sets the access and modification times of a file to `seconds` ago, with a fraction of a second.
+/// Sets the access and modification times of a file to `seconds` and a fraction of a second ago.
 pub fn set_age(path: &Path, seconds: u64) {
     let then = SystemTime::now() - Duration::new(seconds, 123_456_789);
     let times = FileTimes::new().set_accessed(then).set_modified(then);
@@ -75,7 +75,8 @@ pub fn write(path: &Path, content: &str, mode: u32) {
     set_age(path, 100_000);
 }
 
-/// Creates files of a user. Their names are similar to those of a run, but no run uses these names.
+/// Creates files of a user. Their names resemble names of files of a run, but no run uses exactly
+/// these names.
 pub fn create_user_files(directory: &Path) {
     for (name, mode) in [
         ("notes.txt", 0o600),

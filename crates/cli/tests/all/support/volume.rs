@@ -187,7 +187,7 @@ impl Volume {
     }
 
     /// Lets the loop device read and write its image with direct I/O, if the file system of the
-    /// image supports it. Otherwise each page would be cached twice.
+    /// image supports direct I/O. With buffered I/O, each page is cached twice.
     #[must_use]
     pub fn past_the_cache(self) -> Self {
         if let Some(image) = &self.image {

@@ -1,5 +1,5 @@
-//! Verdicts of runs on a virtual clock. A function of the number of an operation determines how
-//! long the operation takes.
+//! Verdicts of runs on a virtual clock. Each test passes a function from the number of an operation
+//! to the duration of the operation.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -145,8 +145,8 @@ fn until_steady(takes_ns: fn(u64) -> u64) -> Verdict {
 
 #[test]
 fn run_that_never_reaches_the_required_steady_state_is_invalid() {
-    /// Latency rises from 1 ms without limit: after eight seconds, only a third of the rate is
-    /// left.
+    /// Latency rises by 0.5 µs with each operation, from 1 ms to 3 ms after eight seconds. The rate
+    /// then is a third of the initial rate.
     fn ever_slower(number: u64) -> u64 {
         MS + MS / 2_000 * number
     }
@@ -200,8 +200,8 @@ fn short_runs_are_doubtful_or_invalid() {
 #[test]
 fn growing_queue_is_reported_as_rate_not_reached() {
     for arrivals in [ArrivalProcess::Constant, ArrivalProcess::Poisson] {
-        // At 1 ms per operation, 1,000 operations per second are possible. Poisson arrivals at 900
-        // per second build up no long queue, because this test uses a suitable seed.
+        // At 1 ms per operation, 1,000 operations per second are possible. With the seed of this
+        // test, Poisson arrivals at 900 per second build up no long queue.
         let kept_up = open(20_000, 900.0, arrivals, a_millisecond);
         assert!(
             !has!(kept_up, Reason::RateNotReached(_)),

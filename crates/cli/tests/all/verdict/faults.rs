@@ -89,8 +89,8 @@ fn run_with_more_errors_than_allowed_is_invalid() {
 
 #[test]
 fn run_with_a_lost_file_name_is_invalid_even_if_errors_are_allowed() {
-    // Searches for a creation that loses its name, and whose file no later transaction uses. Only
-    // the final check can find this loss.
+    // Searches for a created file that loses its name and that no later transaction uses. Only the
+    // final check can find this loss.
     let found = (0..50).find_map(|nth| {
         let engine = Simulated::new(Code::Posix, 7_000).corrupt_at(nth, Corruption::LoseName);
         let record = run("create=1", OnError::Count(100), &engine);

@@ -25,8 +25,9 @@ fn say(test_dir: &TestDir, words: &str) -> Ended {
 
 /// Options with an offered rate that no machine reaches.
 const TOO_FAST: &str = "--engine null --mix stat=1 --files 100 --rate 1000000000 --for 300ms";
-/// Options of a run that is too short for a VALID verdict. The overhead is not measured: on a busy
-/// machine it may exceed half of the run time in memory, and the verdict would be INVALID.
+/// Options of a run that is too short for a VALID verdict. The overhead is not measured, because
+/// its measurement could make the verdict INVALID: on a busy machine and a target in memory, the
+/// overhead may exceed half of the run time.
 const LITTLE: &str = "--files 200 --transactions 500 --no-overhead";
 /// Options of a run that is so short that its verdict is INVALID.
 const NEXT_TO_NOTHING: &str = "--files 20 --transactions 20";

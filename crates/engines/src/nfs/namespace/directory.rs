@@ -62,7 +62,8 @@ impl NfsDirectory {
     fn remove_name(&self, procedure: Procedure, name: &[u8]) -> Result<(), CallError> {
         let arguments = |out: &mut Vec<u8>| arguments::name_in(out, &self.handle, name);
         match self.line.change(procedure, arguments) {
-            // The name no longer exists, as requested: the first call or another client removed it.
+            // The call was repeated, and the name does not exist: the first call or another client
+            // removed it.
             Err(CallError::NotKnown) => Ok(()),
             removed => removed,
         }
@@ -83,8 +84,8 @@ impl NfsDirectory {
             Err(CallError::NotKnown) if self.line.stands_for(&self.handle, to, file)? => {
                 return self.remove_name(Procedure::Remove, from);
             }
-            // Without hard links, `to` is created exclusively, which fails if the name exists. Only
-            // the client that created the name replaces it.
+            // Without hard links, `to` is created exclusively, which fails if the name exists. Then
+            // the file is renamed over the created name.
             Err(CallError::Failed(Errno::OPNOTSUPP | Errno::PERM | Errno::MLINK)) => {}
             Err(error) => return Err(error),
         }

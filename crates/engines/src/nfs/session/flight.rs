@@ -41,8 +41,7 @@ pub(super) enum Stage {
     List,
 }
 
-/// An operation in flight, or an operation that ended and whose outcome was not yet returned to the
-/// worker.
+/// An operation in flight, or an ended operation whose outcome the worker has not yet received.
 #[derive(Debug)]
 pub(super) struct NfsFlight {
     pub(super) ticket: Ticket,

@@ -138,8 +138,8 @@ fn unpacked_is_the_inverse_of_packed() {
 
 #[test]
 fn the_packed_format_is_as_documented() {
-    // Three durations in bucket 5, forty in 6 and one in 9. The text contains the first index, two
-    // counts, two empty buckets, and a count.
+    // Three durations in bucket 5, forty in 6 and one in 9. The text contains the index 5, the
+    // counts 3 and 40, the two empty buckets 7 and 8, and the count 1.
     let histogram = of(&[&[5; 3][..], &[6; 40], &[9]].concat());
     // 40 is 8 + 1 × 32. The digit 8 with 32 added is `o`, the digit 1 is `B`.
     assert_eq!(histogram.buckets.write(), "FDoBABB");
