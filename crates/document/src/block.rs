@@ -87,7 +87,7 @@ pub enum Tone {
     Good,
     /// A result that may be wrong, such as a DOUBTFUL verdict.
     Doubtful,
-    /// A result that is wrong, such as an INVALID verdict, or a number of errors.
+    /// A wrong or failed result, such as an INVALID verdict or a count of errors.
     Bad,
 }
 

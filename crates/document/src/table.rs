@@ -57,9 +57,8 @@ impl Number {
         digits.filter(|_| !is_zero).unwrap_or(0)
     }
 
-    /// Returns the value in its printed unit. All numbers of such a kind in a column are printed
-    /// with the same number of decimals. `None` for numbers whose unit varies, or whose number of
-    /// decimals is fixed.
+    /// Returns the value in its printed unit. `None` for kinds of numbers whose unit varies, or
+    /// whose number of decimals is fixed.
     fn in_one_unit(&self) -> Option<f64> {
         match self {
             Self::Rate(per_second) => Some(*per_second),
@@ -234,8 +233,8 @@ pub struct Table {
     /// The number of columns at the beginning that identify a row. Every part of a divided table
     /// repeats these columns.
     pub(crate) leads: usize,
-    /// Whether a table that is too wide is divided into parts, one below the other. Headers are
-    /// then wrapped.
+    /// Whether a table that is too wide is divided into parts, one below the other. In such a
+    /// table, headers are also wrapped.
     pub(crate) folds: bool,
 }
 

@@ -167,8 +167,8 @@ pub fn percent(fraction: f64) -> String {
     format!("{} %", fixed(fraction * 100.0, 1))
 }
 
-/// Formats a list of numbers. A long list is shortened to its first numbers and the count of the
-/// others.
+/// Formats a list of numbers. A list longer than `SHOWN_MAX` is shortened: it ends with the count
+/// of the omitted numbers.
 pub fn numbers(all: &[u32]) -> String {
     /// Maximum length of a list that is printed completely.
     const SHOWN_MAX: usize = 8;

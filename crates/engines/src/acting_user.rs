@@ -54,9 +54,8 @@ impl Drop for Acting {
 
 /// Makes the thread act as `user`, or with the process's own rights if `None`.
 ///
-/// # Errors
-/// Returns an error if the process may not act as that user. The caller must then not make its
-/// calls, because they would use other rights.
+/// # Errors Returns an error if the process may not act as that user. After an error, the caller
+/// must not make its calls, because they would use other rights.
 pub(crate) fn act_as(user: Option<ActingUser>) -> Result<(), Errno> {
     if ACTING.get() == user {
         return Ok(());
@@ -86,8 +85,8 @@ fn take(ActingUser { user, group }: ActingUser) -> Result<(), Errno> {
     set_thread_groups(&[])?;
     set_file_system_id(libc::setfsgid, group)?;
     set_file_system_id(libc::setfsuid, user)?;
-    // setfsuid(2) removes only some of root's capabilities. The others would bypass quotas and the
-    // limit of reserved blocks.
+    // setfsuid(2) removes only some of root's capabilities. The remaining capabilities would bypass
+    // quotas and the limit of reserved blocks.
     set_effective(|_| CapabilitySet::empty())
 }
 

@@ -1,5 +1,5 @@
-//! Buffers for reads, writes and directory listings. A session allocates its buffers when it is
-//! opened, and none afterwards.
+//! Buffers for reads, writes and directory listings. A session allocates all its buffers when it is
+//! opened.
 
 use std::ops::Range;
 
@@ -45,8 +45,8 @@ pub(crate) struct Reads {
     memory: Memory,
     block: usize,
     keeps: bool,
-    /// The offset of the next block in the buffer; a block that does not fit there is stored at the
-    /// start.
+    /// The offset of the next block in the buffer. If the block does not fit between this offset
+    /// and the end of the buffer, it is stored at the start.
     next: usize,
     /// The end of the last read's contents in the buffer.
     filled: usize,

@@ -72,8 +72,8 @@ impl Engine for Stdio {
     }
 }
 
-/// An open stream. `close` returns a failure of fclose. A drop ignores this failure, because a
-/// stream is dropped only if its operation failed already.
+/// An open stream. `close` returns a failure of fclose, but `drop` ignores it: a stream is dropped
+/// without `close` only if its operation has already failed.
 struct Stream(NonNull<libc::FILE>);
 
 impl Stream {

@@ -46,7 +46,7 @@ const EXCEPTIONS: [(&str, &str); 2] = [
 
 /// Phrases that make a reader stop.
 const PHRASES: &str = include_str!("words/phrases.txt");
-/// Maximum number of [`PHRASES`] in all comments together.
+/// Maximum number of uses of [`PHRASES`] in all comments together.
 const COMMENTS_MAX: usize = 60;
 
 /// Numbers (from 1) of the lines that contain a word.

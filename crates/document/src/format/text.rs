@@ -15,8 +15,8 @@ pub const WIDTH: usize = 100;
 pub const SCREEN_WIDTH: usize = 80;
 /// The width of the column for names of pairs, in characters.
 const KEY_WIDTH: usize = 12;
-/// Width in characters to which column headers are wrapped, in tables that may be divided into
-/// parts. A column with a wider cell has a wider header.
+/// In tables with [`Table::folds`], column headers are wrapped to this width in characters, or to
+/// the width of the widest cell of the column if that is greater.
 const HEADER_WIDTH: usize = 12;
 
 /// The width of a terminal in characters, and whether the terminal supports colours.
@@ -280,8 +280,8 @@ fn line<'a>(
     text.push('\n');
 }
 
-/// Divides the columns of a table into parts that fit into a line. Every part begins with the
-/// leading columns.
+/// Divides the columns of a table into parts that fit into a line. Every part begins with the first
+/// `leads` columns, which identify a row.
 fn parts(leads: usize, widths: &[usize], width_max: usize) -> Vec<Vec<usize>> {
     let lead: Vec<usize> = (0..leads.min(widths.len())).collect();
     let lead_width: usize = lead.iter().map(|column| widths[*column] + 2).sum();

@@ -57,8 +57,8 @@ pub(crate) fn open(path: &Path) -> Result<(OwnedFd, Access), Errno> {
     Ok((opened, access))
 }
 
-/// The resolution of a path, name by name, through directories that are held open. Renaming a
-/// directory between check and use therefore has no effect.
+/// The resolution of a path, name by name, through directories that are held open. If a directory
+/// is renamed between check and use, the held directory is still the checked one.
 struct Walk {
     at: OwnedFd,
     /// The path of the directory `at`.
@@ -193,9 +193,9 @@ fn access(exchanger: Exchanger, (owner, group, mode): (u32, u32, u32), is_listed
     Access::Refused(exchanger)
 }
 
-/// Returns a description of the users in a directory's access control list if they may rename
-/// entries of the directory. With such a list, the group bits of the mode are the upper limit of
-/// the rights of listed users and groups.
+/// Returns a description of the users in a directory's access control list (ACL) if they may rename
+/// entries of the directory. If there is an ACL, the group bits of the mode limit the rights of all
+/// users and groups in the ACL.
 fn named_in_list(directory: &Path, mode: u32) -> Option<String> {
     let mut list = [0_u8; 4096];
     let may_write = mode & STICKY == 0 && mode & 0o020 != 0;

@@ -341,8 +341,8 @@ impl Session for NfsSession {
             if let Some(at) = self.ended.iter().position(|ended| *ended == number) {
                 break at;
             }
-            // Other operations may end meanwhile; `complete` returns them later. Their `Step`s are
-            // not reported, because this call has no receiver for them.
+            // During this wait, other operations may end; `complete` returns their outcomes later.
+            // Their `Step`s are not reported, because this call has no receiver for them.
             self.wait(None, &mut NoSteps);
         };
         self.ended.remove(at);

@@ -96,15 +96,15 @@ fn hold(location: &Location) -> Result<OwnedFd, OpenError> {
     rustix::fs::openat(&base, below, flags, Mode::empty()).map_err(|errno| error(errno.into()))
 }
 
-/// Gives the calling thread its own table of open files, so that the kernel needs no lock against
-/// other threads at each call. The original PostMark has one thread and needs no such lock. With a
-/// shared table, a worker would pay for the lock only because another thread displays progress. The
+/// Gives the calling thread its own table of open files. If threads share a table, the kernel takes
+/// a lock at each call. The original PostMark has one thread and thus no cost of such a lock. The
 /// thread's copies of the process's descriptors are closed, because they would keep files open that
 /// other threads close.
 pub(crate) fn own_table_of_files() {
     thread_local!(static IS_OWN: Cell<bool> = const { Cell::new(false) });
     if IS_OWN.replace(true) {
-        // The open descriptors belong to earlier sessions of this thread, so they are not closed.
+        // The thread already has its own table. It contains descriptors of the thread's earlier
+        // sessions, which are not closed.
         return;
     }
     // SAFETY: unshare(2) accesses no memory of this process. Other threads' descriptors remain

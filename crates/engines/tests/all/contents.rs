@@ -117,7 +117,7 @@ fn direct_io_reads_and_writes_correct_contents() {
     );
     let (name, temporary_name) = (one.name(), other.name());
     let long = content(5 * DIRECT_ALIGNMENT + 1);
-    // These contents are not aligned, so the engine copies them before writing.
+    // The address of `long[1..]` is not aligned, so the engine copies the contents before writing.
     let (whole, piece) = (&long[1..], &long[1..DIRECT_ALIGNMENT + 1]);
     for durability in [Durability::None, Durability::ODsync] {
         let settings = Settings {

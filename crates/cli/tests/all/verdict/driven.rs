@@ -127,7 +127,8 @@ fn run_that_slows_down_is_not_steady() {
     }
 }
 
-/// Latency rises without limit, from 1 ms to 3 ms within eight seconds.
+/// Runs until the SNIA rule finds a steady state, for at most eight rounds of one second on the
+/// system clock. Returns the verdict.
 fn until_steady(takes_ns: fn(u64) -> u64) -> Verdict {
     let asked = RunSpec {
         drive: Drive {

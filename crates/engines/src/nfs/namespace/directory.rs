@@ -62,8 +62,7 @@ impl NfsDirectory {
     fn remove_name(&self, procedure: Procedure, name: &[u8]) -> Result<(), CallError> {
         let arguments = |out: &mut Vec<u8>| arguments::name_in(out, &self.handle, name);
         match self.line.change(procedure, arguments) {
-            // The call was repeated, and the name does not exist: the first call or another client
-            // removed it.
+            // Usually, the first call removed the name, and the repeated call did not find it.
             Err(CallError::NotKnown) => Ok(()),
             removed => removed,
         }

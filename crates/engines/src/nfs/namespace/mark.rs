@@ -38,8 +38,8 @@ impl NfsMark {
             }
             done += result.count;
         }
-        // If the previous text was longer, its last bytes follow the new text, so the file is
-        // truncated.
+        // If the previous text was longer, the file still contains its last bytes after the new
+        // text. So the file is truncated.
         let size = line
             .with(|client| client.attributes(&self.file))?
             .size_bytes;

@@ -215,8 +215,8 @@ impl NfsFlight {
         }
     }
 
-    /// Returns the first call: LOOKUP of a directory that is not cached, or the operation's own
-    /// first call.
+    /// Returns the next stage: [`Stage::Directory`] while a directory on a path is not cached,
+    /// otherwise the first stage of the operation itself.
     #[inline]
     pub(super) fn first_stage(&mut self, directories: &Directories) -> Stage {
         let places = if self.has_second { 2 } else { 1 };

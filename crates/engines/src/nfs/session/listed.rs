@@ -59,8 +59,8 @@ impl NfsFlight {
         self.next_entry()
     }
 
-    /// Continues with the next entry, after the previous entry was looked up, or was removed by
-    /// another client.
+    /// Continues with the next entry. The current entry was looked up, or another client removed
+    /// it.
     pub(super) fn next_entry(&mut self) -> Next {
         self.entries_at += 2 + self.entry().len();
         self.look_at_entries()

@@ -286,8 +286,8 @@ fn fragmented_duplicate_and_reordered_replies_are_accepted() {
 fn invalid_bytes_end_connection_but_not_session() {
     for garbage in [
         b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(),
-        // A record that is too long, a record that is too short, a call, and a reply that is
-        // neither accepted nor denied.
+        // The next four entries are a record that is too long, a record that is too short, a call,
+        // and a reply that is neither accepted nor denied.
         vec![0x81, 0, 0, 0],
         vec![0x80, 0, 0, 2, 0, 0],
         vec![0x80, 0, 0, 8, 0, 0, 0, 1, 0, 0, 0, 0],

@@ -80,8 +80,9 @@ fn session_allocates_no_memory_after_warm_up() {
             }
             allocated
         });
-        // The lists of outcomes of this test need up to 4 allocations in each round. The session
-        // allocates nothing after the first 7 rounds, so all later rounds need the same number.
+        // The test itself allocates up to 4 times in each round, for its lists of outcomes. After
+        // the first 7 rounds, the session allocates nothing, so all later rounds have equal numbers
+        // of allocations.
         let own = allocated[allocated.len() - 1];
         assert!(own <= 4, "{allocated:?}");
         assert_eq!(

@@ -576,7 +576,7 @@ fn rename_works_within_one_server_only() {
         in_flight(session, 1, 1, |_| make::create(at(0, c"1"), b"x"));
         in_flight(session, 1, 1, |_| make::rename(at(0, c"1"), at(1, c"2")));
         let outcome = outcomes(session, 1, 1, |_| make::rename(at(0, c"2"), at(2, c"3")));
-        // The rename to the other server fails with EXDEV, without any call.
+        // The second rename, to another server, fails with EXDEV (18) without any call.
         assert_eq!(outcome[0].unwrap_err().errno(), Some(18));
         assert_eq!(one.server.take_calls(), [CREATE, WRITE, LOOKUP, RENAME]);
     });
