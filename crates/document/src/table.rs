@@ -215,8 +215,8 @@ impl<T: Into<Self>> From<Option<T>> for Cell {
     }
 }
 
-/// A column of a table that has a row for each entry of a list: the header, and a function that
-/// returns the cell of an entry.
+/// A column of a table whose rows are the entries of a list. Consists of the header, and a function
+/// from an entry to its cell.
 pub type Column<T> = (&'static str, fn(&T) -> Cell);
 
 #[derive(Clone, Debug, PartialEq)]

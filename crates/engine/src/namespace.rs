@@ -146,8 +146,8 @@ pub trait Namespace: Debug + Send + Sync {
     /// access is refused.
     fn open(&self, path: &Path) -> Result<Arc<dyn Directory>, Errno>;
 
-    /// Returns the facts of the file that a path leads to, following symbolic links. The facts show
-    /// whether the path still leads to the same directory.
+    /// Returns the facts of the file that a path leads to, following symbolic links. Callers
+    /// compare the identity, to detect that the path now leads to another directory.
     ///
     /// # Errors
     /// Returns an error if the path cannot be resolved.

@@ -2,9 +2,9 @@
 //! redirect root's calls there to any file that root may access. If the calls are made with the
 //! rights of the directory's owner, a redirection reaches only files that the owner may access.
 //!
-//! Linux keeps these rights per thread, and the system calls change only the calling thread, unlike
-//! the C library's functions of the same names. The thread's real and effective user IDs do not
-//! change, so the other user may neither signal nor trace the thread.
+//! Linux keeps these rights per thread. The calls in this module change only the calling thread.
+//! The thread's real and effective user IDs do not change, so the other user may neither signal nor
+//! trace the thread.
 
 use std::cell::Cell;
 use std::ffi::c_int;

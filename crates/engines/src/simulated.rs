@@ -141,8 +141,8 @@ impl Simulated {
             .collect()
     }
 
-    /// Returns the paths of the corrupted files, each at the time of its corruption, in the order
-    /// of [`corruptions_struck`](Self::corruptions_struck).
+    /// Returns the paths of the corrupted files, as they were at the time of the corruption, in the
+    /// order of [`corruptions_struck`](Self::corruptions_struck).
     pub fn corrupted_paths(&self) -> Vec<String> {
         let state = self.state();
         let struck = state.corruptions.struck.iter();

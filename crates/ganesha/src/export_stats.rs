@@ -166,8 +166,8 @@ struct FastCounts {
 }
 
 impl FastCounts {
-    /// Parses a reply, which is one structure: the name of a protocol with a colon, the name and
-    /// the count of each of its operations, then the next protocol.
+    /// Parses a reply, which is one structure. For each protocol, it contains the name with a
+    /// colon, and then the name and the count of each operation.
     fn of(reply: &Message) -> Result<Self, String> {
         let mut parts = answered(reply)?
             .recurse(ArgType::Struct)

@@ -296,8 +296,8 @@ impl Directory for KernelDirectory {
     }
 
     fn gives_its_own(&self) -> bool {
-        /// File systems that assign owners and modes themselves: magic numbers of FUSE, NFS, SMB
-        /// and CIFS, 9p, FAT, exFAT and NTFS (magic.h of Linux and the file systems' own headers).
+        /// Magic numbers of file systems that assign owners and modes themselves: FUSE, NFS, SMB,
+        /// CIFS, 9p, FAT, exFAT and NTFS (linux/magic.h and headers of the file systems).
         const GIVE_THEIR_OWN: [rustix::fs::FsWord; 9] = [
             FUSE_SUPER_MAGIC,
             NFS_SUPER_MAGIC,

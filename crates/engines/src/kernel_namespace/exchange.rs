@@ -19,7 +19,7 @@ use crate::acting_user::Acting;
 const NOBODY: u32 = 65_534;
 /// The maximum number of symbolic links in a path, as in the kernel.
 const LINKS_MAX: usize = 40;
-/// Linux's `PATH_MAX`, which includes the terminating NUL: a path can be one byte shorter.
+/// Linux's `PATH_MAX`, which includes the terminating NUL: the longest path is one byte shorter.
 const PATH_BYTES_MAX: usize = 4_096;
 const ON_THE_WAY: OFlags = OFlags::PATH
     .union(OFlags::DIRECTORY)

@@ -35,8 +35,8 @@ pub(super) struct State {
     pub(super) truth: Truth,
     pub(super) calls: u64,
     /// Number of sessions opened. `in_flight_max` is the largest number of operations that one
-    /// session had in flight. `meetings` contains names that two operations in flight of one
-    /// session used.
+    /// session had in flight. `meetings` contains names that two operations of one session used
+    /// while both were in flight.
     pub(super) sessions: u64,
     pub(super) in_flight_max: usize,
     pub(super) meetings: Vec<String>,

@@ -33,8 +33,8 @@ impl KernelCalls {
     /// the thread acts as the user that the settings name.
     pub(crate) fn new(settings: &Settings) -> Result<Self, OpenError> {
         own_table_of_files();
-        // The directories are opened with the process's own rights: the acting user may be unable
-        // to reach a directory by its path, and opening changes nothing.
+        // The directories are opened with the process's own rights, because the acting user may be
+        // unable to reach a directory by its path. Opening a directory changes nothing.
         act_as(None)?;
         let held = settings
             .locations

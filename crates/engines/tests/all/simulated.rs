@@ -32,7 +32,8 @@ fn open(engine: &Simulated) -> Box<dyn Session> {
     engine.open(&with(Durability::None)).unwrap()
 }
 
-/// Returns every operation once; each operation depends on the results of earlier operations.
+/// Returns a sequence of all operations. Later operations use the files that earlier operations
+/// leave.
 fn every_operation<'a>(
     a: Name<'a>,
     b: Name<'a>,
@@ -67,8 +68,8 @@ fn every_operation<'a>(
     ]
 }
 
-/// One call returns an error: the operation that makes the call must fail with this error, name the
-/// call, and leave no file open. This includes a failed close(2).
+/// If a call returns an error, the operation that makes the call must fail with this error, name
+/// the call, and leave no file open. This includes a failed close(2).
 #[test]
 fn error_at_any_call_of_any_operation_is_reported() {
     let names = ["a", "b", "c", "d", ""].map(file);
@@ -147,8 +148,8 @@ fn rename_without_noreplace_checks_new_name() {
     const EEXIST: i32 = 17;
     let names = ["a", "b", "c", "d"].map(file);
     let [a, b, c, d] = names.each_ref().map(FilePath::name);
-    // The fault strikes the rename. Before the rename come the calls that create `a` (open, write,
-    // close), and for a delivery also the same calls for its temporary file.
+    // The fault strikes the rename. Before the rename, creating `a` takes three calls (open, write,
+    // close). A delivery takes the same three calls for its temporary file.
     for begins in [make::rename(a, b), make::deliver(c, b, TEXT)] {
         let made = Simulated::new(Code::Posix, 1);
         done(&mut open(&made), &make::create(a, TEXT));
@@ -249,8 +250,8 @@ fn every_durability_policy_makes_the_expected_syncs() {
     assert_eq!(syncs(Durability::FsyncDirectory), ((0, 8), 9, 0));
     assert_eq!(syncs(Durability::Batch(7)), ((0, 0), 0, 2));
     assert_eq!(truth(Durability::None).synchronous_writes, 0);
-    // In blocks of 4 bytes, each of the four contents of 10 bytes needs 3 writes, and the content
-    // of 7 bytes needs 2.
+    // In blocks of 4 bytes, 10 bytes need 3 writes: create, append, replace and deliver. Overwrite
+    // needs 2 writes for its 7 bytes.
     assert_eq!(truth(Durability::ODsync).synchronous_writes, 4 * 3 + 2);
     assert_eq!(truth(Durability::OSync).synchronous_writes, 4 * 3 + 2);
 }

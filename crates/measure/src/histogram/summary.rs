@@ -35,8 +35,7 @@ impl LatencySummary {
         max: Option<u64>,
         percentile: impl Fn(f64) -> Option<u64>,
     ) -> Self {
-        // The fraction 0.1 % is not exact in binary, so a difference of a millionth of a duration
-        // is tolerated.
+        // Fractions such as 0.1 % are not exact in binary, so a millionth of a duration is added.
         let beyond = |percent| count as f64 * (100.0 - percent) / 100.0 + 1e-6;
         let shown = |percent| percentile(percent).filter(|_| beyond(percent) >= BEYOND_MIN);
         Self {

@@ -124,8 +124,8 @@ fn read<B: Buckets>(
     Ok(totals.in_buckets(buckets))
 }
 
-/// Checks that a number of durations can have this sum, minimum and maximum. The values may come
-/// from an unknown source, and adding up sums that are too large could overflow.
+/// Checks that a number of durations can have this sum, minimum and maximum. Without this check,
+/// adding up sums from an unknown source could overflow.
 fn is_possible(
     count: u64,
     sum_ns: u128,

@@ -9,8 +9,8 @@ use super::flight::{NfsFlight, Stage};
 
 /// The permissions of new files; a server does not apply the process's umask.
 pub(crate) const FILE_MODE: u32 = 0o644;
-/// Minimum number of data bytes of a WRITE for which a vectored send is cheaper than copying the
-/// data to the buffer of requests.
+/// A WRITE with at least this number of data bytes uses a vectored send, which then is cheaper than
+/// copying the data to the buffer of requests.
 const LONG_PART_BYTES: usize = 8 << 10;
 
 impl NfsFlight {
@@ -54,8 +54,8 @@ impl NfsFlight {
         &left[..left.len().min(sizes.write as usize)]
     }
 
-    /// Returns the part of the content that the current WRITE sends separately, without a copy in
-    /// the buffer of requests; `None` for a short part and for other calls.
+    /// Returns the part of the content that the current WRITE sends without a copy in the buffer of
+    /// requests. `None` for a short part, and for calls other than WRITE.
     #[inline]
     pub(super) fn long_part(&self, sizes: &TransferSizes) -> Option<&[u8]> {
         if self.stage != Stage::Write {

@@ -458,8 +458,8 @@ fn listings_without_progress_fail() {
     });
 }
 
-/// The server repeats the same pages in a circle, or sends new names without end. Both listings
-/// must fail after a limited number of calls.
+/// The server repeats the same pages in a circle, or sends new names without end. Each listing must
+/// fail after a limited number of calls.
 #[test]
 fn endless_listings_fail() {
     for (cookies, entries, errno, pages_max) in [

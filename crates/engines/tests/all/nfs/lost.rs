@@ -406,8 +406,8 @@ fn error_for_unreachable_target_names_cause_and_hint() {
 /// after the request.
 #[test]
 fn server_that_closes_connections_is_retried_until_timeout() {
-    /// Generous limit of calls: delays start at 5 ms and double, so fewer than ten calls fit into
-    /// the time limit of 700 ms.
+    /// Generous limit of calls. The delays between calls start at 5 ms and double, so fewer than
+    /// ten calls fit into the time limit of 700 ms.
     const CALLS_MAX: usize = 20;
     let fixture = Fixture::new(1, "");
     let namespace = fixture.engine.namespace().unwrap();

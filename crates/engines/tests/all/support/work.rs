@@ -98,8 +98,8 @@ pub fn work(names: &Names) -> Vec<(Operation<'_>, Vec<Step>)> {
     ]
 }
 
-/// Adapts `steps`, which include all syncs, to a durability policy: removes the calls that the
-/// policy does not need, and adds the sync after a batch of one operation.
+/// Adapts `steps`, which include all syncs, to a durability policy. Removes the calls that the
+/// policy does not need. For batches of one operation, adds the sync of the file system.
 pub fn steps_of(steps: &[Step], operation: OperationKind, durability: Durability) -> Vec<Step> {
     use Durability::{Batch, Fdatasync, Fsync, FsyncDirectory};
     let syncs = matches!(durability, Fdatasync | Fsync | FsyncDirectory);

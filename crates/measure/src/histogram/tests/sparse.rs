@@ -153,8 +153,9 @@ fn the_packed_format_is_as_documented() {
 fn invalid_packed_histograms_are_refused() {
     let json = serde_json::to_string(&of(&[5, 5, 5])).unwrap();
     assert!(json.contains("\"FD\""));
-    // In this order: an invalid character, truncated texts, a count of 0, a number with an
-    // unnecessary digit, buckets outside of the range from minimum to maximum, no buckets.
+    // `F!` has an invalid character. `F` and `Fj` are truncated. `FA` and `FAA` have a count of 0.
+    // `FjA` has an unnecessary digit. `ED`, `GD` and `/////D` have a bucket outside of the range
+    // from minimum to maximum. The empty text has no bucket.
     for packed in [
         "F!", "F", "Fj", "FA", "FAA", "FjA", "ED", "GD", "/////D", "",
     ] {
