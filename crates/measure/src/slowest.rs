@@ -103,7 +103,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns a list to which durations were offered, each as its own description.
+    /// Offers operations with these durations to a list. Each duration is also the description of
+    /// its operation.
     fn of(durations: &[u64]) -> Slowest<u64> {
         let mut slowest = Slowest::default();
         durations.iter().for_each(|ns| slowest.offer(*ns, || *ns));

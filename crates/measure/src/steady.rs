@@ -39,7 +39,7 @@ mod tests {
         let steady = window(&[100.0, 103.0, 104.0, 103.0, 110.0]).unwrap();
         // The means are 2 (number of the round) and 104 (value). The deviations from the means have
         // the products 8, 1, 0, -1 and 12, and the squares 4, 1, 0, 1 and 4. So the slope is 20 /
-        // 10 per round, or 8 over the window.
+        // 10 = 2 per round, or 8 from the first round to the fifth.
         close(steady.average, 104.0);
         close(steady.excursion, 10.0 / 104.0);
         close(steady.slope_excursion, 8.0 / 104.0);

@@ -103,8 +103,8 @@ pub fn name_in(out: &mut Vec<u8>, directory: &Handle, name: &[u8]) {
     out.put_opaque(name);
 }
 
-/// Arguments of SETATTR without a guard, so the server does not compare the file's change time
-/// first.
+/// Arguments of SETATTR without a guard. With a guard, the server would first compare the file's
+/// change time with an expected time.
 #[inline]
 pub fn set_attributes(out: &mut Vec<u8>, file: &Handle, new: &NewAttributes) {
     file.write(out);
@@ -189,8 +189,8 @@ pub struct ListingPlace {
     pub verifier: [u8; 8],
 }
 
-/// Arguments of READDIR or READDIRPLUS. READDIRPLUS has an additional limit for names and cookies
-/// only, which is set to the same number of bytes.
+/// Arguments of READDIR or READDIRPLUS. READDIRPLUS has two limits: one for names and cookies, and
+/// one for the whole reply. Both are set to `bytes`.
 pub fn list(
     out: &mut Vec<u8>,
     directory: &Handle,

@@ -149,8 +149,8 @@ impl Client {
                 return Err(self.gave_up(may_be_done, errno));
             }
             let bytes = self.write(procedure, &arguments);
-            // If the previous transmission was incomplete, this transmission is not a repetition,
-            // and the call is already counted.
+            // The first transmission is counted as a call. A later transmission is counted as a
+            // repetition, but only if an earlier one was sent completely (`was_sent`).
             if !is_counted || was_sent {
                 self.counters.sends(procedure, bytes, was_sent);
                 is_counted = true;

@@ -189,7 +189,7 @@ pub fn errno(status: u32) -> Option<Errno> {
         // NFS3ERR_NOT_SYNC and NFS3ERR_BAD_COOKIE.
         10_002 | 10_003 => Errno::BADE,
         10_004 => Errno::OPNOTSUPP,
-        // NFS3ERR_TOOSMALL, NFS3ERR_SERVERFAULT and NFS3ERR_BADTYPE.
+        // The next three are NFS3ERR_TOOSMALL, NFS3ERR_SERVERFAULT and NFS3ERR_BADTYPE.
         10_005 => Errno::OVERFLOW,
         10_006 => Errno::REMOTEIO,
         10_007 => Errno::INVAL,

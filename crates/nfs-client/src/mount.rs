@@ -9,8 +9,8 @@ use crate::rpc::Caller;
 pub(crate) const TRANSFER_BYTES_MAX: u32 = 1 << 20;
 /// The minimum size of a READ or WRITE, which a server must support.
 pub(crate) const TRANSFER_BYTES_MIN: u32 = 512;
-/// The size of a page of a listing. Larger pages gain little (a directory of 20,000 entries takes
-/// 57 pages), and servers shorten larger pages.
+/// The size of a page of a listing. Larger pages gain little, because a directory of 20,000 entries
+/// takes only 57 pages of this size. Servers also shorten larger pages.
 pub(crate) const LISTING_BYTES: u32 = 64 << 10;
 
 /// The maximum length of the headers and attributes of a reply, without contents or entries.
@@ -31,8 +31,8 @@ pub struct TransferSizes {
 impl TransferSizes {
     /// The maximum length of a reply in bytes.
     pub fn record_bytes_max(&self) -> usize {
-        // Some servers count the bytes of a page differently, so up to four times the size is
-        // accepted.
+        // Some servers count the bytes of a page differently and exceed the requested size. Up to
+        // four times this size is accepted.
         (self.read.max(4 * self.listing)) as usize + REPLY_HEAD_BYTES_MAX
     }
 

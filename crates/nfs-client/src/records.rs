@@ -5,16 +5,16 @@ use std::io::{self, Read};
 
 use crate::xdr::Garbled;
 
-/// The bit of a mark that denotes the last fragment of a record; the other bits are the fragment's
-/// length.
+/// The bit of a record mark (the 4 bytes before each fragment) that is set for the last fragment of
+/// a record. The other bits are the fragment's length.
 const LAST_FRAGMENT: u32 = 1 << 31;
-/// The length of a fragment's mark in bytes.
+/// The length of the record mark that precedes each fragment, in bytes.
 pub const MARK_BYTES: usize = 4;
 
 /// The minimum size of the receive buffer, enough for several short replies.
 const RECEIVED_BYTES_MIN: usize = 128 << 10;
 
-/// Returns the mark of a fragment of `length` bytes.
+/// Returns the record mark that precedes a fragment of `length` bytes.
 #[inline]
 pub fn mark(length: usize, is_last: bool) -> [u8; MARK_BYTES] {
     let last = if is_last { LAST_FRAGMENT } else { 0 };
@@ -77,8 +77,8 @@ pub enum Record {
 impl Records {
     /// Creates a buffer for records of at most `record_bytes_max` bytes.
     pub fn new(record_bytes_max: usize) -> Self {
-        // A complete record and its mark always fit, because its received bytes are moved to the
-        // start of the buffer if necessary.
+        // A complete record and its mark always fit: `room` moves the received bytes to the start
+        // of the buffer if necessary.
         let room = (record_bytes_max + MARK_BYTES).max(RECEIVED_BYTES_MIN);
         Self {
             received: vec![0; room],

@@ -142,7 +142,8 @@ fn rest(ranks: &Ranks, seconds: u32) -> Result<[f64; 2], CommunicationError> {
 fn processor_ms() -> u64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default();
-    // utime and stime are fields 14 and 15 of proc_pid_stat(5); the process name is field 2.
+    // utime and stime are fields 14 and 15 of proc_pid_stat(5). The text after the process name
+    // starts with field 3, so 11 fields are skipped.
     let ticks = after_name.split_whitespace().skip(11).take(2);
     ticks
         .filter_map(|ticks| ticks.parse::<u64>().ok())

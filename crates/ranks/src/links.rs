@@ -23,7 +23,7 @@ pub(crate) struct Neighbour {
 }
 
 impl Neighbour {
-    /// Records a message of the neighbour: as a sign of life, and as the neighbour's progress.
+    /// Stores that the neighbour is alive, and the epoch and the step of its newest message.
     pub(crate) fn hear(&mut self, head: Head) {
         self.heard = Instant::now();
         // A message of an operation that started earlier contains an older step, which is not

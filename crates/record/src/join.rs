@@ -109,7 +109,7 @@ impl Record {
             return Ok(());
         };
         // For a sweep, the listed ranks are those of the last load level, but the results cover all
-        // levels. So the two cannot be compared.
+        // levels. So the results are not compared with the ranks.
         if self.spec.drive.sweep.is_some() {
             return Ok(());
         }

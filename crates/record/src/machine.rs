@@ -36,9 +36,9 @@ pub use groups::{DeviceOverTime, ProcessOverTime, SystemOverTime, ThreadOverTime
 /// Growth of the kernel's counters between two readings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MachineSlice {
-    /// Number of the slice: the second of the phase, counted from 0, at whose end the later reading
-    /// was made. For the last slice it is the second in which the phase ended. After a late
-    /// reading, numbers are skipped, and the slice is longer than a second.
+    /// Number of the slice: the second of the phase, from 0, at whose end the later reading was
+    /// made. The last slice has the number of the second in which the phase ended. If a reading is
+    /// late, the slice is longer than a second, and numbers are skipped.
     pub index: u64,
     /// Moment of the earlier reading, in nanoseconds since the run's `origin`.
     pub began_ns: u64,
@@ -91,7 +91,7 @@ pub struct Unknown {
     pub columns: Vec<String>,
 }
 
-/// Path of a column in a record.
+/// Path of a column in a record, such as `devices.loop0.flushes`.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     group: &'static str,

@@ -4,8 +4,8 @@
 //! The observer reads the counters once before the run, about every 100 ms during the run, and once
 //! after it. No worker is active at the first and the last reading, so the counters of the whole
 //! run are exact. Between two readings each counter is assumed to grow evenly. A phase usually
-//! begins and ends between two readings. The error of its counters is at most the growth in these
-//! two intervals.
+//! begins and ends between two readings. The error of a phase's counters is at most their growth in
+//! the interval of its beginning and the interval of its end.
 
 use serde::{Deserialize, Serialize};
 use system::{Fact, MachineReading, MessageCounter, MessagesReading};

@@ -267,8 +267,8 @@ impl PhaseRecord {
     /// `None` for a closed loop, or if no transaction arrived.
     ///
     /// Arrivals are counted instead of computed from rate times time. With random arrivals, the
-    /// count differs from this product by chance: its standard deviation is 3 % if 1,000 are
-    /// expected.
+    /// count differs from this product by chance. If 1,000 arrivals are expected, the standard
+    /// deviation of the count is 3 %.
     pub fn done_fraction(&self) -> Option<f64> {
         let arrived = self.issued().saturating_add(self.waiting?);
         (arrived > 0).then(|| self.transactions() as f64 / arrived as f64)

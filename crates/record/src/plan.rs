@@ -71,7 +71,8 @@ pub enum TimeSource {
     Run {
         /// Number of the run in the archive.
         number: u64,
-        /// Number of files in all of its pools, if it differs from that of the estimated run.
+        /// Number of files in all pools of that run; `None` if the estimated run has the same
+        /// number.
         files: Option<u64>,
     },
     /// Short runs of the same work on the same targets, performed before this run.

@@ -211,8 +211,8 @@ fn second(noise: &mut Noise, key: u8) -> SliceMeter {
 #[test]
 fn time_series_of_a_day_stays_small() {
     const DAY_SECONDS: u64 = 86_400;
-    // Only this number of seconds is generated, and they are used in turn. So a slice of 64 s
-    // contains 64 different seconds.
+    // The number of different seconds that the test generates; they repeat in turn. The number
+    // exceeds 64, so every slice of 64 s contains 64 different seconds.
     const DIFFERENT: u64 = 97;
     let mut noise = Noise::new(1);
     let seconds: Vec<Vec<SliceMeter>> = (0..DIFFERENT)

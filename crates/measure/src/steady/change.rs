@@ -103,8 +103,8 @@ impl NotJudged {
 /// Noise is estimated twice, and the larger estimate is used:
 ///
 /// - From the slices. They are averaged to at most [`BATCHES`] batch means, which are less
-///   correlated. Their variance about the line is used for the line's test (Student's t), and their
-///   variance within rounds for the excursion's test (Tukey's studentized range).
+///   correlated. The variance of the batch means about the line limits the rise (Student's t). The
+///   variance of the batch means within rounds limits the excursion (Tukey's studentized range).
 /// - From the durations of the operations, by renewal theory (`counting_error`). This estimate
 ///   includes effects that last longer than a slice. It is needed because the variance of few
 ///   slices can be too small by chance.
@@ -190,7 +190,8 @@ fn counting_error(durations: &Histogram) -> f64 {
     if sum <= 0.0 {
         return 0.0;
     }
-    // c² / n = (squares / n / mean² - 1) / n, where mean is sum / n.
+    // The square of the result is c² / n, where n is `count` and c the coefficient of variation.
+    // c² = squares / n / mean² - 1, and mean = sum / n.
     (squares / (sum * sum) - 1.0 / count).max(0.0).sqrt()
 }
 

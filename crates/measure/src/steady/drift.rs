@@ -41,7 +41,7 @@ pub struct Drift {
     pub interval: Option<(f64, f64)>,
     /// The correlation of the residuals of neighbouring batches.
     pub autocorrelation: f64,
-    /// The number of independent batches that would give the same precision.
+    /// The number of independent batches that would give the precision of these correlated batches.
     pub batches_effective: f64,
     /// The requested limit for the drift, as a fraction of the average.
     pub limit: f64,
@@ -239,8 +239,8 @@ mod tests {
         let slices: Vec<f64> = (0..400)
             .map(|slice| if slice < 100 { 100.0 } else { 120.0 })
             .collect();
-        // With the step of 20 in the middle, the slope times the window is 1.5 times the step: 30.
-        // The drift is this divided by the average, 110.
+        // The step of 20 is in the middle of the first 200 slices. The slope times the window is
+        // 1.5 times the step: 30. The drift is 30 divided by the average, 110.
         let middle = drift(&slices[..200], DRIFT_MAX).unwrap();
         assert!(!middle.is_steady);
         assert!((middle.drift - 30.0 / 110.0).abs() < 0.01, "{middle:?}");
@@ -274,9 +274,9 @@ mod tests {
     #[test]
     fn confidence_interval_contains_the_true_drift_at_the_stated_rate() {
         let mut noise = Noise::new(7);
-        // A coverage of 95 % that is measured with 2,000 windows has an error of ±1 % (two standard
-        // deviations). The coverage is slightly lower if the slices are correlated over ten seconds
-        // (correlation 0.9), because a batch is only 15 slices long.
+        // 2,000 windows measure a coverage of 95 % with an error of ±1 % (two standard deviations).
+        // With the correlation 0.9, slices are correlated over about ten seconds, and a batch is
+        // only 15 slices long. The coverage is then slightly lower.
         for (correlation, least) in [(0.0, 0.94), (0.6, 0.94), (0.9, 0.90)] {
             let held = (0..2_000)
                 .filter(|_| {

@@ -40,8 +40,9 @@ pub(super) fn serve(mut together: Together, orders: &Receiver<Order>, limit: Dur
             }
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => {
-                // All handles were dropped without `leave`. The other ranks must notice that this
-                // rank is lost, instead of waiting for it.
+                // All handles were dropped without `leave`. Dropping the communicator could wait
+                // for the other ranks, so it is leaked. The other ranks then detect that this rank
+                // is lost.
                 if !together.is_alone() {
                     std::mem::forget(together.into_communicator());
                 }

@@ -38,8 +38,8 @@ impl Together {
         if let Ok(body) = encode(&(self.epoch, rank, reason)) {
             self.spread(Sort::Stop, &body, told_by);
         }
-        // The run is informed first. When its operations fail afterwards, it already knows the
-        // cause.
+        // The run on this rank is stopped before its operations fail, so it already knows the cause
+        // when they fail.
         if rank != self.links.communicator.rank() {
             self.stop_own();
         }

@@ -279,8 +279,8 @@ fn series_of_a_day_with_64_workers_needs_less_than_4_megabytes() {
         devices: 3,
     };
     for seconds in [1_800, 86_400] {
-        // The last thread's processor time is 66 times the value of `much`: a little less than a
-        // second per second.
+        // The last thread's processor time grows by 66 × 15,111,999 ns per second: a little less
+        // than a second.
         let readings: Vec<(u64, u64)> = (1..=seconds)
             .map(|second| (second, second * 15_111_999))
             .collect();
@@ -445,8 +445,8 @@ fn invalid_series_are_rejected() {
     }
 }
 
-/// The columns of the table in docs/specification.md are the names in the first cell of each row,
-/// except names of groups.
+/// The first cell of each row in a table of docs/specification.md contains names of columns. Names
+/// of groups are ignored.
 #[test]
 fn specification_lists_each_column_once() {
     const DOCS: &str = include_str!("../../../../docs/specification.md");
