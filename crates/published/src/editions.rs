@@ -4,8 +4,8 @@
 //! generator of the edition. So the ratio of bytes read to bytes written identifies the edition.
 //! The ratio of the printed numbers is compared with the ratios that `workload` plans for both
 //! editions. Plans use the arithmetic of the edition: integers in 1.0, 32-bit floats in 1.5. A
-//! planned ratio fits if both printed numbers, which are rounded, allow this ratio
-//! ([`Interval::of`]). There is no further tolerance.
+//! planned ratio fits if it is within the interval that the rounding of the printed numbers allows
+//! ([`Interval::of`]).
 
 use std::collections::HashMap;
 

@@ -76,8 +76,9 @@ impl FromStr for PrintedNumber {
 
 impl PrintedNumber {
     /// Returns the rounding step in kilobytes per second, if the rate seems to be converted from
-    /// megabytes with two decimals. Such megabytes were multiplied by 1,000 for rates of the paper,
-    /// and by 1,024 for rates of contributors to the mail administrator's page.
+    /// megabytes with two decimals. The step is 10 if a megabyte was converted to 1,000 kilobytes,
+    /// as in the paper. It is 10.24 if a megabyte was converted to 1,024 kilobytes, as for
+    /// contributors to the mail administrator's page.
     fn megabyte_steps(&self) -> Option<f64> {
         [10.24, 10.0]
             .into_iter()

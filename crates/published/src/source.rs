@@ -86,7 +86,7 @@ pub enum Figure {
     CreatedRate,
     /// Files created before the transactions.
     CreatedAlone,
-    /// Files created before the transactions, per second of that phase.
+    /// Files created before the transactions, per second of this creation.
     CreatedAloneRate,
     /// Files created in transactions.
     CreatedMixed,
@@ -103,7 +103,7 @@ pub enum Figure {
     DeletedRate,
     /// Files deleted after the transactions.
     DeletedAlone,
-    /// Files deleted after the transactions, per second of that phase.
+    /// Files deleted after the transactions, per second of this deletion.
     DeletedAloneRate,
     /// Files deleted in transactions.
     DeletedMixed,
@@ -117,7 +117,8 @@ pub enum Figure {
     Improvement,
 }
 
-/// The meaning of a cell. The table, the column and the row each specify a part of it.
+/// The meaning of a cell: its system, configuration and so on. The table, the column and the row of
+/// the cell each define some of these fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Coordinates {
@@ -134,7 +135,8 @@ pub struct Coordinates {
     /// build.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// The configuration, or several configurations that a range covers.
+    /// The configuration of the cell. A cell with a range of numbers may cover several
+    /// configurations.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub configurations: Vec<String>,
 }

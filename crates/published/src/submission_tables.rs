@@ -76,8 +76,8 @@ fn blocks(groups: &[Group]) -> Document {
     document
 }
 
-/// Returns whether another PostMark edition than the group's produced the column. A column that
-/// fits no edition also counts.
+/// Returns whether a PostMark edition other than the group's produced the column, or whether the
+/// column fits no edition.
 fn is_of_another(group: &Group, column: &PublishedColumn) -> bool {
     let made_by = |edition: &str| column.edition == edition;
     let others = Edition::ALL

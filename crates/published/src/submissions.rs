@@ -59,8 +59,9 @@ pub struct PublishedFigure {
     pub figure: Figure,
     /// The printed text with its unit.
     pub printed: String,
-    /// The value as the program printed it. Data is in kilobytes (of 1,024 bytes) or kilobytes per
-    /// second, and other figures are in the printed unit.
+    /// The value that PostMark printed, without a wrong conversion by the source. Data is in
+    /// kilobytes (of 1,024 bytes) or kilobytes per second, and other figures are in the printed
+    /// unit.
     pub value: f64,
 }
 

@@ -24,8 +24,8 @@ pub(super) fn tables(results: &LayoutResults, view: LayoutView) -> Vec<(String, 
     }
 }
 
-/// Returns whether the results have an entry for the transaction rate of a system and a work. The
-/// entry contains the rate, or the reason why it is not available.
+/// Returns whether the results have an entry for the transaction rate of a system with a workload.
+/// The entry contains the rate, or the reason why it is not available.
 fn has_rate(results: &LayoutResults, work: usize, system: usize) -> bool {
     let rate = results.value(work, system, Figure::TransactionsRate, None);
     rate.is_some()
@@ -239,8 +239,8 @@ fn session(results: &LayoutResults, view: LayoutView, work: usize) -> Table {
             for (system, base) in factors(systems, base) {
                 row.push(factor(results, (work, system, figure), base));
                 // A factor has no minimum and maximum, so its cell in the row of minima and maxima
-                // must be empty. Sessions contain no improvements, so the figure `Improvement`
-                // gives an empty cell.
+                // must be empty. The figure `Improvement` does not occur in sessions, so it gives
+                // an empty cell.
                 places.push((work, system, Figure::Improvement));
             }
         }

@@ -1,4 +1,4 @@
-//! The values of a cell in each block of a study.
+//! The values of a system with a workload, in each block (repetition) of a study.
 
 use std::collections::BTreeMap;
 
@@ -40,13 +40,13 @@ pub(super) fn percent(ratio: f64) -> f64 {
     (ratio - 1.0) * 100.0
 }
 
-/// The values of a figure in a cell, by block and attempt. Each attempt contains one value, or two
-/// if the cell has an A/A control.
+/// The values of a figure for a system with a workload, by block and attempt. Each attempt contains
+/// one value, or two values if it includes an A/A control.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BlockValues(BTreeMap<u32, BTreeMap<u32, Vec<f64>>>);
 
 /// Returns the geometric mean, or the arithmetic mean if a value is not positive. The comparisons
-/// of a study combine a baseline and its A/A control in the same way.
+/// of a study use the same mean for a baseline and its A/A control.
 fn middle(values: &[f64]) -> f64 {
     if let [value] = values {
         return *value;

@@ -35,7 +35,8 @@ fn none(results: &LayoutResults) -> String {
     )
 }
 
-/// Returns sentences about works that are smaller than the published ones or differ in another way.
+/// Returns sentences about workloads that are smaller than the published ones or differ in another
+/// way.
 fn scaled(results: &LayoutResults) -> Vec<String> {
     let mut items = Vec::new();
     for work in results.works.iter().filter(|work| !work.is_as_published()) {
@@ -78,7 +79,7 @@ fn compared_with(results: &LayoutResults) -> Option<String> {
 }
 
 /// Returns a sentence on how much faster today's systems are than published ones. The sentence
-/// includes only works that equal the published work.
+/// includes only workloads that equal a published one.
 fn times_as_fast(results: &LayoutResults) -> Option<String> {
     let mut pairs: Vec<(String, f64, f64)> = Vec::new();
     let speeds = compared(results)
@@ -106,8 +107,8 @@ fn times_as_fast(results: &LayoutResults) -> Option<String> {
     ))
 }
 
-/// Returns the speedup of each system over the corresponding published system, for each work that
-/// equals the published work.
+/// Returns the speedup of each system over the corresponding published system, for each workload
+/// that equals a published one.
 fn then_and_now(results: &LayoutResults, figure: Figure) -> Vec<(String, f64)> {
     let mut found = Vec::new();
     for work in 0..results.works.len() {

@@ -18,7 +18,7 @@ use crate::source::Figure;
 /// and bytes are per process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PaperRun {
-    /// The cell, block and attempt of the run in its study.
+    /// The compared configuration (cell), the block and the attempt to which the run belongs.
     pub part: StudyPart,
     /// Whether results include the run. Results exclude runs with the verdict INVALID.
     pub is_counted: bool,

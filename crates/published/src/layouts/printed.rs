@@ -1,4 +1,4 @@
-//! Adds the published values for the works of a study.
+//! Adds the published values for the workloads of a study.
 
 use record::Fact;
 
@@ -18,7 +18,7 @@ fn find(results: &LayoutResults, system: &System, variant: Option<&str>) -> Opti
     })
 }
 
-/// Adds the paper's rows for the study's works.
+/// Adds the paper's rows for the study's workloads.
 pub(super) fn add(results: &mut LayoutResults, paper: &Source) {
     let has = |shape: &ConfigurationShape| {
         let of = |one| ConfigurationShape::of_configuration(one) == *shape;
@@ -65,7 +65,7 @@ fn add_row(results: &mut LayoutResults, row: &Row<'_>, work: usize) {
     }
 }
 
-/// Adds the printed improvements of a table for one work.
+/// Adds the printed improvements of a table for one workload.
 fn add_improvements(
     results: &mut LayoutResults,
     (paper, table): (&Source, &PublishedTable),

@@ -11,20 +11,21 @@ use crate::compare_tables::amount;
 use crate::number::Interval;
 use crate::source::Figure;
 
-/// A ratio of two numbers that the paper printed, and the cells of the study that correspond to the
-/// two numbers.
+/// A ratio of two numbers in the paper, with the positions of the two corresponding values in the
+/// study.
 struct Difference {
-    /// In the paper, two systems such as `VxFS/UFS`, or two works.
+    /// The compared systems of the paper, such as `VxFS/UFS`, or the two compared workloads.
     between: String,
-    /// The work in which two systems are compared, or the system for which two works are compared.
+    /// The workload with which two systems are compared, or the system on which two workloads are
+    /// compared.
     of: String,
     /// The ratio in the paper.
     there: f64,
     /// The interval of ratios that the printed digits allow.
     there_open: Interval,
-    /// Work and system of the numerator, in the study.
+    /// Indices of the workload and the system of the numerator, in the study.
     over: (usize, usize),
-    /// Work and system of the denominator, in the study.
+    /// Indices of the workload and the system of the denominator, in the study.
     under: (usize, usize),
     figure: Figure,
 }
@@ -94,7 +95,7 @@ fn in_short(figure: Figure, variant: Option<&str>) -> String {
     }
 }
 
-/// Returns the differences of each system to each earlier one, for each work.
+/// Returns the differences of each system to each earlier one, for each workload.
 fn between_systems(results: &LayoutResults, figure: Figure) -> Vec<Difference> {
     let mut differences = Vec::new();
     for variant in results.variants() {
@@ -120,8 +121,8 @@ fn between_systems(results: &LayoutResults, figure: Figure) -> Vec<Difference> {
     differences
 }
 
-/// Returns the differences between two systems for each work. `one` and `other` each consist of a
-/// system of the study and its counterpart in the paper.
+/// Returns the differences between two systems for each workload. `one` and `other` each consist of
+/// a system of the study and its counterpart in the paper.
 fn between_two(
     results: &LayoutResults,
     figure: Figure,
@@ -158,14 +159,14 @@ fn between_two(
     (0..results.works.len()).filter_map(at_work).collect()
 }
 
-/// Returns the differences of each work to the previous one, for each system. The differences show
-/// the effect of more files or transactions.
+/// Returns the differences of each workload to the previous one, for each system. They show the
+/// effect of more files or transactions.
 fn between_works(results: &LayoutResults, figure: Figure) -> Vec<Difference> {
     let mut differences = Vec::new();
     for work in 1..results.works.len() {
         let (before, now) = (&results.works[work - 1], &results.works[work]);
-        // Works may be scaled down by different factors. Then the differences between them do not
-        // correspond to those in the paper.
+        // If two workloads are scaled down by different factors, their ratio does not correspond to
+        // a ratio in the paper.
         if !(before.is_as_published() && now.is_as_published()) {
             continue;
         }
@@ -195,9 +196,9 @@ fn between_works(results: &LayoutResults, figure: Figure) -> Vec<Difference> {
     differences
 }
 
-/// Returns the differences in the paper for which the study has measured both values, each with the
-/// study's ratio and the result of the comparison. The confidence level of 95 % applies to all
-/// intervals together.
+/// Returns the differences in the paper for which the study has measured both values. Each is
+/// returned with the study's ratio and the result of the comparison. The confidence level of 95 %
+/// applies to all intervals together.
 fn judged(results: &LayoutResults) -> Vec<(Difference, PairedRatio, Found)> {
     let mut differences = Vec::new();
     for figure in compared(results) {

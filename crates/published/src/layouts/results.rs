@@ -1,4 +1,5 @@
-//! The results of a study for each cell, with published values for the same work.
+//! The results of a study for each workload and system, with published values for the same
+//! workload.
 
 use std::collections::BTreeMap;
 
@@ -21,26 +22,28 @@ pub struct LayoutResults {
     pub study: String,
     /// The name of the published source that the layout follows.
     pub source: String,
-    /// The works, in order. Depending on the layout, each is a row or a table.
+    /// The workloads of the study, in order. Depending on the layout, each is a row or a table.
     pub works: Vec<StudiedWork>,
     /// The systems, in order: those of the study, then those of the paper.
     pub systems: Vec<StudiedSystem>,
     /// The measured and printed values, and the reasons why values are missing.
     pub values: Vec<StudiedValue>,
-    /// INVALID blocks by work and system: blocks in which every run of a cell was INVALID. No value
-    /// includes them.
+    /// Blocks in which all runs of a workload on a system were INVALID. No value includes these
+    /// blocks.
     pub invalid: Vec<InvalidBlocks>,
     /// Whether the A/A control of the study differs significantly, so that all values are doubtful.
     pub is_doubtful: bool,
     /// The error probability of an interval, or of a group of simultaneous intervals.
     #[serde(skip)]
     pub alpha: f64,
-    /// The values of each block. The key contains the indices of work and system, and the figure.
+    /// The values of each block. The key contains the indices of workload and system, and the
+    /// figure.
     #[serde(skip)]
     pub(super) blocks: BTreeMap<(usize, usize, Figure), BlockValues>,
 }
 
-/// The number of blocks of a cell that are excluded because their runs were INVALID.
+/// The number of excluded blocks for a workload on a system. A block is excluded if all its runs
+/// were INVALID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct InvalidBlocks {
     /// Index in [`LayoutResults::works`].
@@ -48,7 +51,7 @@ pub struct InvalidBlocks {
     /// Index in [`LayoutResults::systems`].
     pub system: usize,
     pub invalid: u32,
-    /// The number of all blocks of the cell.
+    /// The number of blocks, including the INVALID ones.
     pub all: u32,
 }
 
@@ -126,7 +129,7 @@ impl StudiedSystem {
     }
 }
 
-/// A value of a cell, or the reason why it is missing.
+/// A value for a workload on a system, or the reason why it is missing.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StudiedValue {
     /// Index in [`LayoutResults::works`].
@@ -155,7 +158,7 @@ pub enum ShownValue {
     },
 }
 
-/// The reason for a missing value if the cell has runs, but none with this figure.
+/// The reason for a missing value if there are runs, but none of them contains the value.
 pub const UNKNOWN: &str = "the runs do not know it";
 
 impl LayoutResults {
@@ -174,14 +177,15 @@ impl LayoutResults {
         });
     }
 
-    /// Returns the entry of a cell in `invalid`, or `None` if no block of the cell was INVALID.
+    /// Returns the entry of a workload and a system in `invalid`, or `None` if none of their blocks
+    /// was INVALID.
     pub fn invalid_of(&self, work: usize, system: usize) -> Option<&InvalidBlocks> {
         self.invalid
             .iter()
             .find(|one| (one.work, one.system) == (work, system))
     }
 
-    /// Returns whether a cell has too many INVALID blocks to be compared.
+    /// Returns whether a workload on a system has too many INVALID blocks to be compared.
     fn is_too_invalid(&self, (work, system): (usize, usize)) -> bool {
         let of_cell = self.invalid_of(work, system);
         of_cell.is_some_and(|one| f64::from(one.invalid) > INVALID_MAX * f64::from(one.all))

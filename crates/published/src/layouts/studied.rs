@@ -1,4 +1,4 @@
-//! Adds the works, systems and values of a study to its results.
+//! Adds the workloads, systems and values of a study to its results.
 
 use std::collections::BTreeMap;
 
@@ -29,10 +29,11 @@ const PROTOCOLS: [(&str, &str); 5] = [
 /// another system.
 const USER_SPACE_COUNTERPART: &str = "NFS v3";
 
-/// The work and system of each cell, by the cell's label.
+/// The indices of a cell's workload and system in the results, by the cell's label. A cell is a
+/// compared configuration.
 pub(super) type Places = BTreeMap<String, (usize, usize)>;
 
-/// Adds the works and systems of the study. Returns the work and system of each cell, by the cell's
+/// Adds the workloads and systems of the study. Returns their indices for each cell, by the cell's
 /// label.
 pub(super) fn add_works_and_systems(
     results: &mut LayoutResults,

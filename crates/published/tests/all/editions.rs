@@ -123,8 +123,8 @@ fn rows_that_fit_no_version_state_a_likely_cause() {
     assert_eq!(causes, neither);
 }
 
-/// PostMark 1.0 printed these rates in megabytes of 1,000 kilobytes, but the source converted them
-/// to kilobytes with the factor 1,024.
+/// PostMark 1.0 printed rates in megabytes of 1,000 kilobytes. For the rates listed here, the
+/// source converted the megabytes to kilobytes with the factor 1,024.
 #[test]
 fn rates_converted_with_the_wrong_factor_are_detected() {
     let findings = library().findings();

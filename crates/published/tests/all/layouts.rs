@@ -276,8 +276,8 @@ fn smaller_work_is_not_compared_with_the_paper() {
     let shown = text(&results(PaperLayout::Tr3022, &design, &runs));
     let shown: String = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     shown.shows("Not the published work: 200/500 in place of 20000/50000.");
-    // The factor 30.0 is that of the published work only. With the smaller work (200/500 and
-    // 200/1000), the sentence would contain a range of factors.
+    // The factor 30.0 includes only the workload that equals the published one. With the smaller
+    // workloads (200/500 and 200/1000), the sentence would contain a range of factors.
     shown.shows("30.0 times as fast: tmpfs as TMPFS.");
     shown.does_not_show("200/500 over 1000/50000");
 }

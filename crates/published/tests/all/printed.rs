@@ -39,8 +39,8 @@ fn recomputed_improvements_match_the_printed_ones_except_one() {
             "veritas-multi-32: VxFS over UFS Logging, 32 bit, massive-1: unknown",
             "veritas-multi-32: VxFS+VxQLOG over UFS, 32 bit, massive-1: unknown",
             "veritas-multi-32: VxFS+VxQLOG over UFS Logging, 32 bit, massive-1: unknown",
-            // The printed range ends at 218 %. Our copy of the brief lacks the rates of that
-            // improvement.
+            // The printed range ends at 218 %. Our copy of the brief lacks the rates that
+            // result in 218 %.
             "veritas-vxqlog: VxFS+VxQLOG over UFS, 32 bit, massive-1 massive-2 massive-3: unknown",
             // The rates 3.00 and 11.08 give -72.92 %, as printed in the table that the range
             // summarises. The range has -77 %.

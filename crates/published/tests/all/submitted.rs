@@ -284,8 +284,8 @@ fn submissions_share_a_table_with_published_columns() {
         text.lines().all(|line| line.chars().count() <= 130),
         "{text}"
     );
-    // Columns of another PostMark edition are in a second table. P3+DPT, the first column of the
-    // page, therefore follows PBG3/HFS+, one of the page's last columns.
+    // Columns of another PostMark edition are in a second table. P3+DPT therefore follows
+    // PBG3/HFS+, although it precedes PBG3/HFS+ on the page.
     let (ours, behind) = text
         .split_once("made by another edition or by none")
         .unwrap();
@@ -319,7 +319,8 @@ fn completion_times_are_shown_if_a_source_prints_them() {
     let cells: Vec<&str> = row.split_whitespace().collect();
     assert_eq!(cells[3..5], ["146", "12"], "{text}");
     assert_eq!(cells[5], format!("{:.2}", all[0].rates.elapsed_s), "{text}");
-    // The PostMark edition of these rows is unknown, so they remain in the same table.
+    // The PostMark edition of the published rows is unknown, so there is no second table for
+    // another edition.
     text.does_not_show("another edition");
     let bare = [submitted(Workload::from(Mix::default()), "C")];
     let groups = grouped(&Library::read(), &bare);
@@ -498,8 +499,8 @@ fn a_run_is_compared_with_all_published_rows_of_its_configuration() {
     assert_eq!(soft.figures[0].printed, "139 /s");
     assert_eq!(soft.figures[0].factor, ours.transactions_per_second / 139.0);
     assert_eq!(row("NFS/F630").tables, ["paper-3", "mail-page-3"]);
-    // The configuration Medium of the VERITAS brief has the same numbers, but only transaction
-    // rates are printed for it.
+    // The configuration Medium of the VERITAS brief equals that of the run, but the brief prints
+    // only its transaction rates.
     let vxfs = row("VxFS, 32 bit");
     assert_eq!(
         (vxfs.figures.len(), vxfs.figures[0].printed.as_str()),
