@@ -318,8 +318,8 @@ impl Client {
         }
     }
 
-    /// Connects if there is no connection. The first attempt of a client is not repeated, so a
-    /// server that refuses the connection is reported at once.
+    /// Connects if there is no connection. The first connection attempt of a client is not
+    /// repeated, so a server that refuses the connection is reported at once.
     fn connect(&mut self, until: Duration) -> Result<(), Errno> {
         while self.channel.is_none() {
             match self.connect_once(until) {

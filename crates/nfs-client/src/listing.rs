@@ -1,5 +1,5 @@
-//! The progress of a listing, and limits for servers that send pages in a circle or names without
-//! end.
+//! The progress of a listing. Limits detect servers that repeat pages in a circle or send names
+//! without end.
 
 use rustix::io::Errno;
 

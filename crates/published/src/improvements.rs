@@ -31,7 +31,7 @@ pub enum Agreement {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Recomputed {
     pub table: String,
-    /// The two systems, the build of the operating system, and the configurations, as text.
+    /// The compared systems, the build of the operating system, and the configurations, as text.
     pub what: String,
     pub printed: Fact<String>,
     /// The recomputed improvement; for a range, the smallest and the largest. Empty if no rates are

@@ -20,8 +20,8 @@ pub struct ConfigurationShape {
 }
 
 impl ConfigurationShape {
-    /// Returns the shape and the PostMark edition (1.0 or 1.5) of classic work, or `None` for a
-    /// mix.
+    /// Returns the numbers and the PostMark edition (1.0 or 1.5) of a classic workload, or `None`
+    /// for a mix.
     pub fn of(workload: &Workload) -> Option<(Self, Edition)> {
         let classic = workload.classic()?;
         let shape = Self {
@@ -42,8 +42,8 @@ impl ConfigurationShape {
         }
     }
 
-    /// Returns the work of this shape with the original PostMark's defaults. All processes use the
-    /// same seed.
+    /// Returns the workload with these numbers and the original PostMark's defaults. All processes
+    /// use the same seed.
     pub fn workload(&self, edition: Edition) -> Workload {
         let one = Workload::from(Classic {
             edition,
@@ -64,7 +64,7 @@ impl ConfigurationShape {
         }
     }
 
-    /// Returns a short description, such as `20,000 files, 100,000 transactions`.
+    /// Returns the numbers as text, such as `20,000 files, 100,000 transactions`.
     pub fn in_short(&self) -> String {
         use document::units::{counted, grouped};
         let mut words = format!(
@@ -84,7 +84,7 @@ impl ConfigurationShape {
         words
     }
 
-    /// Returns the shape as in the headers of published tables, such as `20000/100000/100 dir`.
+    /// Returns the numbers as in the headers of published tables, such as `20000/100000/100 dir`.
     pub fn label(&self) -> String {
         let mut label = match self.transactions {
             Workload::ENDLESS.. => format!("{}/ended by time", self.files),

@@ -152,9 +152,9 @@ pub fn groups(library: &Library, submissions: &[Numbered]) -> Vec<Group> {
     groups
 }
 
-/// Returns the workload that a submission's configuration stands for: the workload of the named
-/// preset, or else the submitted one. Classic work is reduced to its shape, with the defaults for
-/// all other parameters.
+/// Returns the workload to which a submission's configuration refers: that of the named preset, or
+/// else the submitted one. For classic work, only the numbers of the configuration are used. All
+/// other parameters have the original PostMark's defaults.
 fn promised(submission: &Submission) -> Workload {
     let preset =
         presets::find(&submission.configuration, &Machine::SMALL).map(|preset| preset.workload);
@@ -225,8 +225,8 @@ fn why_apart(group: &Group, submission: &Submission) -> Option<String> {
     }
 }
 
-/// Returns all published rows of a shape without repetitions; each contains the names of all tables
-/// that have the row.
+/// Returns all published rows with the configuration `shape`, without repetitions. Each row
+/// contains the names of all tables that have it.
 pub(crate) fn published(
     library: &Library,
     shape: &ConfigurationShape,
@@ -257,8 +257,8 @@ pub(crate) fn published(
     distinct(library, shape).into_iter().map(column).collect()
 }
 
-/// Returns the rows of a shape, each with the names of its tables. A row with the same numbers as
-/// an earlier row is omitted, and its table's name is added to the earlier row.
+/// Returns the rows with the configuration `shape`, each with the names of its tables. A row with
+/// the same numbers as an earlier row is omitted, and its table's name is added to the earlier row.
 fn distinct<'a>(library: &'a Library, shape: &ConfigurationShape) -> Vec<(Row<'a>, Vec<String>)> {
     let mut found: Vec<(Row<'a>, Vec<String>)> = Vec::new();
     let is_of = |configuration: &Configuration| {

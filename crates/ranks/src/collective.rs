@@ -116,7 +116,8 @@ where
                 let body = if ranks > 1 { encode(&sum)? } else { Vec::new() };
                 (body, sum)
             }
-            // An earlier merge failed; its error ends the operation on all ranks.
+            // `sum` is missing because an earlier merge failed. The error of that merge ends the
+            // operation on all ranks.
             (None, None) => return Ok(Progress::Waits),
             (Some(parent), Some(sum)) => {
                 post.send(parent, &encode(&sum)?)?;

@@ -3,9 +3,9 @@
 //!
 //! Messages are sent along a [tree](crate::tree), so each rank communicates only with its parent
 //! and its children. A rank of 1,000 has at most 10 children. Every message contains an epoch,
-//! which is incremented when a run starts and when the run ends, and the number of the step within
-//! the epoch. Messages of an older epoch are dropped; messages of a newer epoch are kept until this
-//! rank reaches that epoch.
+//! which is incremented when a run starts and when the run ends, and its step, which is the number
+//! of the operation within the epoch. Messages of an older epoch are dropped; messages of a newer
+//! epoch are kept until this rank reaches that epoch.
 //!
 //! The ranks with the lowest numbers may perform operations without the others. The tree of such an
 //! operation is the tree of all ranks without the excluded ranks. Steps are counted separately for

@@ -15,7 +15,7 @@ use crate::merge;
 use crate::ranks::ObserverPhase;
 use crate::run::{PhaseRecord, Record};
 
-/// The time of a phase on the monotonic clock of rank 0.
+/// When a phase began and ended, on the monotonic clock of rank 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ObservedStretch {
     /// Index of the load level to which the phase belongs, from 0; `None` outside of a sweep.

@@ -301,8 +301,8 @@ mod tests {
 
     #[test]
     fn strongly_correlated_slices_are_not_steady() {
-        // The slices form one slow wave over the window. Its line is flat, but the residuals are
-        // too correlated for a conclusion.
+        // The slices form one slow wave over the window. The fitted line is flat, but the residuals
+        // are too correlated for a conclusion.
         let wave: Vec<f64> = (0..200)
             .map(|slice| 100.0 + (std::f64::consts::TAU * f64::from(slice) / 200.0).cos())
             .collect();

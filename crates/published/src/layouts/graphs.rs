@@ -119,8 +119,8 @@ fn row(results: &LayoutResults, work: usize, system: usize, figure: Figure) -> O
             value: *value,
             range: None,
         },
-        // The chart omits missing values of the paper, and of systems that the layout expects. The
-        // tables already report that these values are missing.
+        // The chart omits missing values of the paper, and of protocols that the study did not
+        // measure. The tables already report that these values are missing.
         ShownValue::Missing { .. }
             if results.systems[system].is_expected || results.systems[system].is_published =>
         {

@@ -65,7 +65,8 @@ pub struct StudiedWork {
     pub name: String,
     /// The configuration of the runs; `None` for a mix, or if there are no runs.
     pub shape: Option<ConfigurationShape>,
-    /// Differences between this work and published work in parameters other than the configuration.
+    /// Parameters, other than the configuration, in which this workload differs from published
+    /// ones.
     pub differences: Vec<String>,
     /// The published configuration with the same numbers as the configuration of the runs or of the
     /// preset.
@@ -228,9 +229,9 @@ impl LayoutResults {
         }
     }
 
-    /// Returns the ratio of a system's value to the value of another system or work. Returns `None`
-    /// if no block contains both values, or if too many blocks are INVALID. `alpha` is the error
-    /// probability of the confidence interval.
+    /// Returns the ratio of a system's value to the value of another system or workload. Returns
+    /// `None` if no block contains both values, or if too many blocks are INVALID. `alpha` is the
+    /// error probability of the confidence interval.
     pub fn ratio(
         &self,
         figure: Figure,

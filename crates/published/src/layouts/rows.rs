@@ -16,7 +16,7 @@ pub(super) const NOT_MEASURED: &str = "not measured";
 /// The label of the row with the minimum and maximum, below a row of medians.
 pub(super) const SPREAD: &str = "least to greatest";
 
-/// The position of a value: work, system and figure.
+/// The position of a value: indices of its workload and system, and its figure.
 pub(super) type Place = (usize, usize, Figure);
 
 /// Selects the values in tables: only those of the study, or also those of the paper.

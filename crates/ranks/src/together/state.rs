@@ -42,7 +42,7 @@ pub(crate) struct Together {
     pub(super) links: Links,
     pub(super) limit: Duration,
     pub(super) epoch: u64,
-    /// The number of the last step, by number of participating ranks.
+    /// The number of the last operation (step) in the epoch, by the number of participating ranks.
     pub(super) steps: HashMap<u32, u64>,
     /// The last operation that was started; `count` is the number of its ranks.
     pub(super) collective: Collective,

@@ -10,7 +10,7 @@ pub fn each<T: Send>(count: u32, limit: Duration, act: impl Fn(&Ranks) -> T + Sy
     each_over(in_process::ranks(count), limit, act)
 }
 
-/// Same as [`each`], with one rank for each of the given communicators.
+/// Runs `act` as [`each`] does, with one rank for each of the given communicators.
 pub fn each_over<C: Communicator + Send + 'static, T: Send>(
     carriers: Vec<C>,
     limit: Duration,
