@@ -22,7 +22,7 @@ pub struct ClusterRecord {
     /// Number of ranks that the launcher started; for a sweep of ranks, the number of ranks at the
     /// largest load level.
     pub launched: u32,
-    /// Ranks whose part of the record exists, by number.
+    /// Ranks that left a readable part of the record, sorted by rank number.
     pub ranks: Vec<RankRecord>,
     /// Each host once, in order of its first rank. A host is identified by its name and its boot
     /// identifier.

@@ -42,8 +42,8 @@ const BUCKET_VALUE_BYTES: u64 = 12;
 /// Estimated memory of a location besides its values, in bytes. A location has its full size even
 /// if most of its values are absent. A growing list needs up to three times this size.
 const LOCATION_BYTES: u64 = 3 * size_of::<LocationRecord>() as u64;
-/// Estimated memory of a phase besides its values, in bytes. Slices of a phase need memory for each
-/// index from the first to the last.
+/// Estimated memory of a phase besides its values, in bytes. A phase can have up to `SLICES_MAX`
+/// slices. Each slice needs `SLICE_BYTES`, even if it is empty.
 const PHASE_BYTES: u64 = 3 * size_of::<PhaseRecord>() as u64 + SLICES_MAX as u64 * SLICE_BYTES;
 const SLICE_BYTES: u64 = size_of::<BTreeMap<(Role, Action), SliceMeter>>() as u64;
 
@@ -451,7 +451,8 @@ mod tests {
             "{memory_bytes} bytes of memory"
         );
         assert!(bytes < BYTES_MAX as u64, "{bytes} bytes");
-        // If the record were far below the limit, the check above would be too weak.
+        // The largest record must also need more than half of the memory limit. Otherwise, the test
+        // would not show that the limit is tight.
         assert!(
             memory_bytes > MEMORY_BYTES_MAX / 2,
             "{memory_bytes} bytes of memory"

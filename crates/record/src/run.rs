@@ -59,8 +59,8 @@ pub struct Check {
     /// Number of names that were not checked: an operation on them had failed, so they may or may
     /// not exist.
     pub left_out: u64,
-    /// Time that the check took, in nanoseconds. If several workers checked at the same time, the
-    /// longest.
+    /// Time that the check took, in nanoseconds; the longest time of a worker if several workers
+    /// checked at the same time.
     pub duration_ns: u64,
 }
 
@@ -92,7 +92,8 @@ pub struct ErrorRecord {
     pub errno: Fact<i32>,
     /// Description of the error, such as `No space left on device`.
     pub message: String,
-    /// Number of these errors. The other fields describe the first one.
+    /// Number of errors with this operation, call and error number. All other fields describe the
+    /// first of these errors.
     pub count: u64,
     /// Path that the first failed operation used.
     pub first_path: String,
@@ -172,9 +173,8 @@ pub struct SweepStep {
     pub load: Load,
     /// Number of workers that performed operations.
     pub workers: u32,
-    /// Phases of the level: the transactions. If the level has its own pool, the phases before and
-    /// after the transactions are included. Times count from the origin of the run that performed
-    /// the level.
+    /// Phases of the load level. A level with its own pool has all phases; any other level has only
+    /// the transactions. Times count from the origin of the run that performed the level.
     pub phases: Vec<PhaseRecord>,
     /// The run that performed the level, if each level has its own run. Null for the first level,
     /// whose run is described by the record itself.
@@ -225,8 +225,8 @@ pub struct Actual {
     /// was not performed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check_across: Option<Check>,
-    /// The check of a pool that this rank did not create: of a reused pool from an earlier run (by
-    /// count and by sample), or of a pool that another rank had prepared. Null for any other pool.
+    /// The check of a pool that an earlier run or another rank created. A pool of an earlier run is
+    /// checked only by count and by sample. Null if this rank created the pool.
     pub taken: Option<Check>,
     /// Operations that another rank did not see at once. Absent if all operations were seen at
     /// once, or if no operation was checked by another rank.

@@ -1,5 +1,5 @@
 //! Servers that an I/O engine contacts itself, and events in the communication with these servers.
-//! These events exclude calls, which are counted as messages ([`MessagesReading`]).
+//! Calls are not events: they are counted as messages ([`MessagesReading`]).
 
 use core::net::SocketAddr;
 
@@ -22,9 +22,9 @@ pub struct ServerRecord {
     pub export: String,
     /// Number of connections of each worker.
     pub connections: u32,
-    /// User ID that calls state as their caller (AUTH_SYS).
+    /// User ID in the AUTH_SYS credentials of each call.
     pub uid: u32,
-    /// Group ID that calls state as their caller (AUTH_SYS).
+    /// Group ID in the AUTH_SYS credentials of each call.
     pub gid: u32,
     /// Whether connections used a local port below 1024.
     pub privileged_port: bool,

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use system::Fact;
 
-/// The dimension of configurations that were measured separately (`--side`).
+/// Name of the dimension whose values are given with `--side`. Configurations with different values
+/// are measured at different times.
 pub const SIDE: &str = "side";
 
 /// The study that a run belongs to, the run's position in the study, and the state in which the run
@@ -30,9 +31,8 @@ pub struct StudyPart {
     pub attempt: u32,
     /// Position of the run in the order of its block, from 1.
     pub position: u32,
-    /// Name of the side that was measured (`--side`), for example the old or the new kernel, if the
-    /// sides were measured at different times. Null if all configurations of a block were run
-    /// together.
+    /// Name given with `--side`, for example of the old or the new kernel. Null if all
+    /// configurations of a block were run together.
     pub side: Option<String>,
     /// The wait for a quiet machine before the run; null if none was requested.
     pub quiet: Option<QuietTime>,

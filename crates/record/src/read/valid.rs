@@ -20,7 +20,7 @@ use crate::run::{Actual, Load, LocationRecord, Record, SweepStep};
 use crate::sizing::Sizing;
 
 /// Maximum number of load levels in a record, far above the needs of a sweep. A sweep has at most
-/// 64 requested levels, and a few more that bisect the load between two of these.
+/// 64 requested levels, and a few more levels from bisections.
 const SWEEP_STEPS_MAX: usize = 4096;
 /// Maximum length of a host name, in bytes: 64 on Linux, 255 in the DNS.
 const HOSTNAME_BYTES_MAX: usize = 255;

@@ -22,7 +22,7 @@ const STEPS_MAX: usize = 64;
 /// of a table.
 const NAME_BYTES_MAX: usize = 255;
 /// Maximum length of the path of a slow operation, in bytes, because a long path widens a column of
-/// a table. The kernel accepts 4,096.
+/// a table. The kernel accepts paths of at most 4,096 bytes.
 const PATH_BYTES_MAX: usize = 16 << 10;
 
 /// Names of the sums that reports compute over segments, phases, calls and workers.
