@@ -128,7 +128,8 @@ fn add_data(text: &mut String, figures: &ClassicFigures, seconds: i32) {
     }
 }
 
-/// A sum of bytes and its rate in bytes/s, formatted as in the report of that version of PostMark.
+/// A sum of bytes and its rate in bytes/s, formatted as in the report of PostMark version
+/// `edition`.
 fn sum_and_rate(bytes: f64, seconds: i32, edition: Edition) -> (String, String) {
     match edition {
         // Bytes and bytes/s are whole numbers: in the session printed in the paper, 1,337,821 bytes
@@ -193,7 +194,7 @@ pub fn scaled_sum(bytes: f32) -> String {
     }
 }
 
-/// A sum of bytes, formatted as in the report of that version of PostMark.
+/// A sum of bytes, formatted as in the report of PostMark version `edition`.
 pub fn data(bytes: f64, edition: Edition) -> String {
     match edition {
         Edition::V1_0 => scaled_size(bytes as i64, edition),

@@ -143,7 +143,7 @@ fn deviation(gate: &Gate, judged: &Judged) -> String {
     }
 }
 
-/// The table of comparisons that contains a requirement's candidate.
+/// The table of comparisons whose baseline is that of the requirement.
 fn comparisons<'a>(gate: &'a Gate, judged: &Judged) -> Option<&'a Comparisons> {
     let mut tables = gate.comparisons.iter();
     tables.find(|of| of.baseline == judged.baseline)

@@ -54,7 +54,7 @@ pub(crate) struct Unit {
 
 impl Unit {
     /// The largest unit in which the largest latency is at least 1 and the smallest at least 0.01.
-    /// The number of decimals gives the smallest two significant digits.
+    /// The decimals show two significant digits of the smallest latency.
     pub(crate) fn of(ns: impl Iterator<Item = f64>) -> Self {
         const UNITS: [(&str, f64); 3] = [("s", 1e9), ("ms", 1e6), ("µs", 1e3)];
         let (least, most) = ns

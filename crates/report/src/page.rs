@@ -2,8 +2,8 @@
 //! the records embedded. The same records always produce the same bytes.
 //!
 //! The content of a page is a `Document`; submodule `file` adds the HTML around it. The content
-//! security policy of the file forbids every request. It forbids every script except our own, which
-//! is identified by its hash. Embedded records are data, not code.
+//! security policy of the file forbids every request. It forbids every script except the page's
+//! own, which it identifies by a hash. Embedded records are data, not code.
 
 mod calls;
 mod cells;

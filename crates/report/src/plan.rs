@@ -80,8 +80,8 @@ pub fn plan(record: &PlanRecord) -> Document {
     whole
 }
 
-/// Adds the number of files that was chosen for a working set. Without a duration from an earlier
-/// run, adds the range of durations that follows from assumed rates.
+/// Adds the number of files that was chosen for a working set. If neither a calibration nor an
+/// earlier run gives a duration, adds a range of durations that assumed rates give.
 fn sizing(document: &mut Document, record: &PlanRecord) {
     let Some(sizing) = &record.sizing else {
         return;

@@ -107,8 +107,8 @@ fn latencies(document: &mut Document, record: &Record, width: usize) {
 }
 
 /// A chart of columns with heights from 0 to 1. `ends` are the labels at the top and bottom. The
-/// `labels` below the chart are moved so that they do not extend beyond it, and left out if they
-/// would overlap.
+/// `labels` are below the chart. A label that would extend beyond the chart is moved, and a label
+/// that would overlap another is left out.
 fn chart(
     document: &mut Document,
     title: &str,

@@ -96,8 +96,8 @@ pub(crate) fn aa_controls(found: &Comparisons) -> Vec<String> {
     by_metric(found, within.collect())
 }
 
-/// The smallest detectable difference of each metric, over all candidates; `None` without
-/// intervals.
+/// The smallest detectable difference of each metric: the largest value of all candidates. `None`
+/// if no comparison has such a value.
 fn smallest_detectable(found: &Comparisons) -> Option<String> {
     let known = |row: &Comparison| row.estimate()?.smallest_detectable;
     let of_metric = |metric| {
@@ -149,7 +149,8 @@ pub(super) fn more_blocks(found: &Comparisons) -> Option<String> {
     ))
 }
 
-/// Conditions in which configurations differ, and why configurations were not compared; each once.
+/// Lists the conditions in which configurations differ, and the reasons why configurations were not
+/// compared, without duplicates.
 fn details(found: &Comparisons) -> Vec<String> {
     let mut details: Vec<String> = Vec::new();
     for row in &found.rows {

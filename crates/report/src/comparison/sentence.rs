@@ -121,7 +121,8 @@ pub(crate) fn finding(row: &Comparison, candidate: Option<&str>) -> String {
     candidate.map_or(words.clone(), |name| format!("{name} {verb} {words}"))
 }
 
-/// The distance of a ratio from 1 in percent. A ratio that is not 0 is never 100 % less.
+/// The distance of a ratio from 1 in percent. A ratio just above 0 is printed as 99.9 %, never as
+/// 100 %.
 fn change(ratio: f64) -> String {
     let percent = (ratio - 1.0).abs() * 100.0;
     match percent {

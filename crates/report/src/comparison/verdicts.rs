@@ -50,7 +50,7 @@ pub(crate) fn all_reasons(counts: &VerdictCounts) -> String {
 }
 
 /// Names of rules, the most frequent first. A rule is followed by the number of runs that it
-/// applies to, unless these are all `runs`.
+/// applies to, unless that number equals `runs`.
 pub(super) fn reasons(rules: &BTreeMap<String, u32>, runs: u32) -> String {
     let mut rules: Vec<(&String, u32)> = rules.iter().map(|(name, runs)| (name, *runs)).collect();
     // The sort is stable: rules with the same count stay in the order of their names.

@@ -15,12 +15,12 @@ use self::histograms::{Longer, shorter};
 
 /// Maximum size of a page in bytes, for writing and for reading.
 pub const PAGE_BYTES_MAX: usize = 64 << 20;
-/// Maximum size of the uncompressed records in a page, in bytes. Compression usually reduces
-/// records to about a tenth. The largest page contains 48 MiB of compressed records, because Base64
-/// lengthens them by a third. This limit is more than 40 times as large.
+/// Maximum size of the uncompressed records in a page, in bytes. The largest page contains 48 MiB
+/// of compressed records, because Base64 adds a third. Uncompressed records are usually ten times
+/// as large, about 480 MiB.
 pub const RECORDS_BYTES_MAX: u64 = 2 << 30;
-/// Maximum size of the records, in bytes, for the best level of compression. For larger records,
-/// that level would take seconds.
+/// Records of up to this size, in bytes, are compressed with the best level. For larger records,
+/// the best level would take seconds.
 const THOROUGH_BYTES_MAX: usize = 24 << 20;
 const BEGIN: &str = "<script type=\"application/vnd.postmark.records+gzip\" id=\"records\">";
 /// The beginning of the element if the histograms in the records are converted to short texts.

@@ -33,8 +33,8 @@ pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary
         document.note("Percentile curves: not available (the run was made with --no-latencies).");
         return;
     }
-    // Each load level of a sweep has other latencies, so the curves show only the last sustained
-    // level.
+    // Each load level of a sweep has different latencies, so the curves show only the last
+    // sustained level.
     let last = sweep::last_sustained(summary);
     let of_step = last.and_then(|(number, _)| record.actual.sweep_steps.get(number));
     let operations: Vec<&OperationRecord> = match of_step {

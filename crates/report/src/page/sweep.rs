@@ -75,8 +75,8 @@ fn table(steps: &[&SweepStepSummary]) -> Table {
     Table::of(0, &columns, steps)
 }
 
-/// Whether the point of a load level is on the line. The closed loop is not, because it has no
-/// offered load. A level that was not sustained is not, because it did not reach its offered load.
+/// Whether the line of the chart joins the point of a load level. It does not join the closed loop,
+/// which has no offered load, or a level that did not sustain its offered load.
 fn is_joined(step: &SweepStepSummary) -> bool {
     step.complete && step.holds && step.load != Load::Closed
 }
@@ -95,7 +95,7 @@ fn series(
     Series::new(name, of(true).collect()).with_single(single)
 }
 
-/// The part of a caption that explains the points that no line joins.
+/// The part of a caption that explains single points, which are not on the line.
 fn singles(steps: &[&SweepStepSummary]) -> &'static str {
     let others = || steps.iter().filter(|step| !is_joined(step));
     let has_closed = others().any(|step| step.load == Load::Closed);

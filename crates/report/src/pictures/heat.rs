@@ -5,8 +5,8 @@ use super::png::Indexed;
 
 /// Number of shades between the least and the greatest value.
 pub(crate) const SHADES: u8 = 32;
-/// Five colours of the palette viridis (<https://bids.github.io/colormap/>), between which all
-/// others are interpolated.
+/// Five colours of the palette viridis (<https://bids.github.io/colormap/>). All other colours are
+/// interpolated between them.
 const VIRIDIS: [[f64; 3]; 5] = [
     [68.0, 1.0, 84.0],
     [59.0, 82.0, 139.0],

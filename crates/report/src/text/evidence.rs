@@ -116,7 +116,7 @@ pub(crate) fn cached(reads: &ReadsServed) -> Option<f64> {
     reads.fraction.map(|fetched| (1.0 - fetched).max(0.0))
 }
 
-/// The durability level of acknowledged changes and the policy, in a few words.
+/// The durability level of acknowledged changes and the durability policy, in a few words.
 pub(crate) fn acknowledged(durability: &DurabilitySummary) -> String {
     let level = level(durability).unwrap_or_else(|| "not available".to_owned());
     match &durability.stability {

@@ -9,8 +9,8 @@ use verdict::summary::{ObserverRow, ObserverSummary};
 
 /// Maximum number of rows in the table. The record contains all rows.
 const ROWS_MAX: usize = 32;
-/// Largest difference that is not reported, between the calls that a server counted and the calls
-/// that clients sent. It is a share of the sent calls.
+/// If the calls that a server counted differ from the calls that clients sent by more than this,
+/// the difference is reported. The limit is a share of the sent calls.
 const CALLS_DIFFER: f64 = 0.01;
 /// Minimum duration of a phase whose calls are compared. Readings are 100 ms apart and
 /// interpolated, which is too inaccurate for shorter phases.

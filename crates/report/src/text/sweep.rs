@@ -261,7 +261,7 @@ fn of_role(role: Role, name: &str) -> String {
 }
 
 /// The highest rate that meets the SLO, and the lowest rate that does not. If no load level meets
-/// the SLO, the nearest one.
+/// the SLO, the load level with the latency nearest to it.
 fn slo(slo: &SloSummary, sweep_steps: &[SweepStepSummary]) -> String {
     let name = slo_name(slo);
     let nearest = slo

@@ -231,8 +231,8 @@ fn page_of_a_hundred_runs_is_usable_within_a_second() {
     let browser = Browser::start();
     browser.wide(1280);
     let page = page_of_a_hundred();
-    // When the event `domContentLoadedEventEnd` occurs, the script has run. The best of several
-    // attempts counts, because other tests run at the same time.
+    // At the time `domContentLoadedEventEnd`, the script has run. The best of several attempts
+    // counts, because other tests run at the same time.
     let ready = (0..5).map(|_| {
         browser.open(&page);
         let ready =

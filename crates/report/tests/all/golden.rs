@@ -459,7 +459,7 @@ fn report_states_the_overhead_in_one_line() {
 fn report_of_one_worker_does_not_mention_other_workers() {
     let mut record = built::shared(&kept());
     record.spec.workload.workers = Workers::ONE;
-    // A stalled worker would be a reason of the verdict, in which the word `worker` occurs.
+    // The report would name a stalled worker by its number, although the run has only one worker.
     record.actual.stalled.clear();
     record.spec.ack_log = None;
     for phase in &mut record.actual.phases {

@@ -1,6 +1,5 @@
 //! Processing of an untrusted record: it is read, summarized, shown and listed in every format,
-//! written, and read back. `hostile.rs` processes earlier fuzzing finds, seeds and mutated records;
-//! the fuzz target `import` processes its inputs.
+//! written, and read back. The tests in `hostile.rs` and the fuzz target `import` use this module.
 
 use document::sanitize;
 use record::Record;

@@ -1,6 +1,5 @@
-//! The page of an untrusted record: made within a time limit, well-formed and harmless.
-//! `hostile.rs` and `pages.rs` check the pages of their records with these functions, and the fuzz
-//! target `page` checks the pages of its inputs.
+//! The page of an untrusted record: made within a time limit, well-formed and harmless. The tests
+//! in `hostile.rs` and `pages.rs` and the fuzz target `page` use this module.
 
 use std::time::Duration;
 

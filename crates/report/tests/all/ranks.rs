@@ -190,7 +190,7 @@ fn observed_calls_are_compared_with_sent_calls() {
         "moments within 1.5 µs",
         "Calls in whole run: clients sent 1,000,",
         "counted 1,020 (2.0 % more)",
-        // 250 ns of processor time, divided by 1,020 calls, are 0.245 ns for each call.
+        // The observer's processors were busy for 250 ns: 0.245 ns for each of 1,020 calls.
         "0.25 ns",
     ] {
         text.shows(told);
