@@ -163,8 +163,8 @@ impl Drop for AckLog {
         let all_ended = state.logs == 0;
         drop(state);
         self.shared.wanted.notify_one();
-        // While a worker hangs in a system call, dropping the log does not wait for the writer
-        // thread, because the call may never return.
+        // The writer thread ends only after all workers. A worker may hang in a system call for
+        // ever, so the writer thread is awaited only if all workers have ended.
         if let Some(writer) = self.writer.take().filter(|_| all_ended) {
             // The result can be ignored: the writer thread does not panic, and only the last lines
             // of the log can be missing.

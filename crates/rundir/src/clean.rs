@@ -130,7 +130,7 @@ pub fn clean(namespace: &Arc<dyn Namespace>, path: &Path) -> Result<Vec<Cleaned>
     Ok(cleaned)
 }
 
-/// Removes the files of several runs, beginning with the last run. Each removal restores the
+/// Removes the files of several runs, beginning with the latest run. Each removal restores the
 /// directory times from before its run. In the end, the directory therefore has the times from
 /// before the first run.
 fn remove_all(mut abandoned: Vec<Abandoned>) -> impl Iterator<Item = Cleaned> {
@@ -256,7 +256,8 @@ impl Abandoned {
         })
     }
 
-    /// Returns evidence about the run's files, from the kept pool or from the signs of life.
+    /// Returns evidence about the run's files: from the manifest of a kept pool, otherwise from the
+    /// run's heartbeat files.
     fn evidence(&self) -> Evidence {
         let none = Evidence {
             numbers_made: u64::MAX,
@@ -273,8 +274,8 @@ impl Abandoned {
         let mut last_ns = Some(i64::MIN);
         for (first_worker, life) in self.lives() {
             let Some(signs) = life.as_deref().and_then(heartbeat::read) else {
-                // A rank's signs of life are not readable on other hosts, so the time at which this
-                // rank ended is not available.
+                // The heartbeat file of a rank on another host cannot be read. The time at which
+                // that rank ended is therefore not available.
                 last_ns = None;
                 continue;
             };
@@ -289,8 +290,7 @@ impl Abandoned {
         evidence
     }
 
-    /// Returns the names of all ranks' signs of life, each with the number of the rank's first
-    /// worker.
+    /// Returns, for each rank, the number of its first worker and the name of its heartbeat file.
     fn lives(&self) -> Vec<(u32, Option<String>)> {
         let others = self.manifest.ranks.iter();
         let others = others.map(|rank| (rank.first_worker, rank.life.clone()));

@@ -63,8 +63,8 @@ impl Before {
     }
 
     /// Restores the times of a directory if it contains the same files under the same names as in
-    /// the snapshot. If it does not, another process has changed it, and its present times are
-    /// correct.
+    /// the snapshot. Otherwise, another process has changed the directory, and the present times
+    /// are correct.
     pub(crate) fn restore(&self, directory: &dyn Directory) -> Result<(), Errno> {
         let now = Self::read(directory, |_| ())?;
         if (now.names, now.names_sum) != (self.names, self.names_sum) {

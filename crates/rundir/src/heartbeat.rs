@@ -1,11 +1,11 @@
-//! Signs of life: a record of what a run is doing, in memory that outlives the process. After a run
-//! was killed, `clean` reads from them when the run was last alive and which files it was writing.
-//! Without this record, an empty file of the run could not be distinguished from one that a user
-//! made later.
+//! The heartbeat of a run: a record of what the run is doing, in memory that outlives the process.
+//! After a run was killed, `clean` reads from it when the run was last alive and which files it was
+//! writing. Without this record, an empty file of the run could not be distinguished from one that
+//! a user made later.
 //!
-//! The signs of life are in a file in `/dev/shm` that only the run's user can access, so nothing is
-//! written to the target. They are lost when the machine restarts. `clean` then lists, but does not
-//! remove, files that it cannot attribute to the run without the signs of life.
+//! The heartbeat is a file in `/dev/shm` that only the run's user can access, so nothing is written
+//! to the target. It is lost when the machine restarts. `clean` then lists, but does not remove,
+//! files that it cannot attribute to the run without the heartbeat.
 
 use std::fs::File;
 use std::io::Read;
@@ -26,10 +26,11 @@ use crate::worker_status::{PartlyWritten, Slot};
 
 const DIRECTORY: &str = "/dev/shm";
 const PREFIX: &str = "postmark-";
-/// Identifies a file of signs of life with this layout.
+/// Identifies a heartbeat file with this layout.
 const MAGIC: u64 = 0x706f_7374_6d61_726b;
-/// The file is an array of lines, each with `LINE_WORDS` words of 64 bits. The constants below are
-/// indices of words in the first line. Each further line is the status of one operation in flight
+/// A heartbeat file is an array of lines. Each line has `LINE_WORDS` integers of 64 bits, which are
+/// called words. The first line describes the whole run; the constants below are indices of its
+/// words. Each further line is the status of one operation in flight
 /// (`crate::worker_status::Slot`).
 const WORD_MAGIC: usize = 0;
 /// Number of times that the clocks were read.
@@ -40,42 +41,40 @@ const WORD_PAIRS: [[usize; 2]; 2] = [[2, 3], [4, 5]];
 /// Wall-clock time when the run began, and the lowest wall-clock time since then.
 const WORD_BEGAN: usize = 6;
 const WORD_EARLIEST: usize = 7;
-/// Number of directories that contain a manifest of the run. The signs of life are needed until the
+/// Number of directories that contain a manifest of the run. The heartbeat file is needed until the
 /// last of these directories is cleaned. The number is 0 until the directories are prepared, which
 /// is before the run makes its first file.
 const WORD_DIRECTORIES: usize = 8;
 /// Highest wall-clock time since the run began. If the clock was set back, files made earlier can
 /// have later times than the clock's last value.
 const WORD_LATEST: usize = 9;
-/// Index of the word with the number of lines of each worker (one line per operation in flight).
+/// Number of lines of each worker: the maximum number of its operations in flight.
 const WORD_DEPTH: usize = 10;
-/// Maximum size in bytes of a file that is read as signs of life: larger than the signs of life of
-/// any run.
+/// Maximum size in bytes of a heartbeat file that is read, larger than that of any run.
 const BYTES_MAX: u64 = 1 << 26;
 /// If operations are not timed, the run may have continued for this long after its clocks were last
 /// read.
 const TICK_LATE_NS: i64 = 1_000_000_000;
-/// The signs of life of an active run.
+/// The heartbeat of an active run.
 #[derive(Clone, Debug)]
 pub struct Life {
     lines: Arc<Lines>,
     /// Number of lines of each worker, which is its maximum number of operations in flight.
     depth: usize,
-    /// File name in `/dev/shm`; `None` if the signs of life are in private memory.
+    /// File name in `/dev/shm`; `None` if the heartbeat is in private memory.
     name: Option<String>,
     /// The file, locked while the run is alive. Unlike a process number, the lock is also seen by a
     /// `clean` in another PID namespace.
     _locked: Option<Arc<File>>,
 }
 
-/// The last state of an ended run, as recorded in its signs of life.
+/// The last state of an ended run, according to its heartbeat file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LastSigns {
     /// By how much the wall clock was set back during the run, in nanoseconds.
     pub set_back_ns: i64,
-    /// Time at which the run was last active, in nanoseconds since the epoch. This is the time of
-    /// its last completed operation, or the highest wall-clock time that it recorded if that is
-    /// later.
+    /// Time at which the run was last active, in nanoseconds since the epoch: the time of its last
+    /// completed operation or the highest wall-clock time that it recorded, whichever is later.
     pub last_ns: i64,
     /// Names that operations in flight or failed operations were writing.
     pub partly_written: PartlyWritten,
@@ -89,9 +88,9 @@ fn wall_ns() -> i64 {
 }
 
 impl Life {
-    /// Creates the signs of life of a run, in private memory if shared memory is not available.
-    /// `depth` is the maximum number of operations in flight of each worker, `now_ns` the present
-    /// time of the run's clock.
+    /// Creates the heartbeat of a run, in private memory if shared memory is not available. `depth`
+    /// is the maximum number of operations in flight of each worker. `now_ns` is the present time
+    /// of the run's clock.
     pub fn begin(workers: u32, depth: usize, began_unix_ns: u64, now_ns: u64) -> Self {
         let count = 1 + workers as usize * depth;
         let name = format!(
@@ -118,7 +117,7 @@ impl Life {
         life
     }
 
-    /// Signs of life in private memory, for a run that touches no file system.
+    /// Creates a heartbeat in private memory, for a run that touches no file system.
     pub fn private(workers: u32, depth: usize) -> Self {
         Self {
             lines: Lines::private(1 + workers as usize * depth),
@@ -133,8 +132,7 @@ impl Life {
         self.lines[0].0[WORD_DIRECTORIES].store(directories as u64, Ordering::Relaxed);
     }
 
-    /// Returns the file name, which manifests record; `None` if the signs of life are in private
-    /// memory.
+    /// Returns the file name, which manifests record; `None` if the heartbeat is in private memory.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
@@ -180,7 +178,7 @@ impl Life {
         (self.lines[0].0[WORD_LATEST].load(Ordering::Relaxed) as i64).max(wall_ns())
     }
 
-    /// Removes the signs of life of a run that has ended and left nothing on the target.
+    /// Removes the heartbeat file of a run that has ended and left nothing on the target.
     pub fn end(&self) {
         if let Some(name) = &self.name {
             remove(name);
@@ -192,7 +190,7 @@ fn path(name: &str) -> PathBuf {
     PathBuf::from(DIRECTORY).join(name)
 }
 
-/// Splits the bytes of a line into words.
+/// Converts the bytes of a line to integers of 64 bits.
 fn line(bytes: &[u8]) -> [u64; LINE_WORDS] {
     std::array::from_fn(|word| {
         let mut value = [0; 8];
@@ -205,8 +203,8 @@ fn set_back_ns(first: &[u64; LINE_WORDS]) -> i64 {
     i64::try_from(first[WORD_BEGAN].saturating_sub(first[WORD_EARLIEST])).unwrap_or(0)
 }
 
-/// Whether the name has the form of a file name of signs of life. A manifest may have been forged,
-/// so other names are not opened.
+/// Whether the name has the form of a heartbeat file's name. A manifest may be forged, so a file
+/// with any other name is not opened.
 fn is_name(name: &str) -> bool {
     name.strip_prefix(PREFIX).is_some_and(|rest| {
         rest.split('-').count() == 3
@@ -216,7 +214,7 @@ fn is_name(name: &str) -> bool {
     })
 }
 
-/// Opens the signs of life with this name if the file belongs to this user and no other user can
+/// Opens the heartbeat file with this name if the file belongs to this user and no other user can
 /// access it. The owner of the manifest is not checked, because some targets assign one owner to
 /// all files.
 fn open(name: &str, how: OFlags) -> Option<File> {
@@ -232,8 +230,8 @@ fn open(name: &str, how: OFlags) -> Option<File> {
     (is_file && is_owners && facts.st_size as u64 <= BYTES_MAX).then_some(file)
 }
 
-/// Reads the signs of life of a run that has ended. Returns `None` if they do not exist or are not
-/// trusted.
+/// Reads the heartbeat file of a run that has ended. Returns `None` if the file does not exist or
+/// is not trusted.
 pub(crate) fn read(name: &str) -> Option<LastSigns> {
     let mut file = open(name, OFlags::RDONLY)?;
     let mut bytes = Vec::new();
@@ -270,7 +268,7 @@ pub(crate) fn read(name: &str) -> Option<LastSigns> {
 }
 
 /// Records that one more directory of the run was cleaned. After the last directory, removes the
-/// signs of life.
+/// heartbeat file.
 pub(crate) fn cleaned(name: &str) {
     let Some(file) = open(name, OFlags::RDWR) else {
         return;
@@ -293,8 +291,8 @@ fn is_locked(file: &File) -> bool {
     flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
 }
 
-/// Removes the signs of life of this user's killed runs that had made no file yet. Such a run may
-/// have left no manifest, so [`cleaned`] is not called for its signs of life.
+/// Removes the heartbeat files of this user's killed runs that had made no file yet. Such a run may
+/// have left no manifest, so [`cleaned`] is not called for its heartbeat file.
 pub(crate) fn remove_unneeded() {
     let own = format!("{PREFIX}{}-", rustix::process::geteuid().as_raw());
     for entry in std::fs::read_dir(DIRECTORY).into_iter().flatten().flatten() {
@@ -308,7 +306,7 @@ pub(crate) fn remove_unneeded() {
     }
 }
 
-/// Whether the process that the name contains exists. `true` if the name contains no process.
+/// Whether the process whose ID is in the name exists. Also `true` if the name contains no ID.
 fn process_exists(name: &str) -> bool {
     let pid = name.split('-').nth(2).and_then(|pid| pid.parse().ok());
     pid.and_then(Pid::from_raw)
@@ -317,7 +315,7 @@ fn process_exists(name: &str) -> bool {
 
 /// Returns the number of directories with a manifest of a run that has ended; 0 if the process was
 /// killed before it stored this number. `None` if the run is alive, or if the file is not trusted
-/// as signs of life of this user.
+/// as a heartbeat file of this user.
 fn directories(name: &str) -> Option<u64> {
     let file = open(name, OFlags::RDONLY).filter(is_locked)?;
     let mut word = [0; 8];

@@ -19,7 +19,7 @@ use crate::run_directory::RunDirectories;
 /// absence of a name for some seconds.
 const SHOWN_WITHIN: Duration = Duration::from_secs(5);
 
-/// Opens the directories that the first rank has prepared, with this rank's own signs of life.
+/// Opens the directories that the first rank has prepared. `life` is the heartbeat of this rank.
 ///
 /// # Errors
 /// Returns an error if a directory does not contain the first rank's manifest, or cannot be used.

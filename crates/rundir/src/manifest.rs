@@ -72,7 +72,7 @@ pub(crate) struct Manifest {
     /// Time at which the run began, if this manifest replaced an earlier one.
     #[serde(default)]
     pub born: Option<Stamp>,
-    /// Name of the file with the run's signs of life; `None` if the run has none.
+    /// Name of the run's heartbeat file; `None` if the run has no such file.
     #[serde(default)]
     pub life: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -96,7 +96,7 @@ pub struct OtherRank {
     pub first_worker: u32,
     pub process: u32,
     pub host: String,
-    /// Name of the file with the rank's signs of life, on the rank's host.
+    /// Name of the rank's heartbeat file, on the rank's host.
     pub life: Option<String>,
 }
 
@@ -158,10 +158,10 @@ impl Manifest {
         VERSION
     }
 
-    /// Writes the manifest durably into a directory. The returned mark keeps it locked. The
-    /// manifest is complete and locked before it gets its name, so no other process reads a partial
-    /// one. Also fills in the modes of the run's files, derived from the mode that the file system
-    /// assigns to the manifest.
+    /// Writes the manifest durably into a directory. The returned mark keeps the manifest locked.
+    /// The manifest is complete and locked before it gets its name, so no other process reads a
+    /// partial manifest. Also fills in the modes of the run's files, derived from the mode that the
+    /// file system assigns to the manifest.
     pub(crate) fn write(&mut self, directory: &dyn Directory) -> Result<Box<dyn Mark>, Errno> {
         let mut tries_left = 10;
         loop {
@@ -327,7 +327,8 @@ pub(crate) fn inode(facts: &Facts) -> u64 {
     facts.identity.map_or(0, |identity| identity.inode)
 }
 
-/// Whether the file system assigns its own mode to a file made with [`DRAFT_MODE`].
+/// Whether the file system assigns its own mode to a file made with [`DRAFT_MODE`]. `given` is the
+/// mode of the file.
 fn is_of_its_own(given: u32) -> bool {
     given & !DRAFT_MODE != 0
 }

@@ -31,9 +31,10 @@ pub struct Evidence {
     pub is_complete: bool,
 }
 
-/// Bounds on the creation times of a run's files, derived from the time at which the run ended.
-/// Three bounds are needed, for two reasons. The kernel's clock for file times advances only every
-/// few milliseconds. A call in flight may create its file after the last sign of life.
+/// Bounds on the creation times of a run's files, derived from the time at which the run was last
+/// active. Three bounds are needed, for two reasons. The kernel's clock for file times advances
+/// only every few milliseconds. A call in flight may create its file after the run's last
+/// heartbeat.
 #[derive(Clone, Copy, Debug)]
 pub struct EndStamps {
     /// A file created before this time existed before the run ended.
@@ -46,13 +47,13 @@ pub struct EndStamps {
 
 impl EndStamps {
     pub(crate) fn new(last_ns: i64) -> Self {
-        /// The resolution of the kernel's clock for file times is finer than this.
+        /// Upper bound for the resolution of the kernel's clock for file times.
         const STAMPED_WITHIN_NS: i64 = 20_000_000;
         /// Maximum time from the run's reading of the clock until the kernel reads the clock for
         /// the times of a file.
         const READ_WITHIN_NS: i64 = 1_000_000;
         /// A call that was in flight when the run ended may have created its file up to this long
-        /// after the last sign of life.
+        /// after the last heartbeat.
         const UNDER_WAY_NS: i64 = 2_000_000_000;
         Self {
             certainly: stamp(last_ns.saturating_sub(STAMPED_WITHIN_NS)),
@@ -159,8 +160,8 @@ impl<'a> Ownership<'a> {
         if facts.names.is_some_and(|names| names > 1) {
             return *self.linked.entry(identity).or_insert(changed);
         }
-        // The last name is removed next. The inode may then be reused for another file, so the
-        // entry must not remain.
+        // The caller removes the last name of the file next. The inode may then be reused for
+        // another file, so the entry in `linked` must not remain.
         self.linked.remove(&identity).unwrap_or(changed)
     }
 
@@ -197,8 +198,9 @@ impl<'a> Ownership<'a> {
         }
         let is_partly_written = self.is_partly_written((kind, number));
         let born = self.born_before_removals(facts);
-        // A file created by a call in flight is allowed a later creation time. The signs of life do
-        // not record directories and links in flight, so this applies to every directory and link.
+        // A file created by a call in flight may have a creation time after the run's last
+        // heartbeat. The heartbeat does not record directories and links in flight, so any
+        // directory or link may have such a time.
         let is_under_way =
             is_partly_written || matches!(kind, NameKind::Directory | NameKind::SymbolicLink);
         // Contents are checked first, because only they can prove that a file is not the run's.
@@ -386,7 +388,7 @@ fn earlier((seconds, nanoseconds): Stamp, ns: i64) -> Stamp {
     if ns == 0 {
         return (seconds, nanoseconds);
     }
-    // Allows one second more, because the clock may have been set back slightly further than the
+    // Subtracts one second more, because the clock may have been set back slightly further than the
     // run observed.
     let born_ns = seconds
         .saturating_mul(1_000_000_000)

@@ -34,8 +34,8 @@ impl<'a> Pool<'a> {
     }
 }
 
-/// Whether `found` consists of pieces that each start with the beginning of the text. The first
-/// piece has at least `low` bytes. The last piece may continue beyond `found`.
+/// Whether `found` consists of pieces that are each a beginning of `text`. The first piece has at
+/// least `low` bytes. The last piece may be cut off at the end of `found`.
 fn is_pieces(text: &[u8], low: u64, found: &[u8]) -> bool {
     let mut begins_here = vec![false; found.len()];
     begins_here[..1].fill(true);

@@ -32,8 +32,8 @@ const NAMED_MAX: usize = 5;
 pub fn prepare(wish: &LayoutRequest) -> Result<(RunDirectories, Vec<usize>), PrepareError> {
     let mut run_directories = RunDirectories::none(wish.life.clone());
     let mut run_directory_of = Vec::new();
-    // Spare file descriptors, which are closed on failure. Cleaning up the directories prepared so
-    // far needs descriptors, even if the process has reached its limit.
+    // Reserves file descriptors, and closes them on failure. The cleanup then has enough
+    // descriptors, even if the process has reached its limit.
     let spare = wish
         .locations
         .first()

@@ -19,8 +19,8 @@ use crate::worker_status::WrittenName;
 /// Maximum number of names in [`CleanUp::left`]. Further names that remain are only counted.
 const LEFT_MAX: usize = 100;
 
-/// Maximum total length of the names of one directory, in bytes: enough for fifty million files. If
-/// a directory contains more, a second `clean` removes the remaining files.
+/// Maximum total length of the names of one directory, in bytes: enough for fifty million short
+/// names. If a directory contains more, a second `clean` removes the remaining files.
 const NAMES_BYTES_MAX: usize = 512 << 20;
 
 pub(crate) struct Removal<'a> {

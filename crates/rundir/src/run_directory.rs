@@ -40,7 +40,7 @@ pub struct RunDirectories {
     pub(crate) all: Vec<RunDirectory>,
     /// Directories that the first rank has prepared, if this process is another rank.
     joined: Vec<Landmark>,
-    /// The run's signs of life, which are needed until the last directory is cleaned.
+    /// The run's heartbeat, whose file is needed until the last directory is cleaned.
     pub(crate) life: Life,
 }
 
@@ -222,9 +222,9 @@ impl RunDirectories {
     /// first rank removes the directories that other ranks have joined.
     pub fn leave(&self, evidence: &Evidence, progress: &mut dyn FnMut(u64)) -> CleanUp {
         let mut done = CleanUp::default();
-        // The last directory is removed first. If two run directories are in the same parent
-        // directory, the removal of the first one restores the parent's times last. These are the
-        // times from before the run.
+        // The directories are removed in reverse order. If two of them have the same parent, the
+        // first directory is removed last, and its removal restores the parent's times from before
+        // the run.
         for run_directory in self.all.iter().rev() {
             let before = done.files;
             let part = run_directory.leave(evidence, &mut |files| {
@@ -236,7 +236,7 @@ impl RunDirectories {
             done.left.extend(part.left);
             done.incomplete |= part.incomplete;
         }
-        // If manifests remain, a later `clean` needs the signs of life to determine the time at
+        // If manifests remain, a later `clean` needs the heartbeat file to determine the time at
         // which the run ended.
         match self.all.iter().filter(|one| one.is_marked()).count() {
             0 => self.life.end(),

@@ -139,7 +139,7 @@ pub fn verify_log(
     let history = read(ack_log)?;
     let (header, replay, ended) = (history.header, history.replay, history.ended);
     // If all workers ended but the log records no number of removed files, the run may have removed
-    // all of them.
+    // any of its files.
     let may_be_removed = history.removed.map_or(ended, |removed| removed > 0);
     let may_be_gone = may_be_removed || (ended && replay.leaves_nothing());
     let directories = find_directories(namespace, path, &header, may_be_gone)?;
@@ -364,7 +364,7 @@ mod tests {
         // other at its original path.
         assert_eq!(find(&top.join("b"), &[&a, &b], true), both);
         assert_eq!(find(&a, &[&a, &b], true), both);
-        // The second directory was moved.
+        // `c` is moved away from its original path.
         let elsewhere = top.join("elsewhere");
         fs::create_dir(&elsewhere).unwrap();
         fs::rename(&c, elsewhere.join("postmark-2")).unwrap();

@@ -1,5 +1,5 @@
-//! The status of each worker during a run. It is stored in lines of memory that may outlive the
-//! process: see [`crate::heartbeat`].
+//! The status of each worker during a run. It is stored in memory that may outlive the process: see
+//! [`crate::heartbeat`].
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
@@ -16,7 +16,7 @@ pub struct Slot {
     line: LineHandle,
 }
 
-/// Indices of a slot's words.
+/// Indices of the 64-bit integers in a slot.
 mod word {
     /// Progress of the current phase, in files or transactions: done (successfully or not), and
     /// total.
@@ -69,7 +69,7 @@ pub enum Aside {
     AckLog,
 }
 
-/// The phrase of each aside in messages; a path follows it.
+/// The phrase of each [`Aside`] in messages; a path follows it.
 const ASIDES: [(Aside, &str); 9] = [
     (Aside::OpenSession, "open a session"),
     (Aside::MakeDirectory, "make directory"),
@@ -110,7 +110,7 @@ pub struct UnderWay {
     pub number: u64,
 }
 
-/// First value of [`word::WHAT`] that represents an aside; smaller values represent actions.
+/// First value of [`word::WHAT`] that represents an [`Aside`]; smaller values represent actions.
 const ASIDES_FROM: u64 = 1 << 8;
 
 impl Slot {
@@ -134,7 +134,8 @@ impl Slot {
         self.tell(intent.action as u64, intent.place, intent.number);
     }
 
-    /// Records an aside, performs it, and returns the result of `act`.
+    /// Performs `act`, a call outside of the workload's operations, and returns its result. The
+    /// slot shows the call while it is in flight.
     pub fn aside<A>(
         &self,
         aside: Aside,
@@ -149,7 +150,7 @@ impl Slot {
         answer
     }
 
-    /// Records the operation or aside in flight. `what` is the number of an action, or, from
+    /// Records the operation or [`Aside`] in flight. `what` is the number of an action, or, from
     /// [`ASIDES_FROM`] on, the code of an aside and a kind of name.
     #[inline]
     fn tell(&self, what: u64, place: u32, number: u64) {
@@ -188,7 +189,7 @@ impl Slot {
         self.line[word::TICKET].store(self.get(word::TICKET) + 1, Ordering::Release);
     }
 
-    /// Returns the operation or aside in flight; `None` if none is in flight, or if it changed
+    /// Returns the operation or [`Aside`] in flight; `None` if none is in flight, or if it changed
     /// during the call.
     pub fn under_way(&self) -> Option<UnderWay> {
         let ticket = self.line[word::TICKET].load(Ordering::Acquire);
@@ -202,14 +203,14 @@ impl Slot {
             .then_some(seen)
     }
 
-    /// Returns the time of the last completed operation, read from a slot's line of an ended run; 0
-    /// if not available.
+    /// Returns the time of the last completed operation; 0 if not available. `line` is the slot's
+    /// line in the heartbeat file of an ended run.
     pub fn last_stamp_ns(line: &[u64; LINE_WORDS]) -> u64 {
         line[word::STAMP]
     }
 
-    /// Returns names that may be partly written, read from a slot's line of an ended run. They are
-    /// the names of the operation in flight and of the last failed operations.
+    /// Returns names that may be partly written: those of the operation in flight and of the last
+    /// failed operations. `line` is the slot's line in the heartbeat file of an ended run.
     pub fn partly_written(line: &[u64; LINE_WORDS]) -> Vec<WrittenName> {
         let mut names = match doing(line[word::WHAT]) {
             Doing::Operation(action) if line[word::TICKET] % 2 == 1 => {

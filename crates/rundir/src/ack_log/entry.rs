@@ -251,7 +251,8 @@ pub(crate) fn read(
         let (stated, text) = take_apart(&bytes).unzip();
         let is_good = text.is_some_and(|text| stated == Some(checksum(before, text)));
         // Each checksum is seeded with the checksum of the line before. A damaged line may still
-        // state its correct checksum, so the next line is checked with the stated one.
+        // state its correct checksum, so the next line is checked with the checksum that the
+        // damaged line states.
         before = stated.unwrap_or(before);
         match (text.filter(|_| is_good), bad) {
             (None, _) if line == 1 => {

@@ -43,7 +43,7 @@ pub(super) fn make(
             Err(errno) => ("make a directory in", location, errno),
         };
         let (_, _, errno) = failed;
-        // Only this run uses the name, and only an empty directory is removed.
+        // The removal is safe: only this run uses the name, and only an empty directory is removed.
         let removed = manifest::remove_by_name(&*users, &name);
         // Both errors are `NOENT` if `clean` in another PID namespace mistook the directory for
         // that of a killed run and removed it.
