@@ -166,7 +166,7 @@ impl Load {
     }
 }
 
-/// One load level of a sweep, performed by the run of the record or by a run of its own.
+/// One load level of a sweep, performed by the run of the record or by a separate run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepStep {
     /// Requested load: a closed loop, a rate, or a number of workers or ranks.

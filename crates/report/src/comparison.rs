@@ -44,8 +44,8 @@ pub fn document(found: &Comparisons) -> Document {
 
 /// What a table compares, and its blocks, runs and verdicts, as one line.
 pub(crate) fn title(found: &Comparisons) -> String {
-    // A line can break only at the ordinary space. The no-break spaces after it separate the two
-    // parts, or indent the second part on a line of its own.
+    // The line can break only at the ordinary space. After a break, the no-break spaces indent the
+    // size.
     format!("{} \u{a0}\u{a0}{}", subject(found), size(found))
 }
 

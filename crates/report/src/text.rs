@@ -69,8 +69,8 @@ pub fn report(record: &Record) -> Document {
     report
 }
 
-/// Adds the figures that the 1997 paper lists, or only the elapsed time if the workload is not that
-/// of the paper.
+/// Adds the figures that the PostMark paper of 1997 lists. For any other workload than that of the
+/// paper, adds only the elapsed time.
 pub(crate) fn elapsed(document: &mut Document, summary: &Summary) {
     match &summary.paper {
         Some(paper) => self::paper(document, paper),

@@ -293,8 +293,8 @@ impl State {
 
 impl Log {
     /// Logs an operation that is about to be issued. If the operation changes something, its entry
-    /// and all earlier acknowledgements are on disk when this returns. The caller must pass the
-    /// result to [`acknowledges`](Self::acknowledges) when the operation is done.
+    /// and all earlier acknowledgements are on disk when this function returns. The caller must
+    /// pass the result to [`acknowledges`](Self::acknowledges) when the operation is done.
     pub fn begins(
         &mut self,
         intent: &Intent,

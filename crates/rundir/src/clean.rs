@@ -327,8 +327,8 @@ fn remove_unmarked(
     if !is_of_that_time || namespace.is_alive(process) || facts.owner != user {
         return None;
     }
-    // Only an empty directory is removed: a directory with files and without a manifest may be a
-    // user's.
+    // Only an empty directory is removed. A directory with files and without a manifest may belong
+    // to a user.
     match manifest::gone(parent.remove(name, &facts)) {
         Ok(()) => {}
         Err(Errno::NOTEMPTY) => return None,

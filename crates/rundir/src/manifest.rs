@@ -56,9 +56,10 @@ pub(crate) struct Manifest {
     pub began_unix_ns: u64,
     /// Highest running number in a file name. The lowest is 1.
     pub numbers_max: u64,
-    /// If more than 1, the files are in the subdirectories `s0`, `s1`, ... that the run makes.
+    /// Number of subdirectories. If more than 1, the run makes `s0`, `s1`, ... and puts its files
+    /// in these subdirectories.
     pub subdirectories: u32,
-    /// If more than 1, each worker has its own directory: `w0`, `w1`, ...
+    /// Number of pools. If more than 1, each pool has its own directory: `w0`, `w1`, ...
     #[serde(default)]
     pub workers: u32,
     /// Layout and names of a mix's files and directories; `None` for a classic run.
@@ -306,7 +307,7 @@ fn is_here(host: &str) -> bool {
     rustix::system::uname().nodename().to_string_lossy() == host
 }
 
-/// Removes the file that has this name now, whatever its identity, because only the run uses the
+/// Removes the file with this name without checking its identity, because only the run uses the
 /// name.
 pub(crate) fn remove_by_name(directory: &dyn Directory, name: &str) -> Result<(), Errno> {
     let facts = directory.facts_of(name.as_bytes())?;

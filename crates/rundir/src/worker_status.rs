@@ -100,7 +100,7 @@ pub enum Doing {
 /// An operation in flight, or a call outside of the workload's operations (an aside).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnderWay {
-    /// A number that is unique among the operations and asides of this slot.
+    /// A number that is unique among all operations and calls that this slot has recorded.
     pub ticket: u64,
     pub doing: Doing,
     /// Index of the file's directory, as in [`Intent::place`]; for a directory of the pool, the

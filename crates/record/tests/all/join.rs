@@ -21,8 +21,9 @@ use verdict::Summary;
 
 #[derive(Clone, Debug)]
 struct Did {
-    /// For each operation: its latency in nanoseconds, and the second of its issue. Operations of
-    /// even seconds belong to the first segment, those of odd seconds to the second segment.
+    /// For each operation: its latency in nanoseconds, and the time of its issue in whole seconds.
+    /// Operations issued in even seconds are in segment 0, those issued in odd seconds in segment
+    /// 1.
     operations: Vec<(u64, u64)>,
     began_ns: u64,
     failed: u64,

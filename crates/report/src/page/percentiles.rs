@@ -1,6 +1,6 @@
 //! Percentile curves: latency against the share of operations that did not exceed it. The
-//! horizontal axis is log(1/(1-p)), so that each further nine of the percentile has the same width.
-//! A curve ends where fewer than ten operations are beyond the percentile.
+//! horizontal axis is log(1/(1-p)), so that 90 %, 99 % and 99.9 % are equally far apart. A curve
+//! ends where fewer than ten operations are beyond the percentile.
 
 use std::collections::BTreeMap;
 
@@ -123,7 +123,7 @@ fn by_operation(document: &mut Document, operations: &[&OperationRecord], which:
     self::curves(document, &title, caption, what, &curves);
 }
 
-/// The name of what is measured: response time if operations have due times, else latency.
+/// The name of the measured time: response time if operations have due times, else latency.
 pub(super) fn what<'a>(
     operations: impl IntoIterator<Item = &'a &'a OperationRecord>,
 ) -> &'static str {

@@ -182,8 +182,8 @@ fn many_workers(record: &mut Record) {
     }
 }
 
-/// A record as large as those of earlier versions of the program: all kinds of operations for half
-/// an hour, and full-precision latencies for each second.
+/// A record as large as the records that earlier versions of the program wrote: all kinds of
+/// operations for half an hour, and full-precision latencies for each second.
 #[test]
 fn page_of_the_largest_record_stays_within_the_time_limit() {
     let base = built::private(&kept());

@@ -45,7 +45,7 @@ fn rows(page: &str) -> Vec<Vec<Shown>> {
     .collect()
 }
 
-/// Whether a line contains these words in this order.
+/// Whether `line` contains all `words` in order.
 fn has(line: &str, words: &[&str]) -> bool {
     let mut rest = line;
     words.iter().all(|word| match rest.split_once(word) {
@@ -57,8 +57,8 @@ fn has(line: &str, words: &[&str]) -> bool {
     })
 }
 
-/// Checks that a row of the page with this name contains all values, and that a line of the text
-/// contains the same cells. Returns the number of such rows.
+/// Checks that a row named `name` on the page contains all `values`, and that a line of the text
+/// contains all cells of such a row. Returns the number of rows with this name and these values.
 fn same(what: &str, (page, text): (&[Vec<Shown>], &str), name: &str, values: &[f64]) {
     let is_near = |one: f64, other: f64| (one - other).abs() <= one.abs() * 1e-9;
     let has_values = |row: &&Vec<Shown>| {

@@ -41,7 +41,7 @@ pub fn run<'a>(record: &'a Record, json: &'a str) -> PageRun<'a> {
     }
 }
 
-/// A record whose transactions have this many slices with these operations.
+/// A record whose transactions have `slices` slices, each with all `actions`.
 pub fn over_time(slices: u64, actions: &[Action]) -> Record {
     filled(built::private(&kept()), slices, actions)
 }

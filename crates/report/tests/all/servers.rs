@@ -11,8 +11,8 @@ use crate::built;
 
 const RUN: &str = include_str!("../golden/run.json");
 
-/// The stored record of a real run, changed as if the run had used the engine `nfs`, with these
-/// counts of the server.
+/// The stored record of a real run, changed as if the run had used the engine `nfs`. `counts` are
+/// the events in its communication with the server.
 fn on_server(counts: ServerCounts) -> Record {
     let mut record = Record::from_json(RUN).unwrap();
     record.spec.engine = EngineName::from_name("nfs").unwrap();

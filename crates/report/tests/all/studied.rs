@@ -40,7 +40,7 @@ struct Made {
     records: Vec<(u64, Record, String)>,
 }
 
-/// The runs of a study with this many blocks: xfs achieves 0.7 of ext4's rate, and one run is
+/// The runs of a study with `blocks` blocks: xfs achieves 0.7 of ext4's rate, and one run is
 /// INVALID.
 fn made(blocks: u32) -> Made {
     let design = Design::parse(DESIGN).unwrap();

@@ -72,7 +72,7 @@ pub(crate) enum Line {
     },
 }
 
-/// Returns the checksum of a line with this text, if the line before it has the checksum `before`.
+/// Returns the checksum of a line. `before` is the checksum of the preceding line.
 pub(crate) fn checksum(before: u64, text: &[u8]) -> u64 {
     xxh3_64_with_seed(text, before)
 }
@@ -376,7 +376,7 @@ mod tests {
         }
     }
 
-    /// Returns an acknowledgement log that consists of a header and these texts.
+    /// Returns an acknowledgement log that consists of a header and a line for each text.
     fn ack_log(texts: &[&str]) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut before = push(0, &header(&head()).unwrap(), &mut bytes);

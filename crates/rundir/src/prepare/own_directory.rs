@@ -25,7 +25,8 @@ pub(super) fn make(
     manifest: Manifest,
 ) -> Result<RunDirectory, PrepareError> {
     let seconds = manifest.began_unix_ns / 1_000_000_000;
-    // Limits the further attempts after lost replies, in case the server loses every reply.
+    // Number of further attempts after lost replies. It is limited, because the server may lose
+    // every reply.
     let mut unknown_left = 3;
     for attempt in 0..1_000 {
         let name = format!(

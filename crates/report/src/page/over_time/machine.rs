@@ -80,7 +80,7 @@ fn data(series: &[Series], cell: impl Fn(f64) -> Cell) -> Table {
     table
 }
 
-/// The time of all processors in these slices, in nanoseconds; `None` if it is 0 or not available.
+/// The time of all processors in `slices`, in nanoseconds; `None` if it is 0 or not available.
 fn processor_time(machine: &MachineOverTime, slices: &Range<usize>) -> Option<u64> {
     let total = machine.system.total_ns.sum(slices);
     total.filter(|total| *total > 0)
