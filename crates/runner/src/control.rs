@@ -95,7 +95,7 @@ impl Control {
         Arc::clone(&self.signal)
     }
 
-    /// Returns a handle for another run that ends with the same signal.
+    /// Returns a separate handle for another run. The handles share only the signal variable.
     pub(crate) fn for_another(&self) -> Self {
         Self::stopped_by(self.signal())
     }
@@ -109,8 +109,8 @@ impl Control {
         (signal != 0).then_some(signal)
     }
 
-    /// The reason that is sent to other ranks if this rank stops the run: the signal number, or 0
-    /// without a signal.
+    /// The signal number that is sent to other ranks if this rank stops the run; 0 if no signal
+    /// arrived.
     fn stop_reason(&self) -> Option<u32> {
         self.is_stopping()
             .then(|| self.signal.load(Ordering::Relaxed) as u32)

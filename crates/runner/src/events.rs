@@ -28,7 +28,7 @@ pub enum Stage {
     Cool,
     /// After the transactions, names and sizes in the pool are compared with the expected ones.
     Check,
-    /// Ranks check operations that other ranks acknowledged.
+    /// Each rank checks that acknowledged operations of another rank are visible.
     CheckAcross,
     RemoveDirectories,
     /// The files of an unfinished run are removed.
@@ -62,12 +62,13 @@ pub struct Second {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// All file access on the targets uses the rights of a user other than the process's own.
+    /// The run accesses files with the rights of this user, not with those of the process's own
+    /// user.
     OtherUser(OtherUser),
     PhaseStarted(Stage, Progress),
     /// A load is about to be applied. The number is the index of the load in its sequence, from 0.
-    /// If each load has a new pool, the event is sent before the run that creates the pool. The
-    /// duration is the estimated maximum until the last load has ended; `None` if it is not known.
+    /// The duration is the estimated maximum time until the last load ends; `None` if it is
+    /// unknown. If each load has a new pool, the event precedes the run that creates the pool.
     Load(u32, Load, Option<Duration>),
     /// Progress of a stage, sent a few times a second without delaying the workers.
     PhaseProgress(Stage, Progress),
@@ -83,14 +84,14 @@ pub enum Event {
     /// All preflight checks passed and the first stage is about to start. Contains the initial
     /// record, without results. Sent only if [`Events::takes_records`] is true.
     RecordOpened(Box<Record>),
-    /// A part of the run completed. Sent outside of every phase, while no worker performs
-    /// operations. If the run syncs, the event follows the sync of the part. The event for the
-    /// deletion is the last one, and follows [`Stage::FreeSpace`]. Runs that do not sync send this
-    /// event only for load levels of a sweep.
+    /// A phase or a load has completed. Sent between phases, while no worker performs operations.
+    /// If the run syncs, the event follows the sync of the phase. The event of the deletion also
+    /// follows [`Stage::FreeSpace`]. Runs that do not sync send this event only for load levels of
+    /// a sweep.
     PhaseRecorded(Box<Completed>),
-    /// The record of all ranks, merged from the parts that are complete. Rank 0 of several ranks
-    /// sends it at the start of the run, and after each part that all ranks completed. Sent only if
-    /// [`Events::takes_records`] is true.
+    /// The merged record of all ranks, without incomplete phases. Only rank 0 of a run with several
+    /// ranks sends it: at the start of the run, and after each phase that all ranks completed. Sent
+    /// only if [`Events::takes_records`] is true.
     RecordMerged(Box<Record>),
 }
 

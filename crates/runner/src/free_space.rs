@@ -13,9 +13,8 @@ use system::{DeviceNumber, Fact, Sources, Target};
 use workload::WorkloadError;
 use workload::{Action, Followed, Plan, Planner, Volume, Workload};
 
-/// Bytes of a directory entry with a name of up to 16 bytes, and of its share of the unused space
-/// in directory blocks, which are half to three quarters full. For the same reason, each further
-/// byte of a longer name counts twice.
+/// Estimated size in bytes of a directory entry with a name of up to 16 bytes. About half of it is
+/// unused space, because directory blocks are only half to three quarters full.
 const NAME_BYTES: u64 = 32;
 
 /// Assumed block size in bytes if the file system reports none. 4 KiB is the most common size.
@@ -200,9 +199,8 @@ impl Volumes {
 
     /// Computes the totals of all operations of the workload, and the space that they need.
     ///
-    /// If the workload is too large, only a part of it is computed operation by operation. The
-    /// files beyond this part are extrapolated from it. The totals do not include the transactions
-    /// beyond this part.
+    /// If the workload is too large, only its first part is computed operation by operation. The
+    /// files of the rest are extrapolated. The totals exclude the transactions of the rest.
     pub(crate) fn plan(&self, workload: &Workload) -> Result<(Plan, Room), WorkloadError> {
         let followed = Followed::of(workload);
         let part = followed.map_or_else(|| workload.clone(), |followed| followed.part(workload));
@@ -249,9 +247,8 @@ impl Volumes {
                 volumes,
             });
         }
-        // A plan computes only a part of a large workload. If the pool keeps growing after that
-        // part, only the upper bound is known. A pool that does not grow has nearly reached its
-        // peak by that point.
+        // The plan of a large workload ends before the last transaction. If the pool still grows
+        // after the end of the plan, only the upper bound is known.
         if is_cut(workload) && workload.grows() {
             return Ok(Room {
                 exact: false,

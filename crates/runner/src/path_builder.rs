@@ -236,8 +236,8 @@ fn extended<'a>(intent: &Intent, name: Name<'a>, value: &'a mut [u8; 16]) -> Ope
     }
 }
 
-/// Builds the operation that creates or reads a symbolic link. Its target is a file in the same
-/// directory.
+/// Builds the operation that creates or reads a symbolic link. The target of the link is a file in
+/// the same directory.
 #[inline]
 fn symbolic_link<'a>(
     intent: &Intent,

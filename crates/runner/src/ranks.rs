@@ -133,8 +133,8 @@ impl Processes {
         }
     }
 
-    /// Checks that all processes run the same program with the same options. Returns the entries in
-    /// the manifest for all processes but the first, and the host name of the first process.
+    /// Checks that all processes run the same program with the same options. Returns the manifest
+    /// entries of all processes except the first, and the host name of the first process.
     pub(crate) fn introduce(
         &self,
         request: &RunSpec,

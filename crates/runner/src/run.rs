@@ -101,7 +101,7 @@ pub fn prepare<'e, S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     )
 }
 
-/// Performs [`prepare`] for any I/O engine and clock.
+/// Implements [`prepare`] without type parameters.
 pub(crate) fn prepare_on<'e>(
     request: &RunSpec,
     engine: Arc<dyn Engine>,
@@ -184,8 +184,8 @@ fn begin<'e>(
     })))
 }
 
-/// Claims the directories of the run. If another process fails to do so, this process releases
-/// them.
+/// Claims the directories of the run. If another process cannot claim or open them, this process
+/// releases the directories.
 ///
 /// The inner error is the reason why a call on the directories did not return.
 fn take_place(

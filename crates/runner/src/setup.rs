@@ -25,7 +25,7 @@ use crate::processes::PlaceOfAll;
 use crate::run_target::{Taken, TakenLocation};
 use crate::timed_call::{Call, Waiter};
 
-/// The action in error messages. A path follows it.
+/// A verb phrase for error messages, which continue with a path.
 const TAKE_PLACE: &str = "make the run directory in";
 
 /// Claims the directories. With several processes, the first process claims them and the others
@@ -254,8 +254,8 @@ fn reuse_pool(
     Ok(Taken {
         run_directories: run_directories.collect(),
         owned: Arc::new(places),
-        // A shared pool without transactions may be used by any number of workers. A worker without
-        // a recorded position starts at the default position.
+        // If the earlier run only prepared a shared pool, this run may have more workers. A worker
+        // without a recorded position starts at the default position.
         positions: vec![Position::default(); workload.workers.count() as usize]
             .into_iter()
             .enumerate()

@@ -58,7 +58,8 @@ pub(crate) fn leave_all(
         .as_ref()
         .is_some_and(|clean_up| clean_up.incomplete);
     let stays = waiter.control.processes().tell_incomplete(stays);
-    // If files remain, the status of this process is kept for a later clean-up, which reads it.
+    // `end` removes the status file of this process. A later clean-up needs the file, so it is
+    // removed only if no files of the run remain.
     if let (Some(false), false) = (stays, is_first || left.abandoned) {
         life.end();
     }
@@ -199,10 +200,9 @@ fn leave(
     )
 }
 
-/// Does not close files on a hanging target, because closing them could block this thread forever.
-/// The exit of this process may still block on these files. If the target has a server, a second
-/// process performs the run. The process that the user started does not wait for the exit of the
-/// second process.
+/// Leaves files on a hanging target open, because closing them could block this thread forever. The
+/// exit of this process closes them and may also block. Therefore a child process performs runs on
+/// targets with a server, and its parent does not wait for its exit.
 pub(crate) fn leave_open<T>(of_target: T) {
     std::mem::forget(of_target);
 }

@@ -27,8 +27,8 @@ struct Introduction {
     seen: OtherRank,
 }
 
-/// Checks that all ranks run the same program with the same options. Returns the entries in the
-/// manifest for all ranks but the first, and the host name of the first rank.
+/// Checks that all ranks run the same program with the same options. Returns the manifest entries
+/// of all ranks except the first, and the host name of the first rank.
 pub(super) fn introduce(
     ranks: &Ranks,
     request: &RunSpec,

@@ -63,8 +63,7 @@ pub(super) struct Slot {
     wanted: u16,
 }
 
-/// A claim on a file: exclusive, or shared with other readers. A claim is a plain value, so that a
-/// pool in another process could also issue it.
+/// A claim on a file: exclusive, or shared with other readers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Claim {
     shard: u32,
@@ -108,8 +107,8 @@ impl SharedPool {
     }
 
     pub(super) fn publish(&self, file: File) {
-        // Files are numbered from 1, and popularity ranks from 0. With the subtraction, each shard
-        // of a newly prepared pool has as many files as there are ranks for it.
+        // Files are numbered from 1, and popularity ranks from 0. The subtraction distributes files
+        // and ranks over the shards alike.
         let shard = &self.shards[((file.file - 1) % SHARDS as u64) as usize];
         let mut inner = lock(&shard.inner);
         let slot = Slot {
@@ -229,10 +228,8 @@ impl SharedPool {
         }
     }
 
-    /// Withdraws this worker's precedence for a slot, and wakes waiting workers. If this worker
-    /// claimed the slot, none is woken now, because the release of the claim wakes them. While this
-    /// worker still waits for the slot, this function is not called: two waiting workers would wake
-    /// each other repeatedly.
+    /// Withdraws this worker's precedence for a slot, and wakes waiting workers. If this worker has
+    /// claimed the slot, the release of the claim wakes them instead.
     fn stand_down(shard: &Shard, inner: &mut Inner, wanted: Option<u32>, claimed: Option<u32>) {
         let Some(slot) = wanted else {
             return;

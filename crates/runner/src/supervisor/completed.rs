@@ -23,8 +23,8 @@ impl Supervisor<'_> {
                     aggregate::take_phase(&mut self.watched.phases, phase, self.watch.first_worker);
                 let beside = self.watched.take_beside(phase);
                 let load = aggregate::phase_record(phase, workers, &self.watch.drive, beside);
-                // The results of all ranks are merged before the next decision, so that all ranks
-                // decide alike.
+                // The results of all ranks are merged, so that all ranks make the same decision
+                // about further loads.
                 let own = self.of_this_host(load.clone());
                 let of_all = self.meet(AtBarrier {
                     phase: Some(own),
@@ -49,8 +49,8 @@ impl Supervisor<'_> {
     fn tell_phase(&mut self, phase: Phase) {
         let is_heard = self.watch.since.is_some() || self.watch.merged.is_some();
         if !is_heard || !self.watch.sync {
-            // Without sync the next phase starts at once. The whole-second times of the original
-            // PostMark continue between phases and would include the time for storing the record.
+            // Nothing is sent between the phases of a run without sync. The whole-second times of
+            // the original PostMark would include the time for storing the record.
             return;
         }
         let workers: Vec<(u32, PhaseReport)> = (self.watch.first_worker..)

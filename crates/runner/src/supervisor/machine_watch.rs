@@ -12,9 +12,9 @@ use measure::SLICE_NS;
 use record::{MachineOverTime, MachineSlice};
 use system::{Counters, Fact, Sources, WatchedDevices};
 
-/// Maximum number of intervals that are stored until the events of their seconds are sent. One
-/// interval is added each second. If no operation completes for more than this number of seconds,
-/// no events are sent for the oldest intervals, which are then only in the record.
+/// Maximum number of one-second intervals that wait to be sent as events. They wait while no
+/// operation completes. If there are more, the oldest intervals are never sent and are only in the
+/// record.
 const UNTOLD_MAX: usize = 60;
 
 pub(super) struct MachineWatch {

@@ -252,8 +252,8 @@ impl Supervisor<'_> {
     }
 }
 
-/// Waits until the free space is as large as `before` the run created files, except for a small
-/// tolerance.
+/// Waits until the free space reaches `before`, its value before the run created files, except for
+/// a small tolerance.
 ///
 /// # Errors
 /// Returns how much space is missing if the time limit `at_most` is reached or the run stops.

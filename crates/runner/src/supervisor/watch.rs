@@ -71,7 +71,7 @@ pub(crate) struct Watch {
     pub origin_ns: u64,
     /// The counters at the start of the run; `None` if no sink takes records.
     pub since: Option<Arc<Since>>,
-    /// The merged record of all ranks, without incomplete parts. Only the first rank stores and
+    /// The merged record of all ranks, without incomplete phases. Only the first rank stores and
     /// updates it; `None` if its event sink takes no records.
     pub merged: Option<Box<Record>>,
     /// Mount changes are watched until this value is dropped.

@@ -135,8 +135,8 @@ impl Worker {
             self.config.hasher.take(intent);
         }
         if intent.think_ns > 0 {
-            // The result is ignored: a drawn intent is performed even if the transactions have
-            // ended, because the pool of the stream already includes its effect.
+            // Whether the transactions have ended is ignored. The drawn intent must be performed,
+            // because the stream's pool already includes its effect.
             self.think(intent.think_ns, begins_transaction, done)?;
         }
         Ok(true)
@@ -258,8 +258,7 @@ impl Worker {
         self.slot().publish(done.published, done.completed);
     }
 
-    /// Ends the run regardless of `--on-error`, because a log without one of the operations is
-    /// useless.
+    /// Ends the run regardless of `--on-error`, because an incomplete log is useless.
     #[cold]
     fn fail_log(&mut self, why: NotLogged) -> Result<(), Left> {
         let failed = Failed::from(why);

@@ -1,6 +1,6 @@
-//! Changes to a pool that another worker has used, and checks that the operations which that worker
-//! acknowledged are visible there. With `--neighbour`, this worker then performs its transactions
-//! on that pool. For the check across ranks, it performs none.
+//! Changes to the pool of another worker, and checks that the operations which that worker
+//! acknowledged are visible. With `--neighbour`, this worker then performs its transactions on that
+//! pool. For the check across ranks, it performs no transactions there.
 
 use std::collections::VecDeque;
 

@@ -112,8 +112,8 @@ impl Done {
     }
 }
 
-/// Transactions that count because their first operation has completed. The second operation of the
-/// pair then does not count as another transaction.
+/// Transactions that were counted when their first operation completed. The second operation of a
+/// pair must not count its transaction again.
 pub(super) struct Counted {
     transactions: Vec<u64>,
     most: usize,

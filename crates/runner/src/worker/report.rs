@@ -65,6 +65,6 @@ pub(crate) struct Report {
     pub classic_bytes_read: f32,
     pub classic_bytes_written: f32,
     pub check: Option<Check>,
-    /// Results of checking operations that a worker of another rank acknowledged.
+    /// Results of this worker's check that the acknowledged operations of another rank are visible.
     pub check_across: Option<Check>,
 }

@@ -28,7 +28,7 @@ pub(super) struct Worker {
     pub(super) tools: Tools,
     pub(super) config: WorkerConfig,
     pub(super) rendezvous: Box<dyn Rendezvous>,
-    /// Whether an operation has completed when `submit` returns.
+    /// Whether the session completes each operation before `submit` returns.
     pub(super) is_synchronous: bool,
     pub(super) flights: Flights,
     pub(super) tickets: u64,

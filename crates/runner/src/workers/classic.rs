@@ -79,8 +79,8 @@ pub(super) fn figures(
 }
 
 /// Returns the highest file number that a classic run may have used. Every creation takes the next
-/// number. A failed creation may have created its file, so it is counted. It is not counted if it
-/// failed because the name existed.
+/// number. Failed creations are included, because their files may exist. A creation that failed
+/// because the name existed is excluded.
 pub(super) fn numbers_made(
     failed: Option<&Failed>,
     phases: &[PhaseReport],

@@ -23,8 +23,8 @@ pub(crate) struct Performed {
     pub outcome: Outcome,
     /// The highest number of a file that the run may have created; `u64::MAX` if that is unknown.
     pub numbers_made: u64,
-    /// The state that determines the clean-up. `set_back_ns` and `latest_ns` are 0, because the
-    /// teardown reads them from the status file.
+    /// The state that determines the clean-up. `set_back_ns` and `latest_ns` are 0 here. The
+    /// teardown reads both from the status file.
     pub end: EndState,
     /// Number of workers of this process.
     workers: usize,
@@ -195,8 +195,7 @@ fn outcome(
         why = Some(why.map_or(stalled.clone(), |why| format!("{why}; {stalled}")));
     }
     let gone = watched.gone.take();
-    // If the run's directories no longer exist, that explains the failure. In this case the advice
-    // for the failed operation is not used.
+    // Advice about the failed operation. It is used only if the run's directories still exist.
     let advice = failed.map_or("", |failed| advice::for_errno(failed.errno));
     let is_stopped = reports.iter().any(|(_, report)| report.is_stopped) || watched.abandoned;
     match (gone, why, control.signal_caught()) {

@@ -51,8 +51,8 @@ impl RunContext<'_> {
         depth: usize,
         shared: Option<&SharedPools>,
     ) -> Result<Pools, Refused> {
-        // Before a worker changes to its neighbour's pool, only the neighbour, which prepared the
-        // pool, has used it. Therefore the neighbour is both the owner and the last user.
+        // The pair names the worker that prepared the pool and the worker that used it last. Here
+        // both are the neighbour.
         let neighbour = self.request.neighbour_of(worker);
         let neighbour = (neighbour != worker).then_some((neighbour, neighbour));
         let checked = self

@@ -24,7 +24,7 @@ use crate::directory;
 use crate::ranks::{Handles, is_empty, perform_on, perform_told, request};
 
 /// Returns a spec with the given mix of actions. There are enough files for names that end with
-/// every digit, because the engines below treat names with certain last digits wrongly.
+/// every digit. The engines of these tests return wrong results for names with certain last digits.
 fn asked(at: &Path, ranks: u32, weights: &str) -> RunSpec {
     let mut asked = request(at, 2 * ranks, ranks, 400);
     asked.verify = true;

@@ -42,8 +42,8 @@ fn shapes() -> impl Strategy<Value = Shape> {
     prop_oneof![Just(Shape::Flat), Just(Shape::Subdirectories(3))]
 }
 
-/// Returns mixes with few files, so that operations conflict. The actions are a random subset, so
-/// that all kinds of conflicts happen.
+/// Returns mixes with few files and random weights of actions, so that operations conflict in many
+/// ways.
 fn mixes() -> impl Strategy<Value = Mix> {
     let weights = prop::collection::vec(0_u32..4, Action::asked_for().count());
     (

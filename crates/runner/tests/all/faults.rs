@@ -283,8 +283,8 @@ enum Expected {
 fn expected(fault: Fault, struck: Struck) -> Expected {
     let moves = struck.asked_bytes > 0;
     match fault {
-        // An interrupted `close` has closed the file, so it is not retried. Whether the contents
-        // were written is unknown.
+        // An interrupted call is retried, except `close`: it has closed the file, and whether the
+        // contents were written is unknown.
         Fault::Error(EINTR) if struck.step != Step::Close => Expected::Survives(1),
         Fault::Error(errno) => Expected::Fails(Some(errno)),
         Fault::Short => Expected::Survives(u64::from(struck.asked_bytes > 1)),

@@ -129,8 +129,9 @@ fn growth(later: &Counters, earlier: &Counters) -> [u64; 5] {
     ]
 }
 
-/// Asserts that the intervals cover the whole phase without gaps. Their total counts must lie
-/// between the counts read within the phase and the counts read outside of it.
+/// Asserts that the intervals cover the whole phase without gaps. The total of each counter must be
+/// at least the change read within the phase, and at most the change from before to after the
+/// phase.
 fn assert_intervals_add_up(record: &Record, counting: &Counting, [before, after]: [&Counters; 2]) {
     let (phase, machine) = transactions(record);
     let segment = phase.measured().next().unwrap();

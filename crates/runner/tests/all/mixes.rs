@@ -16,7 +16,8 @@ use workload::layout::Shape;
 use workload::sizes::Sizes;
 use workload::{Action, Mix, Phase, Planner, Weights, Workers, Workload};
 
-/// Returns equal weights for all operations that a mix can contain.
+/// Returns the weights of all operations that a mix can contain: 2 for creations, 3 for reads, and
+/// 1 for every other operation.
 fn all_operations() -> Weights {
     Action::operations()
         .filter(|action| action.is_asked_for())
