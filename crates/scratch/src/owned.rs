@@ -95,7 +95,8 @@ impl Owned {
         let made = match create(&self.directory) {
             Ok(made) => made,
             Err(errno) => {
-                // The name exists already, and this program did not make the entry.
+                // The creation failed. An entry that exists under this name was not made by this
+                // program.
                 self.enter(Entry::Removed(name.to_owned()))?;
                 return Err(error(errno));
             }

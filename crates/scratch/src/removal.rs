@@ -186,8 +186,7 @@ fn remove_files(owned: &mut Owned, removed: &mut MadeRemoved) {
     }
 }
 
-/// Removes a directory with an incomplete or missing manifest, in which its maker made nothing
-/// else.
+/// Removes a directory in which its maker made at most an incomplete manifest.
 pub(crate) fn remove_unfinished(directory: &MadeDirectory, lock: Option<&File>) -> MadeRemoved {
     let path = directory.path();
     let left = |why: String| MadeRemoved::left(path, why);

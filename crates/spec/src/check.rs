@@ -194,8 +194,8 @@ impl RunSpec {
     /// Returns the maximum number of time-series entries of a sweep: one for each second, load
     /// level and kind of operation.
     fn sweep_slices(&self, climb: &Climb) -> u64 {
-        // A sweep measures the listed load levels and the closed loop. Further levels narrow down
-        // the saturation rate, and others the load at which the SLO is missed.
+        // The closed loop, the listed load levels, and up to `BISECTIONS_MAX` further levels each
+        // for the saturation rate and for the SLO.
         let sweep_steps = 1 + climb.sweep_steps() + 2 * BISECTIONS_MAX;
         let measured = match self.drive.stop {
             Stop::After(time) => time,

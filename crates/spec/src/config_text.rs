@@ -22,8 +22,8 @@ pub fn read_toml<T: DeserializeOwned>(text: &str) -> Result<T, toml::de::Error> 
     toml::from_str(text)
 }
 
-/// Counts the keys, values, brackets and lines of a TOML text, which [`PARTS_MAX`] limits:
-/// separators outside of strings and comments, strings, and words.
+/// Returns the number of keys, values, brackets and lines of a TOML text. Counts strings, words,
+/// and separators outside of strings and comments.
 fn parts(text: &str) -> usize {
     let mut rest = text.as_bytes();
     let mut parts = 0;

@@ -118,8 +118,8 @@ fn off(is_on: bool) -> Option<bool> {
     (!is_on).then_some(false)
 }
 
-/// Value of `--compat`; `None` for a mix, and for a run of the classic workload that does more than
-/// the original PostMark. Without the option, version 1.5 of the workload is the default.
+/// Value of `--compat`; `None` for a mix. Also `None` for version 1.5 of the classic workload with
+/// a check, a sync or an overhead measurement, which the original PostMark does not perform.
 fn compat(spec: &RunSpec) -> Option<Edition> {
     let does_more = spec.check || spec.sync_phases || spec.overhead;
     let edition = classic(spec, |classic| Some(classic.edition));

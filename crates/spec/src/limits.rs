@@ -8,7 +8,6 @@ use std::time::Duration;
 /// run. The record also contains each location, and a record must be small enough to be read back.
 pub const LOCATIONS_MAX: usize = 16_384;
 /// Maximum number of operations in flight per worker, which is the largest depth of all engines.
-/// The worker's status file has a line for each operation in flight.
 pub const DEPTH_MAX: u32 = {
     let mut most = 1;
     let mut index = 0;
