@@ -264,9 +264,9 @@ fn is_cut(workload: &Workload) -> bool {
     Followed::of(workload).is_some_and(|followed| followed.transactions < workload.transactions())
 }
 
-/// Returns the number of temporary files that may exist in addition to the files of the pool, and
-/// the minimum of their total size in bytes. A worker that replaces a file first writes the new
-/// contents to a temporary file in the same directory.
+/// Returns the maximum number of temporary files that exist besides the files of the pool, and the
+/// minimum of their total size in bytes. A worker that replaces a file first writes the new
+/// contents to a temporary file.
 fn temporary(workload: &Workload, block: u64) -> (u64, u64) {
     let replaces = |mix: &&workload::Mix| mix.weights.get(Action::Replace) > 0;
     workload.mix().filter(replaces).map_or((0, 0), |mix| {

@@ -49,8 +49,8 @@ pub fn run<S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
 pub struct Run<'e>(Begun<'e>);
 
 enum Begun<'e> {
-    /// The run ended while it claimed its directories, so their state is unknown. Or this rank
-    /// waited while other ranks performed the run.
+    /// The run ended while it claimed its directories, whose state is therefore unknown. Also used
+    /// on a rank that only waited while other ranks performed the run.
     Nowhere(Box<Record>, Control),
     Going(Box<Going<'e>>),
 }

@@ -27,8 +27,8 @@ pub(crate) struct Taken {
 
 impl Taken {
     /// Returns the user as whom the run accesses files; `None` if that is the process's own user.
-    /// All directories must be used with the rights of the same user, because each worker uses all
-    /// of them from one thread.
+    /// Fails if directories require different users, because one thread of each worker uses all
+    /// directories.
     pub(crate) fn acts_as(&self) -> Result<Option<ActingUser>, Refused> {
         let users: Vec<_> = self
             .owned

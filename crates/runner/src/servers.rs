@@ -1,4 +1,5 @@
-//! Records servers and the calls to them, for engines that have their own network client.
+//! Records the servers of a run and the calls to these servers, for engines with their own network
+//! client.
 
 use std::sync::Arc;
 

@@ -31,8 +31,8 @@ const TAKE_PLACE: &str = "make the run directory in";
 /// Claims the directories. With several processes, the first process claims them and the others
 /// open them.
 ///
-/// The inner error is the reason why a call did not return. In this case, it is unknown which
-/// directories were created.
+/// The inner error is the reason why a call did not return. Some directories may then exist, but it
+/// is unknown which.
 pub(crate) fn take(
     request: &RunSpec,
     looked: &Looked,
@@ -57,8 +57,8 @@ pub(crate) fn take(
             Err(refused) => Err(refused.to_string()),
         });
         return match taken {
-            // With several processes, all of them refuse the run. Only the first process has
-            // claimed directories, so the others have nothing to release.
+            // With several processes, all of them refuse the run. Only the first process claims
+            // directories, so only it has directories to release.
             Ok(Err(why)) if !processes.is_alone() => Err(Refused::Ranks(why)),
             taken => taken,
         };

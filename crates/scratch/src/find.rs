@@ -119,8 +119,8 @@ fn found(path: PathBuf) -> Result<Option<FoundMade>, MakeError> {
             let head = &owned.manifest.head;
             (found.name, found.spec) = (Some(head.name.clone()), Some(head.spec.clone()));
             // A program that the maker started, such as mkfs, may still use files in both
-            // directories of the file system. But it holds the lock of only one manifest, so the
-            // second directory is also checked.
+            // directories of the file system. The program holds the lock of only one of the two
+            // manifests, so both directories are checked.
             match look_beside(&owned)? {
                 Some(Look::Active(process)) => found.state = MadeState::Active { process },
                 _ => found.held = Some(Look::Abandoned(owned)),
@@ -130,8 +130,8 @@ fn found(path: PathBuf) -> Result<Option<FoundMade>, MakeError> {
     Ok(Some(found))
 }
 
-/// Inspects the directory of the file system's other part (image or external journal), if it has
-/// one.
+/// Inspects the directory of the other part of the file system (image or external journal). Returns
+/// `None` if there is no such directory.
 fn look_beside(owned: &Owned) -> Result<Option<Look>, MakeError> {
     let Some(path) = owned.manifest.head.other.as_ref().map(Path::new) else {
         return Ok(None);
@@ -238,8 +238,8 @@ fn read(
         return of_other("was written for another directory: this one is a copy");
     }
     let mut account = Account::new();
-    // The last line may be incomplete. The step that it announces was then not performed, so the
-    // line is ignored.
+    // The last line may be incomplete. It is ignored, because the change that it announces is made
+    // only after the line is complete.
     let lines = rest.split_inclusive(|byte| *byte == b'\n');
     for line in lines.filter(|line| line.ends_with(b"\n")) {
         match serde_json::from_slice(line) {
@@ -296,9 +296,8 @@ impl FoundMade {
 
 fn remove_parts(mut own: Owned) -> MadeRemoved {
     let (path, head) = (own.directory.path().to_owned(), own.manifest.head.clone());
-    // Inspects the directory of the other part (image or external journal). It may never have been
-    // made, or may have been removed already. If it is in use or not trusted, nothing is removed,
-    // because the file system uses the journal.
+    // Inspects the directory of the other part (image or external journal), if it still exists. If
+    // it is in use or not trusted, nothing is removed, because the file system uses the journal.
     let mut other = match look_beside(&own) {
         Ok(Some(Look::Abandoned(other))) => {
             let of_other = &other.manifest.head;

@@ -37,12 +37,12 @@ pub enum MakeStage {
     Ready,
 }
 
-/// What the images contain when the file system is started.
+/// The contents of the images when the file system is started.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Images {
-    /// No file system to be preserved, so mkfs formats the images.
+    /// The images contain no file system, or one that may be overwritten. mkfs formats them.
     New,
-    /// A file system that is mounted unchanged.
+    /// The images contain a file system, which is mounted unchanged.
     Formatted,
 }
 

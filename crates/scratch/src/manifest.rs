@@ -37,8 +37,8 @@ pub(crate) enum Part {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Head {
     pub(crate) format: String,
-    /// The last part of the directory's name, which is the same for both directories of a scratch
-    /// file system.
+    /// The end of the directory's name, such as `SECOND-PROCESS-N`. Both directories of a scratch
+    /// file system have the same one.
     pub(crate) id: String,
     /// Process ID of the program that made the directory.
     pub(crate) process: u32,

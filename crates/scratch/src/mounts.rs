@@ -117,8 +117,8 @@ pub(crate) fn own(owned: &Owned, name: &str) -> Result<Mount, MakeError> {
 
 /// Unmounts all mounts that this program made on the subdirectory `name`, and returns their number.
 ///
-/// A nilfs2 is unmounted by umount(8). Only the helper program of umount(8) ends the cleaner, a
-/// process that works on the mounted file system.
+/// A nilfs2 is unmounted by umount(8), because its helper program also ends the cleaner, a process
+/// that works on the mounted file system.
 pub(crate) fn unmount(owned: &Owned, name: &str) -> Result<usize, MakeError> {
     let at = owned.directory.at(name);
     let began = Instant::now();

@@ -6,8 +6,8 @@ use crate::error::MakeError;
 use crate::owned::Owned;
 use crate::stop::MakeStop;
 
-/// Copies an image of an unmounted file system into a saved state, where the copy replaces an
-/// earlier one. After an error, no copy of this state remains.
+/// Copies an image of an unmounted file system into a saved state. Replaces an earlier copy in this
+/// state. After an error, the state contains no copy of this image.
 pub(crate) fn save(
     owned: &mut Owned,
     image: &str,

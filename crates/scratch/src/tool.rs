@@ -114,8 +114,9 @@ pub(crate) fn run<A: Into<OsString>>(
     Ok(output)
 }
 
-/// Returns the first line that a program prints with `-V`. The line may be on standard error, and
-/// the exit status is ignored, because some programs print their version as an error.
+/// Returns the first line that a program prints with `-V`, on standard output or else on standard
+/// error. The exit status is ignored, because some programs return an error after printing their
+/// version.
 pub(crate) fn version(name: &str) -> Result<String, MakeError> {
     let arguments = [OsString::from("-V")];
     let (_, [output, errors]) = ended(name, &arguments, None, SHORT)?;

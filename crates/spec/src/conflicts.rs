@@ -84,8 +84,8 @@ fn climbs(options: &Options, is_one: fn(&Climb) -> bool) -> bool {
     options.sweep.as_ref().is_some_and(|sweep| is_one(&sweep.0))
 }
 
-/// Conflicts between options of the same source, such as the command line. Options of different
-/// sources do not conflict, because one source overrides the other.
+/// Conflicts between options of one source, such as the command line. Options from two sources do
+/// not conflict, because one source overrides the other.
 pub(crate) const SOURCE: &[Conflict] = &[
     Conflict(
         &["working-set"],

@@ -14,8 +14,8 @@ pub(crate) struct Draft<'a> {
     /// The spec of the preset or the defaults, after the options that were already applied.
     pub spec: RunSpec,
     pub options: &'a Options,
-    /// Whether the workload is the mix of a preset. In such a mix, the preset sets the append
-    /// sizes. In other mixes, they follow from the file sizes.
+    /// Whether the workload is the mix of a preset, which sets the append sizes. In other mixes,
+    /// append sizes follow from the file sizes.
     pub is_preset_mix: bool,
     /// Reads a histogram from a file.
     pub read: &'a Read<'a>,

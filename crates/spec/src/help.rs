@@ -138,8 +138,8 @@ mod tests {
         options
     }
 
-    /// Options whose help states the default as a fixed text. Each option is listed with the other
-    /// options that it requires to have an effect.
+    /// Options whose help states the default as a fixed text. The second text contains other
+    /// options, without which the option has no effect.
     const BESIDE: &[(&str, &str)] = &[
         ("align", "--mix read=1"),
         ("arrivals", "--rate 1000"),

@@ -27,11 +27,11 @@ pub const RANKS_MAX: u32 = workload::Workload::WORKERS_MAX;
 pub(crate) const DIRECT_BYTES: u64 = 4096;
 /// Minimum measurement time of a load level.
 pub(crate) const SWEEP_STEP_MIN: Duration = Duration::from_secs(10);
-/// Maximum number of load levels that narrow down the saturation rate. The same maximum applies to
-/// the load levels that narrow down the load at which the SLO is missed.
+/// Maximum number of load levels that narrow down the saturation rate, and also of those that
+/// narrow down the load at which the SLO is missed.
 pub const BISECTIONS_MAX: usize = 6;
-/// Maximum number of load levels that the user may list. The closed loop is not counted, and
-/// neither are the levels that narrow down the saturation rate or the SLO.
+/// Maximum number of load levels that the user may list. The sweep adds the closed loop and the
+/// levels that narrow down the saturation rate or the SLO.
 pub const SWEEP_STEPS_MAX: usize = 64;
 /// Maximum number of time-series entries of a sweep, over all load levels and kinds of operations.
 /// A record with more entries could not be read back.

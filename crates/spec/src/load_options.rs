@@ -83,8 +83,8 @@ fn check_round(rule: SteadyRule, round: Duration) -> Result<(), ConfigError> {
             "expected at least 1s (the rates of shorter rounds are mostly chance)",
         ));
     }
-    // The slope is computed from the whole seconds within the rounds of the window. Each round may
-    // lose one second, because an incomplete second does not count.
+    // Each round may lose one of its whole seconds to an incomplete second, so the minimum is one
+    // second longer. The slope needs at least `BATCHES` whole seconds in the rounds of the window.
     let round_min = Duration::from_secs(BATCHES.div_ceil(WINDOW_ROUNDS) as u64 + 1);
     if rule == SteadyRule::Slope && round < round_min {
         return Err(ConfigError::new(format!(
@@ -188,7 +188,8 @@ pub(crate) fn set_sweep(draft: &mut Draft<'_>, said: SweepOption) -> Result<(), 
     Ok(())
 }
 
-/// Returns the number of transactions as an option; `None` if only another condition ends the run.
+/// Returns the number of transactions as an option; `None` if the number is unlimited and another
+/// condition ends the run.
 pub(crate) fn transactions(spec: &RunSpec) -> Option<Count> {
     let is_ended = spec.drive.stop != Stop::Transactions || spec.drive.sweep.is_some();
     let transactions = spec.workload.transactions();

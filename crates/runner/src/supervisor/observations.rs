@@ -60,7 +60,7 @@ pub(crate) struct PhaseObservations {
     pub sync: Option<PhaseSync>,
     /// Evidence of which component served the phase.
     pub evidence: Option<PhaseEvidence>,
-    /// The result of the steady-state rule, and the number of the first segment in the window of
-    /// the rule.
+    /// The result of the steady-state rule, and the number of the first segment that belongs to the
+    /// rule's window.
     pub steady: Option<(SteadyFound, u32)>,
 }

@@ -124,8 +124,8 @@ impl<'e> Supervisor<'e> {
         self.sync(phase);
     }
 
-    /// Called when `stage` starts. If workers change to other pools in this stage, the supervisor
-    /// uses the names of these pools from then on.
+    /// Called when `stage` starts. If workers change to other pools in this stage, the names of
+    /// files in messages are from then on those of the new pools.
     fn turn(&mut self, stage: Stage) {
         let Watch {
             pools,

@@ -60,9 +60,8 @@ pub(crate) struct Supervisor<'e> {
     /// Whether all workers wait at the barrier before transactions. There they wait for a load or
     /// for the end of the run.
     pub(super) awaits_load: bool,
-    /// Three values of the current stage. The first is the number of workers that have ended it.
-    /// The second contains the number of items done, including failed ones, and of items completed.
-    /// The third is the reason why the stage ended.
+    /// The number of workers that have ended the current stage, their numbers of items done
+    /// (including failed ones) and completed, and the reason why the stage ended.
     pub(super) ended: (u32, (u64, u64), End),
     /// The phase that all workers have ended and that has not been synced.
     pub(super) unsynced: Option<Phase>,

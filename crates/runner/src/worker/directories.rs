@@ -19,12 +19,12 @@ impl Worker {
         self.begins(stage, directories.len() as u64)?;
         if stage == Stage::RemoveDirectories {
             if self.config.failures.any_spoiled() {
-                // A directory may still contain a file with unknown state. The clean-up removes
-                // both.
+                // A directory may still contain a file with unknown state. The clean-up removes the
+                // file and the directory.
                 directories.clear();
             }
-            // Children precede their parents. Directories of the same depth are removed in the
-            // order of their creation, as by the original PostMark.
+            // Subdirectories are removed before their parents. Directories of equal depth are
+            // removed in the order of their creation, as by the original PostMark.
             directories.sort_by_key(|directory| {
                 Reverse(directory.name.iter().filter(|byte| **byte == b'/').count())
             });

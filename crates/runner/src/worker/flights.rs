@@ -80,8 +80,8 @@ impl Flights {
         self.free.len() == self.in_flight.len()
     }
 
-    /// Returns a free flight; `None` if all are in use. The flight stays free until
-    /// [`Self::begins`].
+    /// Returns a free flight; `None` if all are in use. [`Self::begins`] later marks the flight as
+    /// used.
     pub(super) fn room(&self) -> Option<usize> {
         self.free.last().copied()
     }

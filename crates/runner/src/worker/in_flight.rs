@@ -49,8 +49,8 @@ impl Worker {
         }
     }
 
-    /// Waits until no operation in flight affects the file or the names of the intent. Later
-    /// intents also wait, so the order of the stream is kept.
+    /// Waits until no operation in flight affects the file or the names of the intent. No later
+    /// intent overtakes the waiting one.
     #[inline]
     pub(super) fn wait_for_conflicts(
         &mut self,

@@ -68,8 +68,8 @@ impl Look<'_> {
     /// Returns a difference that ends the run.
     pub(super) fn at(&mut self, kept: Kept) -> Result<(), Failed> {
         if self.config.failures.is_uncertain(&kept) {
-            // The state of this entry is unknown, so it is not checked. The check of directories
-            // counts such entries in `left_out` of [`Check`].
+            // An entry with unknown state is not checked. The check of directories counts it in
+            // `left_out` of [`Check`].
             return Ok(());
         }
         self.finds(Sought::Kept(kept))
@@ -80,7 +80,8 @@ impl Look<'_> {
         self.finds(Sought::Removed(name))
     }
 
-    /// Returns the difference between a pool entry and its expected state, if there is one.
+    /// Checks a pool entry, and describes how its state differs from the expected one; `None` if it
+    /// does not.
     fn kept(&mut self, kept: &Kept) -> Option<Failed> {
         let Self {
             session,

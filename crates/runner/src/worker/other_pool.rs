@@ -24,8 +24,8 @@ const SEEN_WITHIN_NS: u64 = 65_000_000_000;
 /// Maximum number of removed names that are checked for each worker. If there are more, the names
 /// removed last are checked.
 const REMOVED_MAX: usize = 10_000;
-/// Approximate number of names in shared pools that ranks check for each other. Each worker selects
-/// an equal part of them.
+/// Approximate number of names in shared pools that ranks check for each other. It is divided
+/// evenly among the workers.
 const SAMPLE_OF_ALL: u64 = 65_536;
 
 /// A pool, and a session that is open in the directories of the pool.

@@ -15,8 +15,8 @@ use crate::stopwatch::{Meters, SlowThing};
 pub(crate) struct SegmentReport {
     /// Number of the segment within the phase, from 0.
     pub number: u32,
-    /// The results of the segment. The supervisor later determines whether it was warm-up or
-    /// measured.
+    /// The results of the segment. Whether it was warm-up or measured is determined later by the
+    /// supervisor.
     pub done: Segment,
     pub operations: u64,
     pub bytes: u64,
@@ -133,8 +133,8 @@ impl Counted {
         }
     }
 
-    /// Does the same as [`Self::take`] for operations that complete in the order of the stream. For
-    /// these, comparing with the last counted transaction suffices.
+    /// A faster form of [`Self::take`] for operations that complete in the order of the stream.
+    /// Comparing with the last counted transaction then suffices.
     #[inline]
     pub(super) fn take_next(&mut self, transaction: u64) -> bool {
         self.last.replace(transaction) != Some(transaction)

@@ -39,8 +39,8 @@ pub(crate) struct Report {
     /// Names of files whose last write failed. Such a file may contain only a part of the written
     /// data.
     pub partly_written: BTreeSet<WrittenName>,
-    /// Number of creations that were interrupted by a stop. No counter includes them, but their
-    /// files may exist.
+    /// Number of creations that a stop interrupted. Their files may exist, although no other
+    /// counter includes these creations.
     pub creations_left: u64,
     /// Whether a stop request ended the worker's stages early.
     pub is_stopped: bool,

@@ -95,8 +95,8 @@ impl Worker {
         }
     }
 
-    /// Lists a directory on a free flight, and describes which names are missing, unexpected or
-    /// listed twice; `None` if there are no such names. Names with unknown state are ignored.
+    /// Lists a directory on a free flight, and describes the names that are missing, unexpected or
+    /// listed twice; `None` if the listing is correct. Names with unknown state are ignored.
     pub(super) fn differences(
         &mut self,
         flight: usize,

@@ -18,9 +18,9 @@ fn records(phases: &[PhaseRecord], phase: Phase) -> impl Iterator<Item = &Operat
         .flat_map(|segment| &segment.operations)
 }
 
-/// Returns the numbers of the original PostMark's report. With several workers, counts and bytes
-/// are summed, and the times are those of the first worker. `None` if the first worker did not
-/// start.
+/// Returns the numbers of the original PostMark's report; `None` if the first worker did not start.
+/// With several workers, counts and bytes are sums over all workers. The times are those of the
+/// first worker.
 pub(super) fn figures(
     request: &RunSpec,
     reports: &[(u32, Report)],

@@ -85,7 +85,7 @@ impl<'a> RunContext<'a> {
         }
     }
 
-    /// Returns the generator of the pool's writers if this worker only reads; otherwise `None`.
+    /// Returns the generator of the pool's writers for a worker that only reads; otherwise `None`.
     pub(super) fn writer(&self, mix: &Mix, worker: u32) -> Option<Mixer> {
         let workers = self.request.workload.workers;
         let first = worker - workers.within_pool(worker);

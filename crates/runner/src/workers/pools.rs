@@ -21,9 +21,9 @@ pub(super) struct Pools {
     pub(super) checked: Option<OtherPool>,
 }
 
-/// The shared pools of a rank: the pool that the rank prepares, the pool for its transactions, and
-/// an empty pool. The empty pool represents the pools that the rank checks for other ranks, because
-/// such checks use only samples.
+/// The shared pools of a rank: the pool that it prepares, the pool for its transactions, and an
+/// empty pool. The empty pool stands for the pools of other ranks: their checks use samples of
+/// names instead of a pool.
 pub(super) struct SharedPools {
     own: Arc<SharedPool>,
     neighbours: Arc<SharedPool>,

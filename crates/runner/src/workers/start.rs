@@ -83,8 +83,8 @@ impl RunContext<'_> {
                 request.checked_by(worker).0
             }),
             owned: Arc::clone(&taken.owned),
-            // Directories on a server are not affected by mount changes on this machine. Checking
-            // them after each mount change would add server calls to those that the run counts.
+            // Mount changes on this machine do not affect directories on a server. A check after
+            // each mount change would add server calls to those that the run counts.
             mounts: match request.engine.uses_directories() {
                 true => watch_mounts(self.control.clone(), landmarks.clone()),
                 false => None,

@@ -1,5 +1,5 @@
-//! Each worker checks the operations that a worker of another rank acknowledged. If they become
-//! visible late, the delay is reported.
+//! After the transactions, each worker checks that the acknowledged operations of a worker of
+//! another rank are visible. Operations that become visible late are reported with their delay.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -457,8 +457,8 @@ fn operations_on_one_file_are_serialized_and_their_waits_are_counted() {
         let (count, longest_ns) = waits.fold((0, None), |(count, longest), wait| {
             (count + wait.count(), longest.max(wait.max_ns()))
         });
-        // Of the 100 operations, all but the first wait for an earlier one. At depth 1 none waits,
-        // because no intent is drawn while an operation is in flight.
+        // Each of the 100 operations except the first waits for an earlier one. At depth 1 none
+        // waits, because no intent is drawn while an operation is in flight.
         assert_eq!(count, if depth == 1 { 0 } else { 99 });
         assert_eq!(longest_ns > Some(0), depth > 1);
     }

@@ -157,7 +157,7 @@ fn assert_consistent(workload: &Classic, engine: &Simulated, record: &Record, wh
         );
     }
     // The failed operation may have read or written some bytes, and may have created its file. The
-    // engine counts these bytes and this file, but the record does not count the operation.
+    // engine counts both, but the record does not count the failed operation.
     let of_failed = |names: [Action; 2]| {
         let moved = failed.filter(|error| names.iter().any(|name| name.name() == error.operation));
         moved.map_or(0, |error| *error.moved_bytes.known().unwrap())
@@ -481,8 +481,7 @@ fn errors_name_the_location_that_failed() {
     assert!(paths[0] > 20 && paths[1] > paths[0], "{paths:?}");
 }
 
-/// All files have the same size, so all operations of a kind take the same time: the time of their
-/// calls.
+/// All files have the same size, so all operations of a kind make the same number of calls.
 #[test]
 fn latency_equals_number_of_calls_times_cost_of_a_call() {
     const SIZE: u64 = 20;

@@ -301,8 +301,8 @@ fn refusal_by_one_rank_refuses_the_run_on_all_ranks() {
     let at = directory();
     let other = directory();
     let missing = at.path().join("missing");
-    // In the first case one rank does not find the target. In the second case one rank has
-    // different options.
+    // In the first case, the target does not exist on one rank. In the second case, the options of
+    // one rank differ.
     let cases: [(&Path, u64, &str); 2] = [
         (&missing, 100, "missing"),
         (at.path(), 101, "other options than rank 0"),

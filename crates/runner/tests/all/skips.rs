@@ -157,8 +157,8 @@ fn run_ends_once_its_writer_has_deleted_all_files() {
 
 #[test]
 fn run_continues_if_some_operations_are_possible() {
-    // Only one operation in two thousand can be performed. Therefore the number of consecutive
-    // skips often reaches the limit at which the pool is checked for possible operations.
+    // Only one operation in two thousand can be performed: a read. The consecutive skips between
+    // reads often reach the number at which the pool is checked for possible operations.
     let weights = Weights::default()
         .with(Action::Read, 1)
         .with(Action::Append, 2_000);
@@ -204,8 +204,8 @@ fn classic(bias_read: i64, bias_create: i64) -> Workload {
 #[test]
 fn transaction_counts_if_one_operation_of_its_pair_was_performed() {
     for depth in [1, 8] {
-        // The first operation of each transaction is an append, and files soon reach their maximum
-        // size. The second operation creates or deletes a file.
+        // The first operation of each transaction is an append, and the other one creates or
+        // deletes a file. Files soon reach their maximum size, so later appends are skipped.
         let record = run(&request(classic(0, 5), Stop::Transactions), depth);
         let phase = transactions(&record);
         let (completed, failed) = phase.tried();
