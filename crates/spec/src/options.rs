@@ -27,7 +27,7 @@ use crate::values::{
     real, real_in_file, real_to_file,
 };
 
-/// A target with its weight.
+/// An entry of `[[target]]` in a configuration file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TargetOption {
@@ -71,7 +71,7 @@ macro_rules! declare {
         }
 
         impl Options {
-            /// Returns these options. Options that are missing are taken from `under`.
+            /// Returns these options. A missing option is replaced by that of `under`.
             #[must_use]
             pub fn over(self, under: Self) -> Self {
                 Self {
@@ -87,8 +87,8 @@ macro_rules! declare {
                 vec![$($($(options_scope!($scope $name),)?)*)*]
             }
 
-            /// Sets the options that are on or off from `--OPTION` and `--no-OPTION`, which clap
-            /// parses as two options. On the command line, the last one counts.
+            /// Sets the options of type `bool`. clap parses `--OPTION` and `--no-OPTION` as two
+            /// options; the last one on the command line counts.
             pub fn take_switches(&mut self, matches: &ArgMatches) {
                 for switch in SWITCHES.iter() {
                     let is_on = switch.value(matches);
@@ -101,8 +101,8 @@ macro_rules! declare {
                 }
             }
 
-            /// Returns the given options by name, with their values as text. The text is empty for
-            /// options without a value. Such options are omitted if they are off.
+            /// Returns the options that are set, by name, with their values as text. A `bool`
+            /// option has an empty text; if it is off, it is omitted.
             pub(crate) fn given(&self) -> BTreeMap<String, String> {
                 let all = [$($(
                     self.$name.as_ref().map(|value| (long_name(stringify!($name)), text(value))),
@@ -112,7 +112,7 @@ macro_rules! declare {
             }
         }
 
-        /// The options that are on or off.
+        /// The options of type `bool`, each with its form `--no-OPTION`.
         pub(crate) static SWITCHES: LazyLock<Vec<Switch>> = LazyLock::new(|| {
             let all = [$($((stringify!($name), TypeId::of::<$of>()),)*)*];
             let switches = all.into_iter().filter(|(_, of)| *of == TypeId::of::<bool>());
@@ -140,8 +140,8 @@ impl Switch {
         Self { id, name, negative }
     }
 
-    /// The value on the command line; `None` if it has neither form. If it has both, clap has
-    /// removed the earlier one.
+    /// Returns `None` if the command line contains neither `--OPTION` nor `--no-OPTION`. If it
+    /// contains both, clap has removed the earlier one.
     fn value(&self, matches: &ArgMatches) -> Option<bool> {
         let is_given = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);
         match (is_given(self.id), is_given(&self.negative)) {

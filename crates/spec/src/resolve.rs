@@ -32,11 +32,11 @@ pub struct Asked<'a> {
     /// Options of the configuration file, or of the earlier run that is used instead.
     pub file: Options,
     pub preset: Option<&'a Preset>,
-    /// Weights of the earlier run's locations. They are used because weights belong to the
-    /// workload, while paths do not.
+    /// Weights of the earlier run's targets. They replace the weights of the given targets if both
+    /// runs have the same number of targets.
     pub weights: &'a [u32],
-    /// Name of the preset that the earlier run used. The spec takes it over if `preset` does not
-    /// apply.
+    /// Preset of the earlier run. The spec contains this name if `preset` is `None` or does not
+    /// match the workload.
     pub earlier_preset: Option<String>,
     pub invocation: Invocation,
     /// Reads a histogram from a file.
@@ -139,8 +139,8 @@ fn base(
     workload: Workload,
     targets: Vec<PathBuf>,
 ) -> Result<RunSpec, ConfigError> {
-    // Without `--compat`, the run also syncs and checks. The original PostMark does neither, and
-    // its times, in whole seconds, would include both.
+    // Without `--compat`, the run also syncs the file systems and checks the files. The original
+    // PostMark does neither.
     let does_more = options.compat.is_none();
     let of_work = || EngineName::of_work(&workload.work);
     let engine = EngineName::of_urls(&targets).unwrap_or_else(of_work);
@@ -164,8 +164,8 @@ fn base(
 /// ends the run.
 fn merged(asked: &Asked<'_>) -> Result<Options, ConfigError> {
     let (given, mut under) = (asked.options.clone(), asked.file.clone());
-    // `--working-set` and `--files` both set the number of files, so one on the command line
-    // overrides the other in the file.
+    // `--working-set` and `--files` both set the number of files. Either option on the command line
+    // therefore overrides both options in the file.
     if given.working_set.is_some() {
         under.files = None;
     }

@@ -37,15 +37,14 @@ pub struct RunSpec {
     pub preset: Option<String>,
     /// The complete, resolved workload. It includes the workers of all ranks.
     pub workload: Workload,
-    /// Number of ranks: processes that a launcher started as one job, and that perform the run
-    /// together; left out if 1. The workers are divided equally: the first rank has the first
+    /// Number of ranks, left out if 1. Ranks are processes that a launcher started as one job, and
+    /// that perform the run together. The workers are divided equally: the first rank has the first
     /// workers, and so on.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1))]
     pub ranks: u32,
-    /// Number of ranks by which pools are shifted after the preparation. Each rank then uses and
-    /// removes the pool that was created by the rank this many places further. Left out if each
-    /// rank keeps its own pool.
+    /// Number of ranks by which pools are shifted after the preparation. With 1, each rank uses and
+    /// removes the pool that the next rank created. Left out if each rank keeps its own pool.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub neighbour: u32,
     /// The targets as given, one for each location weight of the workload. An empty target is the
@@ -76,8 +75,8 @@ pub struct RunSpec {
     #[serde(serialize_with = "as_text")]
     #[schemars(with = "String", extend("pattern" = "^(stop|[0-9]+|[0-9.]+%)$"))]
     pub on_error: OnError,
-    /// Time after which a worker is reported as stalled in one operation, in nanoseconds. The run
-    /// ends after five times this time.
+    /// Time after which a worker is reported as stalled in one operation, in nanoseconds. If the
+    /// operation takes five times as long, the run ends.
     #[serde(rename = "stall_timeout_ns", with = "ns")]
     #[schemars(with = "u64")]
     pub stall_timeout: Duration,
@@ -199,10 +198,9 @@ impl RunSpec {
         self.ranks > 1 && self.verify && self.check
     }
 
-    /// Identifies the pool that `worker` checks in the cross-rank check. Returns the worker that
-    /// prepared the pool, and the worker that last used it. With `neighbour`, the worker checks the
-    /// pool that it prepared itself, because another rank used that pool. Otherwise it checks a
-    /// pool of the next rank.
+    /// Returns the pool that `worker` checks in the cross-rank check, as two workers: the one that
+    /// prepared the pool, and the one that last used it. With `neighbour`, `worker` checks the pool
+    /// that it prepared, which another rank used. Otherwise it checks a pool of the next rank.
     pub fn checked_by(&self, worker: u32) -> (u32, u32) {
         let all = self.workload.workers.count().max(1);
         let each = all / self.ranks.max(1);

@@ -18,9 +18,9 @@ use crate::run_spec::RunSpec;
 use crate::sizes::SizesOption;
 use crate::values::{Bytes, Count};
 
-/// Returns the workload to which options are applied: that of the preset or the default, either
-/// classic or a mix. For a shared pool, the pairs of a classic workload become a mix. In this case,
-/// this function also applies the bias options, because a mix has no biases.
+/// Returns the workload to which options are applied: that of the preset, or the default. With
+/// shared pools, a classic workload becomes a mix. The bias options are then applied here, because
+/// a mix has no biases.
 pub(crate) fn base(
     options: &mut Options,
     preset: Option<&Workload>,
