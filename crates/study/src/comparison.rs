@@ -51,8 +51,8 @@ pub struct Estimate {
     /// Smallest detectable difference, as a share of the baseline (0.03 is 3 %): the performed
     /// blocks show it with a probability of 80 %. `None` without an interval.
     pub smallest_detectable: Option<f64>,
-    /// Number of blocks that would show this ratio with a probability of 80 %, if the true ratio is
-    /// equal to it. `None` if a difference is already shown, or if 10,000 blocks do not suffice.
+    /// Number of blocks that would show a difference with a probability of 80 %, if the true ratio
+    /// equals `ratio`. `None` if a difference is already shown, or if 10,000 blocks do not suffice.
     pub blocks_needed: Option<u32>,
 }
 

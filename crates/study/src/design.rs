@@ -35,7 +35,7 @@ pub struct Design {
     /// Blocks are added until the half-width of every interval, relative to its ratio, is at most
     /// this: 0.02 for 2 %.
     pub until: Option<f64>,
-    /// Time limit: no block begins that would end later.
+    /// Time limit of the study. A block that would end after the limit does not begin.
     pub time_limit: Option<Duration>,
     /// Whether each baseline runs twice in a block, for the A/A control.
     pub twin: bool,
@@ -47,8 +47,8 @@ pub struct Design {
     pub metrics: Vec<Metric>,
     /// The paper in whose layout the results are shown.
     pub layout: Option<PaperLayout>,
-    /// Maps the name of a target to the system of the paper that it is compared with. Systems are
-    /// named by their columns in the paper.
+    /// For a paper's layout: names of targets, each with the system of the paper that it is
+    /// compared with. A system is named by its column in the paper.
     pub counterparts: BTreeMap<String, String>,
     pub workloads: Vec<WorkloadDesign>,
     pub axes: Vec<Axis>,

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::statistics::{ALPHA, BLOCKS_MIN, mean, normal_distribution};
 
-/// Maximum number of values for which the p-value is computed from all orders. For more values, the
-/// distribution of the count is approximately normal.
+/// Maximum number of values for which the p-value is computed from all orders. For more values, it
+/// is computed from a normal distribution.
 const EXACT_MAX: usize = 60;
 
 /// The result of the test.
@@ -19,8 +19,7 @@ pub struct Drift {
     /// Mean of the second half of the values, relative to the mean of the first half: -0.08 is 8 %
     /// less. With an odd number of values, the middle one belongs to neither half.
     pub change: f64,
-    /// Probability of a count at least as far from its mean as the observed count, if there is no
-    /// drift.
+    /// Probability of a result at least as extreme as the observed one, if there is no drift.
     pub p: f64,
     /// Whether a drift is seen: `p` is at most 5 %.
     pub is_seen: bool,
@@ -28,7 +27,7 @@ pub struct Drift {
 
 impl Drift {
     /// Tests values in the order in which they were measured. `None` for fewer than [`BLOCKS_MIN`]
-    /// values, which show no drift with an error of 5 %.
+    /// values, because `p` would always exceed 5 %.
     pub fn of(values: &[f64]) -> Option<Self> {
         if values.len() < BLOCKS_MIN as usize {
             return None;
@@ -49,7 +48,8 @@ impl Drift {
 fn p_without_drift(values: &[f64]) -> f64 {
     let later = |place: usize| values[place + 1..].iter().map(move |later| (place, later));
     let pairs = (0..values.len()).flat_map(later);
-    // The number of pairs whose later value is higher, minus the number of those where it is lower.
+    // The number of pairs whose later value is higher, minus the number of pairs whose later value
+    // is lower.
     let balance: i64 = pairs
         .map(|(place, later)| i64::from(*later > values[place]) - i64::from(*later < values[place]))
         .sum();
@@ -62,8 +62,8 @@ fn p_without_drift(values: &[f64]) -> f64 {
         return (2.0 * normal_distribution(-distance)).min(1.0);
     }
     let all = (values.len() * (values.len() - 1) / 2) as u64;
-    // Pairs of equal values add 0 to the balance, so `all - balance` may be odd. Rounding down is
-    // exact, because numbers of inversions are whole.
+    // Equal values can make `all - balance` odd. The division then rounds down. This does not
+    // change the probability, because a number of inversions is whole.
     let inversions = usize::try_from((all - balance) / 2).unwrap_or(usize::MAX);
     (2.0 * p_of_inversions(values.len(), inversions)).min(1.0)
 }
@@ -71,8 +71,8 @@ fn p_without_drift(values: &[f64]) -> f64 {
 /// Probability that a random order of `count` different values has at most `most` pairs whose later
 /// value is lower.
 fn p_of_inversions(count: usize, most: usize) -> f64 {
-    // The probability of each number of inversions. The value at a place after `before` others adds
-    // from 0 to `before` inversions, each with the same probability.
+    // The probability of each number of inversions. A value with `before` values in front of it
+    // adds from 0 to `before` inversions, each number with the same probability.
     let mut chances = vec![1.0];
     for before in 1..count {
         let mut next = vec![0.0; (chances.len() + before).min(most + 1)];

@@ -72,7 +72,8 @@ pub struct Judged {
     pub requirement: Requirement,
     pub decision: Decision,
     pub method: Method,
-    /// Number of blocks; without blocks, number of runs of the configuration that has fewer.
+    /// Number of blocks. Without blocks: number of runs of the candidate or of the baseline,
+    /// whichever has fewer.
     pub count: u32,
     /// Ratio of candidate to baseline.
     pub ratio: f64,

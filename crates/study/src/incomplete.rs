@@ -7,8 +7,8 @@ use crate::observed::{Baseline, ComparedSide, Incomplete, Observed};
 use crate::samples::Samples;
 use crate::statistics::{ALPHA, BLOCKS_MIN};
 
-/// Minimum difference between shares of incomplete operations that is reported. Smaller differences
-/// are ignored, even beyond the noise of the blocks.
+/// Minimum difference between shares of incomplete operations that is reported. A smaller
+/// difference is ignored, even if it exceeds the noise of the blocks.
 const NAMED_MIN: f64 = 0.001;
 
 /// By default, configurations are compared only if their shares of incomplete operations differ by

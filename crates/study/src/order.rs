@@ -8,9 +8,8 @@
 //! The Design of Experiments (1935), section 21; Edgington and Onghena, Randomization Tests, 4th
 //! edition 2007). The test assumes no distribution of the samples.
 
-/// Minimum number of steps to which values are rounded. A step is the sum of the ranges of all
-/// blocks, divided by the number of steps. The test is valid with any rounding, and finer steps
-/// increase its power.
+/// Values are rounded to whole steps. The sum of the ranges of all blocks is divided into at least
+/// this number of steps. The test is valid with any rounding; finer steps increase its power.
 const STEPS_MIN: f64 = 1024.0;
 /// Minimum number of rounding steps per block, on average.
 const STEPS_OF_BLOCK: f64 = 32.0;

@@ -110,9 +110,9 @@ pub(crate) fn pairs<'a>(
     blocks
 }
 
-/// Returns for each block, in ascending order, its complete attempts, and whether a run of the
-/// block is INVALID. A complete attempt has an included run of every configuration; its runs are in
-/// the order of `sides`.
+/// Returns for each block, in ascending order, the runs of its complete attempts, and whether any
+/// run of the block is INVALID. An attempt is complete if every configuration has a run in it that
+/// is not INVALID. The runs of an attempt are in the order of `sides`.
 fn attempts<'a>(sides: &[&'a ComparedSide]) -> Vec<(Vec<Vec<&'a Observed>>, bool)> {
     let mut by_attempt: BTreeMap<Key<'a>, BTreeMap<u32, Vec<Option<&'a Observed>>>> =
         BTreeMap::new();

@@ -9,7 +9,7 @@ pub enum PaperLayout {
     /// each configuration.
     Tr3022,
     /// The VERITAS File Server Edition Performance Brief: rates by series and number of processes,
-    /// their average for a process, and the improvements in percent.
+    /// the average rate of a process, and the improvements in percent.
     Veritas,
     /// The output of two sessions of the original PostMark side by side, with the ratio of their
     /// figures.

@@ -26,8 +26,8 @@ pub struct StudyPlan {
     /// Time of all warm-ups and measurements in a block, in seconds; `None` if a run does not end
     /// by time.
     pub measured_s: Option<f64>,
-    /// Estimated duration of a block with the creation and the removal of its pools, in seconds,
-    /// from earlier runs; `None` if a configuration has no such run.
+    /// Estimated duration of a block, in seconds, from earlier runs. It includes the creation and
+    /// the removal of pools. `None` if a configuration has no earlier run.
     pub block_s: Option<f64>,
     /// Numbers of the runs in the archive from which `block_s` is estimated.
     pub estimated_from: Vec<u64>,

@@ -20,7 +20,6 @@ use crate::verdicts::VerdictCounts;
 /// Minimum number of runs of a repetition that ends when its interval is narrow enough.
 pub const RUNS_MIN_UNTIL: u32 = FIRST_LOOK_BLOCKS;
 
-/// The results of a repeated run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Repeats {
     /// Identity of the study that contains the runs.
@@ -81,7 +80,6 @@ pub struct RepeatedRun {
 }
 
 impl Repeats {
-    /// The results of a study of one configuration.
     pub fn of(design: &Design, study: &str, runs: &[StudyRun]) -> Self {
         Self::with_error(design, study, runs, error_left(design, runs))
     }

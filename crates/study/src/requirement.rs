@@ -48,7 +48,7 @@ impl Bound {
         }
     }
 
-    /// An example with a margin, for messages.
+    /// An example of a bound, for messages. Identical systems meet it.
     const fn example(self) -> &'static str {
         match self {
             Self::AtLeast => ">= 0.985",
@@ -66,7 +66,7 @@ impl Requirement {
         self.bound
     }
 
-    /// Distance of identical systems from the threshold, as the positive logarithm of a ratio.
+    /// Distance of the threshold from 1, the ratio of identical systems, as a positive logarithm.
     fn margin(&self) -> f64 {
         self.threshold.ln().abs()
     }

@@ -16,7 +16,7 @@ use crate::verdicts::VerdictCounts;
 pub struct SideSummary {
     /// Name of the configuration, as in the rows of the table.
     pub label: String,
-    /// The name without the coordinates that all configurations of the table have.
+    /// The label without the coordinates that are common to all configurations of the table.
     pub name: String,
     /// Workloads of the runs, each once.
     pub workloads: Vec<String>,
@@ -51,8 +51,8 @@ impl SideSummary {
     }
 }
 
-/// Summarizes the configurations of a table, the baseline first. Also returns what all of them have
-/// in common: the workload and coordinates, in words.
+/// Summarizes the configurations of a table, the baseline first. Also returns the workload and the
+/// coordinates that all configurations have in common.
 pub(crate) fn summaries(
     baseline: &Baseline,
     sides: &[ComparedSide],
@@ -81,9 +81,9 @@ fn has_dimension(side: &ComparedSide, dimension: &str) -> bool {
         .any(|coordinate| coordinate.dimension == dimension)
 }
 
-/// Removes the coordinates that all configurations have from their names. Returns the names and
-/// these coordinates. If any name is not the label of its cell, or would become empty, all names
-/// remain unchanged.
+/// Shortens the names of configurations: removes the coordinates that are common to all. Returns
+/// the names and the removed coordinates. If a name is not the label of its cell, or would become
+/// empty, no name is shortened.
 fn names(sides: &[&ComparedSide]) -> (Vec<String>, Vec<String>) {
     let words = |side: &&ComparedSide| {
         let coordinates = &side.runs.first()?.subject.coordinates;

@@ -158,8 +158,8 @@ impl Errors {
             let count = f64::from(blocks);
             self.smallest_detectable(spread / count.sqrt(), count - 1.0) <= difference.abs()
         };
-        // Quantiles of Student's t exceed those of the normal distribution. So fewer blocks than
-        // the normal distribution requires never suffice.
+        // The search starts at the number of blocks that the normal distribution requires.
+        // Student's t never requires fewer, because its quantiles are greater.
         let standard_errors =
             normal_quantile(1.0 - self.false_alarm) + normal_quantile(1.0 - self.miss);
         let least = (standard_errors * spread / difference.abs()).powi(2).ceil();
@@ -235,8 +235,8 @@ pub fn power(standard_errors: f64, alpha: f64, degrees: f64) -> f64 {
 fn deviation_weights(degrees: f64) -> Vec<(f64, f64)> {
     /// Simpson's rule requires an even number of intervals.
     const INTERVALS: u32 = 40;
-    /// Distance of the first and the last point from 1, in standard deviations. Points beyond would
-    /// contribute nothing.
+    /// Distance of the first and the last point from 1, in standard deviations. The weights of
+    /// points beyond this distance are negligible.
     const DEVIATIONS: f64 = 6.0;
     let half = degrees / 2.0;
     if !half.is_finite() {

@@ -33,8 +33,8 @@ pub struct StudyComparisons {
     /// A table for each baseline.
     pub tables: Vec<Comparisons>,
     /// Error of each table. Without interim analyses (looks), it is [`ALPHA`]. If the study ended
-    /// at a planned look, it is the error of that look; otherwise the part that earlier looks have
-    /// not spent.
+    /// at a planned look, it is the error of that look. Otherwise it is the part of [`ALPHA`] that
+    /// earlier looks have not spent.
     pub alpha: f64,
 }
 
@@ -57,8 +57,8 @@ impl StudyComparisons {
 }
 
 /// The error of the intervals of a study that has ended. Without interim analyses (looks), it is
-/// [`ALPHA`]. If the study ended at a planned look, it is the error of that look; otherwise the
-/// part that earlier looks have not spent.
+/// [`ALPHA`]. If the study ended at a planned look, it is the error of that look. Otherwise it is
+/// the part of [`ALPHA`] that earlier looks have not spent.
 pub(crate) fn error_left(design: &Design, runs: &[StudyRun]) -> f64 {
     if design.until.is_none() {
         return ALPHA;

@@ -174,7 +174,8 @@ fn baseline_with_second_runs_is_the_mean_of_both_runs() {
         ALPHA,
     );
     assert!((found.rows[0].estimate().unwrap().ratio - 1.0).abs() < 1e-2);
-    // The A/A control differs from the baseline, so the whole study is doubtful.
+    // The A/A control shows a difference between the runs of the baseline, so the study is
+    // doubtful.
     assert!(found.is_doubtful);
     found
         .aa_controls
@@ -227,7 +228,7 @@ fn names_leave_out_the_coordinates_that_all_configurations_have() {
         (common, names),
         (vec!["a".into()], vec!["ext4".into(), "xfs".into()])
     );
-    // These names are not those of the cells, for example because they are tags.
+    // `before` and `after` are not labels of the cells, so the names are not shortened.
     let (common, names) = of(
         cell(&[("files", "500"), ("target", "ext4")], "before"),
         cell(&[("files", "500"), ("target", "ext4")], "after"),
@@ -304,7 +305,7 @@ fn invalid_runs_are_listed_and_never_counted() {
         compared(side.clone(), baseline()).outcome,
         ComparisonOutcome::TooManyInvalid
     );
-    // A repetition of the block counts if it is complete.
+    // A second attempt at the block counts only if it has runs of both configurations.
     let mut again = run(Some(8), &[(Metric::Transactions, 90.0)]);
     again.block.as_mut().unwrap().attempt = 2;
     side.runs.push(again.clone());

@@ -291,7 +291,8 @@ fn serialised_gate_contains_decision_and_requirement() {
     assert_eq!(back.decision, found.decision);
 }
 
-/// A candidate that is slower than the baseline in all blocks, by nearly the same ratio.
+/// Returns a candidate and a baseline. The candidate is slower in all blocks, by nearly the same
+/// ratio.
 fn always_last(blocks: usize) -> (ComparedSide, Baseline) {
     let rates: Vec<f64> = (0..blocks)
         .map(|block| [90.0, 90.2, 89.8][block % 3])

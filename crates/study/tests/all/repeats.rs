@@ -48,7 +48,7 @@ fn mean_deviation_and_interval_equal_those_of_a_worked_example() {
     interval.assert(is_near(interval.half_width, 3.9265 / 14.0));
     assert_eq!((rate.count, rate.without), (5, 0));
     assert_eq!(found.fingerprints.len(), 1);
-    // No run contains the second metric.
+    // No run contains the second metric, the latency of creates.
     let create = &found.metrics[1];
     assert_eq!((create.count, create.without, create.mean), (0, 5, None));
     // Four runs have a deviation, but no interval.
@@ -65,7 +65,8 @@ fn invalid_runs_are_counted_but_excluded() {
     assert_eq!((found.verdicts.valid, found.verdicts.invalid), (5, 1));
     assert!(is_near(found.metrics[0].mean.unwrap(), 10.4));
     assert_eq!(found.runs.len(), 6);
-    // Two of six runs are more than 20 %, so nothing is estimated.
+    // Runs 0 and 2 are now INVALID. Two of six runs exceed the limit of 20 %, so no metric is
+    // estimated.
     all[0].observed.level = Level::Invalid;
     let found = Repeats::of(&design(""), "abc", &all);
     assert!(found.has_too_many_invalid);
@@ -84,7 +85,7 @@ fn interval_at_a_look_is_wider_than_that_of_a_fixed_number_of_runs() {
     };
     let until = design("until = \"2%\"");
     assert!(half(&until) > 1.2 * half(&design("")));
-    // The end of a study and its report use the same interval.
+    // `is_narrow`, which ends a study, uses the same interval as the report.
     let alpha = Looks::new(until.blocks).alpha(10, 0.05).unwrap();
     let all = runs(&rates);
     let width = half(&until);
@@ -131,8 +132,8 @@ fn p_of_a_drift_equals_the_share_of_orders_that_are_as_far_from_random() {
 
 #[test]
 fn p_of_many_runs_continues_that_of_few() {
-    // 60 runs are tested with all orders, 61 with the normal distribution. The last of the 61 is in
-    // the middle of the others, so it adds no drift.
+    // `Drift` computes `p` from all orders of up to 60 values, and from a normal distribution for
+    // more. The added value 61 is the median of the first 60, so it hardly changes the drift.
     let mut random = Random(3);
     let mut value = |run: u32| random.normal() + f64::from(run) * 0.015;
     let mut values: Vec<f64> = (0..60).map(&mut value).collect();

@@ -182,8 +182,8 @@ fn systems_on_the_threshold_seldom_fail_and_seldom_pass() {
     // The true ratio is 0.9, as the requirements demand. A gate may then fail by chance with a
     // probability of 1 %: 10 of 1,000 gates. The limit adds three standard deviations of 3.1 gates.
     assert!(failed <= 20, "{failed} failed");
-    // A requirement then passes by chance with a probability of 5 %: 500 of 10,000 requirements.
-    // The correlation of blocks changes this number little.
+    // At this ratio, a requirement passes by chance with a probability of 5 %: 500 of 10,000
+    // requirements. The correlation of blocks changes this number little.
     assert!((350..=650).contains(&passed), "{passed} passed");
 }
 
@@ -251,9 +251,9 @@ fn intervals_of_studies_with_looks_have_nominal_coverage() {
 fn smallest_detectable_difference_is_shown_with_the_stated_power() {
     const STUDIES: u32 = 1_000;
     let noisy = NOISY[0];
-    // The smallest difference that ten blocks show. `spread` is the standard deviation for two
-    // single runs. A block compares one run with the mean of two, so the variance is 1 + 1/2
-    // instead of 1 + 1.
+    // The smallest difference that ten blocks show. `noisy.spread` applies to the difference of two
+    // single runs, with the variance 1 + 1. A block compares one run with the mean of two runs,
+    // with the variance 1 + 1/2. The ratio of these variances is 0.75.
     let spread = noisy.spread * 0.75_f64.sqrt();
     let errors = study::statistics::Errors::of_interval(ALPHA);
     let smallest = errors.smallest_detectable(spread / 10.0_f64.sqrt(), 9.0);
