@@ -98,8 +98,8 @@ impl Counters {
     }
 }
 
-/// Growth of the counters between two snapshots. For states, such as memory, the value of the later
-/// snapshot.
+/// Growth of the counters between two snapshots. A state, such as memory, has its value in the
+/// later snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CountersDifference {
     /// Resources used by all threads of this process; `max_resident_bytes` is the value in the

@@ -345,8 +345,8 @@ impl LoopBacking {
     }
 }
 
-/// Reads the devices below a stacked device (`slaves`). Not applicable if there are no such
-/// devices, unavailable if one of the devices cannot be read.
+/// Reads the devices below a stacked device (`slaves`). Not applicable if no device is below it;
+/// unavailable if one of the devices cannot be read.
 fn members(
     sources: &Sources,
     table: &Fact<MountTable>,

@@ -130,8 +130,8 @@ pub(crate) fn each_since<T>(
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watched<T> {
     pub list: Vec<T>,
-    /// The reason for each part of a target that could not be located. Empty if the list is
-    /// complete.
+    /// One reason for each device, counter or interface that could not be located. Empty if the
+    /// list is complete.
     pub unseen: Vec<String>,
 }
 
@@ -159,8 +159,8 @@ impl<T> Watched<T> {
         fact.known()
     }
 
-    /// Returns the list as a fact. An empty list is unavailable with the first reason in `unseen`,
-    /// or not applicable without a reason.
+    /// Returns the list as a fact. An empty list is unavailable with the first reason in `unseen`.
+    /// If `unseen` is empty as well, it is not applicable.
     pub(crate) fn found(self) -> Fact<Self> {
         match self.unseen.first() {
             Some(why) if self.list.is_empty() => Fact::Unavailable(why.clone()),

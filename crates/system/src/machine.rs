@@ -22,7 +22,7 @@ use crate::messages::{MessagesReading, WatchedMessages};
 use crate::network::InterfaceReading;
 use crate::sources::Sources;
 
-/// Maximum number of devices that are read, and maximum number of interfaces that are read.
+/// Maximum number of devices, and of interfaces, that are read.
 pub const MACHINE_PARTS_MAX: usize = 64;
 
 const BLOCK: &str = "/sys/class/block";

@@ -1,6 +1,6 @@
-//! Words of shared memory that outlive the process. One thread writes its state to these words, and
-//! another process can read the state after the writer has ended. The words are in a file on a file
-//! system in memory, so that nothing is written to a disk.
+//! Words of shared memory (64-bit atomics) that outlive the process. One thread writes its state to
+//! these words, and another process can read the state after the writer has ended. The words are in
+//! a file on a file system in memory, so that nothing is written to a disk.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -14,16 +14,16 @@ use std::sync::atomic::AtomicU64;
 use rustix::fs::FallocateFlags;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-/// Number of words in a line, which fill two cache lines of 64 bytes.
+/// Number of 8-byte words in a [`Line`], which fills two cache lines of 64 bytes.
 pub const LINE_WORDS: usize = 16;
 
-/// Words written by one thread. The alignment keeps words of other threads out of the line's cache
-/// lines. The alignment is that of two cache lines, because processors fetch cache lines in pairs.
+/// Words that one thread writes. They fill two aligned cache lines, so they share no cache line
+/// with words of other threads. Two are used because processors fetch cache lines in pairs.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub struct Line(pub [AtomicU64; LINE_WORDS]);
 
-/// An array of lines. All words are initially 0.
+/// An array of [`Line`]s. All words are initially 0.
 #[derive(Debug)]
 pub struct Lines {
     backing: Backing,

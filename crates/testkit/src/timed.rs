@@ -9,7 +9,8 @@ use engine::{
 use engines::simulated::Simulated;
 use runner::Clock;
 
-/// A clock that advances by sleeping, and by the calls of a simulated engine if there is one.
+/// A clock whose time is the sum of all sleeps, plus the time of the simulated engine if there is
+/// one.
 #[derive(Clone, Default)]
 pub struct Virtual(Arc<AtomicU64>, Option<Simulated>);
 

@@ -11,8 +11,8 @@ use crate::sources::Sources;
 pub enum DeviceRole {
     /// A target's file system is on this device.
     Target,
-    /// The whole disk of the partition that precedes it in the list. Its counters include all
-    /// partitions of the disk.
+    /// The whole disk of a partition. The disk follows the partition in the list of devices. The
+    /// disk's counters include all of its partitions.
     WholeDisk,
     /// A device below another device of the list: the device that contains a loop device's file, or
     /// a member of a stacked device.

@@ -66,8 +66,8 @@ impl SystemCounters {
     }
 }
 
-/// Growth of the machine's counters between two snapshots. For states, the value of the later
-/// snapshot.
+/// Growth of the machine's counters between two snapshots. A state, such as dirty memory, has its
+/// value in the later snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SystemCountersDifference {
     /// Time of all processors by mode, including steal.

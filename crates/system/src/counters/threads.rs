@@ -31,9 +31,9 @@ pub struct Threads {
     pub count: Fact<u64>,
     /// The listed threads, by ascending number.
     pub each: Vec<ThreadTimes>,
-    /// Processor time of this process that no thread in `each` used, in nanoseconds: that of ended
-    /// threads and of threads beyond the limit. This time is inexact because process and threads
-    /// are not read at the same moment; a negative result becomes 0.
+    /// Processor time of this process that no thread in `each` used, in nanoseconds: the time of
+    /// ended threads and of threads beyond the limit. This time is inexact because process and
+    /// threads are not read at the same moment; a negative result becomes 0.
     pub rest_cpu_ns: Fact<u64>,
 }
 
@@ -226,8 +226,8 @@ impl ThreadFiles<'_> {
     }
 }
 
-/// Parses `schedstat`. Returns `None` if the text is invalid. Also returns `None` if its numbers
-/// are 0, because the kernel then does not count, or the thread has never run.
+/// Parses `schedstat`. Returns `None` if the text is invalid, or if all numbers are 0. They are 0
+/// if the kernel does not count, or if the thread has never run.
 pub(crate) fn schedstat(text: &[u8]) -> Option<Schedstat> {
     let times = Schedstat::from_read(text).ok()?;
     (times.pcount != 0 || times.sum_exec_runtime != 0).then_some(times)

@@ -1,5 +1,5 @@
 //! Processor time of the machine between two snapshots, in nanoseconds, and shares of the total
-//! time. All differences of such snapshots are computed by this module.
+//! time.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -15,8 +15,8 @@ pub(crate) fn iscsi_session(sources: &Sources, disk: &str) -> Option<String> {
         .iter()
         .filter_map(|name| name.to_str())
         .find(is_session)?;
-    // A directory that is not of iSCSI may have such a name, but `/sys/class/iscsi_session`
-    // contains only iSCSI sessions.
+    // Directories that do not belong to iSCSI may have a name like `session3`, but
+    // `/sys/class/iscsi_session` contains only iSCSI sessions.
     let of_class = sources.path(&format!("/sys/class/iscsi_session/{session}"));
     of_class.exists().then(|| session.to_owned())
 }

@@ -21,7 +21,7 @@ pub(super) const THIS_MACHINE: &str = "this machine";
 /// Value of [`MessagesReading::of`] if a target is a directory that this machine exports.
 pub(super) const OTHER_CLIENTS: &str = "this machine, for other clients";
 
-/// Value of [`MessagesReading::of`] for an observer, which counts the calls of all clients.
+/// Value of [`MessagesReading::of`] for counters of a server that include the calls of all clients.
 pub const ALL_CLIENTS: &str = "all clients";
 
 /// Names of the procedures of NFS version 3; the index is the number of the procedure (RFC 1813,
