@@ -47,8 +47,8 @@ pub struct RunSpec {
     /// removes the pool that the next rank created. Left out if each rank keeps its own pool.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub neighbour: u32,
-    /// The targets as given, one for each location weight of the workload. An empty target is the
-    /// working directory.
+    /// The targets as given, in the order of the workload's location weights. An empty target is
+    /// the working directory.
     #[serde(with = "lossy")]
     #[schemars(with = "Vec<String>")]
     pub targets: Vec<PathBuf>,

@@ -15,7 +15,8 @@ use crate::values::{from_text_or_integer, integer};
 /// Reads the text of a file that an option names.
 pub type Read<'a> = dyn Fn(&Path) -> io::Result<String> + 'a;
 
-/// Sizes as the user gave them. The meaning of a range depends on the workload.
+/// Sizes as the user gave them. Classic workloads and mixes treat the upper bound of a range
+/// differently.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SizesOption {
     /// One size, or two sizes separated by `..`. Classic workloads exclude the upper bound, unless

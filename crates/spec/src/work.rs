@@ -100,8 +100,8 @@ pub(crate) fn finish(
             let per_second = options.rate.map(|rate| rate.0);
             let has_due_times = options.sweep.is_some() || per_second.is_some();
             if has_due_times && mix.think != Think::None {
-                // Options that contradict each other are refused. A preset's think time is not an
-                // option, so it is ignored with a note.
+                // A think time given as an option contradicts due times, and is refused elsewhere.
+                // Here the think time comes from a preset, and is ignored with a note.
                 notes.push(Note::ThinkGivesWay {
                     think: mix.think,
                     per_second: per_second.filter(|_| options.sweep.is_none()),

@@ -88,8 +88,8 @@ impl Design {
         Ok(cells)
     }
 
-    /// Whether the study only repeats the runs of one configuration, so that nothing is compared.
-    /// `cells` are all cells of the design.
+    /// Whether the study only repeats the runs of one configuration, without a comparison. `cells`
+    /// are all cells of the design.
     pub fn is_repetition(&self, cells: &[StudyCell]) -> bool {
         cells.len() == 1 && !self.twin && self.layout.is_none()
     }
@@ -205,8 +205,8 @@ impl Design {
         Ok(cell)
     }
 
-    /// Returns the runs of a block in random order. The order depends on the study's seed, the
-    /// block and the attempt only, and never changes.
+    /// Returns the runs of a block in random order. The order depends only on the study's seed, the
+    /// block and the attempt.
     pub fn block(&self, cells: &[StudyCell], block: u32, attempt: u32) -> Vec<BlockRun> {
         let is_baseline = |index: usize| cells[index].baseline == index;
         let runs = |is_twin| move |cell| BlockRun { cell, is_twin };

@@ -1,7 +1,7 @@
 //! Ratios of candidates to a baseline, with confidence intervals.
 //!
-//! How it works: every candidate (side) is compared with the baseline in every metric. The rows of
-//! the table share its error by Bonferroni's correction, so the table's confidence applies to all
+//! How it works: every candidate (side) is compared with the baseline in every metric. Bonferroni's
+//! correction divides the table's error among its rows, so the table's confidence applies to all
 //! intervals together. Runs in blocks are paired ([`crate::pairs`]). Other runs are two samples,
 //! and the comparison reports that they were not interleaved.
 
@@ -91,7 +91,7 @@ pub struct Comparison {
     /// Number of blocks or runs excluded because the metric is not known, such as a percentile with
     /// fewer than ten samples beyond it.
     pub without: u32,
-    /// Conditions in which candidate and baseline differ.
+    /// Conditions, such as the host, in which candidate and baseline differ.
     pub unlike: Vec<Unlike>,
     /// Differences between the shares of incomplete operations.
     pub incomplete: Vec<IncompleteDifference>,
@@ -192,8 +192,8 @@ impl Comparisons {
             .iter()
             .flat_map(|side| metrics.iter().map(move |metric| row(side, *metric)))
             .collect();
-        // The A/A control does not share the error of the rows, because it has another purpose: it
-        // tests whether the rows can be trusted.
+        // The A/A control has its own error, because it has another purpose than the rows: it tests
+        // whether the rows can be trusted.
         let of_twin = ALPHA / metrics.len().max(1) as f64;
         let control = |metric: &Metric| aa_control(baseline, *metric, of_twin);
         let all = || baseline.sides().chain(sides);
@@ -229,7 +229,8 @@ impl Comparisons {
         rows.all(|row| row.method != Method::NotInterleaved)
     }
 
-    /// Whether the configurations of a block were measured at different times.
+    /// Whether a block's configurations were measured separately, instead of together in random
+    /// order.
     pub fn is_apart(&self) -> bool {
         let mut rows = self.rows.iter();
         rows.any(|row| row.method == Method::BlocksApart)
@@ -260,8 +261,8 @@ impl Comparisons {
     }
 }
 
-/// Marks tables as doubtful. All A/A controls of a study share the error [`DOUBT_ALPHA`]
-/// (Bonferroni's correction).
+/// Marks tables as doubtful if an A/A control shows a difference. All A/A controls of a study share
+/// the error [`DOUBT_ALPHA`] (Bonferroni's correction).
 fn doubt(tables: &mut [Comparisons]) {
     let twins = tables
         .iter()

@@ -1,4 +1,5 @@
-//! Errors in the design of a study: the line of its file, what is wrong, and what would be right.
+//! Errors in the design of a study: the line of the study file, the mistake, and what is expected
+//! instead.
 
 use std::fmt;
 

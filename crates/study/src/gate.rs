@@ -1,15 +1,15 @@
 //! Decides whether candidates meet requirements: passed, failed, or undecided, each with a bounded
 //! error.
 //!
-//! How it works: a requirement is a metric and a bound on the ratio to the baseline, with a margin
-//! that identical systems meet. A requirement is met if the whole one-sided 95 % interval of the
-//! ratio is inside of the bound. This needs no correction for several requirements, because all of
-//! them must be met (Berger 1982). The gate fails by Holm's procedure over one-sided tests, with an
-//! error of 1 % for all tests together. For interleaved blocks, two tests must reject. Student's t
-//! tests the hypothesis that the ratio meets its bound. The random order of the runs (`order.rs`)
-//! tests the hypothesis that the systems are identical, and is valid whatever disturbs the machine.
-//! All other results are undecided, as is a gate that would pass in a study with a doubtful A/A
-//! control.
+//! How it works: a requirement is a metric and a bound on its ratio to the baseline. The bound
+//! leaves a margin, so that identical systems meet it. A requirement is met if the whole one-sided
+//! 95 % interval of the ratio is inside of the bound. This needs no correction for several
+//! requirements, because all of them must be met (Berger 1982). The gate fails by Holm's procedure
+//! over one-sided tests, with an error of 1 % for all tests together. For interleaved blocks, two
+//! tests must reject. Student's t tests the hypothesis that the ratio meets its bound. The random
+//! order of the runs (`order.rs`) tests the hypothesis that the systems are identical, and is valid
+//! whatever disturbs the machine. All other results are undecided. A gate that would pass is
+//! undecided as well if the study has a doubtful A/A control.
 
 use serde::{Deserialize, Serialize};
 
@@ -79,10 +79,10 @@ pub struct Judged {
     pub ratio: f64,
     /// One-sided 95 % confidence bound of the true ratio; `None` for fewer than five blocks.
     pub bound: Option<f64>,
-    /// Probability of this ratio or a worse one if the requirement is just met (Student's t);
-    /// `None` for fewer than five blocks.
+    /// Probability of this ratio or a worse ratio if the true ratio equals the required bound
+    /// (Student's t); `None` for fewer than five blocks.
     pub p: Option<f64>,
-    /// Probability of this ratio or a worse one if the systems are identical, over all orders of
+    /// Probability of this ratio or a worse ratio if the systems are identical, over all orders of
     /// the runs. `None` for fewer than five blocks, or without interleaving.
     pub order_p: Option<f64>,
     /// Standard deviation of a block's log ratio (0.03 is 3 %); `None` for fewer than two blocks.
@@ -91,8 +91,8 @@ pub struct Judged {
     /// at this standard deviation; never less than `blocks_to_fail`. `None` without a standard
     /// deviation, or if 10,000 blocks do not suffice.
     pub blocks_needed: Option<u32>,
-    /// Minimum number of blocks that can fail the gate. With fewer blocks, it is too probable that
-    /// the candidate has the worst run of every block by chance.
+    /// Minimum number of blocks that can fail the gate. With fewer blocks, the candidate has the
+    /// worst run of every block by chance too often.
     pub blocks_to_fail: u32,
     /// Conditions in which candidate and baseline differ.
     pub unlike: Vec<Unlike>,
@@ -108,8 +108,8 @@ pub struct Gate {
     /// Number of blocks that the gate needs: the maximum over its requirements. `None` if
     /// [`Judged::blocks_needed`] of a requirement is `None`.
     pub blocks_needed: Option<u32>,
-    /// Only blocks with a number above this one were used, because earlier blocks were examined
-    /// before; `None` if all blocks were used.
+    /// Number of the last block that the gate ignores, because blocks up to this one were already
+    /// examined; `None` if all blocks were used.
     pub confirmed_after: Option<u32>,
     /// Whether a baseline seems to differ from itself in an A/A control. The gate then passes only
     /// if [`GateRules::allows_doubtful`] is set.
@@ -120,7 +120,7 @@ pub struct Gate {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GateRules {
-    /// Only blocks with a number above this one are used; `None` for all blocks.
+    /// Number of the last block that the gate ignores; `None` for all blocks.
     pub after: Option<u32>,
     /// Whether a study with a doubtful A/A control may pass.
     pub allows_doubtful: bool,
@@ -169,8 +169,8 @@ impl Gate {
         let is_doubtful = comparisons.iter().any(|table| table.is_doubtful);
         Ok(Self {
             decision: match decision(&judged) {
-                // A failed gate remains failed, because the test by the random order of the runs is
-                // valid whatever disturbed the machine.
+                // A doubtful A/A control does not change a failure: the test by the random order of
+                // the runs is valid whatever disturbs the machine.
                 Decision::Passed if is_doubtful && !rules.allows_doubtful => Decision::Undecided,
                 decision => decision,
             },
@@ -261,7 +261,8 @@ fn judge(
     } else {
         -1.0
     };
-    // Log ratios, with the sign that makes greater values better.
+    // Log ratios. For a metric whose lower values are better, they are negated, so that greater
+    // values are better.
     let with_sign = |block: &Vec<f64>| block.iter().map(|log| sign * log).collect();
     let signed: Vec<Vec<f64>> = samples.blocks.iter().map(with_sign).collect();
     let blocks_to_fail = blocks_to_fail(&samples.blocks, all);

@@ -120,7 +120,7 @@ impl Metric {
     }
 
     /// Value of the metric in a run, in the metric's unit. `None` if the run does not contain the
-    /// metric, or if the value is 0, because a ratio to 0 does not exist.
+    /// metric. Also `None` if the value is 0, because comparisons divide by it.
     pub fn of(self, summary: &Summary) -> Option<f64> {
         let transactions = summary.transactions.as_ref();
         let operation = |action: Action| summary.operations.get(action.name());

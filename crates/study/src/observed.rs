@@ -40,8 +40,8 @@ pub struct Observed {
     pub reasons: BTreeSet<String>,
     /// Conditions that must be equal for two runs to be comparable.
     pub conditions: BTreeMap<UnlikeWhat, String>,
-    /// Shares of incomplete operations in all operations of the stream, from 0 to 1; empty if the
-    /// stream has no operations.
+    /// Share of the stream's operations that were not completed, by reason, from 0 to 1; empty if
+    /// the stream has no operations.
     pub incomplete: BTreeMap<Incomplete, f64>,
 }
 
@@ -234,7 +234,7 @@ impl Baseline {
 }
 
 impl SideGroup {
-    /// Keeps only the runs of blocks after `number`, so that a decision uses no data that was
+    /// Keeps only the runs of blocks after `number`. A decision then uses only data that was not
     /// examined before.
     #[must_use]
     pub fn after_block(mut self, number: u32) -> Self {

@@ -32,7 +32,7 @@ pub(crate) struct Counted<S> {
     pub without: u32,
 }
 
-/// The values of each block: the value of the candidate's run, then those of the baseline's runs.
+/// The values of each block: first that of the candidate's run, then those of the baseline's runs.
 pub(crate) type Blocks = Counted<Vec<f64>>;
 
 /// Values of a configuration's runs that belong to no block.

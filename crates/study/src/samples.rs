@@ -31,13 +31,13 @@ pub(crate) struct Samples {
     /// Mean difference with its standard error; `None` for fewer than two samples of a
     /// configuration.
     pub mean: Option<Mean>,
-    /// Mean difference between the values of candidate and baseline, which is the log ratio if the
-    /// values are logarithms. `None` without samples.
+    /// Mean difference between the values of candidate and baseline. If the values are logarithms,
+    /// it is the log ratio. `None` without samples.
     pub difference: Option<f64>,
     /// Standard deviation of the samples; `None` if `mean` is `None`.
     pub spread: Option<f64>,
-    /// For interleaved blocks, the values of each block: that of the candidate, then those of the
-    /// baseline. Otherwise empty.
+    /// For interleaved blocks, the values of each block: first the candidate's, then the
+    /// baseline's. Otherwise empty.
     pub blocks: Vec<Vec<f64>>,
 }
 
@@ -102,7 +102,7 @@ impl Samples {
         }
     }
 
-    /// Number of samples of the configuration that has fewer.
+    /// The smaller of the two numbers of samples.
     pub(crate) fn count_min(&self) -> u32 {
         self.count.min(self.baseline_count)
     }

@@ -70,8 +70,8 @@ pub(crate) fn error_left(design: &Design, runs: &[StudyRun]) -> f64 {
         .unwrap_or_else(|| looks.alpha_at_end(blocks, ALPHA))
 }
 
-/// Groups the runs of a study by baseline. Cells are compared as the design specifies.
-/// Configurations that were measured separately are compared with the one that was measured first.
+/// Groups the runs of a study by baseline. Cells are compared with the baseline that the design
+/// specifies. If configurations were measured separately, the first one is the baseline.
 pub fn groups(cells: &[StudyCell], runs: &[StudyRun]) -> Vec<SideGroup> {
     let mut sides: Vec<&str> = Vec::new();
     for side in runs.iter().filter_map(|run| run.part.side.as_deref()) {

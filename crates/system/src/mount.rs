@@ -195,8 +195,8 @@ impl MountTable {
     /// Returns the mount with the longest mount point that contains the path and fulfils `fits`.
     fn covering(&self, path: &Path, fits: impl Fn(&Mount) -> bool) -> Option<&Mount> {
         let is_above = |mount: &&Mount| path.starts_with(&mount.mount_point) && fits(mount);
-        // Of mounts with equal mount points, the last one covers the others, and `max_by_key`
-        // returns the last.
+        // If several mounts have the same mount point, the last one covers the others. `max_by_key`
+        // returns the last maximum.
         let above = self.mounts.iter().filter(is_above);
         above.max_by_key(|mount| mount.mount_point.as_os_str().len())
     }

@@ -114,7 +114,7 @@ impl Sources {
     }
 
     /// Reads the active choice ([`bracketed`]) from a file that exists only with a feature. If the
-    /// text contains no choice, `lacks` becomes a part of the reason.
+    /// text contains no choice, the reason contains `lacks`.
     pub(crate) fn choice(&self, absolute: &str, anchor: &str, lacks: &str) -> Fact<String> {
         self.feature(absolute, anchor).and_then(|text| {
             let choice = bracketed(&text).map(str::to_owned);

@@ -16,9 +16,8 @@ use crate::sources::unavailable;
 /// Size and free space of the file system that contains a path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Space {
-    /// Device of the path (`st_dev` of stat(2)). Two paths on one file system have the same number,
-    /// except on btrfs, where each subvolume has its own. In contrast, the device of a
-    /// [`crate::Mount`] is the same for all subvolumes.
+    /// Device of the path (`st_dev` of stat(2)). All paths on one file system have the same number,
+    /// except on btrfs: there each subvolume has its own number here, but not in [`crate::Mount`].
     pub device: DeviceNumber,
     /// Unit in which the file system counts its space, in bytes (`f_frsize`).
     pub block_size_bytes: u64,

@@ -194,8 +194,8 @@ fn seed_determines_the_order_of_runs_and_all_orders_occur() {
     let mut all = found[0].clone();
     all.sort_unstable();
     assert_eq!(all, [(0, false), (0, true), (1, false)]);
-    // Each of the six orders of three runs is expected in 100 of the 600 blocks, with a standard
-    // deviation of 9.
+    // 600 blocks have three runs each. Each of the six possible orders is expected in 100 blocks,
+    // with a standard deviation of 9.
     found.sort_unstable();
     let mut counts: Vec<usize> = found
         .chunk_by(|one, other| one == other)

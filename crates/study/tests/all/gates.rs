@@ -407,7 +407,7 @@ fn the_documented_numbers_of_blocks_are_correct() {
         let words: Vec<&str> = document.split_whitespace().collect();
         assert!(words.join(" ").contains(&documented), "{documented}");
     }
-    // With a bound of 0.97 instead of 0.985, a loss of 3 % meets the requirement exactly. So the
-    // gate fails only with its error probability of 1 %, even with 100 blocks.
+    // With a bound of 0.97, a loss of 3 % meets the requirement exactly. The gate then fails only
+    // by chance, with a probability of 1 %, even with 100 blocks.
     assert!((power(0.0, study::gate::FAIL_ALPHA, 99.0) - 0.01).abs() < 1e-6);
 }

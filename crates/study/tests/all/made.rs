@@ -101,7 +101,8 @@ impl Noisy {
 impl Machine {
     pub fn new(seed: u64, noisy: Noisy, metrics: &[Metric]) -> Self {
         let cells = noisy.cells() as f64;
-        // Two of n cells are `gap` runs apart with the probability 2 (n - gap) / (n (n - 1)).
+        // The order of a block's n cells is random. Two cells are `gap` runs apart with the
+        // probability 2 (n - gap) / (n (n - 1)).
         let gaps = (1..noisy.cells()).map(|gap| {
             let probability = 2.0 * (cells - gap as f64) / (cells * (cells - 1.0));
             probability * noisy.correlation.powi(gap as i32)

@@ -105,7 +105,8 @@ fn orders(values: &mut Vec<f64>, first: usize, found: &mut dyn FnMut(&[f64])) {
     }
 }
 
-/// Number of pairs whose later value is higher, minus the number of all other pairs.
+/// Number of pairs whose later value is higher, minus the number of pairs whose later value is not
+/// higher.
 fn balance(values: &[f64]) -> i32 {
     let mut balance = 0;
     for (place, value) in values.iter().enumerate() {

@@ -89,8 +89,8 @@ fn all_intervals_of_a_table_contain_the_true_ratios() {
         held += u32::from(holds);
     }
     let share = f64::from(held) / f64::from(STUDIES);
-    // If each of ten intervals had a confidence of 95 %, all ten would contain the true ratio in
-    // only 60 % of the studies. So each interval must be wider.
+    // With a confidence of 95 % for each of ten intervals, only 60 % of the studies would have the
+    // true ratio in all of them. The intervals are wider, so that 95 % of the studies do.
     assert!((0.93..=0.98).contains(&share), "{share}");
 }
 

@@ -164,7 +164,8 @@ impl DeviceCounters {
         self.since(earlier, &stat_path(name))
     }
 
-    /// Whether operations were completed. Also true if the number of reads or writes is unknown.
+    /// Whether the device completed operations. Also true if the number of reads or writes is
+    /// unknown.
     pub(crate) fn did_something(&self) -> bool {
         let is_none = |count: &Fact<u64>| matches!(count, Fact::Known(0) | Fact::NotApplicable);
         // An unknown number of discards or flushes counts as 0, because not every kernel and driver
@@ -209,8 +210,8 @@ impl DeviceCounters {
         let count = |what: &str, later: &Fact<u64>, earlier: &Fact<u64>| {
             grown(format_args!("{path}: {what}"), later, earlier)
         };
-        // If reads or writes went backwards, the readings are of two devices with the same name,
-        // and a smaller time is not a wrap.
+        // If reads or writes went backwards, the device was replaced by another with the same name.
+        // A smaller time is then not a wrap.
         let may_wrap = [
             (&self.reads, &earlier.reads),
             (&self.writes, &earlier.writes),

@@ -94,8 +94,8 @@ impl Threads {
     /// Returns the growth since an earlier snapshot; `process` is the growth of the CPU time of the
     /// whole process. All CPU time of a thread that started after the earlier snapshot is included.
     pub(super) fn since(&self, earlier: &Threads, process: &Fact<ProcessTimes>) -> Threads {
-        // Whether the earlier snapshot lists all threads. If not, a thread missing in it may have
-        // existed beyond the limit, so the growth of its CPU time is unknown.
+        // Whether the earlier snapshot lists all threads. If not, a thread that it lacks may
+        // already have run, so the growth of the thread's CPU time is unknown.
         let told_all = earlier.each.len() < THREADS_MAX
             && earlier
                 .count

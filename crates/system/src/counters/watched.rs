@@ -1,4 +1,4 @@
-//! The devices whose counters are read: the devices of targets, and all devices below these.
+//! The devices whose counters are read: the devices of targets, and all devices below them.
 //!
 //! The devices are found once, before a run, and their counters are read often.
 

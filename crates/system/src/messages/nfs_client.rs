@@ -45,8 +45,8 @@ fn missing<T>(mount_point: &str, why: &str) -> Fact<T> {
     Fact::Unavailable(format!("{MOUNTSTATS}: {mount_point}: {why}"))
 }
 
-/// Returns the lines about the file system at a mount point. If two file systems are mounted on it,
-/// the lines of the later one are returned, because it covers the earlier one.
+/// Returns the lines about the file system at a mount point. If a later mount covers an earlier one
+/// at this mount point, the lines of the later mount are returned.
 fn section<'text>(text: &'text str, mount_point: &str) -> Fact<&'text str> {
     // Searches only for the beginnings of headings, because the other lines amount to a megabyte on
     // a machine with hundreds of mounts.

@@ -6,7 +6,7 @@ use super::*;
 use crate::mount::MountTable;
 use crate::sources::tests::Tree;
 
-/// A routing table whose gateway is 203.0.113.1. Packets to 192.0.2.0/24 are rejected.
+/// A routing table with the gateway 203.0.113.1. It rejects packets to 192.0.2.0/24.
 const ROUTES: &str = "\
 Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT
 eth0\t00000000\t017100CB\t0003\t0\t0\t100\t00000000\t0\t0\t0

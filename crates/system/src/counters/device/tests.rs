@@ -11,7 +11,7 @@ fn parse(text: &str) -> DeviceCounters {
     DeviceCounters::parse(text, "stat", FlushCount::Counted).unwrap()
 }
 
-/// Counters of a `stat` that begins with the numbers `first`; all further numbers, up to 17, are 0.
+/// Parses a `stat` that begins with the numbers `first`. The missing numbers, up to 17, are 0.
 fn stat(first: &[u64]) -> DeviceCounters {
     let numbers = (0..17).map(|index| first.get(index).copied().unwrap_or(0).to_string());
     parse(&numbers.collect::<Vec<_>>().join(" "))

@@ -236,7 +236,8 @@ fn time_of_threads_beyond_the_limit_is_in_the_rest() {
         "{last:?}"
     );
     assert_eq!(difference.rest_cpu_ns, Fact::Known(30));
-    // The growth is also unknown if a thread within the limit ended during the earlier reading.
+    // The growth is also unknown if the earlier list is incomplete because a thread ended while it
+    // was read.
     let mut short = before.clone();
     short.each.pop();
     short.count = Fact::Known(THREADS_MAX as u64 + 9);

@@ -21,7 +21,7 @@ fn device(tree: &Tree, number: &str, table: &Fact<MountTable>) -> Fact<Device> {
     Device::read(&tree.sources, table, DeviceNumber::parse(number).unwrap())
 }
 
-/// A target on the device `device`. All other fields are those of the tree's directory.
+/// Returns a target on `device`. All other fields describe the directory of the tree.
 fn target(tree: &Tree, device: Fact<Device>) -> Target {
     let mut target = Target::read(&tree.sources, tree.directory.path());
     target.device = device;

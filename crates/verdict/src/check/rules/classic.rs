@@ -76,8 +76,8 @@ fn seconds(record: &Record, figures: &ClassicFigures, at: &mut At<'_>) {
             .saturating_add(ns)
             .div_euclid(1_000_000_000)
     };
-    // For each figure, worker 0 reads the wall clock between two moments, which the list below
-    // contains.
+    // The list below contains, for each figure, the two moments between which worker 0 read the
+    // wall clock.
     let moment = |phase: Phase, at: fn(&WorkerPhase) -> u64| {
         let worker = record.actual.phase(phase)?.workers.first()?;
         (worker.worker == 0).then(|| second(at(worker)))

@@ -12,7 +12,7 @@ const TICKS_NS: u64 = 50_000_000;
 /// Maximum delay between the recorded moment of a reading and the reading itself, in nanoseconds.
 /// Other programs may run in between.
 const READ_LATE_NS: u64 = 5_000_000_000;
-/// Columns that sums exclude: a counter that may decrease, and a state.
+/// Columns that sums exclude: `iowait_ns` may decrease, and `in_flight` is not a counter.
 const NO_COUNTS: [&str; 2] = ["iowait_ns", "in_flight"];
 
 /// Converts a group of counters to a JSON object.
@@ -62,8 +62,8 @@ pub(super) fn with_ticks(ns: u64) -> u64 {
     sum([ns, ns / 20, TICKS_NS, READ_LATE_NS])
 }
 
-/// Checks that numbers are multiples of the unit that their name states. `of` contains the units of
-/// times and of memory.
+/// Checks that numbers are multiples of the kernel's unit: `of[0]` nanoseconds if the name ends
+/// with `_ns`, and `of[1]` bytes if the name ends with `_bytes`.
 pub(super) fn units(of: [u64; 2], name: &str, value: &Value, at: &mut At<'_>) {
     let unit = match name {
         _ if name.ends_with("_ns") => of[0],

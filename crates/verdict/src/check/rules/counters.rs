@@ -38,8 +38,8 @@ pub(super) fn check(scope: &Scope<'_>, found: &mut Findings) {
         evidence::check(scope, phase, &whole, &mut at);
     }
     evidence::sampled(scope, found);
-    // With ranks, the run's counters are sums over the ranks, but the phases' counters are those of
-    // the first rank. So the phases cannot be compared with the run.
+    // With ranks, the run's counters are sums over the ranks, but the phases contain the counters
+    // of the first rank only. The phases are then not compared with the run.
     if scope.has_ranks() {
         return;
     }
@@ -98,8 +98,8 @@ fn kernel_units(scope: &Scope<'_>) -> [u64; 2] {
     [if has_ticks { TICK_NS } else { 1 }, 1_024]
 }
 
-/// Checks that the last value of a state in an interval is at most the maximum in the interval. An
-/// interval of one second has one reading, so both values are equal.
+/// Checks states, such as memory: the last value in an interval is at most the maximum in the
+/// interval. An interval of one second has one reading, so both values are equal.
 fn states(machine: &MachineOverTime, at: &mut At<'_>) {
     let is_second = machine.width_ns == measure::SLICE_NS;
     let differs = |(max, last): (&_, &_)| last > max || (is_second && last != max);
@@ -178,8 +178,8 @@ fn resident(scope: &Scope<'_>) -> Option<u64> {
         .copied()
 }
 
-/// Adds tolerances: 10 %, and pages that the kernel has counted by processor and by thread but not
-/// yet added up.
+/// Adds tolerances: 10 %, and memory that the kernel has counted by processor and by thread, but
+/// not yet added to the process's total.
 fn with_pages(scope: &Scope<'_>, bytes: u64) -> u64 {
     let online = online(scope);
     let each = online.saturating_mul(2).max(32).saturating_mul(4);

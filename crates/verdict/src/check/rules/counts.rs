@@ -68,7 +68,8 @@ fn first_done(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     };
     let least = match (scope.has_ranks(), &phase.workers[..]) {
         (false, [_]) if phase.is_all_measured() => all,
-        // Not exact: when this worker finished, others may still have been in the warm-up.
+        // Not exact: when the first worker finished, other workers may still have been in the
+        // warm-up.
         _ => own.saturating_sub(phase.workers.len() as u64),
     };
     at.within(".done", first.done, least..=all, "of the workers");
@@ -227,8 +228,8 @@ fn pool(record: &Record) -> Option<i128> {
     Some(names)
 }
 
-/// Checks that the run checked and deleted as many names as it had made and not yet removed. After
-/// a failed operation, this number is not known.
+/// Compares the number of names that the run checked and deleted with the number of names that
+/// existed after the transactions. After a failed operation, the latter number is not known.
 pub(super) fn names(record: &Record, found: &mut Findings) {
     let (spec, actual) = (&record.spec, &record.actual);
     let is_whole =

@@ -118,8 +118,8 @@ fn slowest(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
 
 /// Checks the time, the worker, the longest call and the path of a slow operation.
 fn slow_one(scope: &Scope<'_>, phase: &PhaseRecord, slow: &SlowOperation, at: &mut At<'_>) {
-    // An operation may begin in the warm-up and end after the other workers have finished. So its
-    // moments must be within the whole phase, not within the measured segments.
+    // An operation may begin in the warm-up, or end after the other workers have finished. It is
+    // therefore compared with the whole phase instead of the measured segments.
     let Some((began_ns, ended_ns)) = phase.span_ns() else {
         return;
     };

@@ -73,8 +73,8 @@ fn location(record: &Record, location: &LocationRecord, index: usize, at: &mut A
     if let Some(said) = said.filter(|said| !is_said(said)) {
         at.broken(".target.path", format!("{path}, and the target is {said}"));
     }
-    // The directory is compared with the path of the target that was used, because the kernel may
-    // report another path of the same directory.
+    // The kernel may report several paths of one directory. The comparison uses the path of the
+    // target that the run used.
     let is_absolute = path.starts_with('/');
     if is_absolute && !directory.starts_with(path.trim_end_matches('/')) {
         at.broken(".directory", format!("{directory} is not in {path}"));
@@ -149,8 +149,8 @@ fn names(record: &Record, location: &LocationRecord, name: &str, at: &mut At<'_>
     }
 }
 
-/// Checks that a volume (a file system of the run) contains a target. Its free space is not
-/// checked, because other programs change it.
+/// Checks that a volume (a file system of the run) contains a target. The volume's free space is
+/// not checked, because other programs change it.
 fn volume(record: &Record, volume: &RoomVolume, at: &mut At<'_>) {
     laws::check(&laws::OF_VOLUME, volume, at);
     let workload = &record.spec.workload;
@@ -196,7 +196,7 @@ fn overhead(record: &Record, overhead: &Overhead, at: &mut At<'_>) {
     let most_of_one = if workload.mix().is_some() { 1 } else { 2 };
     let most = transactions.saturating_mul(most_of_one);
     at.at_most(".operations", operations, most, "of its transactions");
-    // If the files are few and small (the limits below), the overhead is measured with all files.
+    // Pools within the two limits below are measured with all of their files.
     let pools = u64::from(workload.streams().max(1));
     let are_few = workload.files().saturating_mul(pools) <= 100_000;
     let are_small = workload.content_bytes_max() <= 10_000;
@@ -208,8 +208,8 @@ fn overhead(record: &Record, overhead: &Overhead, at: &mut At<'_>) {
     at.within(".files", files, least..=workload.files(), "of the workload");
 }
 
-/// Maximum difference between the time in the name of a run's own directory and the run's origin,
-/// in seconds.
+/// Maximum difference between two wall clock times, in seconds: the time in the name of a run's own
+/// directory, and the recorded start of the run.
 const MADE_WITHIN_S: u64 = 3_600;
 
 fn origin(record: &Record, at: &mut At<'_>) {
@@ -222,7 +222,7 @@ fn origin(record: &Record, at: &mut At<'_>) {
     let numbers = name.strip_prefix("postmark-");
     let made_s = numbers.and_then(|numbers| numbers.split('-').next()?.parse::<i64>().ok());
     let origin_s = record.origin.unix_ns.div_euclid(1_000_000_000);
-    // The wall clock may be set between the two readings, so the difference may be negative.
+    // The wall clock may be set between the two times, so the difference may be negative.
     let off_s = made_s.map(|made_s| made_s.abs_diff(origin_s));
     let by = "from the name of the directory";
     at.at_most(".origin.unix_ns: seconds", off_s, MADE_WITHIN_S, by);

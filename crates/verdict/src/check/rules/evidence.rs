@@ -99,8 +99,8 @@ pub(super) fn sampled(scope: &Scope<'_>, found: &mut Findings) {
             ("before", &residency.before, before),
             ("after", &residency.after, files),
         ] {
-            // A sample may be smaller: a worker contributes only files that it has, and a file may
-            // have been renamed.
+            // The sample may contain fewer files: a worker contributes only its own files, and a
+            // file may have been renamed.
             let sampled = sample.known().map_or(0, |sample| sample.files);
             let place = format!("{}.evidence.residency.{name}", scope.place(index));
             let most = (files / 100).clamp(1, most);

@@ -11,8 +11,8 @@ use record::run::PhaseRecord;
 /// Maximum time for which other programs may keep a busy worker from its work, in nanoseconds.
 const SOON_NS: u64 = 10_000_000_000;
 
-/// Whether the counters of the machine were read each second. If so, the process was never kept
-/// from its work for long.
+/// Whether the counters of the machine were read in time in every interval. If so, other programs
+/// never kept this process from its work for long.
 pub(super) fn is_undisturbed(phase: &PhaseRecord) -> bool {
     let Some(machine) = &phase.machine else {
         return false;
@@ -65,7 +65,8 @@ pub(super) fn phase(scope: &Scope<'_>, index: usize, place: &str, found: &mut Fi
     let has_failures = phase
         .all_operations()
         .any(|operation| operation.meter.failed > 0);
-    // With batches, a last sync ends the phase, and no operation includes the time of this sync.
+    // With durability `batch:N`, a last sync ends the phase, and no operation includes the time of
+    // this sync.
     let is_batch = matches!(scope.spec.durability, Durability::Batch(_));
     let is_timed = scope.spec.latencies && !is_batch;
     let is_even = is_undisturbed(phase) && !has_failures && is_timed && phase.complete;
@@ -109,7 +110,7 @@ fn as_asked(
     };
     let drive = &scope.spec.drive;
     let warm_up_ns = ns(drive.warm_up.as_nanos());
-    // Transactions that end earlier have reached their requested number.
+    // Transactions that end before the requested time have reached their requested number.
     let is_by_time = phase.all_issued() < scope.asked_for() && scope.has_ended();
     let mut lasts = |what: &str, until_ns: u64, asked_ns: u64| {
         let lasted_ns = until_ns.saturating_sub(began_ns);

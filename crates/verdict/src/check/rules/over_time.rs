@@ -103,8 +103,9 @@ fn extremes(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
         .max(1);
     let slices: Vec<_> = phase.slices.iter().collect();
     let groups: Vec<_> = slices.chunks(phase.slices.sharing().max(1)).collect();
-    // The first interval starts between the reading of the machine and the start of the first
-    // worker. So a moment may belong to any group between `early` and `late`.
+    // The first interval starts after the reading of the machine and before the start of the first
+    // worker. The exact moment is not recorded, so an operation may belong to any group from
+    // `early` to `late`.
     let group_of = |ns: u64| {
         let early = ns.saturating_sub(first.began_ns) / width_ns;
         let late = ns.saturating_sub(machine.began_ns) / width_ns;
@@ -167,8 +168,8 @@ fn arrivals(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
         return;
     }
     let arrived = done.saturating_add(waiting) as f64;
-    // Arrivals begin between the reading of the machine and the start of the first worker. Each
-    // worker counts its own arrivals until it ends.
+    // The first arrival is after the reading of the machine and before the start of the first
+    // worker. Each worker counts its own arrivals until it ends.
     let workers = || phase.workers.iter();
     let ends_ns = workers().map(|worker| worker.ended_ns.saturating_sub(first.began_ns));
     let least_s = ends_ns.min().unwrap_or(0) as f64 / 1e9;
@@ -216,8 +217,8 @@ fn steady(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     if !phase.complete || !is_undisturbed(phase) {
         return;
     }
-    // The first measured segments are the rounds of the last window. The work after these rounds
-    // has no rate.
+    // The measured segments begin with one segment for each round of the last window. The work
+    // after these rounds has no rate.
     for (segment, rate) in phase.measured().zip(&what.rounds[first..]) {
         let seconds = segment.ended_ns.saturating_sub(segment.began_ns) as f64 / 1e9;
         let (counted, seen) = (segment.transactions as f64, rate * seconds);
