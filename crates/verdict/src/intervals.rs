@@ -6,8 +6,8 @@ use std::ops::Range;
 use measure::{SLICES_MAX, steady};
 use record::run::PhaseRecord;
 
-/// Returns the measured intervals. The range may extend beyond the last recorded interval; no
-/// operation completed in those later intervals.
+/// Returns the measured intervals. The range may end after the last recorded interval. No operation
+/// completed in the intervals that are not recorded.
 pub(crate) fn measured(phase: &PhaseRecord) -> Range<usize> {
     let (Some(first), Some(last)) = (phase.measured().next(), phase.measured().last()) else {
         return 0..0;

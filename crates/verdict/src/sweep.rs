@@ -122,8 +122,8 @@ impl SweepStepSummary {
         let achieved_per_second =
             (ns > 0 && transactions > 0).then(|| transactions as f64 * 1e9 / ns as f64);
         let open = phase.filter(|_| matches!(sweep_step.load, Load::Rate(_)));
-        // If all workers caught up with their arrivals near the end, the target kept up with the
-        // offered load.
+        // In an open loop, the target kept up with the offered load if all workers caught up with
+        // their arrivals near the end.
         let is_bounded = open.is_none_or(PhaseRecord::queue_is_bounded);
         Self {
             load: sweep_step.load,
@@ -214,8 +214,8 @@ impl Limit {
     }
 }
 
-/// Result of an SLO: the rates between which it stops being met. If no load level meets it, also
-/// the load level that is nearest to it.
+/// Result of an SLO: the two rates between which it stops being met. If no load level meets the
+/// SLO, the result includes the load level that is nearest to it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SloSummary {
     /// The operation to which the SLO applies; absent if it applies to all operations together.

@@ -50,8 +50,8 @@ impl Times {
             false => 1.0,
         };
         let idle = (1.0 - operations - claims - overhead).clamp(0.0, 1.0 - claims);
-        // At the end of a wait, a worker is ready to run. This time counts as wait, not as
-        // `running`, so `running` is at most `rest`.
+        // A worker whose wait has ended is ready to run until it gets a processor. This time is
+        // already part of the wait. It must not count twice, so `running` is at most `rest`.
         let rest = 1.0 - claims - idle;
         let times = |running: f64, overhead: f64, waits_for| Self {
             awaiting_arrivals: if is_open { idle } else { 0.0 },

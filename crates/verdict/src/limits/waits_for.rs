@@ -6,8 +6,8 @@ use system::{Class, Fact, Mount};
 
 use crate::summary::{DeviceSummary, MachineSummary};
 
-/// What the targets are on, and so what workers wait for in calls. On targets in memory, workers
-/// wait for each other.
+/// What the targets are on. It determines what workers wait for in calls: the server, the device
+/// or, for targets in memory, each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum WaitsFor {
     Server,

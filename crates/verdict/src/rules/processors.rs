@@ -16,10 +16,9 @@ use record::server::ServerRecord;
 /// of 10 ms, which are 1 % of a second.
 pub(super) const SHARES_FROM_NS: u64 = 1_000_000_000;
 
-/// Returns the activity of the system during the run: that of this machine or, with several hosts,
-/// that of each kernel. A load level with a separate run adds the activity of that run on the first
-/// rank's host. Such load levels are excluded if other hosts share the kernel of the first rank's
-/// host. Otherwise the ranks of these hosts would count as other programs.
+/// Returns the activity of the system during the run, once for each kernel. A load level with a
+/// separate run adds its activity on the first rank's host. It adds none if other hosts share that
+/// host's kernel, because their ranks would count as other programs.
 pub(super) fn runs(record: &Record) -> impl Iterator<Item = Cow<'_, SystemDuring>> {
     let kernels = record
         .cluster
@@ -37,7 +36,7 @@ pub(super) fn runs(record: &Record) -> impl Iterator<Item = Cow<'_, SystemDuring
         first.is_none_or(|id| with_it(&id) == 1)
     });
     // For a sweep of ranks, the hosts in the record are those of the last and largest load level.
-    // The activity during the first level is in `record.during`, and must be added.
+    // The activity during the first level is in `record.during` and is added.
     let climb = record.spec.drive.sweep.as_ref().map(|sweep| &sweep.climb);
     let is_of_ranks = matches!(climb, Some(Climb::Ranks(_)));
     let own = kernels.is_empty() || (is_of_ranks && has_kernel_alone);

@@ -37,8 +37,8 @@ impl Rule for RateNotReached {
     const LEVEL: Level = Level::Invalid;
     const ADVICE: &str = "use a lower --rate or more workers";
 
-    /// Examines the time until the first worker finished. Later arrivals of the finished worker are
-    /// not performed by any worker.
+    /// Examines the time until the first worker finished. Afterwards, no worker performs the
+    /// arrivals of this worker.
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let Pace::Open {
             per_second,
@@ -58,8 +58,8 @@ impl Rule for RateNotReached {
         }
         let is_late = due - until.done.count as f64 > allowed;
         let not_completed = phase.issued().saturating_sub(phase.transactions());
-        // A queue at the end of a run does not count if every worker caught up with its arrivals
-        // shortly before.
+        // If every worker caught up with its arrivals shortly before the end, a queue at the end
+        // does not count.
         let is_missed = (is_late && !phase.queue_is_bounded()) || not_completed as f64 > allowed;
         is_missed.then(|| Self {
             requested: per_second,

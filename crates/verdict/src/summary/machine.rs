@@ -130,8 +130,8 @@ pub(super) fn summary(
     let of = Of {
         slices,
         ns,
-        // The measured time need not end with an interval. So numbers for each transaction are
-        // computed from rates, not from counts.
+        // The counters cover whole intervals. The measured time may end within an interval. So
+        // numbers for each transaction are computed from rates, not from counts.
         done_per_ns: done as f64 / (measured.end - measured.start).max(1) as f64,
     };
     let (process, system) = (&machine.process, &machine.system);

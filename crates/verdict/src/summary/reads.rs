@@ -298,8 +298,8 @@ fn bytes_read(phase: &PhaseRecord) -> u64 {
 
 fn surprise(fetched: f64, spec: &RunSpec) -> Option<Surprise> {
     match spec.cache {
-        // Without the page cache there is no cache state: direct reads come from the device, and
-        // those of an engine's own client from the server.
+        // Without the page cache there is no cache state. Direct reads come from the device, and an
+        // engine's own client reads from the server.
         _ if spec.direct || !spec.engine.uses_page_cache() => None,
         Cache::Cold | Cache::ColdData if fetched < COLD_MIN => Some(Surprise::LittleThoughCold),
         Cache::Warm if fetched > WARM_MAX => Some(Surprise::MuchThoughWarm),

@@ -96,7 +96,8 @@ fn time_on_a_processor_or_ready_for_one_is_limited_by_the_cpu() {
     is(&run(0.97, 0.0), RunLimit::Cpu, 0.97);
     is(&run(0.5, 0.48), RunLimit::Cpu, 0.98);
     let mut record = run(0.9, 0.0);
-    // Each operation takes 1 ms, so 200,000 ns of overhead are a share of 0.2.
+    // Each operation takes 1 ms, so 200,000 ns of overhead are a share of 0.2. This share is
+    // subtracted from the CPU's part, 0.9.
     overhead(&mut record, 200_000.0);
     is(&record, RunLimit::Cpu, 0.7);
 }
@@ -120,7 +121,8 @@ fn sleep_in_calls_is_that_of_the_device_while_it_is_busy_and_of_locks_otherwise(
     is(&record, RunLimit::Device, 0.8);
     device(&mut record, 0.3, 0.0);
     is(&record, RunLimit::Lock, 0.6);
-    // The device is also busy while the worker runs. Only the worker's sleep, 0.9, counts.
+    // The worker sleeps for 0.9 of the time. The device is busy all the time, but only the sleep
+    // counts.
     device(&mut record, 1.0, 0.0);
     is(&record, RunLimit::Device, 0.9);
     let mut record = run(0.7, 0.0);
@@ -171,8 +173,8 @@ fn workers_that_wait_for_each_other_are_limited_by_locks() {
     let mut record = run(0.3, 0.0);
     target(&mut record).class = Fact::Known(Class::Memory);
     is(&record, RunLimit::Lock, 0.7);
-    // With several operations in flight, claim waits include waits for the worker's own operations.
-    // So they count as waits for the server.
+    // A worker with several operations in flight may wait for files that its own operations use. So
+    // its claim waits count as waits for the server.
     let mut record = run(0.2, 0.0);
     transactions(&mut record).claim_waits = waited(0.7);
     mount(&mut record).file_system_type = "nfs".to_owned();
@@ -194,7 +196,7 @@ fn claim_waits_of_a_warm_up_are_excluded_by_their_share_of_the_time() {
     );
     transactions.segments.insert(0, warm_up);
     // The claim waits cover the warm-up of 1 s and the measured 60 s. The device is busy all the
-    // time, so other sleep belongs to the device.
+    // time, so only claim waits count as waits for locks.
     device(&mut record, 1.0, 0.0);
     is(&record, RunLimit::Lock, 0.8 * 60.0 / 61.0);
 }

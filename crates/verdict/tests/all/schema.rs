@@ -64,8 +64,8 @@ fn is_nullable(schema: &Value) -> bool {
             .any(|any| is_null(&any["type"]))
 }
 
-/// Collects the fields of a schema and of its variants. An entry contains the field's path, its
-/// description followed by that of the containing value, and whether the field may be null.
+/// Collects the fields of a schema and of its variants. An entry contains the field's path, the
+/// descriptions of the field and of its containing value, and whether the field may be null.
 fn fields(place: &str, schema: &Value, found: &mut Vec<(String, String, bool)>) {
     let within = schema["description"].as_str().unwrap_or_default();
     for (name, field) in schema["properties"].as_object().into_iter().flatten() {

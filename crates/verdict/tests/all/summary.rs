@@ -107,7 +107,8 @@ fn times_to_first_worker_last_worker_and_durable_are_measured_from_phase_start()
         (summary.last_done.ns, summary.last_done.done.per_second),
         (4 * SECOND, Some(30.0))
     );
-    // The phase takes 4 s and the sync 2 s. The second between them does not count.
+    // The phase takes 4 s, and the sync after it takes 2 s. The pause of 1 s between phase and sync
+    // does not count.
     let durable = summary.until_durable.unwrap();
     assert_eq!(
         (durable.ns, durable.done.per_second),
@@ -354,7 +355,7 @@ fn a_killed_run_has_no_paper_figures() {
         None,
         "how many were deleted is not known"
     );
-    // If the run recorded its own end, a phase that is missing in the record performed no work.
+    // An interrupted run records its end. A phase that is missing in its record performed no work.
     record.actual.outcome = Outcome::Interrupted { signal: 2 };
     let paper = Summary::of(&record).paper.unwrap();
     assert_eq!(
@@ -478,8 +479,8 @@ fn overhead_is_a_share_of_the_workers_time() {
         ns_per_operation: 200.0,
     });
     let own = Summary::of(&record).overhead.unwrap();
-    // Four million operations with an overhead of 0.2 µs each take 0.8 s, which is 10 % of the
-    // eight seconds of both workers together.
+    // The overhead of four million operations is 0.8 s (0.2 µs each). This is 10 % of the 8 s for
+    // which the two workers ran together.
     assert_eq!((own.ns_per_operation, own.fraction), (200.0, Some(0.1)));
     // In a load sweep, the overhead is a share of the workers' time at all load levels.
     let transactions = record.actual.phases.pop().unwrap();

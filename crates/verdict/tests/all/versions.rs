@@ -122,8 +122,8 @@ fn record_of_a_mix_with_schema_1_is_read() {
         (Durability::Fsync, Cache::AsIs)
     );
     assert!(how.sync_phases && how.series && how.steps && how.verify && !how.direct);
-    // Both the monotonic clock and the uptime count from boot, and the uptime was read just before
-    // the origin.
+    // The monotonic clock and the uptime both count from boot. The program reads the uptime just
+    // before the origin.
     let uptime_s = *record.host.uptime_seconds.known().unwrap();
     let monotonic_s = record.origin.monotonic_ns as f64 / 1e9;
     assert!((monotonic_s - uptime_s).abs() < 1.0, "{:?}", record.origin);

@@ -103,8 +103,8 @@ pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: 
         at.due_at_end(part, is_there, is_due, phase.complete);
     };
     let meters = || phase.all_operations().map(|operation| &operation.meter);
-    // Operations that began before a rank was lost are in no interval, so the series of an
-    // incomplete phase may be empty.
+    // After the loss of a rank, the time series (`slices`) lacks operations that had begun before.
+    // So the series of an incomplete phase may be empty.
     let has_any = meters().any(|meter| meter.operations + meter.failed > 0);
     let is_due = spec.series && (has_any || !phase.complete);
     due_at_end(".slices", !phase.slices.is_empty(), is_due);
@@ -120,7 +120,7 @@ pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: 
     let caught_up = phase.caught_up_ns.is_some();
     at.due(".caught_up_ns", caught_up, (!is_open).then_some(false));
     let is_synced = spec.sync_phases && phase.complete && scope.is_complete();
-    // If the run was stopped, a complete phase may or may not have been synced, so the sync is not
+    // In a run that was stopped, a complete phase need not have been synced. Its sync is then not
     // checked.
     let is_told = is_synced || !spec.sync_phases || !phase.complete;
     at.due(".sync", phase.sync.is_some(), is_told.then_some(is_synced));
@@ -131,7 +131,7 @@ pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: 
     let is_due = (is_watched && is_told).then_some(true);
     at.due(".pauses", phase.pauses.is_some(), is_due);
     evidence(scope, phase, &mut at);
-    // A short warm-up without a completed operation has no segment.
+    // If no operation completed in the warm-up, the phase has no segment for it.
     let is_warm = is_transactions && !spec.drive.warm_up.is_zero();
     let has = |kind| phase.segments.iter().any(|segment| segment.kind == kind);
     for (kind, is_asked) in [
@@ -146,8 +146,9 @@ pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: 
     workers(scope, phase, &mut at.below(".workers"));
 }
 
-/// Checks the parts of a phase's evidence. Records of earlier versions have evidence in the
-/// transactions only. So evidence is required only if at least two phases have it.
+/// Checks the parts of a phase's evidence. Earlier program versions recorded evidence of the
+/// transactions only. If two phases have evidence, a later version wrote the record, and every
+/// phase must have it.
 fn evidence(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let spec = scope.spec;
     let phases = scope.phases.iter();

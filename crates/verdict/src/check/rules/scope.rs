@@ -320,8 +320,8 @@ pub(super) fn placed_operations(
     })
 }
 
-/// Returns the service times of operations. If they are not recorded separately, the latencies are
-/// the service times.
+/// Returns the service times of operations. If no separate service times are recorded, the
+/// latencies are the service times.
 pub(super) fn service(operation: &OperationRecord) -> &Histogram {
     operation
         .meter

@@ -38,8 +38,8 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
     counts(record, found);
 }
 
-/// Whether the record is that of a sweep of ranks, whose fingerprint is that of the first load
-/// level.
+/// Whether the run is a sweep over numbers of ranks. The fingerprint of such a run is that of the
+/// first load level.
 fn is_of_its_first_step(record: &Record) -> bool {
     let first = record.actual.sweep_steps.first();
     first.is_some_and(|step| matches!(step.load, record::run::Load::Ranks(_)))
@@ -99,8 +99,8 @@ impl Done {
     }
 }
 
-/// Checks that a private pool without failures received exactly the operations that the stream
-/// contains for the performed transactions.
+/// Checks that the run performed exactly the operations that the stream contains for its
+/// transactions. Shared pools, reused pools, load sweeps and runs with failures are not checked.
 fn counts(record: &Record, found: &mut Findings) {
     let (spec, actual) = (&record.spec, &record.actual);
     let is_whole_pool =
@@ -165,8 +165,8 @@ fn performed(record: &Record, phase: &PhaseRecord) -> Option<Vec<u64>> {
     if all == asked_for {
         return Some(vec![each; workers as usize]);
     }
-    // A pool that runs dry ends the transactions of its own worker only, so the numbers of several
-    // workers are not known.
+    // A single worker performed all transactions. With several workers, a pool that runs dry ends
+    // only the transactions of its own worker. The number of each worker is then not known.
     if workers == 1 {
         return Some(vec![if ran_dry { each } else { all }]);
     }

@@ -82,8 +82,8 @@ pub(super) fn names(scope: &Scope<'_>, found: &mut Findings) {
             let Fact::Known(name) = name else {
                 return;
             };
-            // A thread may set its name after its first reading, and numbers of ended threads are
-            // reused. So only names of workers are compared.
+            // A thread may set its name after its first reading, and the kernel reuses the numbers
+            // of ended threads. So only the workers' names are compared.
             let known = *names.entry(tid).or_insert(name);
             let is_other = known != name && (is_worker(known) || is_worker(name));
             if is_other || (is_worker(name) && *workers.entry(name).or_insert(tid) != tid) {
@@ -98,7 +98,7 @@ pub(super) fn names(scope: &Scope<'_>, found: &mut Findings) {
     }
 }
 
-/// Checks that the times of a thread in all phases are at most its times in the whole run.
+/// Checks that a thread's times, summed over all phases, are at most its times in the whole run.
 pub(super) fn of_run(scope: &Scope<'_>, found: &mut Findings) {
     let Fact::Known(of_run) = &scope.during.counted.threads else {
         return;

@@ -80,7 +80,8 @@ fn machine(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let mut at = at.below(".machine");
     let most = began_ns.saturating_add(scope.clocks_ns());
     at.at_most(".began_ns", machine.began_ns, most, "before the phase");
-    // The first rank reads the machine. Other ranks may end earlier or later.
+    // The first rank reads the machine's counters. Other ranks may end the phase earlier or later,
+    // so the remaining moments are checked only without ranks.
     if scope.has_ranks() {
         return;
     }
@@ -96,8 +97,8 @@ fn machine(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
         .enumerate()
         .map(|(index, ended_ns)| {
             let since = ended_ns.saturating_sub(machine.began_ns) / measure::SLICE_NS;
-            // A reading is taken just after the end of its second, so 1 is subtracted. The last
-            // reading is taken at the end of the phase, within its second.
+            // Each reading but the last is taken just after the end of its second, so 1 is
+            // subtracted. The last reading is taken at the end of the phase, within its second.
             since.saturating_sub(u64::from(index < last)) / seconds
         });
     let slices: Vec<u64> = slices.collect();
@@ -146,7 +147,7 @@ fn pauses(scope: &Scope<'_>, index: usize, at: &mut At<'_>) {
     );
     at.within(".total_ns", total_ns, least..=most, "of as many");
     // With ranks, the pauses are those of the rank that paused most. The record does not contain
-    // the moments of this rank.
+    // when this rank began and ended, so the watched time is not checked.
     let (Some(machine), Some((began_ns, ended_ns)), false) =
         (&phase.machine, phase.span_ns(), scope.has_ranks())
     else {

@@ -72,7 +72,8 @@ fn errors(record: &mut Record, counts: &[u64], allowed: &str) {
             moved_bytes: Fact::Known(0),
         })
         .collect();
-    // The only operations are 1,000 appends: 5 missed ones, and others that failed or completed.
+    // The only operations are 1,000 appends. 5 of them found their file removed (`missed`). The
+    // others failed or completed.
     for phase in &mut record.actual.phases {
         phase.segments[0].operations.clear();
     }
@@ -137,8 +138,8 @@ fn skipped_operations_above_the_thresholds_are_reported() {
         });
         assert_eq!(found, (expected, skips));
     }
-    // A load level that skips more than 10 % of its operations is not sustained, but the sweep is
-    // valid.
+    // A load level that skips more than 10 % of its operations is not sustained. The sweep is
+    // nevertheless valid.
     is_valid(|record| {
         skip(record, after_failure(7_000));
         let phase = transactions(record).clone();

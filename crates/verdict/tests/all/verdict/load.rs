@@ -59,7 +59,7 @@ fn other_load_is_doubtful() {
     };
     assert_eq!(busiest.as_slice(), std::slice::from_ref(&program));
     found.line().shows(": stop them");
-    // The first process cannot be stopped.
+    // Process 1 cannot be stopped, so the advice differs.
     let (_, found) = reason(|record| {
         others(record, 0.051);
         let first = BusyProgram {
@@ -72,7 +72,7 @@ fn other_load_is_doubtful() {
         .line()
         .shows("process 1")
         .shows(": use a dedicated machine");
-    // The kernel's time includes threads that work for the run, so it is not other load.
+    // Processor time in the kernel is not other load, because kernel threads also work for the run.
     is_valid(|record| {
         let times = known(&mut record.during.counted.system.times);
         times.busy_ns = Fact::Known(122 * SECOND);

@@ -17,7 +17,7 @@ pub const SECOND: u64 = 1_000_000_000;
 /// Start of the transactions, in nanoseconds since the origin.
 pub const BEGAN: u64 = 7 * SECOND;
 
-/// Returns the record of [`kept`], changed to that of a valid run that was measured for a minute.
+/// Returns the record of [`kept`], changed to a valid run with a measured time of one minute.
 pub fn well() -> Record {
     let mut record = kept();
     measure_for(&mut record, 60 * SECOND, 60_000);
@@ -138,7 +138,7 @@ pub fn is_valid(change: impl FnOnce(&mut Record)) -> Seen {
     verdict.seen
 }
 
-/// Returns the only reason that a change of a valid record causes, with its level.
+/// Applies a change to a valid record. Returns the only reason of its verdict, with its level.
 pub fn reason(change: impl FnOnce(&mut Record)) -> (Level, Reason) {
     let verdict = of(change);
     let [reason] = &verdict.reasons[..] else {
@@ -154,8 +154,8 @@ pub fn close(read: f64, expected: f64) {
     );
 }
 
-/// Returns rates with a mean of 1,000,000 a second, which change linearly by the share `change` of
-/// the mean.
+/// Returns a rate for each second. The rates have a mean of 1,000,000 and change linearly. `change`
+/// is the total change as a share of the mean.
 pub fn ramp(seconds: u64, change: f64) -> Vec<u64> {
     let at = |second: u64| 1e6 * (1.0 + change * (second as f64 / (seconds - 1) as f64 - 0.5));
     (0..seconds).map(|second| at(second) as u64).collect()

@@ -140,8 +140,8 @@ fn a_rate_that_changes_beyond_the_limits_is_doubtful() {
     };
     let falls = words(&ramp(60, -0.5));
     falls.shows("falls from 1,25").shows("by 50.");
-    // The first fifth of the run is faster than the rest. The trend line does not show this, but
-    // the difference between the mean rates of the fifths does.
+    // The first fifth of the run is faster than the rest. The trend line does not show this. The
+    // mean rates of the fifths do.
     let burst: Vec<u64> = (0..10)
         .map(|second| if second < 2 { 1_500 } else { 1_000 })
         .collect();
@@ -185,8 +185,8 @@ fn not_steady_names_the_operation_that_slows_down() {
         panic!("{found:?}");
     };
     assert_eq!((drifting.action, drifting.spent), (Action::Create, None));
-    // The rate falls, so each fifth (12 s) contains more operations at its start than at its end.
-    // Both means are therefore below the latency in the middle of the fifth.
+    // The rate falls, so each fifth (12 s) has more operations in its first half than in its second
+    // half. The latency rises, so the mean of a fifth is below the latency in its middle.
     let (first, last) = (drifting.first_ns, drifting.last_ns);
     drifting.assert((50_000.0..55_000.0).contains(&first));
     drifting.assert((270_000.0..275_000.0).contains(&last));
@@ -426,8 +426,8 @@ fn a_requested_steady_state_that_was_not_reached_is_invalid() {
 
 #[test]
 fn a_rate_that_was_not_reached_is_invalid() {
-    // Of 60,000 due transactions, 601 may be missing: 1 %, and one in flight. With Poisson
-    // arrivals, three standard deviations more may be missing.
+    // 60,000 transactions are due. 601 of them may be missing: 1 %, and one in flight. With Poisson
+    // arrivals, three more standard deviations may be missing.
     let chance = (3.0 * 60_000_f64.sqrt()) as u64;
     for (form, may_miss) in [
         (ArrivalProcess::Constant, 601),
@@ -453,8 +453,8 @@ fn a_rate_that_was_not_reached_is_invalid() {
         close(requested, 1_000.0);
         close(achieved, (60_000 - may_miss - 1) as f64 / 60.0);
     }
-    // The rate after the first worker has finished does not count, because some arrivals then have
-    // no worker.
+    // Some arrivals have no worker after the first worker has finished. So the rate after this
+    // moment does not count.
     is_valid(|record| {
         record.spec.workload.workers = private(2);
         measure_for(record, 60 * SECOND, 50_000);
@@ -467,8 +467,8 @@ fn a_rate_that_was_not_reached_is_invalid() {
     });
 }
 
-/// Every worker keeps up with its arrivals, because most operations are skipped. Nevertheless the
-/// requested rate counts as not reached.
+/// All workers keep up with their arrivals, because they skip most operations. The requested rate
+/// is nevertheless not reached.
 #[test]
 fn skipped_operations_do_not_count_as_achieved_rate() {
     let skips = |skipped| {
@@ -493,7 +493,7 @@ fn skipped_operations_do_not_count_as_achieved_rate() {
         _ => None,
     });
     close(reached.expect("the rate was not reached"), 5_000.0 / 60.0);
-    // A load level that skips these operations is not sustained, and its rate includes completed
+    // A load level with as many skipped operations is not sustained. Its rate includes completed
     // operations only.
     let step = SweepStep {
         load: Load::Rate(1_000.0),

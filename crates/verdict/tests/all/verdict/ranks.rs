@@ -11,8 +11,8 @@ use verdict::{Level, Reason, Summary, Verdict};
 
 use super::made::{BEGAN, SECOND, is_valid, known, of, reason, transactions, well};
 
-/// Changes the record to that of four ranks on two hosts, measured for a minute. Each rank has two
-/// workers. `rates` contains, for each host, the transactions a second of one worker.
+/// Changes the record to a run of one minute by four ranks on two hosts. Each rank has two workers.
+/// `rates` contains, for each host, the transactions a second of one worker.
 fn cluster(record: &mut Record, rates: [u64; 2]) {
     let mut hosts = Vec::new();
     let mut of_hosts = Vec::new();
@@ -223,8 +223,8 @@ fn clock_errors_above_1_percent_of_the_time_are_reported() {
             measured_ns: 60 * SECOND
         })
     );
-    // If a clock runs faster than the other clocks, its offset changes during the run, and this
-    // change adds to the error.
+    // A clock that runs faster or slower changes its offset during the run. This change adds to the
+    // error.
     let drifts = |by_ns: i64| {
         move |record: &mut Record| {
             cluster(record, [100, 100]);
@@ -274,7 +274,7 @@ fn other_load_at_the_first_level_of_a_sweep_of_ranks_is_reported() {
                 known(&mut host.during.counted.process).user_ns = 15 * SECOND;
             }
             known(&mut record.during.counted.process).user_ns = first_ns;
-            // In a sweep of ranks, the hosts above are those of the last load level (4 ranks), and
+            // In a sweep of ranks, the record's hosts are those of the last load level (4 ranks).
             // `record.during` belongs to the first level (2 ranks).
             record.spec.drive.sweep = is_of_ranks.then(|| Sweep {
                 climb: Climb::Ranks(vec![2, 4]),
