@@ -1,6 +1,6 @@
 //! Interprets bytes as an untrusted record, and creates the HTML page of the record and a
-//! comparison of the record with itself. The function, which `crates/report/tests/all/hostile.rs`
-//! also calls, asserts a time limit. This target also limits the memory.
+//! comparison of the record with itself. `paged::show` asserts a time limit, and is shared with
+//! `crates/report/tests/all/hostile.rs`. This target also limits the memory.
 
 #![no_main]
 

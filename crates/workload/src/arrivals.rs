@@ -185,8 +185,8 @@ impl Fraction {
         }
     }
 
-    /// Divides `number` by this fraction. Returns the quotient, rounded down and at most 2^64 − 1,
-    /// and the remainder, whose denominator is the numerator of this fraction.
+    /// Divides `number` by this fraction. Returns the whole part of the result, at most 2^64 − 1,
+    /// and a remainder. The exact result is the whole part plus remainder / `numerator`.
     fn divide(self, number: u64) -> (u64, u64) {
         let mut quotient = number / self.numerator;
         let mut rest = number % self.numerator;
@@ -216,8 +216,8 @@ impl Random {
         Self {
             key: Key::new(seed, "arrivals", worker),
             index: 0,
-            // For the smallest rates the mean gap overflows to infinity. A gap of 0 times infinity
-            // would be NaN, so the mean is limited.
+            // For the smallest rates the mean gap would be infinite. A random factor of 0 times
+            // infinity is NaN, so the mean is limited.
             mean_gap_ns: mean_gap_ns.min(f64::MAX),
             sum: 0,
         }
@@ -419,8 +419,8 @@ mod tests {
             // than a billionth.
             assert!((achieved / rate - 1.0).abs() < 1e-9, "{rate}: {achieved}");
         }
-        // The due times are 800,000,000 / 7 ns apart. This step is stored as a whole number and a
-        // remainder, so only the returned due time is rounded down.
+        // The due times are 800,000,000 / 7 ns apart. `Even` stores this step as a whole number and
+        // a remainder, so rounding errors do not add up.
         let mut even = Even::new(7.0, 0, 1);
         even.next_ns = 0;
         let steps = 100_000_000_u64;

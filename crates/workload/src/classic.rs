@@ -1,5 +1,5 @@
-//! The classic workload. Its parameters and the rules of the edition determine every operation of a
-//! run.
+//! The classic workload. Its parameters and the rules of the chosen PostMark edition (1.0 or 1.5)
+//! determine every operation of a run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -28,9 +28,9 @@ const BASE_BYTES: usize = 1 << 18;
 /// Blocks begin at multiples of this offset in the base: the size of a cache line.
 const BASE_STEP: u64 = 64;
 const BASE_LINES: u64 = BASE_BYTES as u64 / BASE_STEP;
-/// The distance in the base, in cache lines, between the starts of consecutive versions of a file.
-/// It is odd, so that 4,096 consecutive versions start at different lines and differ even outside
-/// of stamps.
+/// The distance between the starts of consecutive versions of a file in the base, in cache lines.
+/// It is odd, so that 4,096 consecutive versions start at different lines. Their blocks therefore
+/// differ even outside of the stamps.
 const VERSION_STEP: u64 = 1_553;
 /// The byte that fills the compressible part of a block. It is not 0, because holes read as zeros.
 const FILLER: u8 = b' ';
@@ -72,7 +72,7 @@ struct Subject {
     file: u64,
     version: u32,
     key: Key,
-    /// The offset of the file's first block in the base.
+    /// The offset of the file's first block in `Contents::base`.
     start: u64,
 }
 
@@ -85,7 +85,7 @@ struct Block<'a> {
 
 impl Contents {
     /// Returns the generator for the contents of a worker's files. `spec` must be valid. Clones
-    /// share the base.
+    /// share the random bytes.
     pub fn new(spec: &ContentSpec, seed: u64, worker: u32) -> Self {
         let is_text = spec.kind == ContentKind::Text;
         let random_bytes = match spec.kind {
@@ -105,7 +105,7 @@ impl Contents {
     }
 
     /// Returns a generator for the contents of another worker's files. Both generators share the
-    /// base.
+    /// random bytes.
     #[must_use]
     pub fn for_worker(&self, worker: u32) -> Self {
         Self {

@@ -151,7 +151,7 @@ impl StreamHasher {
     }
 }
 
-/// Returns the fingerprint of a workload. `first` contains one hasher per worker, which has hashed
+/// Returns the fingerprint of a workload. `first` contains one hasher per worker, with the hash of
 /// the worker's first intents.
 pub(crate) fn of_first_intents(
     workload: &Workload,
@@ -256,8 +256,7 @@ mod tests {
     use crate::classic::Classic;
     use crate::plan::Planner;
 
-    /// [`fingerprint`] uses several threads, and a smaller pool than the workload's. Neither may
-    /// change the result.
+    /// [`fingerprint`] uses several threads and a smaller pool. The result must not depend on them.
     #[test]
     fn fingerprint_equals_that_of_the_complete_stream() {
         let files = INTENTS_IN_FINGERPRINT + 50_000;

@@ -142,8 +142,8 @@ pub enum End {
     Complete,
     /// All files were deleted before the requested number of transactions was reached.
     OutOfFiles,
-    /// The edition's generator cannot draw any of the remaining files. The original PostMark would
-    /// search for a file endlessly.
+    /// The random number generator of the PostMark edition cannot return the position of any
+    /// remaining file. The original PostMark would search for a file endlessly.
     OutOfReach,
     /// A worker can perform none of its operations and would skip all further ones.
     NothingPossible,

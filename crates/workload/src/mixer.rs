@@ -38,8 +38,8 @@ pub enum Change {
 /// Generates the drafts of one worker of a mix.
 #[derive(Clone, Debug)]
 pub struct Mixer {
-    /// Each action, with the running sum of the weights up to it. A random number selects the first
-    /// action whose sum is above it.
+    /// Each action, with the sum of its weight and of all weights before it. A random number below
+    /// `sum` selects the first action whose sum is greater.
     actions: Vec<(u64, Action)>,
     sum: u64,
     think: Think,
@@ -71,7 +71,7 @@ pub struct Tables {
     append_sizes: Sampler,
     range_sizes: Sampler,
     /// Running sums of the targets' shares. A random number selects the first target whose sum is
-    /// above it.
+    /// greater than the number.
     shares: Arc<[u64]>,
 }
 
@@ -209,7 +209,7 @@ impl Mixer {
     }
 
     /// Returns whether at least one operation of this worker is possible on a pool. `has_room`
-    /// states whether any directory can take one more entry.
+    /// states whether at least one directory is below its limit of entries.
     pub fn can_perform_any(&self, pool: &PoolState, has_room: bool) -> bool {
         let mut actions = self.actions.iter();
         actions.any(|(_, action)| self.can_perform(*action, pool, has_room))

@@ -50,10 +50,10 @@ pub struct Plan {
     pub bytes_peak: u64,
     /// The peak sizes on each volume that was passed to the planner.
     pub volumes: Vec<Volume>,
-    /// The number of bytes read, in the edition's arithmetic: summed in integers or in 32-bit
-    /// floats.
+    /// The bytes read, as the original PostMark sums them: in integers (edition 1.0) or in 32-bit
+    /// floats (edition 1.5), which lose digits.
     pub classic_bytes_read: f64,
-    /// The number of bytes written, in the edition's arithmetic.
+    /// The bytes written, summed like `classic_bytes_read`.
     pub classic_bytes_written: f64,
     pub fingerprint: Fingerprint,
     pub stream_hash: StreamHash,
@@ -87,9 +87,8 @@ impl Plan {
         self.bytes(Action::moves_bytes_in)
     }
 
-    /// Returns the number of bytes read divided by the number of bytes written. This ratio
-    /// identifies the edition that produced a published table. Returns `None` if no bytes are
-    /// written.
+    /// Returns the number of bytes read divided by the number of bytes written; `None` if no bytes
+    /// are written. The ratio shows which edition of PostMark produced a published table.
     pub fn read_to_written(&self) -> Option<f64> {
         let written = self.bytes_written();
         (written > 0).then(|| self.bytes_read() as f64 / written as f64)

@@ -34,8 +34,8 @@ pub enum Popularity {
         /// The percentage of all uses that the hot files get.
         accesses_percent: f64,
     },
-    /// The workers of a pool together use each file once per epoch. The order is pseudorandom and
-    /// changes with every epoch.
+    /// An epoch uses each file of a pool once, over all workers of the pool. The order is
+    /// pseudorandom and differs between epochs.
     Shuffled,
 }
 
@@ -220,13 +220,13 @@ const KEPT: usize = 256;
 struct Zipf {
     exponent: f64,
     /// The lower end of the range from which samples are drawn: [`Self::integral`] of 1.5, minus
-    /// the weight of the first rank.
+    /// the weight of rank 0.
     first: f64,
-    /// Maximum difference between the rounded number and the sample for which a sample is accepted
-    /// without a further test.
+    /// A sample is accepted without a further test if rounding it to a whole number adds at most
+    /// this amount.
     safe: f64,
-    /// A cache for recently used pool sizes. Each entry contains a pool size, and the integral up
-    /// to its last rank.
+    /// Recently used pool sizes. Each entry contains a pool size, and the integral up to the last
+    /// rank of such a pool.
     kept: [(u64, f64); KEPT],
 }
 

@@ -64,8 +64,8 @@ impl Stream for Prepared {
         self.begun
     }
 
-    /// Always returns true. The remaining intents are already drawn and their number is finite, so
-    /// skips cannot continue forever.
+    /// Always returns true. All intents are already drawn, so the stream ends even if the pool
+    /// allows none of them.
     fn can_perform_any(&self, _: &PoolState) -> bool {
         true
     }

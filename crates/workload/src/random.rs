@@ -72,8 +72,8 @@ pub const fn unit(random: u64) -> f64 {
     (random >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
 }
 
-/// Returns the running sums of weights. A random number selects the first weight whose sum is above
-/// it.
+/// Returns the running sums of weights. A random number selects the first weight whose sum is
+/// greater than the number.
 pub(crate) fn running_sums(weights: impl Iterator<Item = u64>) -> impl Iterator<Item = u64> {
     weights.scan(0_u64, |sum, weight| {
         *sum = sum.saturating_add(weight);
@@ -155,8 +155,8 @@ mod tests {
 
     #[test]
     fn low_and_high_bits_of_values_are_uniform() {
-        // With 255 degrees of freedom, a value above 377.1 occurs once in a million. The seeds are
-        // fixed, so the result of this test is always the same.
+        // With 255 degrees of freedom, chi-squared exceeds 377.1 with a probability of 10^-6. The
+        // seeds are fixed, so the result of this test is always the same.
         for (name, worker) in [("a", 0), ("a", 1), ("b", 0)] {
             let key = Key::new(1, name, worker);
             let mut counts = [[0; 256]; 4];
@@ -166,8 +166,8 @@ mod tests {
                 counts[0][value as usize % 256] += 1;
                 counts[1][(value >> 56) as usize] += 1;
                 counts[2][other as usize % 256] += 1;
-                // Combines the high bits of two values, so that a correlation between them would be
-                // detected.
+                // The high bits of both values form one number, so that a correlation between the
+                // values would be detected.
                 counts[3][(value >> 60 << 4 | other >> 60) as usize] += 1;
             }
             for counts in counts {

@@ -28,7 +28,7 @@ pub struct ClassicStream {
     subdirectories: u32,
     subdirectory_choice: SubdirectoryChoice,
     /// Running sums of the targets' weights. A random number selects the first target whose sum is
-    /// above it.
+    /// greater than the number.
     shares: Vec<u64>,
     created: u64,
     deleted: u64,
@@ -309,8 +309,8 @@ impl Stream for ClassicStream {
     }
 }
 
-/// Returns the first `bytes` bytes of the text with which every file begins, or the whole text if
-/// it is shorter.
+/// Returns the first `bytes` bytes of the text with which every file begins; the whole text if the
+/// text is shorter.
 pub fn text_begins(workload: &Classic, bytes: u64) -> Vec<u8> {
     let mut generator = Generator::new(workload.edition.rules().generator, workload.seed);
     (0..bytes.min(workload.size_high_bytes))
@@ -435,7 +435,7 @@ mod tests {
     #[test]
     fn transactions_end_if_no_file_can_be_drawn() {
         // Edition 1.0 draws only slots below 32,768. The pool of 50,000 files has 100,000 slots.
-        // Deletions empty the slots that can be drawn, while new files get slots beyond them.
+        // Deletions free slots below 32,768, but new files get slots above.
         let workload = Classic {
             edition: Edition::V1_0,
             files: 50_000,

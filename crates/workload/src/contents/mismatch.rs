@@ -195,10 +195,10 @@ impl Contents {
         self.read_stamp(stamp.try_into().ok()?, start / BLOCK_BYTES as u64)
     }
 
-    /// Returns the file and the version in a stamp, or `None` if its check value is wrong. A stamp
-    /// contains only the low 32 bits of its block's number; the high bits are assumed to be those
-    /// of `block`. A stamp that was copied from another block of the file is accepted. The returned
-    /// version is that of the copied block, so the contents at `block` do not match this version.
+    /// Returns the file and the version in a stamp, or `None` if its check value is wrong. The
+    /// stamp contains the low 32 bits of its block's number. The high bits are taken from `block`.
+    /// The low bits need not be those of `block`: the stamp may have been copied from another block
+    /// of the file.
     pub(super) fn read_stamp(&self, stamp: &[u8; STAMP_BYTES], block: u64) -> Option<(u64, u32)> {
         let word = |index: usize| {
             let mut bytes = [0; 8];

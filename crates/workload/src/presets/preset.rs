@@ -44,8 +44,8 @@ impl Preset {
                 (own.files, own.transactions, own.seed) =
                     (other.files, other.transactions, other.seed);
                 own.location_weights.clone_from(&other.location_weights);
-                // The think time is ignored, because arrivals replace it in a run with a limited
-                // rate.
+                // In a run with a limited rate, arrivals replace the think time. So the think time
+                // is ignored.
                 own.think = other.think;
             }
             _ => return false,

@@ -1,10 +1,11 @@
 //! Draws sizes. Drawing uses only integer arithmetic, so that a random value yields the same size
 //! on every machine.
 //!
-//! For a lognormal or exponential distribution, the sampler contains a table of quantiles. The
-//! probabilities below and above 1/2 form two halves. Each half is divided into octaves towards its
-//! outer end, and each octave into 64 cells, so that the tails are as precise as the middle.
-//! Between two quantiles, the size is a linear function of the probability.
+//! For a lognormal or exponential distribution, the sampler contains a table of quantiles. It has
+//! one half for the probabilities below 1/2, and one for those above. Each half is divided into
+//! octaves. Each octave is half as wide as its neighbour nearer to 1/2, and has 64 cells. The tails
+//! are therefore as precise as the middle. Between two quantiles, the size is a linear function of
+//! the probability.
 
 use std::sync::Arc;
 
@@ -15,8 +16,8 @@ use crate::random::{again, below, running_sums};
 const OCTAVES: usize = 40;
 const CELLS_BITS: u32 = 6;
 const CELLS: usize = 1 << CELLS_BITS;
-/// Number of quantiles in the table for one half of the probabilities, from its outer end to the
-/// middle.
+/// Number of quantiles in the table for probabilities up to 1/2. As many quantiles follow for
+/// probabilities above 1/2.
 const POINTS: usize = OCTAVES * CELLS + 1;
 /// Number of fractional bits in a quantile, and in a position within a cell.
 const FRACTION_BITS: u32 = 16;
@@ -35,8 +36,8 @@ pub struct Sampler {
 enum Source {
     /// All sizes from `low` on are equally likely; `count` is the number of different sizes.
     Uniform { low: u64, count: u64 },
-    /// The quantiles of the lower half and then of the upper half of the probabilities. Each half
-    /// is listed from its outer end to the middle.
+    /// The quantiles of the lower half of the probabilities, from 0 to 1/2, and then those of the
+    /// upper half, from 1 down to 1/2.
     Quantiles(Arc<[i64]>),
     /// `sums` contains the running sum of the bins' weights. `bins` contains the smallest size and
     /// the number of different sizes of each bin.
@@ -134,12 +135,12 @@ pub fn aligned(size: u64, align: u64) -> u64 {
 #[inline]
 fn quantile(quantiles: &[i64], random: u64) -> u64 {
     let is_upper = random >> 63 == 1;
-    // The distance of `random` from the outer end of its half of the range, below 2^63. All values
-    // in the outermost 2^-40 of each half have the same size.
+    // The distance of `random` from the nearer end of the range of 64 bits, but at least 2^-40 of
+    // half the range. All values nearer to an end have the same size.
     let distance = if is_upper { !random } else { random }.max(1 << (63 - OCTAVES));
     let octave = distance.leading_zeros() - 1;
-    // The bits after the leading one contain the index of the cell, and then the position within
-    // the cell.
+    // After its leading one, `distance` contains the index of the cell, and then the position
+    // within the cell.
     let behind = distance << (octave + 2);
     let cell = (behind >> (64 - CELLS_BITS)) as usize;
     let position = (behind << CELLS_BITS >> (64 - FRACTION_BITS)) as i64;
@@ -149,7 +150,7 @@ fn quantile(quantiles: &[i64], random: u64) -> u64 {
     ((size + (1 << (FRACTION_BITS - 1))) >> FRACTION_BITS) as u64
 }
 
-/// Returns the probabilities of the quantiles in one half, from its outer end to the middle.
+/// Returns the probabilities of the quantiles in the lower half, in ascending order up to 1/2.
 fn probabilities() -> impl DoubleEndedIterator<Item = f64> {
     (0..POINTS).map(|point| {
         let octave = OCTAVES - 1 - (point / CELLS).min(OCTAVES - 1);
@@ -181,8 +182,8 @@ fn lognormal(median: f64, sigma: f64) -> Vec<f64> {
     half(sigma).chain(half(-sigma)).collect()
 }
 
-/// Returns the quantiles of the standard normal distribution in its lower half, at
-/// [`probabilities`].
+/// Returns the quantiles of the standard normal distribution at the [`probabilities`], which are at
+/// most 1/2.
 fn normal_quantiles() -> Vec<f64> {
     let mut z = 0.0;
     let mut quantiles: Vec<f64> = probabilities()
