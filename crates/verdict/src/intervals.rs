@@ -24,8 +24,8 @@ pub(crate) fn measured(phase: &PhaseRecord) -> Range<usize> {
         .saturating_sub(slack_ns)
         .div_ceil(width_ns);
     let end = until_ns.saturating_sub(zero_ns).saturating_add(slack_ns) / width_ns;
-    // A run may be idle for long after its last operation. The number of intervals is limited,
-    // because more zeros add no information.
+    // Intervals after the last operation count as zeros. A run may be idle for long, so the number
+    // of intervals is limited.
     let end = end.min(2 * SLICES_MAX as u64);
     if phase.slices.is_empty() || end <= begin {
         return 0..0;

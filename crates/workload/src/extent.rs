@@ -26,8 +26,8 @@ impl Workload {
     pub fn holding(&self, bytes: u64, followed_max: u64) -> Result<Option<Extent>, WorkloadError> {
         let mut sample = self.with_files(followed_max.max(1)).with_transactions(0);
         if let Work::Mix(mix) = &mut sample.work {
-            // The limit of entries is removed, because it affects only the directories of files and
-            // not their sizes.
+            // The limit of entries does not affect the sizes of files, only their directories. So
+            // it is removed.
             mix.layout.entries_max = None;
         }
         let mut stream = sample.stream(0, |_| ())?;

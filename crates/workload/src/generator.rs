@@ -88,9 +88,9 @@ impl IsoC {
         (self.state >> 16) & 0x7fff
     }
 
-    /// Skips draws in logarithmic time. One draw maps the state `s` to `s * a + c`. Two draws map
-    /// `s` to `s * a^2 + c * (a + 1)`. The mappings for powers of two draws are computed in the
-    /// same way and combined.
+    /// Skips draws in logarithmic time. One draw maps the state `s` to `s * a + c`, and two draws
+    /// map it to `s * a^2 + c * (a + 1)`. Repeated doubling yields the mappings for 4, 8, 16 draws
+    /// and so on. The mappings whose numbers of draws add up to `draws` are applied.
     fn skip(&mut self, draws: u64) {
         let (mut factor, mut sum) = (1_103_515_245_u32, 12_345_u32);
         let mut left = draws;

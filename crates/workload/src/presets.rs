@@ -1,10 +1,10 @@
 //! Presets: named workloads, each with a description and the source of its figures.
 //!
-//! [`classic`](self) presets use published configurations. The mixes represent current
-//! applications. The transactions of a mix end after [`RUN_FOR_S`] seconds. Its numbers of files
-//! and workers depend on the machine. The pools of mixes fit into the page cache and are created
-//! within seconds on a solid-state disk. To measure performance beyond the page cache, use a larger
-//! pool (`--files`) or a cold cache.
+//! Classic presets use published configurations. The mixes represent current applications. The
+//! transactions of a mix end after [`RUN_FOR_S`] seconds. Its numbers of files and workers depend
+//! on the machine. The pools of mixes fit into the page cache and are created within seconds on a
+//! solid-state disk. To measure performance beyond the page cache, use a larger pool (`--files`) or
+//! a cold cache.
 
 mod classic;
 mod mixes;

@@ -38,8 +38,8 @@ pub struct FileTable {
     slots: u64,
     in_use: u64,
     cursor: u64,
-    /// Whether the cursor is inside the table and its slot is free. The value is stored, so that
-    /// checking it reads no word of the levels.
+    /// Whether the cursor is inside the table and its slot is free. This value is stored, so that
+    /// [`Self::next_free`] need not read `levels` while this slot is free.
     cursor_is_free: bool,
 }
 
@@ -113,7 +113,7 @@ impl FileTable {
 
     /// Returns the slot for the next file: the cursor's slot if it is inside the table and free, or
     /// else the lowest free slot. Returns `None` if the table is full. The search reads one word
-    /// per level: at most six words for up to 2^36 slots, which take a terabyte.
+    /// per level: at most six words for up to 2^36 slots.
     #[inline]
     pub fn next_free(&self) -> Option<u64> {
         self.next_free_counted(&mut 0)

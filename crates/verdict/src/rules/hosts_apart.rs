@@ -10,9 +10,8 @@ use super::rule::*;
 use crate::summary::ranks;
 
 /// Maximum difference between the slowest and the fastest host's rate per worker: three times the
-/// 10 % by which the rate of a steady run may change. With a greater difference, the total rate is
-/// that of unequal clients. If each worker does the same work, the slowest host determines the
-/// total rate.
+/// 10 % by which the rate of a steady run may change. If each worker does the same work, the
+/// slowest host determines the total rate.
 const MAX: f64 = 0.30;
 
 /// The hosts differ in their rates per worker.

@@ -48,8 +48,8 @@ impl Rule for TooShort {
             ns,
             operations,
         } = seen.measured?;
-        // A hundredth less is accepted, because the measurement of a worker begins between two
-        // transactions.
+        // A hundredth less is accepted. A worker's measurement begins between two of its
+        // transactions, so the measured time may be slightly too short.
         let is_short = ns < MIN_NS / 100 * 99 || operations < OPERATIONS_MIN;
         is_short.then_some(Self {
             phase,

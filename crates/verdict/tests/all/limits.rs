@@ -107,8 +107,8 @@ fn overhead_is_limited_by_the_program_if_it_is_the_largest_part() {
     let mut record = run(0.9, 0.0);
     overhead(&mut record, 500_000.0);
     is(&record, RunLimit::Program, 0.5);
-    // The overhead is measured in a separate run, so its share, 0.9, may exceed the worker's share
-    // of processor time, 0.6.
+    // The overhead is measured in a separate run. So its share, 0.9, may exceed the share of time
+    // in which the worker was on a processor, 0.6.
     let mut record = run(0.6, 0.0);
     overhead(&mut record, 900_000.0);
     is(&record, RunLimit::Program, 0.6);

@@ -160,8 +160,8 @@ impl Contents {
         false
     }
 
-    /// Returns whether all bytes that differ from `expected` match a version of a file, and whether
-    /// enough bytes differ to exclude chance.
+    /// Returns whether all bytes that differ from `expected` match a version of a file. At least
+    /// [`TELLING_BYTES`] bytes must differ, because fewer could match by chance.
     fn wrong_bytes_are_of(
         &self,
         file: u64,

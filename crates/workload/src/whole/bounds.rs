@@ -69,8 +69,9 @@ impl Workload {
         let mut actions = match phase {
             Phase::Prepare => vec![Action::Create],
             Phase::Transactions => of_transactions,
-            // All objects that the transactions may create are deleted. These include substitutes:
-            // if there is no symbolic link to read, one is created.
+            // All objects that the transactions may create are deleted. An action may also create
+            // an object of another kind: a read of a symbolic link creates one if the pool contains
+            // none.
             Phase::Delete => [Action::Delete]
                 .into_iter()
                 .chain(

@@ -92,7 +92,7 @@ pub(super) fn names(scope: &Scope<'_>, found: &mut Findings) {
             }
             counted += u64::from(is_worker(name));
         }
-        // Workers that ended before the end of the first interval are missing, so a list may be
+        // A list lacks workers that ended before the end of the first interval. So it may be
         // shorter than the number of workers.
         at.at_most(": workers", counted, u64::from(scope.workers), "in the run");
     }
