@@ -158,8 +158,8 @@ fn fill(path: &Path, record: &Record, runs: u64) -> Result<()> {
         }
         record
     };
-    // A child's peak memory is at least this program's. So this program keeps only a few records in
-    // memory at a time.
+    // The peak memory of a child is at least that of this program. For this reason, this program
+    // keeps only a few records in memory at a time.
     const AT_ONCE: u64 = 8;
     for first in (0..runs).step_by(AT_ONCE as usize) {
         let records: Vec<Record> = (first..runs.min(first + AT_ONCE)).map(varied).collect();

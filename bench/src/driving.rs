@@ -189,8 +189,8 @@ pub fn steady(ours: &Path) -> Result<()> {
 /// Runs four workers for a long time at a fixed rate. Checks whether the memory of the program
 /// grows, whether anything is lost, and how large the record is.
 pub fn soak(ours: &Path, options: &SoakOptions) -> Result<bool> {
-    /// Limit on the memory growth from the middle of the run to the end, in bytes. A run of an hour
-    /// reaches the maximum length of its time series by the middle. Later growth has another cause.
+    /// Limit on the memory growth in the second half of the run, in bytes. In a run of an hour, the
+    /// time series reaches its maximum length in the first half and then grows no further.
     const GROWTH_MAX: i64 = 4_000_000;
     /// Limit on the size of a record in bytes. It also suffices for a run of a day, because a time
     /// series has at most 1,800 intervals (`SLICES_MAX`).

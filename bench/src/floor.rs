@@ -1,5 +1,5 @@
-//! Compares the engine `posix` with a prepared stream to a bare C program that makes the same
-//! system calls (`floor.c`).
+//! Compares the engine `posix`, whose operations are generated in advance, with a bare C program
+//! (`floor.c`) that makes the same system calls.
 
 use crate::result::Result;
 use crate::statistics::{Median, interleaved, median};
@@ -118,9 +118,9 @@ pub fn compile(source: &str, to: &Path, options: &[&str]) -> Result<PathBuf> {
     Ok(to.to_owned())
 }
 
-/// Compares the costs of the engine `posix` and of the C program, or with `--calls` the calls of
-/// both programs for a twentieth of the work. Returns whether all limits hold, or whether the calls
-/// are equal.
+/// Compares the costs of the engine `posix` and of the C program, and returns whether all limits
+/// hold. With `--calls`, compares the calls of both programs for a twentieth of the work, and
+/// returns whether they are equal.
 pub fn perform(pairs: usize, options: FloorOptions) -> Result<bool> {
     if !options.calls {
         return compare(pairs, options);
@@ -248,8 +248,8 @@ fn print_calls(ours: &[Vec<FileCall>], bare: &[Vec<FileCall>]) -> bool {
     equal
 }
 
-/// The calls on files of each thread. The threads are sorted by their calls, because thread IDs
-/// differ between programs.
+/// Returns each thread's calls on files. Threads are sorted by these calls, so that the threads of
+/// two programs can be compared. Thread IDs differ between programs.
 fn on_files(threads: &[Vec<FileCall>]) -> Vec<Vec<(&str, &str)>> {
     let mut threads: Vec<Vec<(&str, &str)>> = threads
         .iter()

@@ -199,8 +199,8 @@ mod tests {
                 setting.name
             );
         }
-        // If gates used only Student's t, they would fail in 2.8 % of the studies with a period of
-        // 3 runs, and in 1.3 % of the studies with a drift of 50 %. The limit is 1 %.
+        // With Student's t alone, gates would fail too often in these two settings: in 2.8 % and in
+        // 1.3 % of the studies. The limit is 1 %.
         let size = GatesSize {
             studies: 1_000,
             seed: 1,

@@ -26,7 +26,8 @@ const MOUNT_PORT: &str = "12050";
 const FILE_BYTES: u64 = 4_096;
 
 /// Maximum CPU relative to libnfs's. With one operation in flight, `USER_LIMIT` is for user CPU and
-/// `CPU_LIMIT` for total CPU. With several, `DEEP_LIMIT` is for both.
+/// `CPU_LIMIT` for total CPU. With several operations in flight, `DEEP_LIMIT` is for user CPU and
+/// for total CPU.
 const USER_LIMIT: f64 = 0.6;
 const CPU_LIMIT: f64 = 0.9;
 const DEEP_LIMIT: f64 = 1.0;

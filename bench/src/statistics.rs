@@ -40,8 +40,9 @@ pub fn or_dash(number: Option<f64>, decimals: usize) -> String {
     number.map_or_else(|| "-".to_owned(), |number| format!("{number:.decimals$}"))
 }
 
-/// The highest `rank`, counted from 0, for which `sorted[rank]` and the value of equal rank from the
-/// other end enclose the true median with a probability of at least 95 %.
+/// Two of `count` sorted values enclose the true median: the value at this rank from below, and the
+/// value at this rank from above, counted from 0. Returns the highest rank for which the
+/// probability is at least 95 %.
 fn enclosing_rank(count: usize) -> usize {
     let mut exactly = 0.5_f64.powi(i32::try_from(count).unwrap_or(i32::MAX));
     let mut at_most = exactly;
@@ -89,8 +90,8 @@ pub fn ratio_of_sums(pairs: &[(f64, f64)]) -> Option<Median> {
 /// The exact 95 % interval of a probability, for `count` occurrences in `all` cases (Clopper and
 /// Pearson, Biometrika 26 (1934), 404-413).
 pub fn clopper_pearson(count: usize, all: usize) -> (f64, f64) {
-    // The probability of at most `count` occurrences falls as the probability of one occurrence
-    // grows, so bisection can be used.
+    // A higher probability of one occurrence results in a lower probability of at most `count`
+    // occurrences. Therefore, bisection finds the bounds.
     let find = |count: usize, at_most: f64| {
         let (mut low, mut high) = (0.0, 1.0);
         for _ in 0..60 {

@@ -106,7 +106,7 @@ struct Seen {
     open: HashSet<i64>,
     operation: Option<Action>,
     calls: Vec<FileCall>,
-    /// Calls that concern no file of the benchmark, since the last call that does.
+    /// Calls after the last call that concerns a file of the benchmark.
     others: Vec<FileCall>,
 }
 

@@ -1,6 +1,7 @@
 //! Measures false alarms of studies: how often a study of two identical file systems shows a
-//! difference, and how often a gate over it fails. Also measures how often studies of a candidate
-//! that is slowed by a known amount show the difference, and with which estimate and interval.
+//! difference, and how often a gate over it fails. Also performs studies with a candidate that is
+//! slowed by a known amount. For these, measures how often they show the difference, and compares
+//! their estimates and intervals with the true ratio.
 //!
 //! Every study runs `postmark study` with its own study file and seed, ten blocks and an A/A
 //! control. The table of the study and the decision of the gate are read as JSON. There are two
@@ -182,8 +183,8 @@ impl Bench<'_> {
         self.study(&[("a", &made), ("b", &made)], TRANSACTIONS, "", seed)
     }
 
-    /// Requirements with the smallest of [`MARGINS`] for which the blocks of a study suffice. The
-    /// noise is that of a first study, which is not counted.
+    /// Performs a study that is not counted, to determine the noise. Returns requirements with the
+    /// smallest of [`MARGINS`] for which, at this noise, the blocks of a study suffice.
     fn requirements(&self, memory: &MountedVolume, seed: u64) -> Result<Vec<String>> {
         let first = self.perform_identical(memory, seed)?;
         let mut chosen = Vec::new();
@@ -195,7 +196,8 @@ impl Bench<'_> {
                     false => format!("{metric} <= {:.2}", 1.0 / (1.0 - margin)),
                 };
                 // Each gate of the counted studies decides two requirements, and therefore needs
-                // more blocks. This gate also gets two: the same requirement twice.
+                // more blocks than for one requirement. This gate also gets two requirements: the
+                // same one twice.
                 let gate =
                     self.gate(&first.archive, &[requirement.clone(), requirement.clone()])?;
                 let needed = gate.and_then(|gate| gate.blocks_needed);

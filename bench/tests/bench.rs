@@ -78,8 +78,8 @@ fn interrupted_benchmark_leaves_no_mounts() {
             assert!(began.elapsed() < PATIENCE, "nothing was mounted");
             std::thread::sleep(Duration::from_millis(20));
         }
-        // After this delay, the measurement has usually started, so the signal does not only
-        // interrupt the preparation.
+        // After this delay, the measurement has usually started. Without the delay, the signal
+        // would only interrupt the preparation.
         std::thread::sleep(Duration::from_millis(1500));
         kill_process(Pid::from_child(&child), signal).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(code));

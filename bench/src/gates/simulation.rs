@@ -17,7 +17,8 @@ use crate::draws::Draws;
 pub(super) enum RunNoise {
     /// Normal noise with this standard deviation.
     Normal(f64),
-    /// Student's t with few degrees of freedom, which has a heavy tail: degrees and scale.
+    /// Student's t distribution: degrees of freedom, and scale. Few degrees of freedom result in a
+    /// heavy tail.
     Tail(u32, f64),
     /// Cauchy noise with this scale.
     Cauchy(f64),

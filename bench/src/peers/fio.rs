@@ -15,7 +15,7 @@ const READ: [&str; 2] = ["--ioengine=psync", "--rw=read"];
 const DELETE: [&str; 1] = ["--ioengine=filedelete"];
 const CREATE_ONLY: [&str; 1] = ["--ioengine=filecreate"];
 
-/// A run with one job, which is a thread, for each worker. Names are plain numbers, as in our run.
+/// A run with one job (a thread) for each worker. File names are plain numbers, as in our run.
 /// Files are processed one after the other. The additional calls of fio (advice, allocation) are
 /// turned off.
 fn command(ground: &PeerLoad, work: &[&str]) -> Command {

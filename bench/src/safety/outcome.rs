@@ -80,9 +80,9 @@ impl Ended {
         }
     }
 
-    /// Waits up to [`PATIENCE`] for a program to end. Returns the exit status; `None` if the
-    /// program had to be killed. Records a problem in this case, and for a status that is not
-    /// allowed.
+    /// Waits up to [`PATIENCE`] for a program to end, and returns its exit status. Kills a program
+    /// that does not end, and returns `None`. Records a problem for a killed program and for a
+    /// status that is not allowed.
     pub fn end(
         &mut self,
         what: &str,
@@ -146,7 +146,8 @@ impl Ended {
             let to = aside.join(format!("{number}"));
             match fs::rename(path, &to) {
                 Ok(()) => user_files.rebase(path, &to),
-                // If the user file no longer exists, the check of all user files has reported it.
+                // The check of all user files has already reported a user file that no longer
+                // exists.
                 Err(error) => self.log(format!("{} cannot be put away: {error}", path.display())),
             }
         }

@@ -27,9 +27,9 @@ impl Performance<'_> {
             Incident::MountOver => self.mount_over(dice)?,
             Incident::LazyUnmount => {
                 self.mounts.clear();
-                // The location was a bind mount of the directory `real`. After the unmount, its
-                // files are visible only in `real`, and the path of the location leads to the
-                // directory under the former mount.
+                // The location was a bind mount of the directory `real`. Without the mount, the
+                // location's user files are in `real`. User files that the mount had hidden are now
+                // visible at the location's path.
                 self.user_files
                     .rebase(&self.mail, &self.round_dir.join("real"));
                 self.user_files
@@ -76,8 +76,8 @@ impl Performance<'_> {
         if !is_prepared {
             self.several_user_files(&there, dice)?;
         }
-        // The user has renamed a directory to `away` and created `there`. Both may stay, even if
-        // the run had created the first one.
+        // Both directories may stay: `there`, which the user has created, and `away`, which the
+        // user has renamed. This applies even if the run had created the renamed directory.
         self.structure.extend([there.clone(), away.clone()]);
         if there == self.mail {
             self.to_clean.push(away);

@@ -38,7 +38,8 @@ impl StudyPerformance<'_> {
     pub(super) fn judge(&mut self, code: u8) {
         self.ended.judge_user_files(&self.user_files, "");
         let left = self.left();
-        // Every directory in which something is left must be named, and must contain its manifest.
+        // The output must name every directory in which something is left. The directory must
+        // contain its manifest.
         self.ended.left = left.len() as u64;
         for directory in self.made_directories() {
             let has_ours = left
