@@ -175,8 +175,8 @@ impl ArchiveError {
         }
     }
 
-    /// Converts an error that the SQLite library itself detects. In most cases, a value has another
-    /// type than its column.
+    /// Converts an error that the Rust library for SQLite (rusqlite) detects, not SQLite itself. In
+    /// most cases, a value does not have the expected type.
     fn of_another(path: &Path, doing: &str, cause: &rusqlite::Error) -> Self {
         use rusqlite::Error::{
             FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,

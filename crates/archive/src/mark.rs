@@ -3,13 +3,14 @@
 
 use std::path::Path;
 
-/// Returns the mark of this process; `None` if the system does not provide the data for it.
+/// Returns the text that identifies this process (boot ID, process ID and start time). Returns
+/// `None` if the system does not provide these data.
 pub fn own_mark() -> Option<String> {
     of(Path::new("/proc"), std::process::id())
 }
 
-/// Whether the process with this mark is alive. A process of another machine, or from before a
-/// restart, counts as not alive.
+/// Whether the process that `mark` identifies is alive. A process of another machine, or from
+/// before a restart, counts as not alive.
 pub(crate) fn is_alive(mark: &str) -> bool {
     is_alive_in(Path::new("/proc"), mark)
 }

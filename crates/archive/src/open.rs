@@ -16,8 +16,8 @@ use crate::error::{ArchiveError, ArchiveErrorKind};
 use crate::probe::{Look, has_journal, look};
 use crate::schema;
 
-/// Time limit, after opening, for waiting for another process's transaction. If the caller's time
-/// limit for opening is longer, it is used instead.
+/// Maximum wait for another process's transaction once the archive is open. If the caller's time
+/// limit for opening is longer, that limit is used instead.
 const BUSY_MAX: Duration = Duration::from_secs(20);
 /// Time limit of one attempt to open an archive with a rollback journal. Locks are released between
 /// two attempts, so that two processes that create an archive at the same time do not block each
@@ -186,9 +186,9 @@ impl Archive {
                 // SQLite applies the new locking mode at the next read.
                 schema::version(&db).map_err(told)?;
             }
-            // An existing file with a rollback journal keeps it, because another machine may have
-            // opened the file. A new file also keeps it if another process is already using the
-            // file.
+            // An existing file keeps its rollback journal, because another machine may have opened
+            // the file. A new file also keeps its rollback journal if another process is already
+            // using the file.
             JournalMode::WriteAhead
                 if matches!(looked, Look::Empty | Look::Archive { has_log: true, .. }) =>
             {
@@ -289,7 +289,7 @@ fn make(path: &Path, owner: Option<Owner>) -> std::io::Result<()> {
         }
     }
     match new_file(path) {
-        // SQLite creates its journals with the owner of the file.
+        // Sets the owner of the new file. SQLite creates its journals with the owner of the file.
         Ok(_) => give(path),
         // Another process created the file first.
         Err(error) if error.kind() == ErrorKind::AlreadyExists && path.exists() => Ok(()),

@@ -9,7 +9,7 @@
 //! are in the archive, and only removes the files.
 //!
 //! Other users may put files into the same directory, so a file is imported only if:
-//! - it has such a name;
+//! - its name has this form;
 //! - it is a regular file of this user or of the archive's owner;
 //! - it is not longer than a record can be;
 //! - it contains the run of its name.
@@ -83,8 +83,8 @@ pub fn leave_beside(
         .and_then(|()| name(&draft, &path))
         .and_then(|()| sync_directory_of(&path));
     written.map_err(|cause| {
-        // A draft that cannot be removed does no harm, because a file with such a name is never
-        // imported.
+        // A draft that cannot be removed does no harm, because files whose names end with `.part`
+        // are never imported.
         let _ = std::fs::remove_file(&draft);
         failed("write", cause)
     })?;
@@ -96,8 +96,8 @@ pub fn leave_beside(
 /// # Errors
 /// Returns the reason if the file cannot be created.
 pub fn may_leave_beside(archive: &Path) -> Result<(), ArchiveError> {
-    // The ID contains the time, so the file's name differs from that of a file that was left by a
-    // killed process with the same process ID.
+    // The ID contains the time. The file's name therefore differs from the name of a file that a
+    // killed process left, even if both processes have the same process ID.
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
@@ -347,8 +347,8 @@ fn sync_directory_of(path: &Path) -> std::io::Result<()> {
         {
             Ok(())
         }
-        // The file itself is on disk. A user who may write to the directory need not have
-        // permission to open it for a sync.
+        // The file itself is on disk, so the error is ignored. A user may have permission to write
+        // to the directory, but not to open it for a sync.
         Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(()),
         answer => answer,
     }

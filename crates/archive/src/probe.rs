@@ -58,8 +58,8 @@ fn look_once(path: &Path) -> Result<Look, ArchiveError> {
     if header.is_empty() {
         return Ok(Look::Empty);
     }
-    // The order of these reads matters. A writer changes the header before it extends the file, and
-    // removes the journal last. Without a journal, the file is as long as the header states.
+    // The length is read last. A writer changes the header, then extends the file, and then removes
+    // the journal. If no journal exists, the file is therefore as long as the header states.
     let has_journal = has_journal(path);
     let bytes = file.metadata().map_err(failed)?.len();
     look_at_header(path, &header, bytes, has_journal)
@@ -100,8 +100,7 @@ fn look_at_header(
         }
         _ => {}
     }
-    // The number of pages in the header is valid only if both change counters are equal. If they
-    // differ, a journal contains the missing pages.
+    // The number of pages in the header is valid only if both change counters are equal.
     let is_told = number(24) == number(92);
     let page_bytes = match u16::from_be_bytes([header[16], header[17]]) {
         1 => 65_536,

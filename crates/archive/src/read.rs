@@ -226,8 +226,9 @@ impl From<rusqlite::Error> for RowError {
     }
 }
 
-/// Adds the tags of all runs with one query. It reads all tags of runs with numbers between the
-/// lowest and the highest of `entries`. These are few, because most runs have no tags.
+/// Adds the tags of all runs with one query. The query reads the tags of all runs with numbers
+/// between the lowest and the highest of `entries`. There are few tags, because most runs have
+/// none.
 fn add_tags(db: &Connection, entries: &mut [ListedRun]) -> rusqlite::Result<()> {
     let numbers = || {
         entries

@@ -13,9 +13,9 @@ pub(crate) const APPLICATION: u32 = 0x506f_4d6b;
 const STEPS: [&str; VERSION as usize] = [V1, V2];
 
 /// The first version. Table `run` contains the columns for searches and lists, and never reuses a
-/// number. Its column `writer` is the mark of the process that performs an active run. `content`
-/// contains records, `part` the parts completed after a record was written, and `submission` the
-/// submissions.
+/// number. Its column `writer` identifies the process that performs an active run. Table `content`
+/// contains records, `part` contains the phases and load levels that active runs have completed,
+/// and `submission` contains submissions.
 const V1: &str = "
 CREATE TABLE run (
     number INTEGER PRIMARY KEY AUTOINCREMENT,

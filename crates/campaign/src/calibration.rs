@@ -147,9 +147,9 @@ fn measure(
     })
 }
 
-/// Performs the run's work with another number of files in each pool and another number of
-/// transactions of each worker, and removes the files. With `sync_phases`, the deletions are also
-/// synced, so that the measured run does not begin with unwritten data of the short run.
+/// Performs the run's work with the given numbers of files in each pool and of transactions of each
+/// worker, and removes the files. With `sync_phases`, the deletions are also synced, so that the
+/// measured run does not begin with unwritten data of the short run.
 fn perform_short(
     spec: &RunSpec,
     (files, transactions): (u64, u64),

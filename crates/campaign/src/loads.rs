@@ -46,7 +46,8 @@ pub(crate) fn left_max(asked: &Sweep, steps: &[SweepStepSummary]) -> usize {
     }
     let rates = requested(asked, steps).unwrap_or_default();
     let (for_limit, for_slo) = bisections(asked, &rates, steps);
-    // Before all listed rates were measured, any of them can become the lowest unsustained one.
+    // While listed rates remain, any of them can become the lowest unsustained rate. The number of
+    // bisections is not known yet, so the maximum is assumed.
     let bisections = |limit: Limit, done: usize| match listed {
         0 => halvings(limit).min(BISECTIONS_MAX.saturating_sub(done)),
         _ => BISECTIONS_MAX,
@@ -84,8 +85,8 @@ fn failures(steps: &[SweepStepSummary]) -> usize {
 }
 
 /// Counts the bisections among the load levels: those for the saturation rate, and those for the
-/// SLO. A load level does not record its purpose. So [`halving`] is called for the earlier load
-/// levels, as when the load was chosen.
+/// SLO. A load level does not record its purpose. To determine the purpose, [`halving`] is called
+/// with the load levels before it.
 fn bisections(asked: &Sweep, rates: &[f64], steps: &[SweepStepSummary]) -> (usize, usize) {
     let asked_for = steps
         .iter()
@@ -252,7 +253,7 @@ mod tests {
     #[test]
     fn highest_rate_within_the_slo_is_bisected_after_the_saturation_rate() {
         // The p99 latency of an M/M/1 queue is -ln(0.01) / (capacity - rate). It is below 10 ms up
-        // to 1,000 - 460.5 = 539.5 transactions a second.
+        // to a rate of 1,000 + ln(0.01) / 0.01 = 539.5 transactions a second.
         let asked = asked(
             Climb::Rates(vec![200.0, 400.0, 800.0, 1_600.0]),
             Some(10_000_000),

@@ -114,7 +114,8 @@ fn refuse_long(workload: &Workload) -> Result<(), Error> {
             "cannot plan this workload in reasonable time: {why}"
         )))
     };
-    // Before the first file, the original's generator draws a text of this length for each worker.
+    // For each worker, the classic generator first draws the text for the contents of files. It
+    // draws twice as many random numbers as the largest file has bytes.
     let drawn = workload
         .classic()
         .map_or(0, |classic| 2 * classic.size_high_bytes);

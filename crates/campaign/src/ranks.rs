@@ -28,7 +28,7 @@ pub use launcher::Launched;
 pub struct Joined {
     ranks: Ranks,
     /// Number of ranks that perform the run: those with the lowest numbers. The remaining ranks
-    /// observe.
+    /// (observers) only read the counters of their hosts.
     performing: u32,
     host: String,
     job: String,
@@ -102,7 +102,7 @@ impl Joined {
         self.performing
     }
 
-    /// Whether this rank observes; an observer performs no operations.
+    /// Whether this rank performs no operations, and only reads the counters of its host.
     pub fn is_observer(&self) -> bool {
         self.rank() >= self.performing
     }

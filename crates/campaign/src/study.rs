@@ -64,7 +64,7 @@ struct Going<'a, G: Ground> {
     blocks: u32,
 }
 
-/// Leaves the loops of a study: with its end, or with an error of the environment.
+/// The reason why a study stops: it ends, or its environment returned an error.
 enum Halt<E> {
     End(StudyEnd),
     Error(E),
@@ -150,7 +150,8 @@ impl<G: Ground> Going<'_, G> {
     fn block(&mut self, block: u32) -> Result<(), Halt<G::Error>> {
         let course = self.course;
         // A repetition counts INVALID runs with their verdicts and does not repeat them. A
-        // comparison repeats a block with an INVALID run, because the block would lack a pair.
+        // comparison repeats a block with an INVALID run, because it compares the runs within each
+        // block.
         let attempts = if course.is_repetition() { 1 } else { ATTEMPTS };
         let mut attempt = self.attempt_of(block);
         let mut has_run = false;
@@ -281,8 +282,9 @@ impl<G: Ground> Going<'_, G> {
         Ok(())
     }
 
-    /// Prepares the target of a cell. If the cell has an age, this includes churning its pool.
-    /// Returns the spec of the measured run, and the file system that was made.
+    /// Prepares the target of a configuration. If the configuration has an age, this includes
+    /// churning its pool (creating and deleting files). Returns the spec of the measured run, and
+    /// the file system that was made.
     fn ready(&mut self, cell: usize) -> Result<(RunSpec, Option<MadeFileSystem>), Halt<G::Error>> {
         self.ground.tell(StudyEvent::Making);
         let ready = self.ground.target(cell)?;

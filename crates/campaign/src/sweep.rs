@@ -67,8 +67,8 @@ pub(crate) fn of_one_pool(
         let Some(load) = next_load(asked, &steps) else {
             break;
         };
-        // The sweep ends at a rate for which no arrivals can be generated. A load with another
-        // number of workers also ends it, because it needs other pools and therefore a separate
+        // The sweep ends at a rate for which no arrivals can be generated. It also ends at a load
+        // with another number of workers: such a load needs other pools and therefore a separate
         // run.
         if load.count().is_some() || load.rate().is_some_and(|rate| check_rate(rate).is_err()) {
             break;
@@ -190,8 +190,7 @@ struct Sum<'a> {
 
 impl Sum<'_> {
     /// Adds the run of a load level, and reports the new parts of the record. Returns `false` if
-    /// the run did not complete or ran out of files. Higher loads would then have no further
-    /// results.
+    /// the run did not complete or ran out of files. The sweep then ends.
     fn add(
         &mut self,
         load: Load,

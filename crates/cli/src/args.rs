@@ -98,7 +98,6 @@ impl CommandLine {
     }
 }
 
-/// The definition of the command line.
 pub fn command() -> clap::Command {
     // `Auto` uses colours if standard output is a terminal and the environment permits. It cannot
     // detect whether a user reads this terminal, so `may_have_colour` checks this.

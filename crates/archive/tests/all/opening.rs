@@ -306,8 +306,8 @@ fn rollback_journal_is_never_replaced_by_a_write_ahead_log() {
     assert!(!has_log(&path));
 }
 
-/// This situation arises if a process was killed, and the archive was then copied to a network file
-/// system together with its write-ahead log.
+/// A process was killed, and the archive was then copied to a network file system together with its
+/// write-ahead log.
 #[test]
 fn write_ahead_log_that_cannot_be_shared_is_replaced_by_a_rollback_journal() {
     let there = directory();
@@ -478,7 +478,7 @@ fn growing_archive_is_not_reported_as_damaged() {
 }
 
 /// If a process holds the lock for longer than the time limit, opening the archive fails at the
-/// limit. The test depends on no other timing.
+/// limit.
 #[test]
 fn opening_waits_for_a_locked_archive_up_to_the_limit() {
     for journal in [JournalMode::WriteAhead, JournalMode::Rollback] {

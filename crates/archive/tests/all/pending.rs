@@ -224,8 +224,8 @@ fn waiting_record_survives_a_locked_archive() {
     assert_eq!(take(&mut archive), (vec![1], vec![]));
 }
 
-/// Importing a record removes its file. So the imports of the first transaction must be reported,
-/// even if the second transaction fails because the archive is locked.
+/// The first transaction succeeds, and the second fails because the archive is locked. The imports
+/// of the first transaction must be reported, because their files are already removed.
 #[test]
 fn imports_before_an_error_are_reported() {
     let directory = directory();

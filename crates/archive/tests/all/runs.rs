@@ -425,7 +425,7 @@ fn importing_a_run_twice_adds_it_once() {
     assert_eq!(only(&archive).tags, ["mine"]);
 }
 
-/// This situation arises if the run was exported while it was active, and once more after its end.
+/// The run was exported while it was active, and once more after its end.
 #[test]
 fn completed_run_replaces_its_unfinished_record() {
     let directory = directory();
@@ -599,8 +599,8 @@ fn written_phases_survive_a_kill() {
                 .unwrap();
             let mut said = BufReader::new(writer.stdout.take().unwrap());
             let mut line = String::new();
-            // Kills the process after one or several lines and a pause, so that the number of
-            // written phases does not depend on the disk.
+            // Kills the process after it has reported one or several written phases, and after a
+            // pause. At least one phase is therefore written, even on a slow disk.
             let mut seen = 0;
             while seen <= case % 8 {
                 let length = line.len();

@@ -132,9 +132,9 @@ impl Writer {
                 self.archive.finish(*number, &record)?;
                 Ok((*number).into())
             }
-            // The run was not added at its beginning, or the addition was not confirmed. In the
-            // latter case, the archive may already contain the run's initial record, which the
-            // import then replaces.
+            // The run was not added at its beginning, or the addition was not confirmed. If the
+            // archive nevertheless contains the run's initial record, the import replaces that
+            // record.
             (Order::Finish(record), None) => match self
                 .archive
                 .import_all(&[(&*record, &self.remarks)])?[..]

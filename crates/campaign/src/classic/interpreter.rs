@@ -70,8 +70,8 @@ pub struct Interpreter<'a> {
     settings: PromptSettings,
     runner: &'a mut dyn ClassicRunner,
     streams: Streams<'a>,
-    /// Whether a user types at the prompt. Only then is `!` allowed, and only then does the session
-    /// continue after an interrupted run.
+    /// Whether a user types at the prompt. Otherwise `!` is refused, and an interrupted run ends
+    /// the session.
     interactive: bool,
     failed: bool,
     /// Device and inode of the files from which commands are being read.

@@ -26,7 +26,7 @@ pub struct PromptLocation {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptSettings {
-    /// The original's version whose rules and texts apply.
+    /// The version of the original PostMark whose rules and texts apply.
     pub edition: Edition,
     /// Number of files in the initial pool.
     pub files: i32,
@@ -249,10 +249,11 @@ impl PromptSettings {
 }
 
 /// Splits the argument at its last space into a path and a weight. The original treats any last
-/// word as a weight, and so cuts off a part of a path with spaces. This program treats a last word
-/// that does not begin like a number as a part of the path. It follows the original in two cases:
-/// - Only the path without the word is an existing directory.
-/// - The path is empty or begins with a space.
+/// word as a weight, and so cuts off a part of a path with spaces. If the last word does not begin
+/// like a number, this program treats it as a part of the path, with two exceptions:
+/// - The text before the last space is the path of an existing directory, and the whole argument is
+///   not.
+/// - The text before the last space is empty or begins with a space.
 fn split_weight(rest: &[u8]) -> (&[u8], Option<&[u8]>) {
     let Some(space) = rest.iter().rposition(|byte| *byte == b' ') else {
         return (rest, None);

@@ -24,7 +24,7 @@ pub struct Begun {
     pub rank: PartOf,
 }
 
-/// The last line of a rank's file.
+/// The last line of the file of a rank whose run ended. The file of a killed rank lacks this line.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct PartEnded {
     /// Always true: the rank's run ended, and the record of this rank was merged with those of the

@@ -35,7 +35,7 @@ pub struct ReadPart {
     /// The last completed part in the file.
     pub last: Option<CompletedPart>,
     pub count: u32,
-    /// Whether the file contains the last line, which a rank writes when its run ends.
+    /// Whether the file contains the line that a rank writes when its run ends.
     pub is_ended: bool,
     file: PathBuf,
 }

@@ -20,8 +20,8 @@ pub struct PartsWriter {
     path: PathBuf,
     /// Prefix of messages that names the rank; empty for rank 0.
     who: String,
-    /// Whether the message for a run that ends early was shown. It names the directory that
-    /// `postmark collect` needs.
+    /// Whether the message for a run that ends early was shown. The message names the directory
+    /// that `postmark collect` needs.
     is_told: bool,
     /// Whether to write the merged record of all ranks after each phase, which only rank 0 does.
     merges: bool,
@@ -170,7 +170,8 @@ impl PartsWriter {
             },
             Err(_) => "its thread has ended".to_owned(),
         };
-        // The file may end with an incomplete line, after which no further line could be read.
+        // Stops writing. The file may end with an incomplete line, and further lines could not be
+        // read after it.
         self.writer = None;
         Err(format!(
             "cannot write {}: {why}",

@@ -1,5 +1,5 @@
-//! Derives the run specs of a configuration with an age: the run that churns the pool, and the
-//! measured run on the churned pool.
+//! Derives two run specs for a configuration with an age: the run that churns the pool (creates and
+//! deletes files), and the measured run on the churned pool.
 
 use spec::{Drive, Keeping, RunSpec, Stop};
 use workload::{Action, Work, Workload};

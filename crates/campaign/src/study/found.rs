@@ -38,8 +38,8 @@ impl FoundStudy {
     }
 }
 
-/// Returns the tag of a study's runs. It is never `None` for the ID of a study, because such an ID
-/// is valid in a tag.
+/// Returns the tag of a study's runs. It is never `None` for the ID of a study, because a tag may
+/// contain all characters of an ID.
 pub fn tag(id: &str) -> Option<Tag> {
     format!("{TAG}{id}").parse().ok()
 }

@@ -29,9 +29,9 @@ pub trait Ground {
     /// An error that ends the study. Its message is complete without further context.
     type Error;
 
-    /// Restores the target of a cell to the state in which each of its runs begins. Returns `None`
-    /// if a signal arrived. If the cell has an age and no saved state, the study calls `churn`
-    /// next, which creates and churns a pool.
+    /// Restores the target of a configuration (`cell`) to the state in which each run of the
+    /// configuration begins. Returns `None` if a signal arrived. If the configuration has an age
+    /// and no saved state, the study calls `churn` next, which creates and churns a pool.
     ///
     /// # Errors
     /// Returns an error if the target cannot be made.
@@ -49,9 +49,9 @@ pub trait Ground {
     /// Returns an error if the run was refused.
     fn churn(&mut self, spec: &RunSpec) -> Result<Record, Self::Error>;
 
-    /// Saves the state of a target with its churned pool, so that the next run of the cell can
-    /// start from it. The target is ready for a run afterwards. Returns `None` if a signal
-    /// interrupted the operation.
+    /// Saves the state of a target with its churned pool, so that the next run of the configuration
+    /// can start from this state. The target is ready for a run afterwards. Returns `None` if a
+    /// signal interrupted the operation.
     ///
     /// # Errors
     /// Returns an error if the state cannot be saved.

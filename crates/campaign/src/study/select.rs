@@ -32,10 +32,10 @@ pub fn need_archive(words: &[String]) -> bool {
     !words.iter().all(|word| is_record_file(word))
 }
 
-/// Resolves arguments: a study, a tag of a study or a file with a study; or a baseline, and the
-/// configurations to compare with it. If `metrics` is empty, the metrics of the study are used, or
-/// the transaction rate if the arguments name no study. `archive` may be `None` if all arguments
-/// are files ([`need_archive`]).
+/// Resolves arguments to configurations. A single argument names what to compare: a study, a tag or
+/// a file. Several arguments name the baseline and the configurations to compare with it. If
+/// `metrics` is empty, the metrics of the study are used, or the transaction rate if the arguments
+/// name no study. `archive` may be `None` if all arguments are files ([`need_archive`]).
 ///
 /// # Errors
 /// Returns an error if an argument names nothing. Also returns an error if configurations are not
@@ -244,7 +244,8 @@ fn compared(found: &FoundStudy, runs: &[StudyRun], metrics: &[Metric]) -> Result
 }
 
 fn are_apart(side: &ComparedSide, baseline: &Baseline) -> Result<(), Error> {
-    // A file and the archive may contain the same run, which has no number in the file.
+    // Runs are compared by their IDs. A file and the archive may contain the same run, but a run
+    // from a file has no number.
     let runs = |side: &ComparedSide| -> BTreeSet<String> {
         side.runs.iter().map(|run| run.subject.id.clone()).collect()
     };

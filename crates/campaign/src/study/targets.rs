@@ -22,8 +22,8 @@ pub struct Targets {
     wishes: BTreeMap<usize, (MakeSpec, MakeNeeds)>,
     /// The scratch file systems that exist, by index of the target.
     made: BTreeMap<usize, Made>,
-    /// For each target index, the number of cells that churn their pool before the measured runs.
-    /// Each of these cells may need space for a saved state.
+    /// For each target index, the number of configurations (cells) that churn their pool before the
+    /// measured runs. Each of them may need space for a saved state.
     states: BTreeMap<usize, u64>,
     /// The list of existing scratch file systems, which is shown when a signal arrives; `None`
     /// until the first one is made.
@@ -254,8 +254,8 @@ fn state(cell: usize) -> String {
     format!("cell-{cell}")
 }
 
-/// Returns the fill level of a cell's file system: that of the cell, or else that of the target.
-/// Returns `None` if no filler is needed; a level of 0 in the cell also results in `None`.
+/// Returns the fill level that the configuration requests, or else that of the target. Returns
+/// `None` if nothing is to be filled: neither requests a level, or the configuration requests 0.
 fn percent(cell: &StudyCell, spec: &MakeSpec) -> Option<u8> {
     match cell.fullness {
         Some(percent) => u8::try_from(percent).ok().filter(|percent| *percent > 0),

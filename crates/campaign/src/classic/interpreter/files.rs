@@ -14,8 +14,8 @@ use crate::same_file::id_of;
 /// runs out of file descriptors.
 pub(super) const LOAD_DEPTH_MAX: usize = 100;
 /// Maximum number of files that one line of the prompt, or the first configuration file, may load.
-/// Files that load two others at each level would otherwise load without end. The limit is far
-/// above the needs of scripts.
+/// Without this limit, files that each load two others would load practically without end. The
+/// limit is far above the needs of scripts.
 pub(super) const LOADS_MAX: u32 = 10_000;
 /// The configuration file that is read if no other is given.
 const DEFAULT_FILE: &str = ".pmrc";
@@ -40,8 +40,8 @@ impl Interpreter<'_> {
     }
 
     fn read_file(&mut self, path: &Path, file: File, depth: usize) -> io::Result<Next> {
-        // Records only regular files, because appending output to a pipe or terminal does not add
-        // commands. A file that cannot be examined is not recorded either.
+        // Records only regular files, because output that is appended to a pipe or terminal is not
+        // read as commands. A file that cannot be examined is not recorded either.
         let facts = file.metadata().ok().filter(Metadata::is_file);
         let above = self.reading.len();
         self.reading.extend(facts.as_ref().map(id_of));
