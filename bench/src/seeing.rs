@@ -1,5 +1,5 @@
-//! The cost of observing the loop that performs operations. Compares runs that have a progress
-//! display on a terminal and counts for each second with runs that have neither.
+//! The cost of observing the loop that performs operations. Compares two kinds of runs: one shows
+//! progress on a terminal and counts the operations of each second, the other does neither.
 
 use crate::process::{command, output_and_memory};
 use crate::result::Result;

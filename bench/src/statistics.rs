@@ -40,9 +40,8 @@ pub fn or_dash(number: Option<f64>, decimals: usize) -> String {
     number.map_or_else(|| "-".to_owned(), |number| format!("{number:.decimals$}"))
 }
 
-/// Two of `count` sorted values enclose the true median: the value at this rank from below, and the
-/// value at this rank from above, counted from 0. Returns the highest rank for which the
-/// probability is at least 95 %.
+/// Two of `count` sorted values enclose the true median: those at the same rank from below and from
+/// above, counted from 0. Returns the highest rank for which the probability is at least 95 %.
 fn enclosing_rank(count: usize) -> usize {
     let mut exactly = 0.5_f64.powi(i32::try_from(count).unwrap_or(i32::MAX));
     let mut at_most = exactly;
@@ -57,9 +56,9 @@ fn enclosing_rank(count: usize) -> usize {
     }
 }
 
-/// The sum of all first values over the sum of all second values, with the 95 % interval of the
-/// jackknife over pairs. Useful if the values are too coarse for the ratio of a single pair. `None`
-/// for fewer than two pairs, or if the second sum is 0.
+/// The sum of all first values divided by the sum of all second values, with the 95 % interval of
+/// the jackknife over pairs. Useful if the values are too coarse for the ratio of a single pair.
+/// `None` for fewer than two pairs, or if the second sum is 0.
 pub fn ratio_of_sums(pairs: &[(f64, f64)]) -> Option<Median> {
     /// The 97.5th percentile of the normal distribution.
     const DEVIATIONS: f64 = 1.96;

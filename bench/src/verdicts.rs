@@ -7,7 +7,7 @@
 //!
 //! Rules that compare a count with a fixed threshold, such as `pool-changed-size` and
 //! `reads-from-memory`, always decide the same for the same run. They have no error rates, and the
-//! tests of `record` cover both sides of each threshold.
+//! tests of the crate `verdict` cover both sides of each threshold.
 
 mod pauses;
 mod servers;

@@ -60,8 +60,8 @@ fn is_paused(json: &str) -> Result<bool> {
     Ok(reasons.iter().any(|reason| reason["reason"] == "paused"))
 }
 
-/// Performs a run. With `stops`, stops it once in each period, at first after a random part of a
-/// period. Returns whether the rule flags the run.
+/// Performs a run. With `stops`, stops the run once in each period. The first stop occurs after a
+/// random part of a period. Returns whether the rule flags the run.
 fn run(ours: &Path, target: &Path, stops: Option<Stops>, draws: &mut Draws) -> Result<bool> {
     create_dir(target)?;
     let mut started = Started::new(Command::new(ours).args(RUN.split(' ')).arg(target))?;

@@ -97,7 +97,7 @@ impl Archive {
         }
         let archive = match Self::connect_in_time(&path, opening, looked) {
             // If no journal exists, no process seems to be writing, and the file contains all
-            // changes. It is then opened read-only and without locks.
+            // changes. The file is then opened read-only and without locks.
             Err(error)
                 if error.kind == ArchiveErrorKind::NotWritable
                     && !opening.make

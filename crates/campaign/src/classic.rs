@@ -1,9 +1,9 @@
 //! The commands of the classic prompt and of its configuration files.
 //!
-//! Standard output is byte for byte that of the original, except for the text of `help`. Standard
-//! error contains the original's error messages. It also contains lines that begin with `Warning: `
-//! if the original would silently misinterpret the input. The caller supplies a [`ClassicRunner`],
-//! which performs the runs.
+//! Standard output is byte for byte that of the original PostMark, except for the text of `help`.
+//! Standard error contains the original's error messages. It also contains lines that begin with
+//! `Warning: ` if the original would silently misinterpret the input. The caller supplies a
+//! [`ClassicRunner`], which performs the runs.
 //!
 //! A [`PromptInput`] reads a line, `interpreter` recognizes the command, `settings` stores its
 //! value, and `show` and `report::classic` write the output.

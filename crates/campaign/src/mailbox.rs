@@ -24,8 +24,8 @@ impl<Order: Send + 'static, Answer: Send + 'static> Mailbox<Order, Answer> {
                     return;
                 }
             }
-            // `follow` is dropped before the channel of answers closes. When a receiver sees the
-            // channel closed, the resources of `follow` are therefore released.
+            // Drops `follow` before the channel of answers closes. When a receiver sees that the
+            // channel is closed, the resources of `follow` are already released.
             drop(follow);
         };
         thread::Builder::new().name(name.to_owned()).spawn(work)?;

@@ -4,7 +4,7 @@ use record::ranks::ClusterRecord;
 use record::{Check, Climb, End, Fact, Record, Stale, merge};
 use spec::RunSpec;
 
-/// Converts the record of the first load level into the record of the sweep. [`merge`] adds the
+/// Converts the record of the first load level into the record of the sweep. `merge` adds the
 /// other load levels.
 pub(crate) fn first(spec: &RunSpec, mut record: Record) -> Record {
     record.spec.drive.clone_from(&spec.drive);

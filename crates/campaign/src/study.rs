@@ -64,7 +64,7 @@ struct Going<'a, G: Ground> {
     blocks: u32,
 }
 
-/// The reason why a study stops: it ends, or its environment returned an error.
+/// The reason to leave the loops of a study: the study's end, or an error of its environment.
 enum Halt<E> {
     End(StudyEnd),
     Error(E),

@@ -81,8 +81,8 @@ pub(crate) fn of_one_pool(
         };
         let of_all = step(load, Some(phase.clone()));
         steps.push(SweepStepSummary::of(&of_all));
-        // `of_all` includes all ranks, whereas the reported part contains only this process's
-        // workers.
+        // The reported part contains the results of this process only, but the number of workers is
+        // that of all ranks.
         let workers = of_all.workers;
         run.tell_load(|phase| {
             CompletedPart::SweepStep(SweepStep {

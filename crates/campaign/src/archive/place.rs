@@ -95,7 +95,7 @@ impl ArchivePlace {
         user: User,
     ) -> Result<Archive, ArchiveError> {
         let waiting = archive::waiting(&self.path).len();
-        // If records wait although the archive does not exist, it is created for these records.
+        // If records wait although the archive does not exist, the archive is created for them.
         let make = make || (waiting > 0 && !self.path.exists());
         let mut archive = self.opened(make, patience)?;
         if waiting > 0 {

@@ -1,5 +1,5 @@
-//! Parses numbers as the original does: with the C library's `atoi` into a 32-bit `int`, ignoring
-//! trailing text.
+//! Parses numbers as the original PostMark does: like the C library's `atoi`, into a 32-bit `int`.
+//! Trailing text is ignored.
 //!
 //! Other options of this program use `workload::quantity`, which rejects trailing text.
 

@@ -1,5 +1,5 @@
-//! The settings that the prompt's `set` commands change. As in the original, they are 32-bit
-//! `int`s, are parsed by the rules of `atoi`, and are rejected with the original's messages.
+//! The settings that the prompt's `set` commands change. As in the original PostMark, they are
+//! 32-bit `int`s, are parsed by the rules of `atoi`, and are rejected with the original's messages.
 //!
 //! [`PromptSettings::workload`] converts the settings to a workload, or returns the reason why they
 //! cannot run. A value that the original silently misinterprets causes a warning.

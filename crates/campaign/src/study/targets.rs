@@ -162,8 +162,8 @@ impl Targets {
                 let mut filled = spec.clone();
                 filled.fullness_percent = percent(cell, spec);
                 let names = &mut self.made_names;
-                // Without signal handlers, a signal ends the program at once, so no list can be
-                // shown.
+                // The list is made only if signals are caught. Otherwise, a signal ends the program
+                // at once, and no list can be shown.
                 if names.is_none() && caught.is_some() {
                     *names = (self.watch)();
                 }

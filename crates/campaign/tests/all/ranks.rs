@@ -23,8 +23,8 @@ use workload::{Mix, Workload};
 /// Time without a heartbeat after which a rank counts as lost.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// The signal handling of one rank, which creates a control for each run. A signal number stored in
-/// the second field ends the run.
+/// The signal handling of one rank, which creates a [`Control`] for each run. A signal number
+/// stored in the second field ends the run.
 struct Rank(Ranks, Arc<AtomicUsize>);
 
 impl TakeControl for Rank {
