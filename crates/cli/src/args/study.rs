@@ -128,8 +128,8 @@ pub struct StudyArguments {
     ///
     /// STUDY is its identity, its name or last [default: last].
     #[arg(long, value_name = "STUDY", num_args = 0..=1, default_missing_value = "last",
-        conflicts_with_all = ["file", "preset", "config", "like", "target", "axis", "age", "fullness", "name",
-            "order_seed", "no_twin", "baseline", "metric", "quiet_time", "side"])]
+        conflicts_with_all = ["file", "preset", "config", "like", "target", "axis", "age", "fullness",
+            "name", "order_seed", "no_twin", "baseline", "metric", "quiet_time", "side"])]
     pub resume: Option<String>,
     /// Measure one side only, like one of two kernels.
     ///

@@ -37,7 +37,10 @@ const REFUSED: [(&str, &str); 29] = [
 ];
 
 /// Pairs of the end of a file's path and a term that has another meaning in that file.
-const EXCEPTIONS: [(&str, &str); 2] = [
+const EXCEPTIONS: [(&str, &str); 4] = [
+    // Old names of options are answered with the new ones.
+    ("cli/src/args/similar.rs", "--storage"),
+    ("cli/src/args/similar.rs", "--steps"),
     // `stuck` is a directory listing that does not advance.
     ("engines/src/simulated/system.rs", "stuck"),
     // A rate is `settling` until it is steady.

@@ -1,4 +1,4 @@
-//! Durations of operations, of the calls in them, and of waits for other workers.
+//! Durations of operations, of their calls, and of waits for other workers.
 
 use document::units::percent;
 use document::{Cell, Document, Number, Table};
@@ -68,7 +68,7 @@ fn latencies(document: &mut Document, summary: &Summary) {
 /// operations.
 fn slowest(document: &mut Document, record: &Record) {
     let phases = record.actual.phases.iter();
-    let header = ["Slowest", "longest step", "step", "all", "at"];
+    let header = ["Slowest", "longest call", "call", "all", "at"];
     let mut table = Table::new(2, &header).leading(1);
     // The path is the last column, so that only the path continues on the next line if a line is
     // too long.
@@ -119,7 +119,7 @@ fn cells_of<const N: usize>(times: &LatencySummary, columns: [&str; N]) -> [Cell
 const STEP_COLUMNS: [&str; 5] = ["mean", "p50", "p99", "p99.9", "max"];
 
 fn steps(document: &mut Document, summary: &Summary) {
-    let head = ["Step", "", "", "count"];
+    let head = ["Call", "", "", "count"];
     let mut table = Table::new(3, &[&head[..], &STEP_COLUMNS].concat());
     for phase in &summary.phases {
         let mut name = phase.phase.name().to_owned();
@@ -148,7 +148,7 @@ fn steps(document: &mut Document, summary: &Summary) {
     }
     if !table.is_empty() {
         document.table(table);
-        document.note("time of each step; the first starts at issue");
+        document.note("time of each call; the first starts at issue");
         document.gap();
     }
 }

@@ -182,7 +182,7 @@ fn earlier_options(arguments: &StudyArguments) -> Result<Table, Problem> {
         ..specified.spec.to_options()
     })?;
     let alone = Options::of_runs_alone();
-    options.retain(|name, _| !alone.contains(name));
+    options.retain(|name, _| alone.iter().all(|one| one != name));
     Ok(options)
 }
 
