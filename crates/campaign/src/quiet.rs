@@ -8,8 +8,9 @@ use document::units::bytes;
 use record::{Note, QuietTime, Stop};
 use runner::{Control, RunSpec};
 use system::counters::SystemCounters;
-use system::{Fact, Sources};
+use system::{Fact, MountTable, Sources};
 
+use crate::calibration::lies_in_memory;
 use crate::user::User;
 
 /// Maximum amount of dirty data on a quiet machine, in bytes. Some dirty data is allowed, because
@@ -56,7 +57,7 @@ pub fn wait_for_quiet(most: Duration, is_stopped: &dyn Fn() -> bool) -> QuietTim
 /// Waits before a run until most data that other programs wrote is on its devices, because writing
 /// it back would slow down the measurement. Tells `user` that the run waits. Returns a note about
 /// the wait; `None` if the run need not wait. A run that measures for less than 10 s, or for a
-/// number of transactions, does not wait.
+/// number of transactions, does not wait, nor does a run in memory.
 pub fn wait_for_write_back(
     spec: &RunSpec,
     control: Option<Control>,
@@ -67,10 +68,10 @@ pub fn wait_for_write_back(
         Stop::Steady(_) => true,
         Stop::Transactions => false,
     };
-    if !is_long || !spec.engine.makes_files() {
+    let (began, sources) = (Instant::now(), Sources::default());
+    if !is_long || !spec.engine.makes_files() || is_in_memory(spec, &sources) {
         return None;
     }
-    let (began, sources) = (Instant::now(), Sources::default());
     let unwritten = || unwritten_bytes(&SystemCounters::read(&sources)).into_known();
     let before_bytes = unwritten().filter(|bytes| *bytes > UNWRITTEN_MAX)?;
     if let Some(user) = user {
@@ -95,6 +96,16 @@ pub fn wait_for_write_back(
             });
         }
     }
+}
+
+/// Whether all targets lie in memory. Targets on servers are not accessed, because the access could
+/// block for ever.
+fn is_in_memory(spec: &RunSpec, sources: &Sources) -> bool {
+    let Fact::Known(mounts) = MountTable::read(sources) else {
+        return false;
+    };
+    let mut targets = spec.targets.iter().map(|target| spec::directory(target));
+    targets.all(|target| !mounts.leads_to_server(target) && lies_in_memory(target))
 }
 
 /// Returns the data that waits to be written to a device or is being written.
