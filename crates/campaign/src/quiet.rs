@@ -57,7 +57,7 @@ pub fn wait_for_quiet(most: Duration, is_stopped: &dyn Fn() -> bool) -> QuietTim
 /// Waits before a run until most data that other programs wrote is on its devices, because writing
 /// it back would slow down the measurement. Tells `user` that the run waits. Returns a note about
 /// the wait; `None` if the run need not wait. A run that measures for less than 10 s, or for a
-/// number of transactions, does not wait, nor does a run in memory.
+/// number of transactions, does not wait, nor does a run in memory or a run that will be refused.
 pub fn wait_for_write_back(
     spec: &RunSpec,
     control: Option<Control>,
@@ -74,6 +74,7 @@ pub fn wait_for_write_back(
     }
     let unwritten = || unwritten_bytes(&SystemCounters::read(&sources)).into_known();
     let before_bytes = unwritten().filter(|bytes| *bytes > UNWRITTEN_MAX)?;
+    runner::dispatch::judge(spec).ok()?;
     if let Some(user) = user {
         user.tell(format_args!(
             "waiting until {} of earlier writes are on their devices (at most {} s)",
