@@ -21,7 +21,7 @@ for allowed; do
     device=$(flakey create "$disk" flaky)
     local-fs ext4 "$device" /mnt/flaky
     "$program" run --mix deliver=4,rename=2,delete=3,create=2 --files "$files" --transactions 2000 --size 600..4000 \
-        --durability fsync+dir --on-error "$allowed" --ack-log "$work/ack-log" --archive none --quiet \
+        --durability fsync+dir --no-overhead --on-error "$allowed" --ack-log "$work/ack-log" --archive none --quiet \
         --format json --output "$LAB_SHARED/$allowed.json" --target /mnt/flaky 2>"$LAB_SHARED/$allowed.messages" &
     run=$!
     until [[ -e $work/ack-log ]] && (($(wc -l <"$work/ack-log") >= 1 + 2 * files + 40)); do

@@ -52,7 +52,7 @@ for file_system; do
     "$server" >/tmp/server
     echo "$file_system: mounted after $SECONDS s"
     "$program" observe --target "$folder" --format json --output "$LAB_SHARED/$file_system.observed" -- \
-        "$program" run --engine raw --files $((transactions / 5)) --transactions "$transactions" --seed 42 --archive none --quiet \
+        "$program" run --engine raw --no-overhead --files $((transactions / 5)) --transactions "$transactions" --seed 42 --archive none --quiet \
         --format json --output "$LAB_SHARED/$file_system.json" --target "$folder"
     sync
     "${client[@]}" >/tmp/client.after

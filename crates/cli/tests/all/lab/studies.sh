@@ -29,6 +29,7 @@ ext3 = "ext3"
 nilfs2 = "LFS"
 [[workload]]
 preset = "lfs-session"
+overhead = false
 files = $files
 transactions = $transactions
 END
@@ -44,7 +45,7 @@ targets = ["make:ext4?size=64MiB", { name = "NFS v3", at = "/mnt/studies/nfs3" }
 iSCSI = "iSCSI"
 END
     for pool in 1000:$files 5000:$((5 * files)); do
-        printf '[[workload]]\nname = "%s files"\npreset = "nfs-iscsi-%s"\nfiles = %s\ntransactions = %s\n' \
+        printf '[[workload]]\nname = "%s files"\npreset = "nfs-iscsi-%s"\noverhead = false\nfiles = %s\ntransactions = %s\n' \
             "${pool#*:}" "${pool%:*}" "${pool#*:}" "$transactions"
         [[ $blocks -ge 5 ]] || break
     done
