@@ -47,8 +47,11 @@ fn table<'a>(of: impl Iterator<Item = &'a RepeatedMetric>, level: f64) -> Table 
             let share = share.map(|(deviation, mean)| percent(deviation / mean));
             format!("{deviation} ({})", share.unwrap_or_default())
         });
-        let ends =
-            |low: f64, high: f64| Some(format!("{} to {}", shown(Some(low))?, shown(Some(high))?));
+        // No metric is negative. A large deviation can make the lower end of Student's interval so.
+        let ends = |low: f64, high: f64| {
+            let (low, high) = (shown(Some(low.max(0.0)))?, shown(Some(high))?);
+            Some(format!("{low} to {high}"))
+        };
         let interval = of.interval.and_then(|of| ends(of.low, of.high));
         let half = of.interval.map(|of| percent(of.half_width));
         let mut cells = vec![Cell::ours(noun(of.metric))];
