@@ -12,7 +12,7 @@ use document::units::{bound, counted};
 use document::{Block, Document};
 use study::Comparisons;
 
-pub(crate) use self::notes::{aa_controls, add_gate_notes, add_notes};
+pub(crate) use self::notes::{aa_controls, add_gate_notes, add_notes, ratio_note};
 use self::notes::{joint_confidence, more_blocks};
 use self::sentence::doubt;
 pub(crate) use self::sentence::{confidence, finding, probability, reservations};
@@ -23,23 +23,30 @@ pub(crate) use self::verdicts::{all_reasons, levels, verdicts};
 pub(crate) use self::words::{metric_name, noun, result, value};
 
 pub fn documents(tables: &[Comparisons]) -> Document {
+    let explained = first_with_ratio_note(tables);
     let mut document = Document::default();
-    for (number, table) in tables.iter().enumerate() {
+    for (number, found) in tables.iter().enumerate() {
         if number > 0 {
             document.gap();
         }
-        document.append(self::document(table));
+        document.push(Block::Head(title(found)));
+        add_doubts(&mut document, found);
+        document.table(table(found));
+        if explained == Some(number) {
+            document.words(ratio_note(found).unwrap_or_default());
+        }
+        add_notes(&mut document, found);
     }
     document
 }
 
 pub fn document(found: &Comparisons) -> Document {
-    let mut document = Document::default();
-    document.push(Block::Head(title(found)));
-    add_doubts(&mut document, found);
-    document.table(table(found));
-    add_notes(&mut document, found);
-    document
+    documents(std::slice::from_ref(found))
+}
+
+/// The index of the first table with a note about its ratios, which is shown once.
+pub(crate) fn first_with_ratio_note(tables: &[Comparisons]) -> Option<usize> {
+    tables.iter().position(|found| ratio_note(found).is_some())
 }
 
 /// What a table compares, and its blocks, runs and verdicts, as one line.

@@ -7,7 +7,7 @@ use study::gate::FAIL_ALPHA;
 use study::{Bound, Comparisons, Decision, Gate, Judged, Method};
 
 use crate::comparison::{
-    add_doubts, add_gate_notes, contest, probability, reservations, size, value,
+    add_doubts, add_gate_notes, contest, probability, ratio_note, reservations, size, value,
 };
 
 /// The report of a gate, for example as text or as Markdown in a pull request.
@@ -22,6 +22,9 @@ pub fn document(gate: &Gate) -> Document {
     document.words(bound(&needs(gate)));
     document.gap();
     document.table(table(gate));
+    if let Some(note) = gate.comparisons.iter().find_map(ratio_note) {
+        document.words(note);
+    }
     document.gap();
     for judged in &gate.requirements {
         document.item(sentence(judged));

@@ -11,6 +11,17 @@ use super::words::metric_name;
 
 const INVALID_LISTED_MAX: usize = 12;
 
+/// Explains the ratio of a table, which need not be that of the medians beside it. `None` if no ratio
+/// is a mean: without estimates, or with one run of each configuration.
+pub(crate) fn ratio_note(found: &Comparisons) -> Option<&'static str> {
+    let mut rows = found.rows.iter();
+    let is_mean = |row: &Comparison| row.estimate().is_some() && row.count + row.baseline_count > 2;
+    rows.any(is_mean).then(|| match found.is_in_blocks() {
+        true => "Ratio: geometric mean over the blocks, not the quotient of the medians.",
+        false => "Ratio: quotient of the geometric means of the runs, not of the medians.",
+    })
+}
+
 pub(crate) fn add_notes(document: &mut Document, found: &Comparisons) {
     let first = [Some(aa_control(found)), smallest_detectable(found)];
     let first: Vec<String> = first.into_iter().flatten().collect();

@@ -242,7 +242,8 @@ fn levels(strip: &mut Document, sides: &[PageSide<'_>]) {
 /// Returns a table of each group of comparisons with its notes, and a table of all configurations.
 fn tables(page: &ComparedPage<'_>, sides: &[PageSide<'_>]) -> Document {
     let mut document = Document::default();
-    for of in page.tables {
+    let explained = comparison::first_with_ratio_note(page.tables);
+    for (number, of) in page.tables.iter().enumerate() {
         document.heading(comparison::subject(of));
         document.words(comparison::size(of));
         let linked = |summary: &SideSummary| {
@@ -255,6 +256,9 @@ fn tables(page: &ComparedPage<'_>, sides: &[PageSide<'_>]) -> Document {
             }
         };
         document.table(linked_table(of, linked));
+        if explained == Some(number) {
+            document.words(comparison::ratio_note(of).unwrap_or_default());
+        }
         add_notes(&mut document, of);
     }
     document.heading(match page.design {
