@@ -22,6 +22,9 @@ pub struct SideSummary {
     pub workloads: Vec<String>,
     /// File systems and devices of the runs, each once.
     pub targets: Vec<String>,
+    /// Names and releases of the kernels of the runs, each once.
+    #[serde(default)]
+    pub kernels: Vec<String>,
     /// Median of each metric over the runs that are not INVALID, in the unit of the metric. For a
     /// baseline with an A/A control, first and second runs are included.
     pub medians: BTreeMap<Metric, f64>,
@@ -45,6 +48,7 @@ impl SideSummary {
             name,
             workloads: each(|subject| &subject.workload),
             targets: each(|subject| &subject.target),
+            kernels: each(|subject| &subject.kernel),
             medians: metrics.iter().filter_map(median).collect(),
             verdicts: VerdictCounts::of(runs.iter().copied()),
         }

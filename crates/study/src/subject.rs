@@ -12,17 +12,22 @@ pub struct Subject {
     pub workload: String,
     /// File systems and devices of the run's locations.
     pub target: String,
+    /// Name and release of the kernel, such as `Linux 6.18.1`; empty if not available.
+    #[serde(default)]
+    pub kernel: String,
     /// The coordinates of the run's cell; empty for a run outside of a study.
     pub coordinates: Vec<Coordinate>,
 }
 
 impl From<&Record> for Subject {
     fn from(record: &Record) -> Self {
+        let kernel = &record.host.kernel;
         let kind = || WorkKind::of(&record.spec.workload.work).name().to_owned();
         Self {
             id: record.id.to_string(),
             workload: record.spec.preset.clone().unwrap_or_else(kind),
             target: target(record),
+            kernel: format!("{} {}", kernel.sysname, kernel.release),
             coordinates: record
                 .study
                 .as_ref()

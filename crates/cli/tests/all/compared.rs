@@ -181,7 +181,8 @@ fn study_is_compared_by_its_blocks() {
             .shows("old new new/old 95 % interval")
             .shows("A/A control (old against itself): within ±0.")
             .shows("Smallest detectable difference with 10 blocks: ")
-            .shows("Target of all: tmpfs (memory)");
+            .shows("Target of all: tmpfs (memory)")
+            .shows("Kernel of all: Linux ");
     }
     let csv = archived.answer("compare pair --format csv --metric transactions --metric cpu");
     assert_eq!(csv.lines().count(), 3, "{csv}");

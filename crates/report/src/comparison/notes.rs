@@ -1,5 +1,5 @@
 //! Notes below a table of comparisons: the A/A control, the smallest detectable difference, the
-//! number of further blocks needed, differences in conditions, targets, and excluded runs.
+//! number of further blocks needed, differences in conditions, targets, kernels, and excluded runs.
 
 use document::Document;
 use document::units::{bound, counted, grouped};
@@ -11,8 +11,8 @@ use super::words::metric_name;
 
 const INVALID_LISTED_MAX: usize = 12;
 
-/// Explains the ratio of a table, which need not be that of the medians beside it. `None` if no ratio
-/// is a mean: without estimates, or with one run of each configuration.
+/// Explains the ratio of a table, which need not be that of the medians beside it. `None` if no
+/// ratio is a mean: without estimates, or with one run of each configuration.
 pub(crate) fn ratio_note(found: &Comparisons) -> Option<&'static str> {
     let mut rows = found.rows.iter();
     let is_mean = |row: &Comparison| row.estimate().is_some() && row.count + row.baseline_count > 2;
@@ -41,7 +41,7 @@ pub(crate) fn add_gate_notes(document: &mut Document, found: &Comparisons) {
     add_basis(document, found);
 }
 
-/// Adds conditions in which configurations differ, the targets, and the excluded runs.
+/// Adds conditions in which configurations differ, the targets, the kernels and the excluded runs.
 fn add_basis(document: &mut Document, found: &Comparisons) {
     if !found.is_in_blocks() || found.is_apart() {
         document.words(
@@ -51,6 +51,7 @@ fn add_basis(document: &mut Document, found: &Comparisons) {
     }
     document.items(details(found).iter().map(|text| bound(text)));
     targets(document, found);
+    kernels(document, found);
     if !found.invalid.is_empty() {
         let listed = found.invalid.iter().take(INVALID_LISTED_MAX);
         let mut runs: Vec<String> = listed.map(invalid).collect();
@@ -248,6 +249,26 @@ fn targets(document: &mut Document, found: &Comparisons) {
         return;
     }
     let of_side = |side: &SideSummary| format!("{}: {}", side.name, words(side));
+    document.items(found.sides.iter().map(of_side));
+}
+
+/// Adds the kernels of the configurations: one line for all, or one for each.
+fn kernels(document: &mut Document, found: &Comparisons) {
+    let words = |side: &SideSummary| match side.kernels.is_empty() {
+        true => "not available".to_owned(),
+        false => side.kernels.join(" and "),
+    };
+    let Some((first, others)) = found.sides.split_first() else {
+        return;
+    };
+    if found.sides.iter().all(|side| side.kernels.is_empty()) {
+        return;
+    }
+    if others.iter().all(|side| side.kernels == first.kernels) {
+        document.words(format!("Kernel of all: {}", words(first)));
+        return;
+    }
+    let of_side = |side: &SideSummary| format!("{}: kernel {}", side.name, words(side));
     document.items(found.sides.iter().map(of_side));
 }
 
