@@ -6,9 +6,11 @@
 //! implies the change; for partial runs; and for a kept pool that is kept again, because its size
 //! is not known. *Evidence*: the creations, deliveries and deletions that were completed in the
 //! preparation, in warm-ups and in the measured time; for a sweep on one pool, over all its levels.
-//! *What to do*: use a mix that creates as often as it deletes, more files, or a shorter run.
+//! *What to do*: if the weights of creations and deletions differ by at most 10 %, use more files;
+//! otherwise use a mix that creates as often as it deletes.
 
 use record::run::{Segment, SegmentKind};
+use workload::{Action, Bias, Work};
 
 use super::rule::*;
 
@@ -25,12 +27,12 @@ pub struct PoolChangedSize {
     pub files_before: u64,
     /// Files in all pools at the end of the measurement.
     pub files_after: u64,
+    /// Whether creations and deletions have about equal weights; absent if not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_balanced: bool,
 }
 
 impl Rule for PoolChangedSize {
-    const ADVICE: &str =
-        "use a mix that creates as often as it deletes, more files, or a shorter run";
-
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         if record.actual.is_partial() {
             return None;
@@ -43,7 +45,8 @@ impl Rule for PoolChangedSize {
         let of_run: Vec<&PhaseRecord> = record.actual.phases.iter().chain(of_steps).collect();
         let of_own = own.iter().map(|step| step.phases.iter().collect());
         let mut pools = std::iter::once(of_run).chain(of_own);
-        pools.find_map(|phases| Self::of_pool(&phases))
+        let is_balanced = is_balanced(&record.spec.workload.work);
+        pools.find_map(|phases| Self::of_pool(&phases, is_balanced))
     }
 
     fn sentence(&self) -> String {
@@ -59,11 +62,18 @@ impl Rule for PoolChangedSize {
             percent(MAX)
         )
     }
+
+    fn advice(&self) -> &'static str {
+        match self.is_balanced {
+            true => "use more --files, like --files 20k",
+            false => "use a mix that creates as often as it deletes",
+        }
+    }
 }
 
 impl PoolChangedSize {
     /// Checks one pool. `phases` contains the phases that used this pool.
-    fn of_pool(phases: &[&PhaseRecord]) -> Option<Self> {
+    fn of_pool(phases: &[&PhaseRecord], is_balanced: bool) -> Option<Self> {
         let of = |phase| phases.iter().filter(move |record| record.phase == phase);
         let transactions = || of(Phase::Transactions).flat_map(|phase| &phase.segments);
         if is_one_way(transactions()) {
@@ -93,8 +103,25 @@ impl PoolChangedSize {
         (files_before.abs_diff(files_after) as f64 > limit).then_some(Self {
             files_before,
             files_after,
+            is_balanced,
         })
     }
+}
+
+/// Whether the weights of creations and deletions differ by at most 10 %.
+fn is_balanced(work: &Work) -> bool {
+    let mix = match work {
+        Work::Classic(classic) => return classic.bias_create == Bias::EVEN,
+        Work::Mix(mix) => mix,
+    };
+    let sum = |is_creation: bool| -> u64 {
+        Action::operations()
+            .filter(|action| action.changes_count() == Some(is_creation))
+            .map(|action| u64::from(mix.weights.get(action)))
+            .sum()
+    };
+    let (created, deleted) = (sum(true), sum(false));
+    created.abs_diff(deleted) <= created.max(deleted) / 10
 }
 
 /// Returns the change of the pool's number of files in a segment.

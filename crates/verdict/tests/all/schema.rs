@@ -16,13 +16,14 @@ const KEPT: [&str; 4] = [
 ];
 
 /// Fields of the summary that older documents of this schema version do not have.
-const ADDED: [&str; 6] = [
+const ADDED: [&str; 7] = [
     "pool",
     "rate_dispersion",
     "time_fraction",
     "waiting",
     "limit",
     "is_counted",
+    "is_balanced",
 ];
 
 fn validator() -> Validator {

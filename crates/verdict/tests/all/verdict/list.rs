@@ -219,11 +219,13 @@ fn one_of_each() -> Vec<Reason> {
         PoolChangedSize {
             files_before: 12_000,
             files_after: 6_280,
+            is_balanced: true,
         }
         .into(),
         PoolChangedSize {
             files_before: 100,
             files_after: 18_504,
+            is_balanced: false,
         }
         .into(),
         not_dropped(30),

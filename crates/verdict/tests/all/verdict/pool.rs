@@ -3,9 +3,10 @@
 use record::{Action, Phase, Record, SegmentKind};
 use verdict::rules::PoolChangedSize;
 use verdict::{Level, Reason};
+use workload::{Bias, Classic, Mix, Work};
 
 use crate::verdict::made::{
-    BEGAN, is_valid, meter, operation, phase, reason, segment, transactions,
+    BEGAN, is_valid, meter, of, operation, phase, reason, segment, transactions,
 };
 
 /// Adds operations to a segment of the transactions. The pool contains 500 files.
@@ -21,6 +22,7 @@ fn changed(files_before: u64, files_after: u64) -> (Level, Reason) {
     let reason = Reason::PoolChangedSize(PoolChangedSize {
         files_before,
         files_after,
+        is_balanced: true,
     });
     (Level::Doubtful, reason)
 }
@@ -34,6 +36,44 @@ fn a_pool_that_changes_by_more_than_a_fifth_is_doubtful() {
     assert_eq!(found, changed(500, 601));
     let found = reason(|record| also(record, 0, &[(Create, 1_000), (Delete, 1_101)]));
     assert_eq!(found, changed(500, 399));
+}
+
+#[test]
+fn advice_depends_on_the_weights() {
+    let advice = |work: Work| {
+        let verdict = of(|record| {
+            record.spec.workload.work = work;
+            also(record, 0, &[(Action::Create, 601), (Action::Delete, 500)]);
+        });
+        let is_of_pool = |reason: &&Reason| matches!(reason, Reason::PoolChangedSize(_));
+        verdict.reasons.iter().find(is_of_pool).unwrap().advice()
+    };
+    let classic = |tenths| {
+        let bias_create = Bias::new(tenths).unwrap();
+        let classic = Classic {
+            bias_create,
+            ..Classic::default()
+        };
+        advice(Work::Classic(classic))
+    };
+    let mix = |weights: &str| {
+        let weights = weights.parse().unwrap();
+        let mix = Mix {
+            weights,
+            ..Mix::default()
+        };
+        advice(Work::Mix(mix))
+    };
+    for advice in [
+        classic(5),
+        mix("create=10,deliver=10,delete=20"),
+        mix("create=20,delete=18"),
+    ] {
+        assert_eq!(advice, "use more --files, like --files 20k");
+    }
+    for advice in [classic(6), mix("create=2,delete=1")] {
+        assert_eq!(advice, "use a mix that creates as often as it deletes");
+    }
 }
 
 #[test]
