@@ -2,8 +2,8 @@
 
 use campaign::similar::similar;
 
-/// Words that a user may type for a command, each with the name of that command.
-const COMMANDS: [(&str, &str); 7] = [
+/// Words that a user may type for a command, each with the name of that command or with an option.
+const COMMANDS: [(&str, &str); 8] = [
     ("history", "list"),
     ("ls", "list"),
     ("bench", "run"),
@@ -11,6 +11,7 @@ const COMMANDS: [(&str, &str); 7] = [
     ("test", "run"),
     ("compare", "published beside"),
     ("rm", "delete"),
+    ("version", "--version"),
 ];
 
 /// Suggests a command for an unknown word: a command with a similar name, the command that
@@ -90,6 +91,10 @@ mod tests {
         assert_eq!(command_meant("histroy", commands).as_deref(), Some("list"));
         assert_eq!(command_meant("plna", commands).as_deref(), Some("plan"));
         assert_eq!(command_meant("bench", commands).as_deref(), Some("run"));
+        assert_eq!(
+            command_meant("version", commands).as_deref(),
+            Some("--version")
+        );
         assert_eq!(
             command_meant("/mnt/x", commands).as_deref(),
             Some("run --target /mnt/x")
