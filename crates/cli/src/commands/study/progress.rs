@@ -66,9 +66,11 @@ impl StudyWatcher for StudyDisplay {
     }
 }
 
+/// The remaining time in parentheses; empty after the last run.
 fn left(progress: &StudyProgress<'_>) -> String {
     let left = progress
         .left
+        .filter(|left| !left.is_zero())
         .map(|left| report::study::length(left.as_secs_f64()));
     left.map_or_else(String::new, |left| format!(" ({left} left)"))
 }
