@@ -173,7 +173,7 @@ pub struct StudyArguments {
     /// Exit with status 3 if a run is INVALID.
     #[arg(long)]
     pub strict: bool,
-    /// Show no progress.
+    /// Show neither plan nor progress.
     #[arg(long, short)]
     pub quiet: bool,
     /// File that gets the report instead of standard output, for 'run --repeat'.

@@ -214,13 +214,13 @@ fn end_of(end: StudyEnd, is_left: bool, tell_how_to_go_on: impl FnOnce()) -> u8 
 }
 
 /// Prints the plan of the study. Before a study that is performed, the plan is printed only in text
-/// format, because JSON and CSV output must contain only the results.
+/// format, because JSON and CSV output must contain only the results, and not with `--quiet`.
 fn show_plan(
     arguments: &StudyArguments,
     plan: &StudyPlan,
     is_repetition: bool,
 ) -> Result<(), Problem> {
-    if arguments.dry_run || arguments.format == Format::Text {
+    if arguments.dry_run || (arguments.format == Format::Text && !arguments.quiet) {
         if arguments.format == Format::Csv {
             return refuse("--dry-run has no CSV (use --format text, markdown or json)");
         }

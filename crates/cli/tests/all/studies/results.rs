@@ -318,6 +318,7 @@ fn progress_fits_the_terminal_and_a_log_has_one_line_for_each_run() {
     let ended = lab.shows(&format!("{words} --quiet"));
     ended.code(0);
     ended.assert(ended.errors.is_empty(), "it is not quiet");
+    ended.does_not_show("Order").does_not_show("Cells");
     let text = on_terminal(&lab, &format!("{words} --quiet"));
     text.does_not_show("block 1 of 2, run 1 of 3");
 }
