@@ -203,8 +203,9 @@ pub fn as_csv(found: &Repeats) -> String {
     csv(&table, "\r\n")
 }
 
-/// The plan of a repeated run.
-pub fn plan(plan: &StudyPlan) -> Document {
+/// The plan of a repeated run. With `is_head` the plan is the head of the results in a file,
+/// without the duration of the runs.
+pub fn plan(plan: &StudyPlan, is_head: bool) -> Document {
     let mut document = Document::default();
     let target = plan.cells.first().map_or("", |cell| &*cell.label);
     let runs = match plan.until {
@@ -219,6 +220,18 @@ pub fn plan(plan: &StudyPlan) -> Document {
     if let Some(study) = &plan.study {
         document.pair(0, "Identity", study);
     }
+    if !is_head {
+        document.sentence("Time", time(plan));
+    }
+    if plan.done > 0 {
+        let done = counted(plan.done.into(), "run");
+        document.sentence("There", format!("{done} are in the archive already"));
+    }
+    document.gap();
+    document
+}
+
+fn time(plan: &StudyPlan) -> String {
     let quiet = match plan.quiet_s > 0.0 {
         true => format!(
             ", and up to {} for a quiet machine before it",
@@ -226,22 +239,13 @@ pub fn plan(plan: &StudyPlan) -> Document {
         ),
         false => String::new(),
     };
-    document.sentence(
-        "Time",
-        match plan.measured_s {
-            Some(seconds) => format!(
-                "each run measures for {}; its pool comes on top{quiet}",
-                length(seconds)
-            ),
-            None => {
-                format!("known after the first run: the number of transactions ends a run{quiet}")
-            }
-        },
-    );
-    if plan.done > 0 {
-        let done = counted(plan.done.into(), "run");
-        document.sentence("There", format!("{done} are in the archive already"));
+    match plan.measured_s {
+        Some(seconds) => format!(
+            "each run measures for {}; its pool comes on top{quiet}",
+            length(seconds)
+        ),
+        None => {
+            format!("known after the first run: the number of transactions ends a run{quiet}")
+        }
     }
-    document.gap();
-    document
 }

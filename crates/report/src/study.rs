@@ -7,8 +7,9 @@ use study::StudyPlan;
 /// Maximum number of configurations, and of runs of a block, that the plan lists.
 const NAMED: usize = 12;
 
-/// The plan of a study as a document: configurations, order of the runs, duration, and space.
-pub fn plan(plan: &StudyPlan) -> Document {
+/// The plan of a study as a document: configurations, order of the runs, duration, and space. With
+/// `is_head` the plan is the head of the results in a file, without order and duration of the runs.
+pub fn plan(plan: &StudyPlan, is_head: bool) -> Document {
     let mut document = Document::default();
     let count = plan.order.len() as u64;
     document.head(format!(
@@ -36,20 +37,10 @@ pub fn plan(plan: &StudyPlan) -> Document {
     let mut cells: Vec<String> = plan.cells.iter().take(NAMED).map(cell).collect();
     more(&mut cells, plan.cells.len());
     document.list("Cells", "", &cells);
-    let run = |(label, is_twin): &(String, bool)| match is_twin {
-        true => format!("{label} again"),
-        false => label.clone(),
-    };
-    let mut order: Vec<String> = plan.order.iter().take(NAMED).map(run).collect();
-    more(&mut order, plan.order.len());
-    let order = format!(
-        "drawn for each block from seed {}; block {}: {}",
-        plan.seed,
-        plan.next_block,
-        order.join(", ")
-    );
-    document.sentence("Order", order);
-    document.sentence("Time", time(plan));
+    if !is_head {
+        document.sentence("Order", order(plan));
+        document.sentence("Time", time(plan));
+    }
     for (directory, size) in &plan.room {
         document.sentence("Room", format!("{} in {directory}", bytes(*size as f64)));
     }
@@ -67,6 +58,21 @@ fn more(named: &mut Vec<String>, all: usize) {
     if all > NAMED {
         named.push(format!("and {} more", grouped((all - NAMED) as u64)));
     }
+}
+
+fn order(plan: &StudyPlan) -> String {
+    let run = |(label, is_twin): &(String, bool)| match is_twin {
+        true => format!("{label} again"),
+        false => label.clone(),
+    };
+    let mut order: Vec<String> = plan.order.iter().take(NAMED).map(run).collect();
+    more(&mut order, plan.order.len());
+    format!(
+        "drawn for each block from seed {}; block {}: {}",
+        plan.seed,
+        plan.next_block,
+        order.join(", ")
+    )
 }
 
 fn time(plan: &StudyPlan) -> String {

@@ -25,6 +25,7 @@ use crate::ui::output::{OutputFile, Outputs, is_standard_output};
 use crate::ui::perform::Signals;
 use crate::ui::problem::{Problem, USER, refuse, tell};
 use crate::ui::screen;
+use crate::ui::terminal;
 use crate::ui::watchdog_process::Side;
 
 /// Exit status if a run of the study failed, or if scratch file systems of the study could not be
@@ -224,11 +225,14 @@ fn show_plan(
         if arguments.format == Format::Csv {
             return refuse("--dry-run has no CSV (use --format text, markdown or json)");
         }
+        // On a terminal, the user reads the plan before the runs. In a file, it is read when the
+        // study has ended.
+        let is_head = !arguments.dry_run && !terminal::is_users(&std::io::stdout());
         screen::answer(
             arguments.format,
             || match is_repetition {
-                true => report::repeats::plan(plan),
-                false => report::study::plan(plan),
+                true => report::repeats::plan(plan, is_head),
+                false => report::study::plan(plan, is_head),
             },
             String::new,
             || document::json(plan),
