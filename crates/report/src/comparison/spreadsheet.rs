@@ -71,10 +71,10 @@ const COLUMNS: [(&str, Value); 35] = [
     ("runs_doubtful", |row, _| count(Some(row.verdicts.doubtful))),
     ("runs_invalid", |row, _| count(Some(row.verdicts.invalid))),
     ("doubtful_reasons", |row, _| {
-        Cell::ours(reasons(&row.verdicts.doubtful_reasons, 0))
+        Cell::ours(reasons(&row.verdicts.doubtful_reasons))
     }),
     ("invalid_reasons", |row, _| {
-        Cell::ours(reasons(&row.verdicts.invalid_reasons, 0))
+        Cell::ours(reasons(&row.verdicts.invalid_reasons))
     }),
     ("blocks", |_, table| count(Some(table.blocks))),
 ];

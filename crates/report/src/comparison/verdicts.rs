@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use document::units::grouped;
+use document::units::{counted, grouped};
 use study::VerdictCounts;
 use verdict::Level;
 
@@ -23,10 +23,10 @@ pub(crate) fn verdicts(counts: &VerdictCounts) -> String {
     let level = |(level, words): (Level, String)| {
         let reasons = match level {
             Level::Valid => return words,
-            Level::Doubtful => reasons(&counts.doubtful_reasons, counts.doubtful),
+            Level::Doubtful => in_words(&counts.doubtful_reasons, counts.doubtful),
             Level::Invalid => format!(
                 "not counted; {}",
-                reasons(&counts.invalid_reasons, counts.invalid)
+                in_words(&counts.invalid_reasons, counts.invalid)
             ),
         };
         match reasons.trim_end_matches("; ") {
@@ -44,21 +44,33 @@ pub(crate) fn verdicts(counts: &VerdictCounts) -> String {
 /// The rules of DOUBTFUL and of INVALID runs, each with its number of runs.
 pub(crate) fn all_reasons(counts: &VerdictCounts) -> String {
     let of_levels = [&counts.doubtful_reasons, &counts.invalid_reasons];
-    let mut words = of_levels.map(|rules| reasons(rules, 0)).to_vec();
+    let mut words = of_levels.map(reasons).to_vec();
     words.retain(|words| !words.is_empty());
     words.join(", ")
 }
 
-/// Names of rules, the most frequent first. A rule is followed by the number of runs that it
-/// applies to, unless that number equals `runs`.
-pub(super) fn reasons(rules: &BTreeMap<String, u32>, runs: u32) -> String {
-    let mut rules: Vec<(&String, u32)> = rules.iter().map(|(name, runs)| (name, *runs)).collect();
+/// Names of rules, each followed by the number of runs that it applies to.
+pub(super) fn reasons(rules: &BTreeMap<String, u32>) -> String {
+    let rules = most_frequent_first(rules).into_iter();
+    let words = rules.map(|(name, count)| format!("{name} {}", grouped(count.into())));
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// Names of rules in a sentence. A rule that does not apply to all `runs` is followed by the number
+/// of runs that it applies to: `too-short, other-load in 2 runs`.
+fn in_words(rules: &BTreeMap<String, u32>, runs: u32) -> String {
+    let rules = most_frequent_first(rules).into_iter();
+    let words = rules.map(|(name, count)| match count == runs {
+        true => name.to_owned(),
+        false => format!("{name} in {}", counted(count.into(), "run")),
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
+fn most_frequent_first(rules: &BTreeMap<String, u32>) -> Vec<(&str, u32)> {
+    let rules = rules.iter().map(|(name, runs)| (name.as_str(), *runs));
+    let mut rules: Vec<(&str, u32)> = rules.collect();
     // The sort is stable: rules with the same count stay in the order of their names.
     rules.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let words = |(name, count): (&String, u32)| match count == runs {
-        true => name.clone(),
-        false => format!("{name} {}", grouped(count.into())),
-    };
-    let words: Vec<String> = rules.into_iter().map(words).collect();
-    words.join(", ")
+    rules
 }

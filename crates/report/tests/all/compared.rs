@@ -203,7 +203,8 @@ fn medians_verdicts_and_targets_are_in_all_formats() {
         let xfs = found.sides[1].medians[&Metric::Transactions];
         text.shows(&document::units::grouped(xfs.round() as u64))
             .shows(
-                "27 VALID, 2 DOUBTFUL (other-load, not-steady 1), 1 INVALID (not counted; partial)",
+                "27 VALID, 2 DOUBTFUL (other-load, not-steady in 1 run), 1 INVALID (not counted; \
+                 partial)",
             )
             .shows("xfs on /dev/nvme0n1 (Samsung PM9A3)")
             .shows("xfs is 29 % slower")
