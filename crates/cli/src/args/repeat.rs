@@ -21,9 +21,10 @@ pub struct RepeatArguments {
     /// least 10 runs are performed; --repeat limits their number.
     #[arg(long, value_name = "P%")]
     pub until: Option<String>,
-    /// Longest wait for a quiet machine [default: 10s].
+    /// With --repeat: longest wait for quiet [default: 10s].
     ///
-    /// With --repeat or --until, each run begins after this wait at the latest; 0s is no wait.
+    /// With --repeat or --until, each run begins when the machine is quiet, and after this wait at
+    /// the latest; 0s is no wait.
     #[arg(long, value_name = "TIME")]
     pub quiet_time: Option<Time>,
 }
