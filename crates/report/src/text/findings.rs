@@ -1,7 +1,7 @@
 //! Findings other than times: checks, skipped operations, errors and clean-up.
 
 use document::Document;
-use document::units::{counted, exact_bytes, grouped, percent, seconds};
+use document::units::{bound, counted, exact_bytes, grouped, percent, seconds};
 use record::{Check, CleanUp, Fact, Phase, Record, Stalled};
 use verdict::Summary;
 use verdict::summary::PhaseSummary;
@@ -91,13 +91,13 @@ fn skipped(document: &mut Document, phase: &PhaseSummary) {
     let counts = phase.skipped.counts();
     let reasons = counts.map(|(reason, count)| format!("{reason} {}", grouped(count)));
     let reasons: Vec<String> = reasons.collect();
-    document.line(format!(
-        "Skipped: {} in {} ({}), in no rate: {}",
+    document.words(bound(&format!(
+        "Skipped: {} of the {} ({}), not counted in the rates: {}",
         counted(phase.skipped.total(), "operation"),
         phase.phase.name(),
         percent(phase.skipped_fraction),
         reasons.join(", ")
-    ));
+    )));
 }
 
 /// Adds operations of the stream that were not performed: skipped, or missed because the file was
