@@ -2,6 +2,7 @@
 //! sanitized, so the message contains no terminal escape sequences from them.
 
 use std::error::Error;
+use std::path::PathBuf;
 
 use clap::Args as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -100,6 +101,9 @@ fn way_out(error: &clap::Error, words: &[String]) -> Option<String> {
         ErrorKind::ValueValidation | ErrorKind::InvalidValue if first == "study" => {
             return several_values(error);
         }
+        ErrorKind::ArgumentConflict if first == "study" && is_about_study_file(error) => {
+            return study_file(words).map(|file| format!("for a target, use --target {file}"));
+        }
         ErrorKind::MissingRequiredArgument => {
             return Some(format!("see 'postmark {first} --help'"));
         }
@@ -135,6 +139,9 @@ fn way_out(error: &clap::Error, words: &[String]) -> Option<String> {
             _ => {}
         }
     }
+    if first == "study" && !unknown.starts_with('-') {
+        return Some(format!("for a target, use --target {unknown}"));
+    }
     match error.get(ContextKind::SuggestedArg) {
         Some(ContextValue::String(alike)) if first == "study" => {
             let name = alike.trim_start_matches('-');
@@ -147,6 +154,32 @@ fn way_out(error: &clap::Error, words: &[String]) -> Option<String> {
         Some(ContextValue::String(alike)) => Some(format!("did you mean '{alike}'?")),
         _ => Some(format!("see 'postmark {first} --help'")),
     }
+}
+
+/// Whether a conflict is one between an option and the study file.
+fn is_about_study_file(error: &clap::Error) -> bool {
+    let is_file = |name: &String| name == "[FILE]";
+    [ContextKind::InvalidArg, ContextKind::PriorArg]
+        .into_iter()
+        .any(|kind| match error.get(kind) {
+            Some(ContextValue::String(name)) => is_file(name),
+            Some(ContextValue::Strings(names)) => names.iter().any(is_file),
+            _ => false,
+        })
+}
+
+/// The word of a command line that clap takes for the study file; `None` with `--resume`, which
+/// needs no target.
+fn study_file(words: &[String]) -> Option<String> {
+    let program = std::iter::once("postmark").chain(words.iter().map(String::as_str));
+    let command = crate::args::command().ignore_errors(true);
+    let matches = command.try_get_matches_from(program).ok()?;
+    let study = matches.subcommand_matches("study")?;
+    if study.contains_id("resume") {
+        return None;
+    }
+    let file = study.try_get_one::<PathBuf>("file").ok().flatten()?;
+    Some(file.display().to_string())
 }
 
 /// How to give an option several values in a study; `None` if the rejected value has no comma.

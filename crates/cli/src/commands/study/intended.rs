@@ -25,8 +25,14 @@ pub(super) fn intended(
         Some(path) => {
             design_args::refuse_options(arguments, "a study file")?;
             let text = campaign::run_spec::text_of(path).map_err(|cause| {
-                let path = sanitize::path(path);
-                Problem::refused(format_args!("cannot read the study file {path}: {cause}"))
+                let shown = sanitize::path(path);
+                let remedy = match path.is_dir() {
+                    true => format!(" (for a target, use --target {shown})"),
+                    false => String::new(),
+                };
+                Problem::refused(format!(
+                    "cannot read the study file {shown}: {cause}{remedy}"
+                ))
             })?;
             design_args::changed(&text, arguments, design_args::targets(arguments)?)
                 .map_err(|error| of_file(path, error))?

@@ -130,10 +130,13 @@ fn message_about_an_invalid_target_has_line_reason_and_remedy() {
 #[test]
 fn invalid_study_options_are_refused() {
     let lab = Lab::new();
-    for [words, told] in table(
+    for [words, told, remedy] in table(
         "
             study missing.toml | cannot read the study file missing.toml
-            study a | cannot read the study file a
+            study a | cannot read the study file a | for a target, use --target a
+            study a b | unexpected argument 'b' | for a target, use --target b
+            study --preset mail -t a b | for a target, use --target b
+            study a b --preset mail | for a target, use --target b
             study | there is no target
             study --target a --colour 1 | unknown option '--colour'
             study --target a --wokers 2 | '--workers'? For several values: --axis workers=A,B
@@ -155,7 +158,7 @@ fn invalid_study_options_are_refused() {
             ",
     ) {
         let ended = lab.shows(words);
-        ended.shows(told);
+        ended.shows(told).shows(remedy);
         lab.is_refused(&ended);
     }
     let mut none = postmark("study --target a --archive none");
