@@ -3,6 +3,7 @@
 use archive::ArchiveErrorKind;
 use campaign::archive::place_of_one;
 use campaign::publications::beside_run;
+use campaign::study::found;
 use document::{Document, Format, WIDTH};
 use record::Record;
 
@@ -108,7 +109,8 @@ type Recorded = Result<(Record, Document), Problem>;
 fn records(arguments: &ShowArguments) -> Result<Box<dyn Iterator<Item = Recorded> + '_>, Problem> {
     let run = &arguments.run;
     let Some(word) = record_source::name(run) else {
-        let records = record_source::texts(run)?
+        let records = record_source::texts(run)
+            .map_err(|problem| study_in_place_of_run(arguments).unwrap_or(problem))?
             .map(|text| Ok((record_source::record(run, &text?)?, Document::default())));
         return Ok(Box::new(records));
     };
@@ -123,4 +125,22 @@ fn records(arguments: &ShowArguments) -> Result<Box<dyn Iterator<Item = Recorded
     }
     let record = archive.record(number(&entry))?;
     Ok(Box::new(std::iter::once(Ok((record, head)))))
+}
+
+/// The error for the name of a study in place of a run; `None` if there is no such study, or a file
+/// has this name.
+fn study_in_place_of_run(arguments: &ShowArguments) -> Option<Problem> {
+    let word = arguments.run.to_str().filter(|word| *word != "-")?;
+    if arguments.run.exists() {
+        return None;
+    }
+    let archive = open(&arguments.archive).ok()?;
+    let study = found::find(&archive, word).ok().flatten()?;
+    let remedy = match study.repeats() {
+        Some(_) => format!("'postmark report {word}' writes its page"),
+        None => format!("'postmark compare {word}' shows it"),
+    };
+    Some(Problem::refused(format!(
+        "{word} is a study, not a run ({remedy})"
+    )))
 }
