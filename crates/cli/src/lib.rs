@@ -22,6 +22,7 @@ use document::sanitize;
 
 use args::{Command, CommandLine};
 use commands::classic::{self, runner::PromptRunner};
+use commands::help::TOPICS;
 use commands::{
     archive, check, clean, collect, compare, engines, help, manual, observe, plan, presets,
     published, run, study, verify_log,
@@ -65,11 +66,14 @@ fn is_mistyped(word: &Path) -> bool {
         && (word.symlink_metadata().is_err_and(is_missing) || word.is_dir())
 }
 
-/// The command that a mistyped word probably means: the run of a preset, or the command whose name
-/// is most similar; `None` if no name is similar.
+/// The command that a mistyped word probably means: the run of a preset, the help about a topic, or
+/// the command whose name is most similar; `None` if no name is similar.
 fn meant_command(word: &str) -> Option<String> {
     if presets::is_preset(word) {
         return Some(format!("run --preset {word}"));
+    }
+    if TOPICS.iter().any(|topic| topic.name == word) {
+        return Some(format!("help {word}"));
     }
     let command = args::command();
     args::command_meant(word, command.get_subcommands().map(clap::Command::get_name))

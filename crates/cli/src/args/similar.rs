@@ -30,7 +30,7 @@ pub fn command_meant<'a>(
 }
 
 /// Options of other programs, each with the equivalent option of PostMark or with advice.
-const ELSEWHERE: [(&str, &str); 24] = [
+const ELSEWHERE: [(&str, &str); 29] = [
     ("--threads", "--workers N"),
     (
         "--ioengine",
@@ -38,6 +38,14 @@ const ELSEWHERE: [(&str, &str); 24] = [
     ),
     ("--storage", "--engine NAME ('postmark engines' lists them)"),
     ("--steps", "--calls"),
+    ("--bs", "--read-block SIZE and --write-block SIZE"),
+    ("--filesize", "--size SIZE"),
+    ("--num-files", "--files N"),
+    ("--output-format", "--format NAME"),
+    (
+        "--latency-target",
+        "--slo 'p99<10ms' with --sweep: 'postmark help sweep' has examples",
+    ),
     ("--jobs", "--workers N"),
     ("--clients", "--workers N"),
     (

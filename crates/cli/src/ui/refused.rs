@@ -4,6 +4,7 @@
 use std::error::Error;
 use std::path::PathBuf;
 
+use crate::commands::presets;
 use clap::Args as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use document::sanitize::sanitize;
@@ -121,13 +122,17 @@ fn way_out(error: &clap::Error, words: &[String]) -> Option<String> {
             .get_arguments()
             .any(|option| option.get_long() == Some(name));
         let right = format!("use 'postmark run {}'", words.join(" "));
-        return Some(if is_of_run {
-            right
-        } else {
-            "see 'postmark --help'".to_owned()
+        return Some(match called_here(unknown) {
+            _ if is_of_run => right,
+            Some(here) if here.starts_with("--") => format!("use 'postmark run {here}'"),
+            _ => "see 'postmark --help'".to_owned(),
         });
     }
-    if let Some(here) = called_here(unknown) {
+    let here = match presets::is_preset(unknown) {
+        true => Some(format!("--preset {unknown}")),
+        false => called_here(unknown),
+    };
+    if let Some(here) = here {
         let has = |name: &str| {
             let command = command.find_subcommand(first);
             let mut options = command.into_iter().flat_map(clap::Command::get_arguments);

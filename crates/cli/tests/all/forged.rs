@@ -15,7 +15,7 @@ use crate::support::interface::{postmark, program};
 use crate::support::{Running, TestDir};
 
 /// Default number of random changes, spread over records of all kinds.
-const DRAWN: usize = 300;
+const DRAWN: usize = 200;
 /// Minimum share of random changes that `postmark check` must find.
 const FOUND_MIN: f64 = 0.9;
 

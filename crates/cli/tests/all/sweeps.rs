@@ -65,8 +65,8 @@ fn worker_sweep_has_a_pool_for_each_load_level() {
     let at = directory();
     let text = answer(
         &split(
-            "run --quiet --full --mix read=2,create=1,delete=1 --files 100 --sweep workers=1,2 \
-             --warm-up 200ms --for 10s",
+            "run --quiet --full --mix read=2,create=1,delete=1 --files 100 --think 2ms --sweep \
+             workers=1,2 --warm-up 200ms --for 10s",
         ),
         at.path(),
     );

@@ -5,8 +5,9 @@
 //! operations (an achieved rate may be below the requested one by this share); INVALID: more than
 //! 10 % (the drift that is allowed for a steady run). *Evidence*: counts of skipped operations by
 //! reason, and of completed ones. A sweep is not judged: a level with more than 1 % of failed and
-//! skipped operations is not sustained. *What to do*: remove the cause of the errors; use more
-//! files, a larger `--size-max`, or a mix that also truncates, replaces or deletes files.
+//! skipped operations is not sustained. *What to do*: remove the cause of the errors; if files have
+//! their maximum size, use a range of sizes, or a mix with a larger `--size-max`; otherwise use more
+//! files, or a mix that creates as often as it deletes.
 
 use super::rule::*;
 use super::steadiness::is_sweep;
@@ -63,12 +64,13 @@ impl Rule for Skipped {
     }
 
     fn advice(&self) -> &'static str {
-        match self.skipped.after_failure == self.skipped.total() {
-            true => "remove the reported cause of the errors",
-            false => {
-                "use more files, a larger --size-max, or a mix that also deletes, truncates or \
-                 replaces files"
-            }
+        let total = self.skipped.total();
+        if self.skipped.after_failure == total {
+            "remove the reported cause of the errors"
+        } else if 2 * self.skipped.at_maximum_size > total {
+            "use a range of sizes, like --size 4KiB..64KiB, or a mix with a larger --size-max"
+        } else {
+            "use more files, or a mix that creates as often as it deletes"
         }
     }
 }

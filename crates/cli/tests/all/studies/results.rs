@@ -87,7 +87,7 @@ fn screen_of_a_study_has_the_medians_and_verdicts_of_its_records() {
     let lab = Lab::new();
     let told = lab.answer(
         "study --files 50 --for 1s --no-overhead --quiet-time 0s --blocks 5 --mix read=1 --axis \
-         think=0s,200us --metric transactions --metric read.p99 --target a",
+         think=1ms,2ms --metric transactions --metric read.p99 --target a",
     );
     let records = lab.complete();
     let median = |cell: &str, metric: Metric| {
