@@ -38,7 +38,7 @@ pub struct StudyArguments {
     /// Run this preset on each target. Repeat the option for more presets.
     #[arg(long, value_name = "NAME", conflicts_with = "file")]
     pub preset: Vec<String>,
-    /// Read options of the runs from a configuration file in TOML.
+    /// Read options of the runs from a TOML file.
     ///
     /// Its keys are the names of the options; the command line overrides them.
     #[arg(long, value_name = "FILE", conflicts_with = "file")]
@@ -128,8 +128,9 @@ pub struct StudyArguments {
     ///
     /// STUDY is its identity, its name or last [default: last].
     #[arg(long, value_name = "STUDY", num_args = 0..=1, default_missing_value = "last",
-        conflicts_with_all = ["file", "preset", "config", "like", "target", "axis", "age", "fullness",
-            "name", "order_seed", "no_twin", "baseline", "metric", "quiet_time", "side"])]
+        conflicts_with_all = ["file", "preset", "config", "like", "target", "axis", "age",
+            "fullness", "name", "order_seed", "no_twin", "baseline", "metric", "quiet_time",
+            "side"])]
     pub resume: Option<String>,
     /// Measure one side only, like one of two kernels.
     ///

@@ -6,8 +6,8 @@
 //! 10 % (the drift that is allowed for a steady run). *Evidence*: counts of skipped operations by
 //! reason, and of completed ones. A sweep is not judged: a level with more than 1 % of failed and
 //! skipped operations is not sustained. *What to do*: remove the cause of the errors; if files have
-//! their maximum size, use a range of sizes, or a mix with a larger `--size-max`; otherwise use more
-//! files, or a mix that creates as often as it deletes.
+//! their maximum size, use a range of sizes, or a mix with a larger `--size-max`; otherwise use
+//! more files, or a mix that creates as often as it deletes.
 
 use super::rule::*;
 use super::steadiness::is_sweep;

@@ -80,14 +80,14 @@ fn study_uses_the_options_of_a_configuration_file_or_an_earlier_run() {
     );
 }
 
-/// A study on tmpfs with runs of one second. The second configuration has a think time, so that it
-/// is slower.
+/// A study on tmpfs with runs of one second. The second configuration has a longer think time, so
+/// it is slower.
 #[test]
 fn screen_of_a_study_has_the_medians_and_verdicts_of_its_records() {
     let lab = Lab::new();
     let told = lab.answer(
         "study --files 50 --for 1s --no-overhead --quiet-time 0s --blocks 5 --mix read=1 --axis \
-         think=1ms,2ms --metric transactions --metric read.p99 --target a",
+         think=200us,600us --metric transactions --metric read.p99 --target a",
     );
     let records = lab.complete();
     let median = |cell: &str, metric: Metric| {
@@ -99,7 +99,7 @@ fn screen_of_a_study_has_the_medians_and_verdicts_of_its_records() {
     };
     let rate = |cell| grouped(median(cell, Metric::Transactions).round() as u64);
     let p99 = |cell| latency(median(cell, "read.p99".parse().unwrap()));
-    let (base, slow) = ("think=0s", "think=200us");
+    let (base, slow) = ("think=200us", "think=600us");
     let rows = one_line(&told);
     rows.shows(&format!(
         "median {base} {slow} {slow}/{base} 95 % interval "
