@@ -135,9 +135,9 @@ impl Round {
     }
 }
 
-/// Transactions of a run that must last until its incident. They take one or two seconds, and
-/// planning them takes no noticeable time. On FUSE, where a server in this process must answer
-/// every call, a tenth is used.
+/// Number of transactions of a run that must still be running when it is killed, or when its target
+/// is unmounted or replaced. The transactions take one or two seconds, and planning them takes no
+/// noticeable time. On FUSE, a tenth is used, because a server in this process answers every call.
 const LONG: u64 = 30_000;
 
 fn prompt(dice: &mut Draws, long: Option<u64>) -> Face {

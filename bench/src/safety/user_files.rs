@@ -230,8 +230,8 @@ impl UserFiles {
     }
 
     fn directory(&mut self, path: &Path, dice: &mut Draws) -> std::io::Result<()> {
-        // A run does not use these modes for its own directories. An empty directory can be
-        // recognized only by its mode.
+        // A run creates no directories with these modes. The test therefore detects by the mode
+        // that an empty user directory was replaced by a directory of the run.
         let mode = dice.one(&[0o750, 0o555, 0o711]);
         DirBuilder::new().mode(mode).create(path)?;
         self.add(path, UserFileKind::Directory, mode, None);

@@ -1,5 +1,3 @@
-//! Errors of operations on archives.
-
 use std::fmt::Display;
 use std::io::Read;
 use std::path::Path;

@@ -32,8 +32,9 @@ fn without_hashes(mut cluster: ClusterRecord) -> ClusterRecord {
 
 /// Adds the record of another load level to the record of the sweep.
 pub(crate) fn merge(mut all: Record, mut one: Record) -> Record {
-    // A sweep over ranks records the ranks of its largest load level, which is the last one. These
-    // ranks replace the ranks of earlier load levels, all of which were complete.
+    // In a sweep over ranks, each load level has more ranks than the one before. The record keeps
+    // the ranks of the last load level. No failure is lost: a sweep ends at the first load level
+    // that is incomplete, so every earlier load level is complete.
     let count = |record: &Record| {
         record
             .cluster

@@ -88,7 +88,7 @@ impl fmt::Display for Step {
 /// The condition under which an operation makes a [`Step`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// Whenever the operation is performed.
+    /// Under every durability policy, with and without verification.
     Always,
     /// If the durability policy requires a sync.
     Synced,

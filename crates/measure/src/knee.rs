@@ -286,8 +286,9 @@ mod tests {
     fn a_higher_sensitivity_finds_fewer_knees() {
         let bent = [(0.0, 1.0), (1.0, 1.7), (2.0, 2.4), (3.0, 4.0)];
         // The scaled distance below the chord is 2/3 - 1.4/3 = 0.2 at rate 2, and 0 at both ends.
-        // Scaled rates are 1/3 apart, so the distance of a knee must fall by more than the
-        // sensitivity times 1/3. The fall of 0.2 exceeds 0.5 × 1/3, but not 1 × 1/3.
+        // A maximum of the distance is a knee if the distance then falls by more than S / (n − 1),
+        // where S is the sensitivity. For these four points, n − 1 is 3. The fall of 0.2 exceeds
+        // 0.5 / 3, but not 1 / 3.
         assert_eq!(knee(&bent, 0.5).map(|knee| knee.rate), Some(2.0));
         assert_eq!(knee(&bent, 1.0), None);
     }

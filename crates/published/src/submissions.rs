@@ -65,7 +65,8 @@ pub struct PublishedFigure {
     pub value: f64,
 }
 
-/// A published row that has the same configuration as a group of submissions.
+/// A published result with the same configuration as a group of submissions. It is a row of a table
+/// in its source, and a column in the table of these submissions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PublishedColumn {
     pub source: String,

@@ -84,9 +84,9 @@ fn operation(phase: &str, of: &OperationSummary) -> Vec<Cell> {
     row(kind, counts, &of.latency_ns)
 }
 
-/// The last columns of a row. `kind` is phase, role and operation; `counts` are the number of
-/// operations, rate, bytes and failures. `times` become mean, percentiles and maximum in
-/// nanoseconds.
+/// The cells of one kind of operation. `kind` contains phase, role and operation. `counts` contains
+/// the number of operations, rate, bytes and failures. `times` contains latencies in nanoseconds;
+/// their mean, percentiles and maximum are the last cells.
 fn row(kind: [&str; 3], counts: [Cell; 4], times: &LatencySummary) -> Vec<Cell> {
     let columns = ["mean", "p50", "p99", "p99.9", "max"];
     let times = latencies::cells(times, columns, Number::Microseconds);

@@ -10,8 +10,8 @@ pub struct StudyPlan {
     pub cells: Vec<PlannedCell>,
     /// Maximum number of blocks.
     pub blocks: u32,
-    /// Relative half-width of intervals at which the study ends (0.02 is 2 %); `None` without this
-    /// condition.
+    /// The study ends when the half-width of every confidence interval, relative to its ratio, is
+    /// at most this: 0.02 for 2 %. `None` if only the other limits end the study.
     pub until: Option<f64>,
     /// Time limit of the study, in seconds; `None` if its time is not limited.
     pub time_limit_s: Option<f64>,

@@ -46,7 +46,6 @@ pub struct Rules {
 }
 
 impl Edition {
-    /// Both editions, with the older one first.
     pub const ALL: [Self; 2] = [Self::V1_0, Self::V1_5];
 
     pub const fn rules(self) -> &'static Rules {

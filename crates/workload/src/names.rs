@@ -1,5 +1,5 @@
 //! File names: short or long, in order or scattered. Every name contains the running number of its
-//! file. A name is parsed only if the format writes exactly this name for the parsed number.
+//! file, from which the same format writes the name. Parsing rejects all other names.
 
 use std::fmt;
 use std::str::FromStr;

@@ -38,8 +38,8 @@ pub trait MadeNames {
     fn add(&self, directory: &Path);
 }
 
-/// Creates an empty list, and starts a thread that waits for signals. Returns `None` if the system
-/// cannot start the thread.
+/// A function that returns an empty list of scratch file systems. It starts a thread that prints
+/// the list when a signal ends the study. It returns `None` if the thread cannot be started.
 pub type WatchMade = fn() -> Option<Box<dyn MadeNames>>;
 
 impl Targets {

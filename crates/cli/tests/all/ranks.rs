@@ -64,8 +64,9 @@ impl Job {
         self.test_dir.directory("target")
     }
 
-    /// Mounts a file system with a server. No test uses the file system, but while it is mounted,
-    /// each rank starts a second process.
+    /// Mounts a file system with a server. While it is mounted, each rank starts a second process,
+    /// because the target, which a rank does not know at its start, could be on this file system.
+    /// No test uses the file system.
     fn served(&self) -> Option<faultfs::Mounted> {
         let possible = faultfs::is_possible();
         if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {

@@ -29,8 +29,8 @@ pub struct Terminal {
 #[derive(Clone, Copy)]
 struct Layout {
     width: usize,
-    /// Whether texts that are too wide are wrapped even at no-break spaces. A terminal would wrap
-    /// such texts within words.
+    /// Whether texts that are too wide are also wrapped at no-break spaces. This is set for
+    /// terminals: a terminal wraps lines that are too long even within words.
     breaks_all: bool,
     colour: bool,
 }

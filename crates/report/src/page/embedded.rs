@@ -162,8 +162,8 @@ mod tests {
         assert_eq!(short.read_to_end(&mut Vec::new()).unwrap(), 1_000);
     }
 
-    /// Elements with converted and with unchanged histograms can be read. Documents that do not
-    /// contain histograms in the usual form stay unchanged.
+    /// An element begins with `BEGIN_SHORTER` if the histograms of its documents can be converted
+    /// to short texts, and otherwise with `BEGIN`. Reading either element restores the documents.
     #[test]
     fn documents_without_usual_histograms_stay_unchanged() {
         for (document, begin) in [

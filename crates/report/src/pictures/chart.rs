@@ -93,10 +93,11 @@ impl Chart {
         svg + &names + "</svg>"
     }
 
-    /// Attributes for the readout of a page (`style/page.js`): the top and bottom of the plotting
-    /// area, and rows of values. The first row contains the names of the axis and of the series.
-    /// Each other row contains a position on the axis, its label, and the label of each series
-    /// there. Names cannot contain the separating tabs and newlines, because those are escaped.
+    /// Attributes from which `style/page.js` shows the values at the pointer: the top and bottom of
+    /// the plotting area, and rows of values. The first row contains the names of the axis and of
+    /// the series. Each other row contains a position on the axis, its label, and the formatted
+    /// value of each series there. Tabs and newlines separate values and rows; in names they are
+    /// escaped.
     fn readings(&self, plane: &Plane) -> String {
         let unseen = self.behind.iter().filter_map(|behind| match behind {
             Behind::Unseen(series) => Some(series),

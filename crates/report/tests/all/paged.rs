@@ -145,8 +145,8 @@ pub fn without_script(page: &str) -> String {
     [before, after].concat()
 }
 
-/// Checks that every element is closed in order, and that `&` begins a character reference.
-/// Attributes, except for a few of HTML, must be names with quoted values.
+/// Checks that every element except `VOID` is closed in order, that quoted values of attributes are
+/// in double quotation marks, and that every `&` begins a character reference.
 pub fn is_well_formed(text: &str) {
     const VOID: [&str; 2] = ["meta", "!DOCTYPE"];
     let mut open: Vec<&str> = Vec::new();

@@ -26,8 +26,8 @@ pub(crate) struct Tools {
     pub clock: RunClock,
     pub stopwatch: Stopwatch,
     pub control: Control,
-    /// Status slots; the index is the number of the flight. Actions that are not operations of the
-    /// workload use the first slot.
+    /// Status slots, one for each operation that can be in flight (`--depth`). Actions that are not
+    /// operations of the workload use the first slot.
     pub slots: Vec<Arc<Slot>>,
     /// The origin of the record's timestamps.
     pub origin_ns: u64,

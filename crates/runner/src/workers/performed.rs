@@ -227,8 +227,8 @@ fn outcome(
     }
 }
 
-/// Positions in the streams of all workers; `None` unless the pool of every worker is complete and
-/// in a known state.
+/// For each worker, the position in its operation stream at which a later run can continue. `None`
+/// unless the pool of every worker is complete and in a known state.
 fn positions(workers: usize, reports: &[(u32, Report)]) -> Option<Vec<Position>> {
     let well = |(_, report): &(u32, Report)| {
         report.failed.is_none() && !report.any_spoiled && report.has_pool

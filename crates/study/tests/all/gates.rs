@@ -377,8 +377,8 @@ fn a_doubtful_study_passes_only_if_allowed() {
     };
     assert_eq!(decided(102.0, false), Decision::Undecided);
     assert_eq!(decided(102.0, true), Decision::Passed);
-    // A doubtful study can fail, because the test by the random order of the runs is valid whatever
-    // disturbs the machine.
+    // A great loss fails even if the study is doubtful. The permutation test needs only the random
+    // order of the runs, so it remains valid on a disturbed machine.
     assert_eq!(decided(80.0, false), Decision::Failed);
 }
 

@@ -71,8 +71,8 @@ fn every_schema_version_has_kept_records() {
     }
 }
 
-/// While only one schema version exists, its kept records are serialized exactly as the first runs
-/// wrote them.
+/// Records in [`KEPT`] that have the current schema version stay unchanged if they are parsed and
+/// serialized.
 #[test]
 fn kept_records_are_written_unchanged() {
     for (version, name, text, _) in KEPT {

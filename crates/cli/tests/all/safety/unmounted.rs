@@ -236,8 +236,8 @@ fn newer_directory_that_replaces_the_location_is_unchanged() {
     others.assert_kept(&location, &ended);
 }
 
-/// As the worst case, the directory below the mount point contains all names of the pool. None of
-/// these files may be used.
+/// A mount hides the files of the directory that is its mount point. As the worst case, these files
+/// have all names of the pool. When the unmount exposes them, the run must not use any of them.
 #[test]
 fn files_with_all_names_of_the_pool_are_unchanged() {
     if !FileSystem::Tmpfs.is_available() {

@@ -76,8 +76,8 @@ fn seconds(record: &Record, figures: &ClassicFigures, at: &mut At<'_>) {
             .saturating_add(ns)
             .div_euclid(1_000_000_000)
     };
-    // The list below contains, for each figure, the two moments between which worker 0 read the
-    // wall clock.
+    // Worker 0 read the wall clock for the times in `figures`. The monotonic times of its phases
+    // give the earliest and the latest second of each reading.
     let moment = |phase: Phase, at: fn(&WorkerPhase) -> u64| {
         let worker = record.actual.phase(phase)?.workers.first()?;
         (worker.worker == 0).then(|| second(at(worker)))
