@@ -22,8 +22,9 @@ pub fn with_notes(record: &PlanRecord, first: Option<u64>, notes: &[Note]) -> Do
     if let Some(first) = first {
         document.gap();
         document.line(format!(
-            "The transactions end by time, so this plan covers the first {first} transactions of \
-             each worker."
+            "The transactions end by time, so this plan covers the first {} transactions of each \
+             worker.",
+            grouped(first)
         ));
     }
     for note in notes {

@@ -96,9 +96,11 @@ impl Display {
             );
         }
         if let Some(bar) = &self.bar {
-            bar.set_style(style(progress.total.is_some()));
+            // A total of 0 is not known in advance.
+            let total = progress.total.filter(|total| *total > 0);
+            bar.set_style(style(total.is_some()));
             bar.set_message("");
-            bar.set_length(progress.total.unwrap_or(0));
+            bar.set_length(total.unwrap_or(0));
             bar.set_position(0);
             bar.reset();
             bar.set_prefix(name(stage));

@@ -551,7 +551,7 @@ fn plan_of_an_endless_run_covers_a_limited_number_of_transactions() {
     let at = directory();
     let text = answer(&split("plan --for 2m"), at.path());
     assert!(
-        text.contains("the first 1000000 transactions of each worker"),
+        text.contains("the first 1,000,000 transactions of each worker"),
         "{text}"
     );
     let planned = json(&split("plan --for 2m"), at.path());

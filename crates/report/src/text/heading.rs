@@ -90,11 +90,13 @@ fn classic(document: &mut Document, workload: &Classic) {
         1 => "1 directory".to_owned(),
         several => format!("{} subdirectories", grouped(several.into())),
     };
+    let sizes = match [workload.size_low_bytes, workload.size_high_bytes].map(exact_bytes) {
+        [low, high] if low == high => low,
+        [low, high] => format!("{low} to {high}"),
+    };
     let pool = format!(
-        "{} of {} to {}, {}, {directories}, seed {}",
+        "{} of {sizes}, {}, {directories}, seed {}",
         counted(workload.files, "file"),
-        exact_bytes(workload.size_low_bytes),
-        exact_bytes(workload.size_high_bytes),
         transactions(workload.transactions),
         workload.seed
     );

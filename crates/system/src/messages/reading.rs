@@ -5,9 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fact::{Fact, Watched, added, both, grown, pair};
 
-/// A component that counts messages.
-// Messages are RPC calls, SMB requests or SCSI commands. The component is a client, a server or a
-// disk; each variant documents the source of its counters.
+/// A client, a server or a disk that counts messages: RPC calls, SMB requests or SCSI commands.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
