@@ -125,7 +125,12 @@ fn from_run(spec: &RunSpec, number: u64, record: &Record) -> TimeEstimate {
         number,
         files: (files != self::files(&spec.workload)).then_some(files),
     };
-    estimate(spec, Some(&Rates::of(record)), source)
+    let mut rates = Rates::of(record);
+    // A run with an offered rate does not show how fast another load is.
+    if record.spec.drive.rate().is_some() {
+        rates.transactions = None;
+    }
+    estimate(spec, Some(&rates), source)
 }
 
 /// Whether two runs have the same work except for their numbers of files and transactions. The load

@@ -41,7 +41,7 @@ pub struct StudyArguments {
     /// Read options of the runs from a TOML file.
     ///
     /// Its keys are the names of the options; the command line overrides them.
-    #[arg(long, value_name = "FILE", conflicts_with = "file")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "preset"])]
     pub config: Option<PathBuf>,
     /// Use the options of an earlier run.
     ///

@@ -92,6 +92,11 @@ impl Rule for TooShort {
                 ..
             } => "use more files",
             Self {
+                measured_ns: MIN_NS..,
+                is_counted: true,
+                ..
+            } => "use more --transactions, or a longer --for without --transactions",
+            Self {
                 is_counted: true, ..
             } => "use more --transactions, or --for 10s without --transactions",
             Self {

@@ -10,6 +10,7 @@ use testkit::records::{histogram, operation, segment, worker};
 use verdict::{LimitSummary, RunLimit, Summary};
 use workload::mix::Think;
 
+use crate::specification::paragraph;
 use crate::verdict::made::{
     BEGAN, SECOND, arrivals, close, known, mount, overhead, target, transactions, well,
 };
@@ -287,38 +288,10 @@ fn unknown_device_matters_only_if_workers_mostly_sleep_in_calls() {
     close(found.parts.iter().map(|part| part.fraction).sum(), 0.6);
 }
 
-const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/specification.md");
-const BEGIN: &str = "crates/verdict/src/limits by the tests of verdict. -->\n";
-const END: &str = "<!-- End of the list of limits. -->";
-
-/// Returns the module documentation of a limit's file.
-fn paragraph(file: &str) -> String {
-    let path = format!("{}/src/limits/{file}.rs", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(path).unwrap();
-    let lines = text.lines().map_while(|line| line.strip_prefix("//!"));
-    lines
-        .map(|line| line.trim_start().to_owned() + "\n")
-        .collect()
-}
-
-#[test]
-fn the_specification_matches_the_files_of_the_limits() {
-    let files = RunLimit::FILES.iter();
-    let limits: String = files.map(|file| paragraph(file) + "\n").collect();
-    let text = std::fs::read_to_string(PATH).unwrap();
-    let (before, rest) = text.split_once(BEGIN).unwrap();
-    let (documented, behind) = rest.split_once(END).unwrap();
-    let expected = format!("\n{limits}");
-    if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
-        std::fs::write(PATH, [before, BEGIN, &expected, END, behind].concat()).unwrap();
-    }
-    assert_eq!(documented, expected, "POSTMARK_WRITE_GOLDEN=1 writes it");
-}
-
 #[test]
 fn limits_document_their_names_parts_and_evidence() {
     for (file, limit) in RunLimit::FILES.iter().zip(RunLimit::ALL) {
-        let text = paragraph(file).replace('\n', " ");
+        let text = paragraph("limits", file).replace('\n', " ");
         let name = serde_json::to_value(limit).unwrap();
         let name = name.as_str().unwrap();
         let begin = format!("**`{name}`** ({}). ", limit.name());

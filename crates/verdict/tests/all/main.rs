@@ -5,6 +5,7 @@
 mod limits;
 mod list_row;
 mod schema;
+mod specification;
 mod summary;
 mod verdict;
 mod versions;

@@ -94,8 +94,8 @@ fn progress_is_not_printed_to_a_pipe() {
     let output = home.command(&format!("{words} -v")).output().unwrap();
     let errors = String::from_utf8(output.stderr).unwrap();
     errors
-        .shows("prepare: 40 in 0.")
-        .shows("transactions: 100 in 0.");
+        .shows("prepare: 40 in ")
+        .shows("transactions: 100 in ");
 }
 
 #[test]

@@ -45,8 +45,19 @@ fn report_starts_with_title_result_and_verdict() {
         let mut lines = ended.output.lines();
         let title = lines.next().unwrap_or_default();
         ended.assert(title.starts_with("PostMark "), "there is no title");
-        let answer = lines.find(|line| line.ends_with(&format!("  {level}")));
-        ended.assert(answer.is_some(), "the verdict is not under the title");
+        // The conditions and the result take several lines of the default width.
+        let result: Vec<&str> = lines.by_ref().take(5).collect();
+        let end = result
+            .iter()
+            .position(|line| line.ends_with(&format!("  {level}")));
+        let Some(end) = end else {
+            panic!("the verdict is not under the title\n{ended}");
+        };
+        ended.assert(
+            result[..=end].join(" ").contains(" transactions/s"),
+            "the rate is not before the verdict",
+        );
+        let lines = result[end + 1..].iter().copied().chain(lines);
         let reasons: Vec<&str> = lines.take_while(|line| line.starts_with("  ")).collect();
         ended
             .assert(

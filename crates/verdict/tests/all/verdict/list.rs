@@ -6,6 +6,7 @@ use measure::steady;
 use record::{Action, End, Histogram, Outcome, Phase, SteadyRule};
 use verdict::rules::*;
 
+use crate::specification::paragraph;
 use crate::verdict::made::{SECOND, of, ramp, steal};
 
 /// Returns at least one value of every reason, and one for each level of a reason with two levels.
@@ -309,42 +310,12 @@ fn one_of_each() -> Vec<Reason> {
     ]
 }
 
-const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/specification.md");
-const BEGIN: &str = "cargo test -p verdict -->\n";
-const END: &str = "<!-- End of the list of rules. -->";
-
-/// Returns the module documentation of a rule's file.
-fn paragraph(file: &str) -> String {
-    let path = format!("{}/src/rules/{file}.rs", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(path).unwrap();
-    let lines = text.lines().map_while(|line| line.strip_prefix("//!"));
-    lines
-        .map(|line| line.trim_start().to_owned() + "\n")
-        .collect()
-}
-
-#[test]
-fn the_specification_matches_the_files_of_the_rules() {
-    let rules: String = Reason::FILES
-        .iter()
-        .map(|file| paragraph(file) + "\n")
-        .collect();
-    let text = std::fs::read_to_string(PATH).unwrap();
-    let (before, rest) = text.split_once(BEGIN).unwrap();
-    let (documented, behind) = rest.split_once(END).unwrap();
-    let expected = format!("\n{rules}");
-    if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
-        std::fs::write(PATH, [before, BEGIN, &expected, END, behind].concat()).unwrap();
-    }
-    assert_eq!(documented, expected, "POSTMARK_WRITE_GOLDEN=1 writes it");
-}
-
 #[test]
 fn rules_document_their_levels_thresholds_and_evidence() {
     let all = one_of_each();
     for file in Reason::FILES {
         let name = file.replace('_', "-");
-        let text = paragraph(file).replace('\n', " ");
+        let text = paragraph("rules", file).replace('\n', " ");
         let (levels, text) = text
             .strip_prefix(&format!("**`{name}`** ("))
             .and_then(|text| text.split_once("). "))
