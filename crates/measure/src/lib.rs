@@ -2,6 +2,7 @@
 //! crate also analyses measurements: whether a run was steady, and where the knee of a load sweep
 //! is. It uses no clock and no file system; callers measure durations.
 
+mod deviation;
 mod histogram;
 pub mod knee;
 mod line;
@@ -13,6 +14,7 @@ mod slices;
 mod slowest;
 pub mod steady;
 
+pub use deviation::{dispersion, mean, standard_deviation};
 pub use histogram::{Histogram, LatencySummary, SparseHistogram, packed, unpacked};
 pub use knee::Knee;
 pub use meter::Meter;

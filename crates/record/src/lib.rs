@@ -41,7 +41,9 @@ pub use evidence::{PhaseEvidence, Residency, ResidencySample};
 pub use host_phase::{HostId, HostPhase, HostWorkers};
 pub use id::RunId;
 pub use machine::{MachineOverTime, MachineSlice};
-pub use measure::{Histogram, Meter, Middle, SliceMeter, Slices};
+pub use measure::{
+    Histogram, Meter, Middle, SliceMeter, Slices, dispersion, mean, standard_deviation,
+};
 pub use observation::{CommandEnd, Observation, TargetSync};
 pub use observer::ObservedStretch;
 pub use overhead::Overhead;

@@ -1,7 +1,7 @@
 //! Means, intervals and tests of samples of log ratios. `docs/specification.md`, "Comparisons",
 //! contains the formulas and sources.
 
-pub use record::Middle;
+pub use record::{Middle, mean, standard_deviation};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::function::gamma::ln_gamma;
 
@@ -87,21 +87,6 @@ impl Mean {
         }
         student(self.degrees).map_or(1.0, |student| student.cdf(distance / self.standard_error))
     }
-}
-
-/// The arithmetic mean; 0 without samples.
-pub fn mean(samples: &[f64]) -> f64 {
-    samples.iter().sum::<f64>() / samples.len().max(1) as f64
-}
-
-/// Standard deviation of samples, with n - 1 degrees of freedom; `None` for fewer than two samples.
-pub fn standard_deviation(samples: &[f64]) -> Option<f64> {
-    if samples.len() < 2 {
-        return None;
-    }
-    let mean = mean(samples);
-    let squares: f64 = samples.iter().map(|sample| (sample - mean).powi(2)).sum();
-    Some((squares / (samples.len() - 1) as f64).sqrt())
 }
 
 pub fn student_quantile(probability: f64, degrees: f64) -> f64 {

@@ -55,11 +55,5 @@ pub(crate) fn rates(phase: &PhaseRecord) -> Vec<f64> {
 /// intervals, divided by their mean. `None` for fewer intervals than a test of steadiness needs.
 pub(crate) fn dispersion(phase: &PhaseRecord) -> Option<f64> {
     let rates = rates(phase);
-    let count = rates.len() as f64;
-    let mean = rates.iter().sum::<f64>() / count;
-    if rates.len() < steady::SLICES_MIN || mean <= 0.0 {
-        return None;
-    }
-    let squares: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
-    Some((squares / (count - 1.0)).sqrt() / mean)
+    measure::dispersion(&rates).filter(|_| rates.len() >= steady::SLICES_MIN)
 }
