@@ -1,19 +1,20 @@
 //! Estimates how long a run takes, from its calibration or from an earlier run in the archive.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use archive::{Archive, Filter};
-use record::{Calibration, Fact, Outcome, Record, TimeEstimate, TimeSource};
+use record::{Calibration, LocationRecord, Outcome, Record, TimeEstimate, TimeSource};
 use runner::{Pace, RunSpec, Stop};
 use spec::{Climb, Drive, Sweep};
-use system::{Host, Mount, Sources, Target};
+use system::{Host, Sources, Target};
 use verdict::{ListedRun, State};
 use workload::Workload;
 
 use crate::archive::ArchivePlace;
 use crate::loads::left_max;
 use crate::rates::Rates;
+use crate::target_key::TargetKey;
 use crate::user::User;
 
 /// Maximum number of records that are read to find an earlier run of the workload.
@@ -86,7 +87,7 @@ impl Search {
     }
 
     fn estimate(&self, spec: &RunSpec) -> TimeEstimate {
-        let mounts = mounts(spec);
+        let targets = targets(spec);
         let is_alike = |run: &&ListedRun| {
             let (row, workers) = (&run.headline, spec.workload.workers.count());
             row.engine == spec.engine.name() && row.workers == workers && row.preset == spec.preset
@@ -99,8 +100,7 @@ impl Search {
             };
             let is_same = is_same_work(spec, &record.spec)
                 && record.actual.outcome == Outcome::Complete
-                && mounts.iter().all(Option::is_some)
-                && mounts == mounts_of(&record);
+                && TargetKey::are_same(&targets, &targets_of(&record));
             if !is_same {
                 continue;
             }
@@ -141,11 +141,14 @@ fn is_same_work(one: &RunSpec, other: &RunSpec) -> bool {
     one.engine == other.engine && settings(one) == settings(other) && work(one) == work(other)
 }
 
-/// The file systems of a run's targets: mount point, type and source. URLs are compared as text.
-fn mounts(spec: &RunSpec) -> Vec<Option<[String; 3]>> {
-    let of_target = |target: &PathBuf| match spec::is_url(target) {
-        true => Some([target.display().to_string(), String::new(), String::new()]),
-        false => mount(&Target::read(&Sources::default(), spec::directory(target))),
+/// The targets of a run that makes files. URLs are compared as text, because a server is known only
+/// after it was called.
+fn targets(spec: &RunSpec) -> Vec<Option<TargetKey>> {
+    let of_target = |target: &PathBuf| {
+        of_url(target).or_else(|| {
+            let directory = spec::directory(target);
+            TargetKey::of_directory(&Target::read(&Sources::default(), directory))
+        })
     };
     match spec.engine.makes_files() {
         true => spec.targets.iter().map(of_target).collect(),
@@ -153,12 +156,10 @@ fn mounts(spec: &RunSpec) -> Vec<Option<[String; 3]>> {
     }
 }
 
-fn mounts_of(record: &Record) -> Vec<Option<[String; 3]>> {
-    let of_location =
-        |(location, target): (&record::LocationRecord, &PathBuf)| match &location.target {
-            Fact::Known(target) => mount(target),
-            _ => Some([target.display().to_string(), String::new(), String::new()]),
-        };
+fn targets_of(record: &Record) -> Vec<Option<TargetKey>> {
+    let of_location = |(location, target): (&LocationRecord, &PathBuf)| {
+        of_url(target).or_else(|| TargetKey::of_location(location))
+    };
     match record.spec.engine.makes_files() {
         true => {
             let locations = record.locations.iter().zip(&record.spec.targets);
@@ -168,12 +169,8 @@ fn mounts_of(record: &Record) -> Vec<Option<[String; 3]>> {
     }
 }
 
-fn mount(target: &Target) -> Option<[String; 3]> {
-    let key = |mount: &Mount| {
-        let point = mount.mount_point.display().to_string();
-        [point, mount.file_system_type.clone(), mount.source.clone()]
-    };
-    target.mount.known().map(key)
+fn of_url(target: &Path) -> Option<TargetKey> {
+    spec::is_url(target).then(|| TargetKey::Server(target.display().to_string()))
 }
 
 /// Number of files in all pools.

@@ -30,6 +30,7 @@ mod mailbox;
 mod merge;
 mod perform;
 mod rates;
+mod target_key;
 mod user;
 
 pub use error::{Error, ErrorForm};

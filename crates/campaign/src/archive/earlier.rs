@@ -5,8 +5,10 @@ use std::fmt;
 
 use archive::{Archive, Filter};
 use document::units::{percent, signed_percent};
-use record::{LocationRecord, Record};
+use record::Record;
 use verdict::{Headline, State};
+
+use crate::target_key::TargetKey;
 
 /// Maximum number of earlier runs whose records are read.
 const EXAMINED_MAX: u64 = 8;
@@ -81,31 +83,13 @@ impl Earlier {
 /// Whether two runs of the same workload have the same engine, settings and targets.
 fn is_repeated(earlier: &Record, record: &Record) -> bool {
     let (one, other) = (&earlier.spec, &record.spec);
+    let targets = |record: &Record| -> Vec<Option<TargetKey>> {
+        let locations = record.locations.iter();
+        locations.map(TargetKey::of_location).collect()
+    };
     one.engine == other.engine
         && one.settings() == other.settings()
-        && earlier.locations.len() == record.locations.len()
-        && earlier
-            .locations
-            .iter()
-            .zip(&record.locations)
-            .all(|(one, other)| is_same_target(one, other))
-}
-
-/// Whether two locations are on the same file system of the same device or server.
-fn is_same_target(one: &LocationRecord, other: &LocationRecord) -> bool {
-    let mounted = |location: &LocationRecord| {
-        let mount = location.target.known()?.mount.known()?;
-        Some((
-            mount.source.clone(),
-            mount.mount_point.clone(),
-            mount.file_system_type.clone(),
-        ))
-    };
-    let server = |location: &LocationRecord| {
-        let server = location.server.as_ref()?;
-        Some(server.one_line())
-    };
-    mounted(one) == mounted(other) && server(one) == server(other)
+        && TargetKey::are_same(&targets(earlier), &targets(record))
 }
 
 #[cfg(test)]
