@@ -49,6 +49,13 @@ macro_rules! options_scope {
     };
 }
 
+/// Removes an option that the option table marks with `(alone)`.
+macro_rules! remove_option {
+    (alone $options:ident $name:ident) => {
+        $options.$name = None
+    };
+}
+
 /// Declares [`Options`] from the names, types, attributes and groups in the option table.
 macro_rules! declare {
     ($($group:literal { $($(#[$meta:meta])* $name:ident: $of:ty => $get:expr, $set:expr
@@ -85,6 +92,15 @@ macro_rules! declare {
             #[must_use]
             pub fn of_runs_alone() -> Vec<String> {
                 vec![$($($(options_scope!($scope $name),)?)*)*]
+            }
+
+            /// Returns these options without the targets and without the options of
+            /// [`Self::of_runs_alone`]. A study or a repetition can use them for all its runs.
+            #[must_use]
+            pub fn without_runs_alone(self) -> Self {
+                let mut options = Self { target: Vec::new(), ..self };
+                $($($(remove_option!($scope options $name);)?)*)*
+                options
             }
 
             /// Sets the options of type `bool`. clap parses `--OPTION` and `--no-OPTION` as two

@@ -12,7 +12,7 @@ mod shown;
 
 use campaign::ranks::Launched;
 
-pub use self::design_args::{absolute, refuse_pipes};
+pub use self::design_args::{absolute, refuse_options_of_runs_alone, refuse_pipes};
 
 use crate::args::StudyArguments;
 use crate::ui::problem::Problem;

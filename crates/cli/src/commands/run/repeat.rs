@@ -9,7 +9,7 @@ use study::Metric;
 use study::repeats::{RUNS_MIN_UNTIL, metrics};
 
 use crate::args::{RunArguments, StudyArguments};
-use crate::commands::study::{absolute, refuse_pipes, study};
+use crate::commands::study::{absolute, refuse_options_of_runs_alone, refuse_pipes, study};
 use crate::ui::problem::{Problem, USER, refuse, tell};
 use crate::ui::watchdog_process::Side;
 
@@ -61,7 +61,8 @@ struct Configuration {
 }
 
 /// Resolves the options of the run. Options from a configuration file or an earlier run become part
-/// of the configuration, so that the study can be continued without that file or run.
+/// of the configuration, so that the study can be continued without that file or run. Their options
+/// for single runs, such as `keep`, are left out.
 fn configuration(arguments: &RunArguments) -> Result<Configuration, Problem> {
     let request = arguments.work.request();
     let specified = specify(&request, USER)?;
@@ -70,10 +71,21 @@ fn configuration(arguments: &RunArguments) -> Result<Configuration, Problem> {
     if is_first && !arguments.quiet {
         specified.notes.iter().for_each(tell);
     }
-    let is_of_others = request.config.is_some() || request.like.is_some();
-    let (preset, options) = match is_of_others {
-        true => (None, specified.spec.to_options()),
-        false => (request.preset, request.options),
+    refuse_options_of_runs_alone(&request.options)?;
+    let other = match (&request.config, &request.like) {
+        (None, None) => None,
+        (Some(_), _) => Some("--config"),
+        (None, Some(_)) => Some("--like"),
+    };
+    let (preset, options) = match other {
+        Some(option) if specified.spec.drive.sweep.is_some() => {
+            return refuse(format_args!(
+                "{option} names a load sweep, which --repeat and --until cannot repeat (remove \
+                 them)"
+            ));
+        }
+        Some(_) => (None, specified.spec.to_options().without_runs_alone()),
+        None => (request.preset, request.options),
     };
     let workload = &specified.spec.workload;
     let kind = workload.mix().map_or("classic", |_| "mix");

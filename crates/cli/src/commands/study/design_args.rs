@@ -177,13 +177,7 @@ fn earlier_options(arguments: &StudyArguments) -> Result<Table, Problem> {
     };
     let specified = specify(&request, USER)?;
     refuse_pipes(&specified, "study")?;
-    let mut options = table(&Options {
-        target: Vec::new(),
-        ..specified.spec.to_options()
-    })?;
-    let alone = Options::of_runs_alone();
-    options.retain(|name, _| alone.iter().all(|one| one != name));
-    Ok(options)
+    table(&specified.spec.to_options().without_runs_alone())
 }
 
 /// Refuses standard input as a configuration file or an earlier run: if a target has a server, a
@@ -199,17 +193,24 @@ pub fn refuse_pipes(specified: &Specified, command: &str) -> Result<(), Problem>
     }
 }
 
+/// Refuses options on the command line that are for single runs only.
+pub fn refuse_options_of_runs_alone(options: &Options) -> Result<(), Problem> {
+    let given = table(options)?;
+    let is_given = |option: &String| given.contains_key(option);
+    match Options::of_runs_alone().into_iter().find(is_given) {
+        None => Ok(()),
+        Some(option) => refuse(format_args!(
+            "--{option} is for a single run, not for the runs of a study and not for repeated \
+             runs (remove it)"
+        )),
+    }
+}
+
 /// The options on the command line that apply to all workloads: options of the runs, age and
 /// fullness.
 fn given_options(arguments: &StudyArguments) -> Result<Table, Problem> {
+    refuse_options_of_runs_alone(&arguments.options)?;
     let mut options = table(&arguments.options)?;
-    let is_given = |option: &String| options.contains_key(option);
-    if let Some(option) = Options::of_runs_alone().into_iter().find(is_given) {
-        return refuse(format_args!(
-            "--{option} is for a single run, not for the runs of a study and not for repeated \
-             runs (remove it)"
-        ));
-    }
     for (key, number) in [("age", arguments.age), ("fullness", arguments.fullness)] {
         options.extend(number.map(|number| (key.to_owned(), Value::Integer(number.into()))));
     }

@@ -146,6 +146,25 @@ fn repetition_takes_options_from_a_file_or_an_earlier_run() {
 }
 
 #[test]
+fn repetition_leaves_out_the_options_for_single_runs_of_an_earlier_run() {
+    let lab = Lab::new();
+    let words = "--files 50 --for 50ms --no-overhead";
+    lab.answer(&format!("run {words} --keep --target a"));
+    repeats(&lab, "run --like 1 --quiet-time 0s --repeat 2 --target b");
+    let archive = lab.open();
+    for number in [2, 3] {
+        let record = archive.record(number).unwrap();
+        assert!(record.study.is_some() && !record.spec.keeping.keep);
+    }
+    drop(archive);
+    lab.answer(&format!(
+        "run {words} --warm-up 0s --sweep workers=1,2 --target b"
+    ));
+    lab.row("run --like last --repeat 2 --target b | 2 | --like names a load sweep");
+    lab.row("run --like last --repeat 2 --keep --target b | 2 | --keep is for a single run");
+}
+
+#[test]
 fn dry_run_of_a_repetition_shows_its_plan_and_measures_nothing() {
     let lab = Lab::new();
     let words = format!("run {LITTLE} --repeat 7 --target a --dry-run");
