@@ -18,15 +18,30 @@ use super::{ArchiveArgument, format};
 With one SIDE only: a study by its name, its identity or a tag, or last for the
 last one; a file with the runs of a study; or a tag of runs on several targets.
 
+A METRIC is one of these, in the measured transactions of a run:
+  transactions    rate: transactions a second
+  create          rate of an operation: creates a second; also append, delete
+                  and the others, except read
+  create.p99      latency of an operation: mean, p50, p90, p95, p99, p99.9,
+                  p99.99 or max, as in create.mean
+  read, written   throughput: bytes that operations read or wrote, a second
+  cpu             processor time of this program for a transaction
+  messages        requests to servers for a transaction; without a server,
+                  commands to the device
+
+Example:
+  postmark compare base new --metric create --metric create.p99
+
 Exit status: 0 compared; 2 refused.")]
 pub struct CompareArguments {
     /// A study, or the baseline and its candidates.
     #[arg(required = true, value_name = "SIDE")]
     pub sides: Vec<String>,
-    /// Compare this metric, like create or create.p99.
+    /// Compare this metric, like create (rate) or create.p99.
     ///
-    /// Metrics are transactions, read, written, cpu, messages, an operation like create, or its
-    /// latency like create.p99. Repeat the option for more [default: the study's, or transactions].
+    /// The name of an operation, like create, is its rate: operations of this kind a second. With a
+    /// statistic, like create.mean or create.p99, it is a latency. Repeat the option for more
+    /// [default: the study's, or transactions].
     #[arg(long, value_name = "METRIC")]
     pub metric: Vec<Metric>,
     /// Compare runs of different conditions.

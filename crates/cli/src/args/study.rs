@@ -99,9 +99,10 @@ pub struct StudyArguments {
     /// It is a target, an axis value like files=1000, or a workload [default: the first target].
     #[arg(long, value_name = "VALUE")]
     pub baseline: Option<String>,
-    /// What is compared, like create or create.p99.
+    /// What is compared, like create (rate) or create.p99.
     ///
-    /// Repeat the option for more [default: transactions].
+    /// 'postmark compare --help' explains metrics. Repeat the option for more [default:
+    /// transactions].
     #[arg(long, value_name = "METRIC")]
     pub metric: Vec<String>,
     /// Compare cells of different conditions.
