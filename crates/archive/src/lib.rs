@@ -31,6 +31,7 @@ mod read;
 mod remarks;
 mod schema;
 mod submissions;
+mod work_word;
 mod write;
 
 pub use archive::Archive;

@@ -13,6 +13,7 @@ use crate::error::ArchiveError;
 use crate::filter::{Filter, signed};
 use crate::mark::is_alive;
 use crate::schema;
+use crate::work_word;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunName {
@@ -286,6 +287,8 @@ fn entry(row: &Row<'_>) -> Result<ListedRun, RowError> {
     let device_class: Option<String> = row.get(7)?;
     let file_system: Option<String> = row.get(6)?;
     let work: Option<String> = row.get(16)?;
+    let work = work.as_deref().map(work_word::parse);
+    let (work, is_sweep) = work.unwrap_or((None, false));
     Ok(ListedRun {
         number: Some(number),
         headline: Headline {
@@ -298,9 +301,10 @@ fn entry(row: &Row<'_>) -> Result<ListedRun, RowError> {
             }),
             device_class: device_class.as_deref().and_then(by_word),
             preset: row.get(8)?,
-            work: work.as_deref().and_then(by_word),
+            work,
             engine: word(9)?,
             workers: u32::try_from(count(10)?).unwrap_or(u32::MAX),
+            is_sweep,
             transactions_per_second: row.get(11)?,
             p99_ns: row.get::<_, Option<i64>>(12)?.map(|ns| ns.max(0) as u64),
             verdict,

@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 
 use record::{Completed, Outcome, Record};
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, named_params, params};
-use verdict::list_row::{WorkKind, class_name};
+use verdict::list_row::class_name;
 use verdict::{Headline, State};
 
 use crate::archive::Archive;
@@ -14,6 +14,7 @@ use crate::filter::signed;
 use crate::mark::is_alive;
 use crate::open;
 use crate::remarks::{self, Remarks, Tag};
+use crate::work_word;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Imported {
@@ -366,7 +367,7 @@ fn update(
             ":file_system": headline.file_system(),
             ":device_class": headline.device_class.map(class_name),
             ":preset": headline.preset,
-            ":work": headline.work.map(WorkKind::name),
+            ":work": headline.work.map(|work| work_word::to_word(work, headline.is_sweep)),
             ":storage": headline.engine,
             ":workers": headline.workers,
             ":transactions_per_second": headline.transactions_per_second,

@@ -37,6 +37,7 @@ fn cell(run: &ListedRun, column: &str) -> Cell {
         "on" | "file system" | "file_systems" => of.file_system().into(),
         "device_class" => Cell::ours(of.device_class.map_or("", class_name)),
         "preset" => of.preset.as_deref().into(),
+        "workload" if of.is_sweep => format!("{} (sweep)", of.workload().unwrap_or("-")).into(),
         "workload" => of.workload().into(),
         "engine" => of.engine.as_str().into(),
         "workers" => Number::Ordinal(of.workers.into()).into(),
@@ -55,9 +56,13 @@ fn cell(run: &ListedRun, column: &str) -> Cell {
     }
 }
 
-/// A cell in a table for readers: words are cut, and times have no seconds.
+/// A cell in a table for readers: words are cut, times have no seconds, and load sweeps are marked.
 fn short(run: &ListedRun, column: &str) -> Cell {
     match (column, cell(run, column)) {
+        ("workload", _) if run.headline.is_sweep => {
+            let workload = sanitize(run.headline.workload().unwrap_or("-"));
+            format!("{}*", shortened(&workload, WORD_MAX)).into()
+        }
         ("begun (UTC)", Cell::Ours(begun)) => Cell::ours(&begun[..begun.len() - 3]),
         ("host" | "on" | "workload", Cell::Text(text)) => {
             shortened(&sanitize(&text), WORD_MAX).into()
@@ -88,6 +93,9 @@ pub fn document(entries: &[ListedRun]) -> Document {
         false => "run, begun (UTC), host, on, workload, verdict, trans/s, p99",
     };
     document.table(table(entries, columns, short).leading(1));
+    if entries.iter().any(|entry| entry.headline.is_sweep) {
+        document.words("* load sweep: trans/s and p99 at its highest sustained rate");
+    }
     document
 }
 

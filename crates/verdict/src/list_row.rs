@@ -6,7 +6,7 @@ use system::Class;
 use workload::{Phase, Work};
 
 use crate::rules::{Level, Verdict};
-use crate::sweep::SweepStepSummary;
+use crate::sweep::{SweepStepSummary, SweepSummary};
 use record::id::RunId;
 use record::run::{Load, SweepStep};
 use record::run::{Outcome, Record};
@@ -99,8 +99,13 @@ pub struct Headline {
     pub engine: String,
     /// Number of workers of all roles.
     pub workers: u32,
-    /// Achieved rate in transactions a second. For a load sweep, this is the sustained load level
-    /// with the highest rate. `None` if no transactions were measured.
+    /// Whether the run is a load sweep. Also `false` for a load sweep that a version archived which
+    /// did not store this.
+    #[serde(rename = "sweep", default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_sweep: bool,
+    /// Achieved rate in transactions a second. For a load sweep, this is the rate of
+    /// [`SweepSummary::result`]. `None` if no transactions were measured, or if a load sweep
+    /// sustained no load level.
     pub transactions_per_second: Option<f64>,
     /// 99th percentile of the latencies of all operations in the transactions that
     /// `transactions_per_second` covers, in nanoseconds. `None` if no latencies were recorded.
@@ -122,7 +127,7 @@ impl Headline {
                 file_systems.push(name.clone());
             }
         }
-        let best = best(record);
+        let result = result(record);
         let of_server = record.spec.engine.calls_server().then_some(Class::Network);
         Self {
             id: record.id,
@@ -138,8 +143,11 @@ impl Headline {
             work: Some(WorkKind::of(&record.spec.workload.work)),
             engine: record.spec.engine.name().to_owned(),
             workers: record.spec.workload.workers.count(),
-            transactions_per_second: best.as_ref().and_then(|best| best.achieved_per_second),
-            p99_ns: best.and_then(|best| best.p99_ns),
+            is_sweep: record.spec.drive.sweep.is_some(),
+            transactions_per_second: result
+                .as_ref()
+                .and_then(|result| result.achieved_per_second),
+            p99_ns: result.and_then(|result| result.p99_ns),
             verdict: Verdict::of(record).level,
             fingerprint: record.fingerprint.to_string(),
         }
@@ -157,19 +165,12 @@ impl Headline {
     }
 }
 
-/// Returns the load level that the row describes. For a load sweep, this is the sustained level
-/// with the highest rate; otherwise it is the transactions of the run.
-fn best(record: &Record) -> Option<SweepStepSummary> {
-    if record.spec.drive.sweep.is_some() {
-        let sweep_steps = record.actual.sweep_steps.iter().map(SweepStepSummary::of);
-        return sweep_steps
-            .filter(|sweep_step| sweep_step.complete && sweep_step.holds)
-            .max_by(|a, b| {
-                let rate = |sweep_step: &SweepStepSummary| {
-                    sweep_step.achieved_per_second.unwrap_or_default()
-                };
-                rate(a).total_cmp(&rate(b))
-            });
+/// Returns the load level that the row describes. For a load sweep, this is its main result;
+/// otherwise it is the transactions of the run.
+fn result(record: &Record) -> Option<SweepStepSummary> {
+    if let Some(asked) = &record.spec.drive.sweep {
+        let sweep = SweepSummary::of(asked, &record.actual.sweep_steps);
+        return sweep.result().cloned();
     }
     let phases = record.actual.phases.iter();
     let transactions = phases.filter(|phase| phase.phase == Phase::Transactions);

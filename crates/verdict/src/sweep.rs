@@ -271,6 +271,26 @@ impl SweepSummary {
             sweep_steps,
         }
     }
+
+    /// Returns the load level with the main result of the sweep: the level at the saturation rate.
+    /// For a sweep of workers or ranks, this is the sustained level with the highest rate. `None`
+    /// if no level was sustained.
+    pub fn result(&self) -> Option<&SweepStepSummary> {
+        let sustained = self.sweep_steps.iter();
+        let mut sustained = sustained.filter(|sweep_step| sweep_step.complete && sweep_step.holds);
+        match self.limit {
+            Some(limit) => {
+                let highest = limit.highest?;
+                sustained.rfind(|sweep_step| sweep_step.load.rate() == Some(highest))
+            }
+            None => {
+                let rate = |sweep_step: &SweepStepSummary| {
+                    sweep_step.achieved_per_second.unwrap_or_default()
+                };
+                sustained.max_by(|one, other| rate(one).total_cmp(&rate(other)))
+            }
+        }
+    }
 }
 
 impl SloSummary {

@@ -77,7 +77,7 @@ fn list_row_shows_the_measured_transactions() {
     let rate = transactions.transactions() as f64 * 1e9 / transactions.measured_ns() as f64;
     assert_eq!(headline.transactions_per_second, Some(rate));
     assert!(headline.p99_ns.is_some());
-    // For a sweep, the row shows the sustained load level with the highest rate.
+    // For a sweep of workers, the row shows the sustained load level with the highest rate.
     let mut sweep = record.clone();
     sweep.spec.drive.sweep = Some(Sweep {
         climb: Climb::Workers(vec![1, 2]),
@@ -104,6 +104,30 @@ fn list_row_shows_the_measured_transactions() {
         .phases
         .retain(|phase| phase.phase != Phase::Transactions);
     assert_eq!(Headline::of(&sweep).transactions_per_second, Some(rate));
+    listed(&[entry(&sweep)]).shows("* load sweep: trans/s and p99");
+    listed(&[entry(&record)]).does_not_show("*");
+    list::markdown(&[entry(&sweep)]).shows("(sweep)");
+    // For a sweep of rates, the row shows the level at the saturation rate. The closed loop before
+    // these levels is faster, but it is not a load of the sweep.
+    let mut rates = sweep.clone();
+    rates.spec.drive.sweep.as_mut().unwrap().climb = Climb::OfClosedLoop(vec![0.5, 1.5]);
+    let level = |load, caught_up_ns, phase: &record::PhaseRecord| SweepStep {
+        load,
+        workers: 1,
+        phases: vec![record::PhaseRecord {
+            caught_up_ns,
+            ..phase.clone()
+        }],
+        of_run: None,
+    };
+    rates.actual.sweep_steps = vec![
+        level(Load::Closed, None, transactions),
+        level(Load::Rate(100.0), Some(u64::MAX), &slow),
+        level(Load::Rate(300.0), None, transactions),
+    ];
+    let sustained = slow.transactions() as f64 * 1e9 / slow.measured_ns() as f64;
+    let headline = Headline::of(&rates);
+    assert_eq!(headline.transactions_per_second, Some(sustained));
     let rows = export::csv(&entry(&sweep), &sweep);
     let steps: Vec<&str> = rows
         .lines()
