@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use archive::{Archive, Filter, Tag};
+use document::sanitize;
+use document::units::shortened;
 use record::{Outcome, Record};
 use study::{Design, Metric, Observed, Repeats, StudyRun};
 use verdict::{ListedRun, State};
@@ -13,6 +15,13 @@ use crate::error::Error;
 
 /// Prefix of the tag of a study's runs; the ID of the study follows.
 const TAG: &str = "study:";
+
+/// Maximum number of studies whose names are read for a list.
+const NAMES_MAX: usize = 64;
+/// Maximum number of characters of a study's name in a list.
+const NAME_LENGTH_MAX: usize = 20;
+/// Number of digits of a study's ID after a name in a list that several studies have.
+const DIGITS: usize = 4;
 
 pub struct FoundStudy {
     pub id: String,
@@ -47,6 +56,41 @@ pub fn tag(id: &str) -> Option<Tag> {
 /// Returns the ID of the study to which a run belongs; `None` for a run without a study.
 fn study_of(run: &ListedRun) -> Option<&str> {
     run.tags.iter().find_map(|tag| tag.strip_prefix(TAG))
+}
+
+/// Replaces the IDs of the newest studies in the tags of listed runs by the names of the studies,
+/// for readers. If several of these studies have the same name, digits of the ID follow.
+pub fn with_names(archive: &Archive, mut runs: Vec<ListedRun>) -> Vec<ListedRun> {
+    // The name of a study is `None` if its run cannot be read.
+    let mut names: BTreeMap<String, Option<String>> = BTreeMap::new();
+    for run in runs.iter().rev() {
+        let Some(id) = study_of(run).filter(|id| !names.contains_key(*id)) else {
+            continue;
+        };
+        if names.len() == NAMES_MAX {
+            break;
+        }
+        let record = run.number.and_then(|number| archive.record(number).ok());
+        let part = record.and_then(|record| record.study);
+        let name = part.filter(|part| part.study == id).map(|part| part.name);
+        names.insert(id.to_owned(), name);
+    }
+    let shown = |id: &str| {
+        let name = names.get(id)?.as_deref()?;
+        let same = names.values().flatten().filter(|other| *other == name);
+        let digits = match same.count() {
+            1 => String::new(),
+            _ => format!(" ({})", id.chars().take(DIGITS).collect::<String>()),
+        };
+        let name = shortened(&sanitize::sanitize(name), NAME_LENGTH_MAX);
+        Some(format!("{TAG}{name}{digits}"))
+    };
+    for tag in runs.iter_mut().flat_map(|run| &mut run.tags) {
+        if let Some(name) = tag.strip_prefix(TAG).and_then(shown) {
+            *tag = name;
+        }
+    }
+    runs
 }
 
 /// Finds a study by its ID, by at least four leading digits of its ID, by its name, or by `last`.

@@ -22,20 +22,28 @@ use campaign::record_source;
 /// Returns an error if the archive cannot be read, or the list cannot be written.
 pub fn list(arguments: &ListArguments) -> Result<u8, Problem> {
     let place = place_of_one(arguments.archive.archive.as_deref())?;
-    let entries = match place.open(false, USER) {
-        Ok(archive) => archive.list(&arguments.filters.filter())?,
+    let (archive, entries) = match place.open(false, USER) {
+        Ok(archive) => {
+            let entries = archive.list(&arguments.filters.filter())?;
+            (Some(archive), entries)
+        }
         // The default archive does not exist before the first run, so its list is empty. A missing
         // archive that `--archive` names is an error.
         Err(error)
             if error.kind == ArchiveErrorKind::Missing && arguments.archive.archive.is_none() =>
         {
-            Vec::new()
+            (None, Vec::new())
         }
         Err(error) => return Err(error.into()),
     };
+    // Other programs need the IDs of studies, which are unique.
+    let for_readers = || match &archive {
+        Some(archive) => found::with_names(archive, entries.clone()),
+        None => Vec::new(),
+    };
     screen::answer(
         arguments.format,
-        || report::list::document(&entries),
+        || report::list::document(&for_readers()),
         || report::list::csv(&entries),
         || report::list::json(&entries),
     )?;

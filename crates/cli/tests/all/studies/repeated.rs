@@ -70,6 +70,7 @@ fn numbers_of_a_repeated_run_are_those_of_its_archived_runs() {
     assert_eq!(csv.lines().count(), 6, "{csv}");
     lab.answer("study --resume --format markdown")
         .shows("| transactions/s |");
+    lab.answer("list").shows("study:classic");
     lab.row("show classic | 2 | classic is a study, not a run | postmark report classic");
     lab.is_clean(&[], &ended);
 }
