@@ -115,8 +115,11 @@ impl<'a> PageRequest<'a> {
             format!("{} compared with {baseline}", labels.join(", "))
         };
         let name = found.groups.iter().map(name).collect::<Vec<_>>().join("; ");
-        let more = (None, Document::default());
-        compared(archive, name, &found, more, self.figures)
+        let mut more = Document::default();
+        for pooled in &found.pooled {
+            more.words(pooled.to_string());
+        }
+        compared(archive, name, &found, (None, more), self.figures)
     }
 
     fn of_runs(self, archive: Option<&Archive>) -> Result<PageFiles, Error> {

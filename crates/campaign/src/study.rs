@@ -23,6 +23,7 @@ pub mod found;
 mod ground;
 pub(crate) mod named_side;
 mod plan;
+pub mod pooled;
 pub mod select;
 pub mod single_process;
 pub mod targets;

@@ -9,6 +9,7 @@ use study::{ComparedSide, Metric, Observed, StudyRun};
 use verdict::{ListedRun, State};
 
 use super::found::{self, FoundStudy};
+use super::pooled::PooledRuns;
 use crate::error::Error;
 use crate::record_source::{self, is_record_file, wrong};
 
@@ -44,12 +45,14 @@ pub(super) fn with_metrics(
 pub(super) struct NamedSide {
     pub(super) label: String,
     pub(super) runs: Vec<(Observed, bool)>,
+    /// The runs of a tag that were not made together.
+    pub(super) pooled: Option<PooledRuns>,
 }
 
 /// Separates the second runs of a baseline (the A/A control) from its first runs. If all runs are
 /// first runs or all are second runs, the configuration has no A/A control.
 pub(super) fn halves(called: NamedSide) -> (ComparedSide, Option<ComparedSide>) {
-    let NamedSide { label, runs } = called;
+    let NamedSide { label, runs, .. } = called;
     let has_both =
         runs.iter().any(|(_, is_twin)| *is_twin) && runs.iter().any(|(_, is_twin)| !is_twin);
     let (twins, runs): (Vec<_>, Vec<_>) = runs
@@ -85,7 +88,7 @@ pub(super) fn named_side(
     };
     let tagged = archive.list(&tagged)?;
     if !tagged.is_empty() {
-        return of_runs(archive, word, &tagged, metrics);
+        return of_tag(archive, word, &tagged, metrics);
     }
     if let Some(study) = found::find(archive, word)? {
         return of_one_cell(archive, &study, word, metrics);
@@ -104,7 +107,8 @@ pub(super) fn named_side(
 }
 
 /// Returns the runs with a tag as configurations: one for each target or set of targets, in the
-/// order of their first runs. Empty if no run has the tag.
+/// order of their first runs. Empty if no run has the tag. The first configuration reports the runs
+/// of all that were not made together.
 pub(super) fn tagged_by_target(
     archive: &Archive,
     word: &str,
@@ -117,8 +121,10 @@ pub(super) fn tagged_by_target(
     let mut tagged = archive.list(&tagged)?;
     tagged.sort_by_key(|run| run.number);
     let mut sides: Vec<NamedSide> = Vec::new();
+    let mut pooled = PooledRuns::new(word);
     for run in &tagged {
         let (record, observed) = read(archive, run, metrics)?;
+        pooled.add(run, &observed);
         let targets = record.spec.targets.iter();
         let targets: Vec<String> = targets.map(|of| of.display().to_string()).collect();
         let label = targets.join(", ");
@@ -127,8 +133,12 @@ pub(super) fn tagged_by_target(
             None => sides.push(NamedSide {
                 label,
                 runs: vec![(observed, false)],
+                pooled: None,
             }),
         }
+    }
+    if let Some(first) = sides.first_mut() {
+        first.pooled = pooled.if_apart();
     }
     Ok(sides)
 }
@@ -172,6 +182,7 @@ fn of_file(word: &str, metrics: &[Metric]) -> Result<NamedSide, Error> {
             name.to_string_lossy().into()
         }),
         runs,
+        pooled: None,
     })
 }
 
@@ -187,7 +198,11 @@ fn of_one_cell(
             let label = word.to_owned();
             let named = of_cell(archive, study, cell, metrics)?;
             let runs = named.map_or_else(Vec::new, |named| named.runs);
-            Ok(NamedSide { label, runs })
+            Ok(NamedSide {
+                label,
+                runs,
+                pooled: None,
+            })
         }
         cells => Err(Error::refused(format_args!(
             "cannot use the study {word}: {}",
@@ -273,7 +288,26 @@ fn of_runs(
     } else {
         word.to_owned()
     };
-    Ok(NamedSide { label, runs: runs? })
+    Ok(NamedSide {
+        label,
+        runs: runs?,
+        pooled: None,
+    })
+}
+
+fn of_tag(
+    archive: &Archive,
+    tag: &str,
+    tagged: &[ListedRun],
+    metrics: &[Metric],
+) -> Result<NamedSide, Error> {
+    let mut named = of_runs(archive, tag, tagged, metrics)?;
+    let mut pooled = PooledRuns::new(tag);
+    for (run, (observed, _)) in tagged.iter().zip(&named.runs) {
+        pooled.add(run, observed);
+    }
+    named.pooled = pooled.if_apart();
+    Ok(named)
 }
 
 /// Resolves `STUDY:CELL`, or a cell of the newest study. Returns `None` for other arguments. The
@@ -310,6 +344,7 @@ fn of_cell(
             .into_iter()
             .map(|run| (run.observed, run.part.is_twin))
             .collect(),
+        pooled: None,
     }))
 }
 

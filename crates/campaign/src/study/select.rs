@@ -15,6 +15,7 @@ use super::found::{self, FoundStudy};
 use super::named_side::{
     LAST, NamedSide, halves, is_number, named_side, tagged_by_target, with_metrics,
 };
+use super::pooled::PooledRuns;
 use crate::error::Error;
 use crate::record_source::{self, is_record_file, wrong};
 
@@ -25,6 +26,8 @@ pub struct Found {
     /// The comparison table of each group, in the order of `groups`.
     pub tables: Vec<Comparisons>,
     pub metrics: Vec<Metric>,
+    /// For each tag whose runs were not made together: these runs.
+    pub pooled: Vec<PooledRuns>,
 }
 
 /// Whether an argument is not a file with records, so that an archive is needed.
@@ -83,6 +86,8 @@ fn of_named(
     metrics: Vec<Metric>,
     is_unlike_allowed: bool,
 ) -> Result<Found, Error> {
+    let pooled = named.iter().filter_map(|side| side.pooled.clone());
+    let pooled: Vec<PooledRuns> = pooled.collect();
     let mut named = named.into_iter().map(halves);
     let Some((side, twin)) = named.next() else {
         return Err(Error::refused(
@@ -104,6 +109,7 @@ fn of_named(
         tables: Comparisons::of_groups(&groups, &metrics, ALPHA),
         groups,
         metrics,
+        pooled,
     })
 }
 
@@ -240,6 +246,7 @@ fn compared(found: &FoundStudy, runs: &[StudyRun], metrics: &[Metric]) -> Result
         groups: study::groups(&cells, runs),
         tables,
         metrics,
+        pooled: Vec::new(),
     })
 }
 

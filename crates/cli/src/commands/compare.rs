@@ -1,7 +1,8 @@
 //! `postmark compare` and `postmark gate`: comparisons of archived runs.
 
+use campaign::study::pooled::PooledRuns;
 use campaign::study::select::{Found, need_archive, one_study, sides};
-use document::Format;
+use document::{Document, Format};
 use published::layouts::LayoutView;
 use study::{Comparisons, Gate, GateRules, Metric, Requirement};
 
@@ -29,7 +30,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<u8, Problem> {
     }
     let named = (&arguments.sides[..], arguments.unlike);
     let found = found(&arguments.archive, named, &arguments.metric)?;
-    show(&found.tables, arguments.format)?;
+    show(&found.tables, &found.pooled, arguments.format)?;
     Ok(0)
 }
 
@@ -43,13 +44,21 @@ fn found(
     sides(archive.as_ref(), words, metrics, unlike)
 }
 
-pub fn show(tables: &[Comparisons], format: Format) -> Result<(), Problem> {
+/// Shows comparisons, and in texts for readers the runs of tags that were not made together.
+pub fn show(tables: &[Comparisons], pooled: &[PooledRuns], format: Format) -> Result<(), Problem> {
     screen::answer(
         format,
-        || report::comparison::documents(tables),
+        || with_pooled(report::comparison::documents(tables), pooled),
         || report::comparison::as_csv(tables),
         || document::json(&tables),
     )
+}
+
+fn with_pooled(mut document: Document, pooled: &[PooledRuns]) -> Document {
+    for pooled in pooled {
+        document.words(pooled.to_string());
+    }
+    document
 }
 
 /// Decides whether the compared runs meet requirements. Returns the exit status of the decision.
@@ -70,7 +79,7 @@ pub fn gate(arguments: &GateArguments) -> Result<u8, Problem> {
     let gate = Gate::of(found.groups, &arguments.require, rules)?;
     screen::answer(
         arguments.format,
-        || report::gate::document(&gate),
+        || with_pooled(report::gate::document(&gate), &found.pooled),
         String::new,
         || document::json(&gate),
     )?;

@@ -83,5 +83,5 @@ fn compare_of(
         true => tables.collect(),
         false => tables.map(Comparisons::without_unlike_shares).collect(),
     };
-    compare::show(&tables, arguments.format)
+    compare::show(&tables, &[], arguments.format)
 }

@@ -104,6 +104,27 @@ fn tag_alone_selects_a_study_or_compares_its_targets() {
 }
 
 #[test]
+fn runs_of_several_days_with_one_tag_are_reported() {
+    const DAY_NS: i64 = 86_400_000_000_000;
+    let mut archived = Archived::new();
+    archived.tagged("base", 1.0, 2);
+    archived.tagged("next", 1.0, 3);
+    let told = archived.answer("compare base next");
+    told.does_not_show("The tag");
+    let mut record = archived.copy(1.0);
+    record.origin.unix_ns -= DAY_NS;
+    archived.add(&record, "base");
+    let told = one_line(&archived.answer("compare base next"));
+    told.shows("The tag base selects 3 runs, made from 20")
+        .shows("name the runs by number, like 3..9, or use a new tag.");
+    told.does_not_show("The tag next");
+    let gate = archived.shows("gate base next --require transactions_>=_0.5");
+    one_line(&gate.output).shows("The tag base selects 3 runs");
+    let told = archived.answer("compare 1,2 next");
+    told.does_not_show("The tag");
+}
+
+#[test]
 fn argument_that_names_nothing_is_answered_with_what_would() {
     let mut archived = Archived::new();
     archived.tagged("base", 1.0, 1);
