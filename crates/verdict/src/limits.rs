@@ -76,9 +76,8 @@ pub struct LimitPart {
 /// The limit with the largest part of the workers' time in the transactions, and all parts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LimitSummary {
-    /// The limit with the largest part. For this comparison, the parts of flushes and of the
-    /// device's other requests are added. An open loop that keeps up with its arrivals is limited
-    /// by `offered-rate`.
+    /// The limit with the largest part. An open loop that keeps up with its arrivals is limited by
+    /// `offered-rate`.
     pub limit: RunLimit,
     /// Share of the workers' time that belongs to `limit`, from 0 to 1.
     pub fraction: f64,
@@ -105,24 +104,17 @@ fn largest(times: &Times, why: Option<String>) -> Fact<LimitSummary> {
             fraction: limit.part(times),
         })
         .collect();
-    let with_flushes = times.on_device(|_| 1.0);
-    let weight = |part: &LimitPart| match part.limit {
-        RunLimit::Flushes | RunLimit::Device => with_flushes,
-        _ => part.fraction,
-    };
     let is_candidate = |part: &&LimitPart| match part.limit {
         RunLimit::OfferedRate => times.keeps_up,
         _ => !times.keeps_up,
     };
-    let found = parts.iter().filter(is_candidate).max_by(|one, other| {
-        let by_weight = weight(one).total_cmp(&weight(other));
-        by_weight.then(one.fraction.total_cmp(&other.fraction))
-    });
+    let candidates = parts.iter().filter(is_candidate);
+    let found = candidates.max_by(|one, other| one.fraction.total_cmp(&other.fraction));
     let Some(found) = found.copied() else {
         return Fact::NotApplicable;
     };
     match why {
-        Some(why) if !times.keeps_up && times.asleep() > weight(&found) => Fact::Unavailable(why),
+        Some(why) if !times.keeps_up && times.asleep() > found.fraction => Fact::Unavailable(why),
         _ => Fact::Known(LimitSummary {
             limit: found.limit,
             fraction: found.fraction,

@@ -138,10 +138,20 @@ fn flushes_are_the_limit_by_their_share_of_the_busy_time() {
     is(&record, RunLimit::Flushes, 0.72);
     device(&mut record, 0.9, 0.3);
     is(&record, RunLimit::Device, 0.6);
-    // Flushes (0.36) and other requests (0.24) together exceed the CPU's part, 0.4.
+}
+
+/// The named limit has the largest part, even if the device's parts together exceed it.
+#[test]
+fn flushes_and_other_requests_of_the_device_are_compared_separately() {
     let mut record = run(0.4, 0.0);
     device(&mut record, 0.6, 0.36);
-    is(&record, RunLimit::Flushes, 0.36);
+    is(&record, RunLimit::Cpu, 0.4);
+    device(&mut record, 0.6, 0.24);
+    is(&record, RunLimit::Cpu, 0.4);
+    device(&mut record, 0.6, 0.42);
+    is(&record, RunLimit::Flushes, 0.42);
+    device(&mut record, 0.6, 0.18);
+    is(&record, RunLimit::Device, 0.42);
 }
 
 #[test]
