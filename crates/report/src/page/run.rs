@@ -80,7 +80,7 @@ pub(super) fn rest(record: &Record, summary: &Summary) -> Document {
     all.folded("What the kernel counted", machine);
     all.title("Conditions");
     let mut workload = Document::default();
-    text::heading::render(&mut workload, record, summary);
+    text::heading::without_verdict(&mut workload, record, summary);
     all.folded("Workload", workload);
     let mut environment = Document::default();
     environment::render(&mut environment, record);

@@ -11,7 +11,18 @@ use crate::environment;
 use crate::sizing::sentence;
 
 pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary) {
-    let workload = &record.spec.workload;
+    title(document, record);
+    reasons::render(document, summary);
+    requested(document, record, summary);
+}
+
+/// Adds the lines of [`render`] without the verdict, which is already at the top of a page.
+pub(crate) fn without_verdict(document: &mut Document, record: &Record, summary: &Summary) {
+    title(document, record);
+    requested(document, record, summary);
+}
+
+fn title(document: &mut Document, record: &Record) {
     document.head(format!(
         "PostMark {}: {}, engine {}, on {}",
         record.tool.version,
@@ -19,7 +30,10 @@ pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary
         record.spec.engine,
         environment::places(record)
     ));
-    reasons::render(document, summary);
+}
+
+fn requested(document: &mut Document, record: &Record, summary: &Summary) {
+    let workload = &record.spec.workload;
     workload_lines(document, workload, &summary.shares);
     if let Some(pool) = summary.pool.filter(|_| record.spec.engine.makes_files()) {
         document.pair(0, "Pool", size_of_pool(&pool));

@@ -226,6 +226,13 @@ fn numbers_agree_between_page_json_and_text() {
 }
 
 #[test]
+fn page_shows_the_verdict_once() {
+    for record in [kept(), open(), invalid()] {
+        assert_eq!(page_of(&record).matches("<dt>Verdict</dt>").count(), 1);
+    }
+}
+
+#[test]
 fn check_of_page_detects_a_changed_number() {
     let record = kept();
     let page = page_of(&record);
