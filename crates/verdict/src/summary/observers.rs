@@ -57,8 +57,9 @@ pub struct ObserverRow {
     /// Processor time of the machine for each of the `server_calls`, in nanoseconds. It includes
     /// all other activity of the machine. Not applicable if there were no calls.
     pub cpu_ns_per_call: Fact<f64>,
-    /// Calls that the ranks' NFS clients counted. Not applicable if no client counted calls, and
-    /// for the whole run if the clients were the kernel's.
+    /// Calls that the ranks' NFS clients counted. Not applicable if the ranks used no NFS client. For
+    /// the whole run not available if the client was the kernel's, whose calls are counted in
+    /// phases only.
     pub client_calls: Fact<u64>,
 }
 
@@ -79,7 +80,7 @@ pub(super) fn summary(record: &Record) -> Vec<ObserverSummary> {
 fn of_one(record: &Record, observer: &ObserverRecord) -> ObserverSummary {
     let whole_sent = match &record.actual.traffic {
         Some(totals) => totals.messages.requests(),
-        None => Fact::NotApplicable,
+        None => without_totals(record),
     };
     let mut rows = vec![row(
         (None, None),
@@ -92,10 +93,7 @@ fn of_one(record: &Record, observer: &ObserverRecord) -> ObserverSummary {
         let performed = of_step(record, phase.step)
             .iter()
             .find(|one| one.phase == phase.phase);
-        let evidence = performed.and_then(|performed| performed.evidence.as_ref());
-        let sent = evidence.map_or(Fact::NotApplicable, |evidence| {
-            sent(&evidence.performing.messages)
-        });
+        let sent = performed.map_or(Fact::NotApplicable, sent_in);
         rows.push(row(
             (phase.step, Some(phase.phase)),
             phase.ns,
@@ -112,6 +110,26 @@ fn of_one(record: &Record, observer: &ObserverRecord) -> ObserverSummary {
             .error_ns
             .max(observer.clock_end.error_ns),
         rows,
+    }
+}
+
+/// Calls of the ranks' NFS clients in a phase. Without evidence the I/O engine uses no file system.
+fn sent_in(phase: &PhaseRecord) -> Fact<u64> {
+    let evidence = phase.evidence.as_ref();
+    evidence.map_or(Fact::NotApplicable, |evidence| {
+        sent(&evidence.performing.messages)
+    })
+}
+
+/// Calls over the whole run if the record has no totals of the I/O engine. The kernel's client is
+/// read in phases only, so its calls over the whole run are not available.
+fn without_totals(record: &Record) -> Fact<u64> {
+    let steps = record.actual.sweep_steps.iter();
+    let phases = record.actual.phases.iter();
+    let mut all = phases.chain(steps.flat_map(|step| &step.phases));
+    match all.any(|phase| sent_in(phase) != Fact::NotApplicable) {
+        true => Fact::Unavailable("calls outside of phases were not counted".to_owned()),
+        false => Fact::NotApplicable,
     }
 }
 
