@@ -1,6 +1,7 @@
 //! Kinds of scratch file systems, and the requirements of each kind.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use crate::invalid::InvalidMakeSpec;
@@ -53,13 +54,15 @@ impl FileSystemKind {
         Self::ROWS[self as usize].2 * MIB
     }
 
-    /// Returns the minimum size of an external journal in bytes; `None` if the kind supports none.
-    /// mke2fs(8) requires 1024 blocks, which is 4 MiB for blocks of 4 KiB; the value is twice that.
-    /// mkfs.xfs requires a log that can hold the largest transaction of its default options.
-    pub fn journal_bytes_min(self) -> Option<u64> {
+    /// Returns the possible sizes of an external journal in bytes; `None` if the kind supports none.
+    /// mke2fs(8) requires 1024 blocks, which is 4 MiB for blocks of 4 KiB; the minimum is twice that.
+    /// The maximum is 10,240,000 blocks of 4 KiB, which mke2fs(8) documents for internal journals.
+    /// mkfs.xfs requires a log that can hold the largest transaction of its default options, and
+    /// refuses more than 2,038 MiB.
+    pub fn journal_bytes(self) -> Option<RangeInclusive<u64>> {
         match self {
-            Self::Ext3 | Self::Ext4 => Some(8 * MIB),
-            Self::Xfs => Some(64 * MIB),
+            Self::Ext3 | Self::Ext4 => Some(8 * MIB..=10_240_000 * 4096),
+            Self::Xfs => Some(64 * MIB..=2_038 * MIB),
             _ => None,
         }
     }

@@ -13,9 +13,6 @@ pub const DEFAULT_SIZE_BYTES: u64 = 2 << 30;
 pub const DEFAULT_DIRECTORY: &str = "/var/tmp";
 /// Maximum size of the image or tmpfs. A larger size is probably a typing error.
 const SIZE_BYTES_MAX: u64 = 16 << 40;
-/// Maximum size of an external journal in bytes. The limit of mke2fs(8) is 10,240,000 blocks, which
-/// can be larger.
-const JOURNAL_BYTES_MAX: u64 = 2_000 << 20;
 
 /// Options of mount(8) that are refused: they name a device or another file system, change existing
 /// mounts, or make the target read-only.
@@ -128,17 +125,18 @@ impl MakeSpec {
             }
         }
         if let Some(journal) = &self.journal {
-            let Some(min_bytes) = self.kind.journal_bytes_min() else {
+            let Some(possible) = self.kind.journal_bytes() else {
                 return Err(invalid!(
                     "{kind} has no 'journal': it has no external journal (leave it out, or use \
                      ext3, ext4 or xfs)"
                 ));
             };
-            if !(min_bytes..=JOURNAL_BYTES_MAX).contains(&journal.size_bytes) {
+            if !possible.contains(&journal.size_bytes) {
                 return Err(invalid!(
-                    "invalid journal of {} bytes for {kind}: expected {min_bytes} to \
-                     {JOURNAL_BYTES_MAX} bytes",
-                    journal.size_bytes
+                    "invalid journal of {} bytes for {kind}: expected {} to {} bytes",
+                    journal.size_bytes,
+                    possible.start(),
+                    possible.end()
                 ));
             }
         }

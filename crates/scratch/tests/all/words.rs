@@ -98,6 +98,10 @@ const WRONG: &str = "
         ext4 or xfs)
     make:ext2?journal=64MiB | ext2 has no 'journal'
     make:ext4?journal=4MiB | invalid journal of 4194304 bytes for ext4: expected 8388608 to
+    make:ext4?journal=40001MiB
+        | invalid journal of 41944088576 bytes for ext4: expected 8388608 to 41943040000 bytes
+    make:xfs?journal=2039MiB
+        | invalid journal of 2138046464 bytes for xfs: expected 67108864 to 2136997888 bytes
     make:ext4?journal-in=/tmp | 'journal-in' needs 'journal' (add journal=128MiB)
     make:tmpfs?direct | tmpfs has no 'direct': it lies in memory
     make:tmpfs?mkfs=-q | tmpfs has no 'mkfs'
