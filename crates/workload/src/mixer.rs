@@ -49,9 +49,8 @@ pub struct Mixer {
     size_max: u64,
     align: u64,
     keys: Keys,
-    /// The number of workers that share a shuffled order, and this worker's number; `None` for
-    /// other popularities.
-    turn: Option<(u64, u64)>,
+    /// Whether files are selected by a running number (a shuffled order), not by random numbers.
+    is_shuffled: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -172,7 +171,7 @@ impl Mixer {
             births: Births::new(mix, tables, births_seed),
             size_max: mix.size_max_bytes,
             align: mix.align_bytes.max(1),
-            turn: (mix.popularity == Popularity::Shuffled).then_some((1, 0)),
+            is_shuffled: mix.popularity == Popularity::Shuffled,
             keys: Keys {
                 action: key("action"),
                 pick: key("pick"),
@@ -180,16 +179,6 @@ impl Mixer {
                 offset: key("offset"),
                 think: key("think"),
             },
-        }
-    }
-
-    /// Sets the number of workers that share one shuffled order of files, and this worker's number.
-    /// Has no effect on other popularities.
-    #[must_use]
-    pub fn taking_turns(self, workers: u32, worker: u32) -> Self {
-        Self {
-            turn: self.turn.map(|_| (workers.into(), worker.into())),
-            ..self
         }
     }
 
@@ -241,9 +230,9 @@ impl Mixer {
         let action = self.actions.iter().find(|(end, _)| share < *end);
         Draft {
             action: action.map_or(Action::Nothing, |(_, action)| *action),
-            pick: match self.turn {
-                None => self.keys.pick.at(index),
-                Some((workers, worker)) => index * workers + worker,
+            pick: match self.is_shuffled {
+                true => index,
+                false => self.keys.pick.at(index),
             },
             amount: self.keys.amount.at(index),
             offset: self.keys.offset.at(index),
