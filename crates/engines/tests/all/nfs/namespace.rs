@@ -157,9 +157,12 @@ fn namespace_repeats_calls_after_lost_connections() {
             .sum::<u64>(),
         5
     );
+    // After the repeated REMOVE, which did not find the name, a look-up confirms that it is removed.
+    let calls = fixture.server.take_calls();
+    let removed = calls.iter().rposition(|call| *call == REMOVE).unwrap();
+    assert_eq!(calls[removed + 1], LOOKUP, "{calls:?}");
     // The reply to MKDIR was lost, so the caller cannot know whether the server created the
     // directory.
-    fixture.server.take_calls();
     fixture.server.on(MKDIR, 0, Act::LoseReply);
     assert_eq!(directory.make(b"d", 0o700), Err(Errno::CONNRESET));
     assert!(
@@ -167,4 +170,21 @@ fn namespace_repeats_calls_after_lost_connections() {
             .server
             .files(|files| files.names("").contains(&"d".to_owned()))
     );
+}
+
+#[test]
+fn name_is_removed_only_if_the_server_confirms_it() {
+    let fixture = Fixture::new(1, "");
+    let namespace = fixture.engine.namespace().unwrap();
+    let directory = namespace.open(&fixture.bare()).unwrap();
+    directory.draft("draft").unwrap();
+    let facts = directory.facts_of(b"draft").unwrap();
+    // The server executes no REMOVE until the client gives up.
+    fixture.server.always(REMOVE, Act::LoseRequest);
+    assert_eq!(directory.remove(b"draft", &facts), Err(Errno::CONNRESET));
+    assert!(fixture.server.files(|files| files.find("draft").is_some()));
+    // The server executes the first REMOVE, and the client gives up without a reply.
+    fixture.server.behave().always(REMOVE, Act::LoseReply);
+    assert_eq!(directory.remove(b"draft", &facts), Ok(true));
+    assert!(fixture.server.files(|files| files.find("draft").is_none()));
 }
