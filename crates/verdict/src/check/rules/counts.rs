@@ -67,10 +67,12 @@ fn first_done(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
         Phase::Prepare | Phase::Delete => (worker.operations, phase.tried().0),
     };
     let least = match (scope.has_ranks(), &phase.workers[..]) {
-        (false, [_]) if phase.is_all_measured() => all,
-        // Not exact: when the first worker finished, other workers may still have been in the
-        // warm-up.
-        _ => own.saturating_sub(phase.workers.len() as u64),
+        (false, [_]) => all,
+        _ if phase.is_all_measured() => own,
+        // `done` is the published progress of all workers minus their transactions outside of the
+        // measured segments. Every other worker may have counted one of these transactions without
+        // publishing it yet: it takes the next segment only at its next transaction or completion.
+        (_, workers) => own.saturating_sub(workers.len() as u64 - 1),
     };
     at.within(".done", first.done, least..=all, "of the workers");
 }
