@@ -29,7 +29,7 @@ use commands::{
 };
 use ui::problem::{Problem, print, tell, tell_problem};
 use ui::watchdog_process::Side;
-use ui::{limits, perform, problem, refused, screen, signals};
+use ui::{limits, perform, problem, refused, signals, width};
 
 /// The JSON schema of records, which `postmark schema` prints. A test of the crate `schema`
 /// compares the file with the Rust types of a record.
@@ -128,11 +128,9 @@ fn refuse_file(file: Option<&Path>) -> Option<u8> {
     is_misspelt.then(|| refuse_mistyped(file))
 }
 
-/// Wraps help to the width of the terminal. It is never wider than reports.
+/// Wraps help to the width of all screens.
 fn sized(command: clap::Command) -> clap::Command {
-    let columns = screen::width();
-    let width = columns.map_or(document::WIDTH, |columns| columns.min(document::WIDTH));
-    args::groups::of_width(command, width)
+    args::groups::of_width(command, width::of_screens())
 }
 
 /// If `error` is a request for help with `-h`, returns the short help of the command that the first

@@ -15,7 +15,7 @@ pub use csv::{csv, csv_rows};
 pub use html::html;
 pub use json::{json, json_line};
 pub use markdown::markdown;
-pub use text::{SCREEN_WIDTH, Terminal, WIDTH, on_terminal, text};
+pub use text::{Terminal, WIDTH, on_terminal, text};
 
 /// A function that renders a document. The second argument is the maximum length of a line in
 /// characters, for formats that wrap lines.

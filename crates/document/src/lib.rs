@@ -18,7 +18,7 @@ pub mod units;
 pub use block::{Block, Document, Picture, Tone, kept};
 pub use dots::{DotRow, DotValue, Dots};
 pub use format::{
-    Format, SCREEN_WIDTH, Terminal, UnknownFormat, WIDTH, csv, csv_rows, html, json, json_line,
-    markdown, on_terminal, text,
+    Format, Terminal, UnknownFormat, WIDTH, csv, csv_rows, html, json, json_line, markdown,
+    on_terminal, text,
 };
 pub use table::{Cell, Column, Number, Table};

@@ -71,26 +71,43 @@ fn shortened(title: &str) -> String {
 /// # Errors
 /// Returns an error if no source or table has this name.
 pub fn show(library: &Library, name: Option<&str>, format: Format) -> Result<String, NoSuchName> {
-    let taken = match name {
-        Some(name) => library.take(name)?,
-        None => library.clone(),
-    };
-    let is_shown = |name: &str| taken.tables().any(|(_, table)| table.name == name);
-    let mut improvements = library.improvements();
-    // Improvements are computed from all tables of the library and not only from the shown ones: a
-    // table of ranges contains no rates, so its improvements need the rates of other tables.
-    improvements.retain(|one| is_shown(&one.table));
-    let shown = Contents {
-        schema: SCHEMA_VERSION,
-        sources: &taken.sources,
-        findings: taken.findings(),
-        improvements,
-    };
+    let taken = take(library, name)?;
+    let shown = contents(library, &taken);
     Ok(format.answer(
         || blocks(&shown),
         || document::csv(&flat(&taken, &shown.findings), "\n"),
         || document::json(&shown),
     ))
+}
+
+/// Returns the contents of [`show`] as a document.
+///
+/// # Errors
+/// Returns an error if no source or table has this name.
+pub fn document(library: &Library, name: Option<&str>) -> Result<Document, NoSuchName> {
+    let taken = take(library, name)?;
+    Ok(blocks(&contents(library, &taken)))
+}
+
+fn take(library: &Library, name: Option<&str>) -> Result<Library, NoSuchName> {
+    match name {
+        Some(name) => library.take(name),
+        None => Ok(library.clone()),
+    }
+}
+
+fn contents<'a>(library: &Library, taken: &'a Library) -> Contents<'a> {
+    let is_shown = |name: &str| taken.tables().any(|(_, table)| table.name == name);
+    let mut improvements = library.improvements();
+    // Improvements are computed from all tables of the library and not only from the shown ones: a
+    // table of ranges contains no rates, so its improvements need the rates of other tables.
+    improvements.retain(|one| is_shown(&one.table));
+    Contents {
+        schema: SCHEMA_VERSION,
+        sources: &taken.sources,
+        findings: taken.findings(),
+        improvements,
+    }
 }
 
 pub(crate) fn told<T: std::fmt::Display>(fact: &Fact<T>) -> String {

@@ -28,13 +28,14 @@ pub fn show(groups: &[Group], format: Format) -> String {
         configurations: groups,
     };
     format.answer(
-        || blocks(groups),
+        || document(groups),
         || document::csv(&flat(groups), "\n"),
         || document::json(&shown),
     )
 }
 
-fn blocks(groups: &[Group]) -> Document {
+/// Returns the tables of [`show`] as a document.
+pub fn document(groups: &[Group]) -> Document {
     let mut document = Document::default();
     if groups.is_empty() {
         document.words("No submissions (add some with postmark import FILE)");

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use document::{WIDTH, sanitize};
+use document::sanitize;
 use engines::registry;
 
 use crate::commands::namespace;
@@ -61,7 +61,7 @@ pub fn clean(paths: &[PathBuf], side: &Side) -> Result<u8, Problem> {
             (document, !removed.left.is_empty())
         });
         for (document, is_left) in cleaned.iter().map(report::clean::cleaned).chain(made) {
-            screen::print(&screen::text(&document, WIDTH))?;
+            screen::print(&screen::text(&document))?;
             code = code.max(is_left.into());
         }
     }

@@ -1,12 +1,10 @@
 //! `postmark help`: screens about tasks, and the help of commands.
 
-use document::WIDTH;
-
 use crate::args::groups::of_width;
 use crate::args::short::short;
 use crate::args::{self, HelpArguments};
 use crate::ui::problem::{Problem, print, refuse};
-use crate::ui::screen;
+use crate::ui::width;
 
 /// A help screen about a task. `text` explains the task and gives examples.
 pub struct Topic {
@@ -55,11 +53,10 @@ pub fn help(arguments: &HelpArguments) -> Result<u8, Problem> {
         true => (short(args::command()), "-h"),
         false => (args::command(), "--help"),
     };
-    let width = screen::width().map_or(WIDTH, |columns| columns.min(WIDTH));
     let words = ["postmark"]
         .into_iter()
         .chain(words.iter().map(String::as_str));
-    let parsed = of_width(command, width).try_get_matches_from(words.chain([option]));
+    let parsed = of_width(command, width::of_screens()).try_get_matches_from(words.chain([option]));
     let printed = parsed.err().map_or(Ok(()), |help| help.print());
     printed.map_err(|cause| Problem::undelivered("standard output", &cause))?;
     Ok(0)

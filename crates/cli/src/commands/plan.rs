@@ -3,7 +3,7 @@
 use campaign::archive::{ArchivePlace, chosen_for_run};
 use campaign::plan;
 use campaign::run_spec::{Specified, specify, to_config};
-use document::{Format, WIDTH};
+use document::Format;
 
 use crate::args::PlanArguments;
 use crate::ui::problem::{Problem, USER, print};
@@ -47,5 +47,5 @@ pub fn text(
     }
     let first = plan::first_transactions(&specified.spec.workload);
     let document = report::plan::with_notes(&record, first, &specified.notes);
-    Ok(screen::laid_out(&document, WIDTH, is_screen))
+    Ok(screen::laid_out(&document, is_screen))
 }

@@ -1,7 +1,6 @@
 //! `postmark presets`: lists the workloads that have a name.
 
 use campaign::run_spec::machine;
-use document::WIDTH;
 use workload::presets;
 
 use crate::ui::problem::Problem;
@@ -17,6 +16,6 @@ pub fn is_preset(name: &str) -> bool {
 /// Returns an error if the list cannot be written.
 pub fn list() -> Result<u8, Problem> {
     let document = report::presets::document(&presets::all(&machine()));
-    screen::print(&screen::text(&document, WIDTH))?;
+    screen::print(&screen::text(&document))?;
     Ok(0)
 }

@@ -2,8 +2,8 @@
 
 use campaign::publications::{archived_submissions, beside_run, submissions_in};
 use campaign::record_source;
+use document::Format;
 use document::sanitize::sanitize;
-use document::{Format, WIDTH};
 use published::{Library, Submission, show, submission_tables, submissions};
 
 use crate::args::{ArchiveArgument, PublishedArguments, PublishedCommand};
@@ -23,9 +23,14 @@ pub fn published(arguments: &PublishedArguments) -> Result<u8, Problem> {
 fn text(command: &PublishedCommand) -> Result<String, Problem> {
     let library = Library::read();
     match command {
-        PublishedCommand::List => Ok(screen::text(&show::list(&library), WIDTH)),
+        PublishedCommand::List => Ok(screen::text(&show::list(&library))),
         PublishedCommand::Show { name, format } => {
-            show::show(&library, name.as_deref(), *format).map_err(Problem::refused)
+            let name = name.as_deref();
+            let shown = match format {
+                Format::Text => show::document(&library, name).map(|shown| screen::text(&shown)),
+                format => show::show(&library, name, *format),
+            };
+            shown.map_err(Problem::refused)
         }
         PublishedCommand::Submissions {
             delete: Some(number),
@@ -44,7 +49,10 @@ fn text(command: &PublishedCommand) -> Result<String, Problem> {
                 submissions_in(files)?
             };
             let groups = submissions::groups(&library, &all);
-            Ok(submission_tables::show(&groups, *format))
+            Ok(match format {
+                Format::Text => screen::text(&submission_tables::document(&groups)),
+                format => submission_tables::show(&groups, *format),
+            })
         }
         PublishedCommand::Beside {
             run,
@@ -58,7 +66,10 @@ fn text(command: &PublishedCommand) -> Result<String, Problem> {
                 // answer is only a header, so the reason is printed on standard error.
                 tell(format_args!("no published row: {none}"));
             }
-            Ok(beside.show(*format))
+            Ok(match format {
+                Format::Text => screen::text(&beside.document()),
+                format => beside.show(*format),
+            })
         }
     }
 }

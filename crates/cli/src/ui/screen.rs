@@ -1,41 +1,32 @@
-//! Prints documents on standard output. On a terminal they have its width and colours.
+//! Prints documents on standard output. All have the same width. On a terminal they have colours.
 
 use anstream::{AutoStream, ColorChoice};
 use document::{Document, Format, Terminal, WIDTH};
 
 use crate::ui::problem::{self, Problem, print_as_it_is};
-use crate::ui::terminal;
-use crate::ui::width::{WIDTH_MIN, columns};
+use crate::ui::{terminal, width};
 
-/// Renders a document as text of at most `width` columns. A narrower terminal reduces the width.
-pub fn text(document: &Document, width: usize) -> String {
+/// Renders a document as text for standard output, in the width of all screens.
+pub fn text(document: &Document) -> String {
     // `AutoStream` reads NO_COLOR, CLICOLOR_FORCE, CLICOLOR and TERM.
     let colour =
         AutoStream::choice(&std::io::stdout()) != ColorChoice::Never && terminal::may_have_colour();
-    match self::width() {
-        None if !colour => document::text(document, width),
-        columns => {
-            let width = columns.map_or(width, |columns| columns.clamp(WIDTH_MIN, width));
+    match width::given() {
+        None if !colour => document::text(document, WIDTH),
+        _ => {
+            let width = width::of_screens();
             document::on_terminal(document, Terminal { width, colour })
         }
     }
 }
 
 /// Renders a document for standard output (`is_screen`) or for a file.
-pub fn laid_out(document: &Document, width: usize, is_screen: bool) -> String {
+pub fn laid_out(document: &Document, is_screen: bool) -> String {
     if is_screen {
-        text(document, width)
+        text(document)
     } else {
-        document::text(document, width)
+        document::text(document, WIDTH)
     }
-}
-
-/// Width of standard output in characters; `None` if it is not a terminal.
-pub fn width() -> Option<usize> {
-    let output = std::io::stdout();
-    terminal::is_users(&output)
-        .then(|| columns(&output))
-        .flatten()
 }
 
 /// Writes the result of [`text`] to standard output, with its colours. In this result, strings from
@@ -58,7 +49,7 @@ pub fn answer(
     json: impl FnOnce() -> String,
 ) -> Result<(), Problem> {
     match format {
-        Format::Text => print(&text(&document(), WIDTH)),
+        Format::Text => print(&text(&document())),
         format => problem::print(&format.answer(document, csv, json)),
     }
 }

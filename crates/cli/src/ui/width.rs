@@ -1,6 +1,6 @@
-//! The width of a terminal, and messages wrapped to it.
+//! The width of screens, and messages wrapped to the width of a terminal.
 
-use document::{Document, Terminal};
+use document::{Document, Terminal, WIDTH};
 
 use crate::ui::terminal;
 
@@ -11,16 +11,38 @@ pub const WIDTH_MIN: usize = 20;
 /// Width of a terminal in characters, from the variable `COLUMNS` if it is set. `None` if the width
 /// is not known.
 pub fn columns(terminal: &impl std::os::fd::AsFd) -> Option<usize> {
-    let said = std::env::var("COLUMNS")
-        .ok()
-        .and_then(|columns| columns.parse().ok());
     let size = || {
         rustix::termios::tcgetwinsize(terminal)
             .ok()
             .map(|size| size.ws_col.into())
     };
-    let is_width = |columns: &usize| *columns > 0;
-    said.filter(is_width).or_else(size).filter(is_width)
+    requested().or_else(size).filter(|columns| *columns > 0)
+}
+
+/// The width that the variable `COLUMNS` requests.
+fn requested() -> Option<usize> {
+    let columns: usize = std::env::var("COLUMNS").ok()?.parse().ok()?;
+    (columns > 0).then_some(columns)
+}
+
+/// Width of standard output in characters; `None` if it is not a terminal.
+pub fn of_terminal() -> Option<usize> {
+    let output = std::io::stdout();
+    terminal::is_users(&output)
+        .then(|| columns(&output))
+        .flatten()
+}
+
+/// Width that the terminal or, in a pipe, the variable `COLUMNS` sets for all screens. `None` if
+/// neither sets one.
+pub fn given() -> Option<usize> {
+    let given = of_terminal().or_else(requested);
+    given.map(|columns| columns.max(WIDTH_MIN))
+}
+
+/// Width of all screens, in characters: help, reports, lists and tables on standard output.
+pub fn of_screens() -> usize {
+    given().unwrap_or(WIDTH)
 }
 
 /// Wraps sanitized lines to the width of standard error, if that is a terminal.

@@ -82,6 +82,8 @@ pub fn say(
         .args(arguments)
         // Without this variable, the test would write to the archive of the user.
         .env("POSTMARK_ARCHIVE", "none")
+        // Screens have the same width in every environment of the tests.
+        .env_remove("COLUMNS")
         .envs(environment.iter().copied())
         .current_dir(directory)
         .stdin(Stdio::piped())

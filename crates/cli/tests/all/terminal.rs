@@ -110,6 +110,36 @@ fn reports_fit_a_terminal_of_sixty_columns() {
     }
 }
 
+#[test]
+fn screens_in_pipes_have_the_width_of_the_variable_columns() {
+    let test_dir = TestDir::in_memory();
+    let run = run(&test_dir.directory("target"));
+    for words in [
+        &*run,
+        "show last",
+        "show last --full",
+        "list",
+        "presets",
+        "published list",
+        "published show paper-1",
+        "run -h",
+    ] {
+        is_narrow(&on_pipe(&test_dir, words, &[("COLUMNS", "60")]));
+    }
+    let width = |environment: &[(&str, &str)]| {
+        let text = on_pipe(&test_dir, "presets", environment);
+        text.lines().map(|line| line.chars().count()).max().unwrap()
+    };
+    for (environment, range) in [
+        (&[][..], 80..=100),
+        (&[("COLUMNS", "0")], 80..=100),
+        (&[("COLUMNS", "160")], 120..=160),
+    ] {
+        let width = width(environment);
+        assert!(range.contains(&width), "{environment:?}: {width}");
+    }
+}
+
 /// In this test, standard error is the terminal. Progress stays in one line, and notes are broken
 /// between words.
 #[test]

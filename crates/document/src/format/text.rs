@@ -11,8 +11,6 @@ use crate::units::NO_BREAK;
 
 /// The default length of a line in characters.
 pub const WIDTH: usize = 100;
-/// A line length in characters that fits every terminal.
-pub const SCREEN_WIDTH: usize = 80;
 /// The width of the column for names of pairs, in characters.
 const KEY_WIDTH: usize = 12;
 /// In tables with [`Table::folds`], column headers are wrapped to this width in characters, or to

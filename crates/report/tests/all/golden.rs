@@ -14,6 +14,9 @@ use crate::built;
 
 const RUN: &str = include_str!("../golden/run.json");
 
+/// Width of a common terminal, in characters.
+const SCREEN_WIDTH: usize = 80;
+
 fn kept() -> Record {
     Record::from_json(RUN).unwrap()
 }
@@ -38,12 +41,12 @@ fn report_of_a_complete_run_matches_its_golden_file() {
 
 #[test]
 fn short_report_fits_on_one_screen() {
-    let text = document::text(&report::text::short(&kept()), document::SCREEN_WIDTH);
+    let text = document::text(&report::text::short(&kept()), SCREEN_WIDTH);
     compare("short.txt", include_str!("../golden/short.txt"), &text);
     assert!(text.lines().count() <= 40, "{text}");
     assert!(
         text.lines()
-            .all(|line| line.chars().count() <= document::SCREEN_WIDTH),
+            .all(|line| line.chars().count() <= SCREEN_WIDTH),
         "{text}"
     );
 }
@@ -104,7 +107,7 @@ fn short_report_shows_reads_from_cache() {
             .sum();
         let fetched_bytes = fetched_share.map(|share: u64| read_bytes / share);
         transactions.evidence = Some(built::evidence(fetched_bytes, 40_960));
-        document::text(&report::text::short(&record), document::SCREEN_WIDTH)
+        document::text(&report::text::short(&record), SCREEN_WIDTH)
     };
     let known = screen(Fact::Known(8));
     known.shows("reads: 87.5 % from page cache  durability: not available\n");

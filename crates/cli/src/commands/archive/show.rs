@@ -4,7 +4,7 @@ use archive::ArchiveErrorKind;
 use campaign::archive::place_of_one;
 use campaign::publications::beside_run;
 use campaign::study::found;
-use document::{Document, Format, WIDTH};
+use document::{Document, Format};
 use record::Record;
 
 use super::opened::{number, open};
@@ -12,7 +12,7 @@ use crate::args::{ListArguments, ShowArguments};
 use crate::commands::run::delivery::{WRITTEN_WITHIN, deliver, render};
 use crate::ui::output::{Outputs, is_standard_output};
 use crate::ui::problem::{Problem, USER, refuse};
-use crate::ui::screen;
+use crate::ui::{screen, width};
 use campaign::input::Input;
 use campaign::record_source;
 
@@ -96,16 +96,16 @@ fn text(arguments: &ShowArguments, record: &Record, head: &Document) -> Result<S
     let is_screen = arguments.output.as_deref().is_none_or(is_standard_output);
     let mut text = render(record, arguments.format, arguments.full, is_screen);
     if arguments.format == Format::Text {
-        text.insert_str(0, &screen::laid_out(head, WIDTH, is_screen));
-        if let Some(width) = screen::width().filter(|_| is_screen) {
+        text.insert_str(0, &screen::laid_out(head, is_screen));
+        if let Some(width) = width::of_terminal().filter(|_| is_screen) {
             let charts = report::terminal::charts(record, width);
-            text.push_str(&screen::text(&charts, WIDTH));
+            text.push_str(&screen::text(&charts));
         }
     }
     if arguments.with_published {
         let beside = beside_run(record).document();
         text.push('\n');
-        text.push_str(&screen::laid_out(&beside, WIDTH, is_screen));
+        text.push_str(&screen::laid_out(&beside, is_screen));
     }
     Ok(text)
 }

@@ -2,7 +2,7 @@
 
 use campaign::archive::{Archiving, Earlier, Keeper};
 use document::units::bound;
-use document::{Document, SCREEN_WIDTH, sanitize};
+use document::{Document, sanitize};
 use record::{Note, Record};
 
 use crate::ui::problem::{Problem, tell};
@@ -26,7 +26,7 @@ fn say_after(lines: &[String], is_seen: bool, quiet: bool) -> Result<(), Problem
     if is_seen {
         let mut document = Document::default();
         lines.iter().for_each(|line| document.words(bound(line)));
-        return screen::print(&screen::text(&document, SCREEN_WIDTH));
+        return screen::print(&screen::text(&document));
     }
     if !quiet {
         lines.iter().for_each(tell);

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use document::{Format, SCREEN_WIDTH, WIDTH, sanitize};
+use document::{Format, WIDTH, sanitize};
 use record::{Outcome, Record};
 use verdict::{Level, Reason, Verdict};
 
@@ -39,15 +39,15 @@ pub fn deliver(
 /// Renders the report of a run in a format. If `is_screen` is set, the report has the width and
 /// colours of standard output.
 pub fn render(record: &Record, format: Format, full: bool, is_screen: bool) -> String {
+    let document = || match full {
+        true => report::text::report(record),
+        false => report::text::short(record),
+    };
     match format {
-        Format::Text if is_screen => match full {
-            true => screen::text(&report::text::report(record), WIDTH),
-            false => screen::text(&report::text::short(record), SCREEN_WIDTH),
-        },
+        Format::Text if is_screen => screen::text(&document()),
         Format::Json => verdict::to_json(record),
         Format::Classic | Format::Terse => report::classic::of_record(record, format),
-        format if full => format.document(&report::text::report(record), WIDTH),
-        format => format.document(&report::text::short(record), SCREEN_WIDTH),
+        format => format.document(&document(), WIDTH),
     }
 }
 

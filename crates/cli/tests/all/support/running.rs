@@ -111,6 +111,7 @@ impl Running {
     pub fn command(program: &Path) -> Command {
         let mut command = Command::new(program);
         command
+            .env_remove("COLUMNS")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
