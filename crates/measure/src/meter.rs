@@ -12,8 +12,7 @@ pub struct Meter {
     pub bytes: u64,
     /// Operations that failed. No other field includes them.
     pub failed: u64,
-    /// Operations whose file had been removed by a worker in another process. No other field
-    /// includes them.
+    /// Always 0. Version 1 of the schema of records requires this field.
     #[serde(default)]
     pub missed: u64,
     /// Response times from the due time to completion, or from issue to completion if operations
@@ -35,7 +34,6 @@ impl Meter {
         self.operations += other.operations;
         self.bytes += other.bytes;
         self.failed += other.failed;
-        self.missed += other.missed;
         self.latency.merge(&other.latency);
         match (&mut self.service, &other.service) {
             (Some(service), Some(more)) => service.merge(more),

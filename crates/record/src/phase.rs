@@ -306,15 +306,14 @@ impl PhaseRecord {
     }
 
     /// Returns two counts of operations in the measured segments: those that completed, and those
-    /// that failed or whose file another rank had removed.
+    /// that failed.
     pub fn tried(&self) -> (u64, u64) {
         self.measured_operations()
             .fold((0, 0), |(completed, failed), operation| {
                 let meter = &operation.meter;
-                let unsuccessful = meter.failed.saturating_add(meter.missed);
                 (
                     completed.saturating_add(meter.operations),
-                    failed.saturating_add(unsuccessful),
+                    failed.saturating_add(meter.failed),
                 )
             })
     }

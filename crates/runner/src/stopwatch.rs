@@ -183,7 +183,7 @@ impl Meters {
             .iter()
             .zip(self.by_action)
             .filter_map(|(action, kind)| Some((*action, kind?.meter)))
-            .filter(|(_, meter)| meter.operations + meter.failed + meter.missed > 0)
+            .filter(|(_, meter)| meter.operations + meter.failed > 0)
             .map(|(action, meter)| OperationRecord {
                 role,
                 action,

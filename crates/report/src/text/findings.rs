@@ -100,20 +100,11 @@ fn skipped(document: &mut Document, phase: &PhaseSummary) {
     )));
 }
 
-/// Adds operations of the stream that were not performed: skipped, or missed because the file was
-/// removed.
+/// Adds operations of the stream that were skipped.
 fn not_performed(document: &mut Document, summary: &Summary) {
     for phase in &summary.phases {
-        let name = phase.phase.name();
         if phase.skipped.total() > 0 {
             skipped(document, phase);
-        }
-        let operations = phase.operations.iter();
-        for operation in operations.filter(|operation| operation.missed > 0) {
-            document.line(format!(
-                "Missed: {} in {name}: another worker had removed the file",
-                counted(operation.missed, operation.action.name())
-            ));
         }
     }
 }

@@ -28,9 +28,7 @@ impl Rule for Errors {
         let tried = segments
             .flat_map(|segment| &segment.operations)
             .map(|operation| &operation.meter);
-        let operations = tried
-            .map(|meter| meter.operations + meter.failed + meter.missed)
-            .sum();
+        let operations = tried.map(|meter| meter.operations + meter.failed).sum();
         // Each load level of a complete sweep stayed within the allowed errors, but the sum over
         // all load levels may exceed them.
         let is_complete_sweep = record.spec.drive.sweep.is_some() && !record.actual.is_partial();

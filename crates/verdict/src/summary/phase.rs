@@ -114,7 +114,7 @@ pub struct OperationSummary {
     pub bytes: Rate,
     /// Operations that failed. Rates exclude them.
     pub failed: u64,
-    /// Operations that found their file removed by a worker of another process.
+    /// Always 0. Version 1 of the schema of records requires this field.
     pub missed: u64,
     /// Latencies. In an open loop these are response times, measured from the due time.
     pub latency_ns: LatencySummary,
@@ -303,7 +303,7 @@ fn operation(record: &OperationRecord, duration_ns: u64) -> OperationSummary {
         operations: Rate::over(meter.operations, duration_ns),
         bytes: Rate::over(meter.bytes, duration_ns),
         failed: meter.failed,
-        missed: meter.missed,
+        missed: 0,
         latency_ns: meter.latency.summary(),
         service_ns: meter.service.as_ref().map(Histogram::summary),
         overflow: meter.latency.overflow(),

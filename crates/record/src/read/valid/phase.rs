@@ -135,7 +135,7 @@ fn segment(segment: &Segment, totals: &mut Totals) -> Valid {
 
 fn operation(operation: &OperationRecord, totals: &mut Totals) -> Valid {
     let meter = &operation.meter;
-    let counts = [meter.operations, meter.failed, meter.missed];
+    let counts = [meter.operations, meter.failed];
     totals.add(OPERATIONS, "meter", &counts)?;
     totals.add(BYTES, "meter.bytes", &[meter.bytes])?;
     let service = meter.service.as_ref().map_or(0, Histogram::count);

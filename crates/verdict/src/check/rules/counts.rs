@@ -114,7 +114,7 @@ fn transactions(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
         let (mut completed, mut ended) = (0, segment.skipped.total());
         for OperationRecord { meter, .. } in &segment.operations {
             completed += meter.operations;
-            ended += meter.operations + meter.failed + meter.missed;
+            ended += meter.operations + meter.failed;
         }
         let Some(halves) = pairs.filter(|_| is_transactions) else {
             let (ended, completed, by) = match is_transactions {
@@ -215,7 +215,7 @@ fn pool(record: &Record) -> Option<i128> {
             continue;
         }
         for operation in phase.all_operations() {
-            if operation.meter.failed + operation.meter.missed > 0 {
+            if operation.meter.failed > 0 {
                 return None;
             }
             let count = i128::from(operation.meter.operations);
