@@ -54,11 +54,11 @@ impl FileSystemKind {
         Self::ROWS[self as usize].2 * MIB
     }
 
-    /// Returns the possible sizes of an external journal in bytes; `None` if the kind supports none.
-    /// mke2fs(8) requires 1024 blocks, which is 4 MiB for blocks of 4 KiB; the minimum is twice that.
-    /// The maximum is 10,240,000 blocks of 4 KiB, which mke2fs(8) documents for internal journals.
-    /// mkfs.xfs requires a log that can hold the largest transaction of its default options, and
-    /// refuses more than 2,038 MiB.
+    /// Returns the possible sizes of an external journal in bytes; `None` if the kind supports
+    /// none. mke2fs(8) requires 1024 blocks, which is 4 MiB for blocks of 4 KiB; the minimum is
+    /// twice that. The maximum is 10,240,000 blocks of 4 KiB, which mke2fs(8) documents for
+    /// internal journals. mkfs.xfs requires a log that can hold the largest transaction of its
+    /// default options, and refuses more than 2,038 MiB.
     pub fn journal_bytes(self) -> Option<RangeInclusive<u64>> {
         match self {
             Self::Ext3 | Self::Ext4 => Some(8 * MIB..=10_240_000 * 4096),

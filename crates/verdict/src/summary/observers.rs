@@ -57,8 +57,8 @@ pub struct ObserverRow {
     /// Processor time of the machine for each of the `server_calls`, in nanoseconds. It includes
     /// all other activity of the machine. Not applicable if there were no calls.
     pub cpu_ns_per_call: Fact<f64>,
-    /// Calls that the ranks' NFS clients counted. Not applicable if the ranks used no NFS client. For
-    /// the whole run not available if the client was the kernel's, whose calls are counted in
+    /// Calls that the ranks' NFS clients counted. Not applicable if the ranks used no NFS client.
+    /// For the whole run not available if the client was the kernel's, whose calls are counted in
     /// phases only.
     pub client_calls: Fact<u64>,
 }

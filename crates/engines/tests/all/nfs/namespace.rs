@@ -157,7 +157,7 @@ fn namespace_repeats_calls_after_lost_connections() {
             .sum::<u64>(),
         5
     );
-    // After the repeated REMOVE, which did not find the name, a look-up confirms that it is removed.
+    // After the repeated REMOVE, which did not find the name, a look-up confirms the removal.
     let calls = fixture.server.take_calls();
     let removed = calls.iter().rposition(|call| *call == REMOVE).unwrap();
     assert_eq!(calls[removed + 1], LOOKUP, "{calls:?}");
