@@ -8,9 +8,7 @@ use std::time::{Duration, Instant};
 
 use record::{MadeFileSystem, Outcome, QuietTime, Record, StudyPart};
 use runner::RunSpec;
-use study::statistics::ALPHA;
-use study::{BlockRun, Comparisons, Looks, Observed, Repeats, StudyRun, tables};
-use verdict::Level;
+use study::{BlockRun, Observed, StudyRun};
 
 use crate::quiet::wait_for_quiet;
 
@@ -22,6 +20,7 @@ mod environment;
 pub mod found;
 mod ground;
 pub(crate) mod named_side;
+mod performed_runs;
 mod plan;
 pub mod pooled;
 pub mod select;
@@ -31,10 +30,9 @@ pub mod targets;
 use churn::AgedSpecs;
 pub use environment::{Environment, StudyWatcher};
 pub use ground::{Course, Ground, Ready, StudyEvent, StudyProgress};
+pub use performed_runs::ATTEMPTS;
+use performed_runs::PerformedRuns;
 pub use plan::{judge, plan};
-
-/// Maximum number of attempts for a block that contains an INVALID run.
-pub const ATTEMPTS: u32 = 3;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StudyEnd {
@@ -108,30 +106,23 @@ impl<G: Ground> Going<'_, G> {
             return self.block(block);
         }
         let design = self.course.design;
-        let looks = Looks::new(design.blocks);
         for block in 1..=design.blocks {
             if self.is_over() {
                 return Err(Halt::End(StudyEnd::TimeOver));
             }
             self.block(block)?;
-            let look = design.until.zip(looks.alpha(block, ALPHA));
-            if look.is_some_and(|(until, alpha)| self.is_narrow(until, alpha)) {
+            if self.performed().is_narrow_after(block) {
                 return Err(Halt::End(StudyEnd::NarrowEnough));
             }
         }
         Ok(())
     }
 
-    /// Whether all confidence intervals at the level `alpha` are as narrow as `until` requests.
-    fn is_narrow(&self, until: f64, alpha: f64) -> bool {
-        let course = self.course;
-        if course.is_repetition() {
-            return Repeats::is_narrow(course.design, self.done, alpha, until);
+    fn performed(&self) -> PerformedRuns<'_> {
+        PerformedRuns {
+            course: self.course,
+            runs: self.done,
         }
-        let tables = tables(course.cells, self.done, &course.design.metrics, alpha);
-        let is_narrow =
-            |table: &Comparisons| table.half_width_max().is_some_and(|half| half <= until);
-        !tables.is_empty() && tables.iter().all(is_narrow)
     }
 
     /// Whether the next block would probably exceed the time limit. It is assumed to take as long
@@ -150,11 +141,8 @@ impl<G: Ground> Going<'_, G> {
 
     fn block(&mut self, block: u32) -> Result<(), Halt<G::Error>> {
         let course = self.course;
-        // A repetition counts INVALID runs with their verdicts and does not repeat them. A
-        // comparison repeats a block with an INVALID run, because it compares the runs within each
-        // block.
-        let attempts = if course.is_repetition() { 1 } else { ATTEMPTS };
-        let mut attempt = self.attempt_of(block);
+        let attempts = self.performed().attempts_max();
+        let mut attempt = self.performed().attempt_of(block);
         let mut has_run = false;
         loop {
             let order = course.design.block(course.cells, block, attempt);
@@ -163,48 +151,22 @@ impl<G: Ground> Going<'_, G> {
                 // If an attempt will be repeated, its remaining runs are useless. The last attempt
                 // of a block is completed, because its valid runs can still be compared with each
                 // other.
-                if attempt < attempts && self.is_invalid(block, attempt) {
+                if attempt < attempts && self.performed().is_invalid(block, attempt) {
                     break;
                 }
-                if self.is_done(block, attempt, position) {
+                if self.performed().contains((block, attempt, position)) {
                     continue;
                 }
                 has_run = true;
                 self.run(run, (block, attempt, position), runs)?;
             }
-            if !self.is_invalid(block, attempt) || attempt >= attempts {
+            if !self.performed().is_invalid(block, attempt) || attempt >= attempts {
                 self.blocks += u32::from(has_run);
                 return Ok(());
             }
             attempt += 1;
             self.ground.tell(StudyEvent::Repeating { block, attempt });
         }
-    }
-
-    /// Returns the number of the block's last attempt; 1 for a new block.
-    fn attempt_of(&self, block: u32) -> u32 {
-        let of_block = self.of_side().filter(|done| done.part.block == block);
-        of_block.map(|done| done.part.attempt).max().unwrap_or(1)
-    }
-
-    fn of_side(&self) -> impl Iterator<Item = &StudyRun> {
-        let side = self.course.side.map(|(side, _)| side);
-        self.done
-            .iter()
-            .filter(move |done| done.part.side.as_deref() == side)
-    }
-
-    fn is_done(&self, block: u32, attempt: u32, position: u32) -> bool {
-        self.of_side().any(|done| {
-            (done.part.block, done.part.attempt, done.part.position) == (block, attempt, position)
-        })
-    }
-
-    fn is_invalid(&self, block: u32, attempt: u32) -> bool {
-        let mut runs = self
-            .of_side()
-            .filter(|done| (done.part.block, done.part.attempt) == (block, attempt));
-        runs.any(|done| done.observed.level == Level::Invalid)
     }
 
     /// Estimates the remaining time of the study from the average time of its runs. `rest` runs of

@@ -204,7 +204,7 @@ pub fn as_csv(found: &Repeats) -> String {
 }
 
 /// The plan of a repeated run. With `is_head` the plan is the head of the results in a file,
-/// without the duration of the runs.
+/// without the duration of the runs. The plan of a complete repetition is also without it.
 pub fn plan(plan: &StudyPlan, is_head: bool) -> Document {
     let mut document = Document::default();
     let target = plan.cells.first().map_or("", |cell| &*cell.label);
@@ -220,12 +220,17 @@ pub fn plan(plan: &StudyPlan, is_head: bool) -> Document {
     if let Some(study) = &plan.study {
         document.pair(0, "Identity", study);
     }
-    if !is_head {
+    if !is_head && plan.blocks_left > 0 {
         document.sentence("Time", time(plan));
     }
     if plan.done > 0 {
         let done = counted(plan.done.into(), "run");
-        document.sentence("There", format!("{done} are in the archive already"));
+        let rest = match plan.blocks_left {
+            0 => ", and no run remains",
+            _ => "",
+        };
+        let words = format!("{done} are in the archive already{rest}");
+        document.sentence("There", words);
     }
     document.gap();
     document

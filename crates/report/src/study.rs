@@ -9,6 +9,7 @@ const NAMED: usize = 12;
 
 /// The plan of a study as a document: configurations, order of the runs, duration, and space. With
 /// `is_head` the plan is the head of the results in a file, without order and duration of the runs.
+/// The plan of a complete study is also without them.
 pub fn plan(plan: &StudyPlan, is_head: bool) -> Document {
     let mut document = Document::default();
     let count = plan.order.len() as u64;
@@ -37,7 +38,7 @@ pub fn plan(plan: &StudyPlan, is_head: bool) -> Document {
     let mut cells: Vec<String> = plan.cells.iter().take(NAMED).map(cell).collect();
     more(&mut cells, plan.cells.len());
     document.list("Cells", "", &cells);
-    if !is_head {
+    if !is_head && plan.blocks_left > 0 {
         document.sentence("Order", order(plan));
         document.sentence("Time", time(plan));
     }
@@ -47,7 +48,11 @@ pub fn plan(plan: &StudyPlan, is_head: bool) -> Document {
     document.list("Root", "needed for ", &plan.root);
     if plan.done > 0 {
         let done = counted(plan.done.into(), "run");
-        let words = format!("{done} of this study are in the archive already");
+        let rest = match plan.blocks_left {
+            0 => ", and no block remains",
+            _ => "",
+        };
+        let words = format!("{done} of this study are in the archive already{rest}");
         document.sentence("There", words);
     }
     document.gap();
@@ -114,7 +119,7 @@ fn time(plan: &StudyPlan) -> String {
             } else {
                 "at least"
             },
-            length(seconds * f64::from(plan.blocks.saturating_sub(plan.next_block - 1)))
+            length(seconds * f64::from(plan.blocks_left))
         ),
         _ => block,
     }

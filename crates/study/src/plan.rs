@@ -17,10 +17,13 @@ pub struct StudyPlan {
     pub time_limit_s: Option<f64>,
     /// Seed of the random order of runs.
     pub seed: u64,
-    /// The runs of the next block, in order: label of the cell, and whether the run is the second
-    /// run of a baseline.
+    /// The runs of `next_block`, in order: label of the cell, and whether the run is the second run
+    /// of a baseline.
     pub order: Vec<(String, bool)>,
+    /// Number of the next block that has a run to perform. If no block remains: of the last one.
     pub next_block: u32,
+    /// Maximum number of blocks that remain, including the next one; 0 if the study is complete.
+    pub blocks_left: u32,
     /// Number of runs that have been performed.
     pub done: u32,
     /// Time of all warm-ups and measurements in a block, in seconds; `None` if a run does not end

@@ -13,6 +13,7 @@ use super::cell_spec::{specify, specify_somewhere};
 use super::churn::AgedSpecs;
 use super::design_file::wrong_in;
 use super::ground::Course;
+use super::performed_runs::PerformedRuns;
 use super::targets::Targets;
 use crate::archive::ArchivePlace;
 use crate::calibration::lies_in_memory;
@@ -137,13 +138,21 @@ pub fn plan(
     (place, user): (&ArchivePlace, User),
 ) -> Result<StudyPlan, Error> {
     let Course { design, cells, .. } = course;
-    let next_block = match course.side {
-        Some((_, block)) => block,
-        None => runs.iter().map(|run| run.part.block).max().unwrap_or(1),
+    let performed = PerformedRuns {
+        course: *course,
+        runs,
     };
-    let of_block = runs.iter().filter(|run| run.part.block == next_block);
-    let attempt = of_block.map(|run| run.part.attempt).max().unwrap_or(1);
-    let order = design.block(cells, next_block, attempt);
+    let next = performed.next_block();
+    let (blocks_left, block) = match (next, course.side) {
+        (Some(block), Some(_)) => (1, block),
+        (Some(block), None) => (design.blocks - block + 1, block),
+        (None, Some((_, block))) => (0, block),
+        (None, None) => {
+            let blocks = runs.iter().map(|run| run.part.block);
+            (0, blocks.max().unwrap_or(1))
+        }
+    };
+    let order = design.block(cells, block, performed.attempt_of(block));
     let mut measured = Some(0.0);
     let mut specs = Vec::new();
     for run in &order {
@@ -177,7 +186,8 @@ pub fn plan(
             .iter()
             .map(|run| (cells[run.cell].label.clone(), run.is_twin))
             .collect(),
-        next_block,
+        next_block: block,
+        blocks_left,
         done: u32::try_from(runs.len()).unwrap_or(u32::MAX),
         measured_s: measured,
         block_s,

@@ -27,6 +27,13 @@ fn study_results_can_be_compared_and_gated() {
         let again = one_line(&lab.answer(words));
         assert!(again.ends_with(table), "{words}: {again}\n{told}");
     }
+    // The plan of a complete study contains no block to perform.
+    one_line(&lab.answer("study --resume --dry-run"))
+        .shows("are in the archive already, and no block remains")
+        .does_not_show(" Order ")
+        .does_not_show(" Time ");
+    let more = one_line(&lab.answer("study --resume --dry-run --blocks 7"));
+    more.shows(" block 6: ").does_not_show("no block remains");
     let json: Value = serde_json::from_str(&lab.answer("compare last --format json")).unwrap();
     assert_eq!(json[0]["rows"][0]["count"], 5, "{json}");
     let resumed: Value = serde_json::from_str(&lab.answer("study --resume --format json")).unwrap();
