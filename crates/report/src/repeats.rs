@@ -2,7 +2,7 @@
 //! and whether the rate drifts.
 
 use document::units::{bound, counted, percent};
-use document::{Cell, Document, Number, Table, csv};
+use document::{Block, Cell, Document, Number, Table, csv};
 use study::repeats::RUNS_MIN_UNTIL;
 use study::statistics::BLOCKS_MIN;
 use study::{Drift, MetricUnit, RepeatedMetric, Repeats, StudyPlan};
@@ -232,8 +232,28 @@ pub fn plan(plan: &StudyPlan, is_head: bool) -> Document {
         let words = format!("{done} are in the archive already{rest}");
         document.sentence("There", words);
     }
+    if let Some(text) = no_interval(plan).filter(|_| !is_head) {
+        document.push(Block::Warning(bound(&text)));
+    }
     document.gap();
     document
+}
+
+/// A warning before the first run of a repetition that has too few runs for a confidence interval;
+/// `None` for other repetitions.
+pub fn no_interval(plan: &StudyPlan) -> Option<String> {
+    // A repetition is continued by `study --resume`, which has no option `--repeat`.
+    let option = match plan.study {
+        Some(_) => "--blocks",
+        None => "--repeat",
+    };
+    plan.is_without_interval().then(|| {
+        format!(
+            "warning: this repetition gives no interval: it needs {BLOCKS_MIN} runs, and {} are \
+             planned (use {option} {BLOCKS_MIN} or more)",
+            plan.blocks
+        )
+    })
 }
 
 fn time(plan: &StudyPlan) -> String {

@@ -1,8 +1,9 @@
 //! The plan of a study, in words.
 
-use document::Document;
-use document::units::{bytes, counted, grouped};
+use document::units::{bound, bytes, counted, grouped};
+use document::{Block, Document};
 use study::StudyPlan;
+use study::statistics::BLOCKS_MIN;
 
 /// Maximum number of configurations, and of runs of a block, that the plan lists.
 const NAMED: usize = 12;
@@ -55,8 +56,24 @@ pub fn plan(plan: &StudyPlan, is_head: bool) -> Document {
         let words = format!("{done} of this study are in the archive already{rest}");
         document.sentence("There", words);
     }
+    if let Some(text) = no_interval(plan).filter(|_| !is_head) {
+        document.push(Block::Warning(bound(&text)));
+    }
     document.gap();
     document
+}
+
+/// A warning before the first run of a study that has too few blocks for a confidence interval.
+/// `None` for other studies, and for studies that compare nothing.
+pub fn no_interval(plan: &StudyPlan) -> Option<String> {
+    let is_compared = plan.cells.iter().any(|cell| cell.baseline.is_some());
+    (is_compared && plan.is_without_interval()).then(|| {
+        format!(
+            "warning: this study gives no intervals: they need {BLOCKS_MIN} blocks, and it has {} \
+             (use --blocks {BLOCKS_MIN} or more)",
+            plan.blocks
+        )
+    })
 }
 
 fn more(named: &mut Vec<String>, all: usize) {

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::statistics::BLOCKS_MIN;
+
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StudyPlan {
     /// Identity of the study; `None` before the study begins.
@@ -43,6 +45,14 @@ pub struct StudyPlan {
     pub root: Vec<String>,
     /// Name of the configuration that is measured separately; `None` if cells are interleaved.
     pub side: Option<String>,
+}
+
+impl StudyPlan {
+    /// Whether runs remain, but the study has too few blocks for a confidence interval. The number
+    /// of blocks is not known if the configurations are measured separately.
+    pub fn is_without_interval(&self) -> bool {
+        self.blocks_left > 0 && self.side.is_none() && self.blocks < BLOCKS_MIN
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -12,6 +12,7 @@ mod ranks;
 mod repeated;
 mod servers;
 mod studied;
+mod study_plans;
 mod swept;
 mod terminal;
 

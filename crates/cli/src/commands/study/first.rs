@@ -216,18 +216,22 @@ fn end_of(end: StudyEnd, is_left: bool, tell_how_to_go_on: impl FnOnce()) -> u8 
 
 /// Prints the plan of the study. Before a study that is performed, the plan is printed only in text
 /// format, because JSON and CSV output must contain only the results, and not with `--quiet`.
+///
+/// If the study has too few blocks for an interval, the plan contains a warning. Before the runs,
+/// the warning is printed on standard error if standard output is a file or not in text format.
 fn show_plan(
     arguments: &StudyArguments,
     plan: &StudyPlan,
     is_repetition: bool,
 ) -> Result<(), Problem> {
-    if arguments.dry_run || (arguments.format == Format::Text && !arguments.quiet) {
+    let is_shown = arguments.dry_run || (arguments.format == Format::Text && !arguments.quiet);
+    // On a terminal, the user reads the plan before the runs. In a file, it is read when the study
+    // has ended.
+    let is_head = !arguments.dry_run && !terminal::is_users(&std::io::stdout());
+    if is_shown {
         if arguments.format == Format::Csv {
             return refuse("--dry-run has no CSV (use --format text, markdown or json)");
         }
-        // On a terminal, the user reads the plan before the runs. In a file, it is read when the
-        // study has ended.
-        let is_head = !arguments.dry_run && !terminal::is_users(&std::io::stdout());
         screen::answer(
             arguments.format,
             || match is_repetition {
@@ -237,6 +241,13 @@ fn show_plan(
             String::new,
             || document::json(plan),
         )?;
+    }
+    if (is_head || !is_shown) && !arguments.quiet {
+        let warning = match is_repetition {
+            true => report::repeats::no_interval(plan),
+            false => report::study::no_interval(plan),
+        };
+        warning.iter().for_each(tell);
     }
     Ok(())
 }

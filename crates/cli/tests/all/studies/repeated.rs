@@ -171,7 +171,11 @@ fn dry_run_of_a_repetition_shows_its_plan_and_measures_nothing() {
     let words = format!("run {LITTLE} --repeat 7 --target a --dry-run");
     let ended = lab.shows(&words);
     ended.code(0);
-    one_line(&ended.output).shows_all("classic on | : 7 runs | each run measures for 0.1 s");
+    one_line(&ended.output)
+        .shows_all("classic on | : 7 runs | each run measures for 0.1 s")
+        .does_not_show("warning: ");
+    let few = lab.answer(&words.replace("--repeat 7", "--repeat 4"));
+    one_line(&few).shows("4 are planned (use --repeat 5 or more)");
     let plan: Value = serde_json::from_str(&lab.answer(&format!("{words} --format json"))).unwrap();
     assert_eq!(plan["blocks"], 7);
     assert!(!lab.archive.exists());

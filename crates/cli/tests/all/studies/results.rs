@@ -161,7 +161,10 @@ fn dry_run_creates_nothing() {
     let lab = Lab::new();
     let words = format!("study {LITTLE} --dry-run --axis workers=1,2 --target a --target b");
     let text = one_line(&lab.answer(&words));
-    text.shows_all("4 cells | 10 blocks of 6 runs | Cells | Order | Time");
+    text.shows_all("4 cells | 10 blocks of 6 runs | Cells | Order | Time")
+        .does_not_show("warning: ");
+    let few = one_line(&lab.answer(&format!("{words} --blocks 4")));
+    few.shows("it has 4 (use --blocks 5 or more)");
     let json: Value = serde_json::from_str(&lab.answer(&format!("{words} --format json"))).unwrap();
     assert_eq!(json["cells"].as_array().unwrap().len(), 4, "{json}");
     let markdown = lab.answer(&format!("{words} --format markdown"));
@@ -309,7 +312,11 @@ fn progress_fits_the_terminal_and_a_log_has_one_line_for_each_run() {
     }
     let ended = lab.shows(&words);
     ended.code(0);
-    let lines: Vec<&str> = ended.errors.lines().collect();
+    ended.shows("they need 5 blocks, and it has 2 (use --blocks 5 or more)");
+    let lines = ended.errors.lines();
+    let lines: Vec<&str> = lines
+        .filter(|line| !line.starts_with("postmark: warning: "))
+        .collect();
     assert_eq!(lines.len(), 6, "{ended}");
     for (line, place) in lines.iter().zip(0..) {
         let begin = format!("block {} of 2, run {} of 3, ", place / 3 + 1, place % 3 + 1);

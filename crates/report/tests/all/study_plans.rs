@@ -1,0 +1,92 @@
+//! The plans of studies and of repeated runs.
+
+use document::WIDTH;
+use study::{PlannedCell, StudyPlan};
+use testkit::Shows;
+
+/// A study of two cells, each block of which takes a minute.
+fn plan(blocks: u32, blocks_left: u32) -> StudyPlan {
+    let cell = |label: &str, baseline: Option<&str>| PlannedCell {
+        label: label.to_owned(),
+        target: format!("/mnt/{label}"),
+        baseline: baseline.map(str::to_owned),
+    };
+    let done = 2 * (blocks - blocks_left);
+    StudyPlan {
+        study: (done > 0).then(|| "0123456789ab".to_owned()),
+        name: "pair".to_owned(),
+        cells: vec![cell("ext4", None), cell("xfs", Some("ext4"))],
+        blocks,
+        until: None,
+        time_limit_s: None,
+        seed: 1,
+        order: vec![("xfs".to_owned(), false), ("ext4".to_owned(), false)],
+        next_block: (blocks - blocks_left + 1).min(blocks),
+        blocks_left,
+        done,
+        measured_s: Some(60.0),
+        block_s: None,
+        estimated_from: Vec::new(),
+        quiet_s: 0.0,
+        room: Vec::new(),
+        root: Vec::new(),
+        side: None,
+    }
+}
+
+/// The texts of a study's plan and of a repetition's plan.
+fn texts(plan: &StudyPlan, is_head: bool) -> [String; 2] {
+    [
+        report::study::plan(plan, is_head),
+        report::repeats::plan(plan, is_head),
+    ]
+    .map(|document| {
+        let text = document::text(&document, WIDTH).replace('\u{a0}', " ");
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    })
+}
+
+#[test]
+fn plan_counts_only_the_blocks_that_remain() {
+    let [text, _] = texts(&plan(10, 10), false);
+    text.shows_all("10 blocks of 2 runs | block 1: xfs, ext4 | at least 10 min")
+        .does_not_show("already");
+    let [text, _] = texts(&plan(10, 3), false);
+    text.shows_all("14 runs of this study are in the archive already | block 8: | at least 3 min")
+        .does_not_show("remains");
+    let [text, repeated] = texts(&plan(10, 0), false);
+    text.shows("20 runs of this study are in the archive already, and no block remains")
+        .does_not_show("block 10: ")
+        .does_not_show("at least");
+    repeated
+        .shows("20 runs are in the archive already, and no run remains")
+        .does_not_show("each run measures");
+}
+
+#[test]
+fn plan_warns_of_too_few_blocks_for_an_interval() {
+    let few = plan(4, 4);
+    let warning = "warning: this study gives no intervals: they need 5 blocks, and it has 4 (use \
+                   --blocks 5 or more)";
+    let [text, repeated] = texts(&few, false);
+    text.shows(warning);
+    repeated.shows("it needs 5 runs, and 4 are planned (use --repeat 5 or more)");
+    // A repetition is continued by `study --resume`.
+    let [_, continued] = texts(&plan(4, 3), false);
+    continued.shows("(use --blocks 5 or more)");
+    assert_eq!(report::study::no_interval(&few).as_deref(), Some(warning));
+    // The head of the results in a file has no warning, and neither have a complete study, a study
+    // with enough blocks, and a side that is measured separately.
+    let side = StudyPlan {
+        side: Some("new".to_owned()),
+        ..plan(4, 1)
+    };
+    for texts in [
+        texts(&few, true),
+        texts(&plan(4, 0), false),
+        texts(&plan(5, 5), false),
+        texts(&side, false),
+    ] {
+        texts.concat().does_not_show("warning");
+    }
+}
