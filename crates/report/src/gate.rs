@@ -1,5 +1,5 @@
-//! Gates as documents: the decision, the number of blocks needed, a table, and a sentence for each
-//! requirement.
+//! Gates as documents: the decision, the number of blocks needed if it is undecided, a table, and a
+//! sentence for each requirement.
 
 use document::units::{bound, counted, grouped, percent};
 use document::{Cell, Document, Table, Tone};
@@ -19,11 +19,21 @@ pub fn document(gate: &Gate) -> Document {
     if let Some(text) = doubtful(gate) {
         document.words(bound(text));
     }
-    document.words(bound(&needs(gate)));
+    document.words(bound(&basis(gate)));
     document.gap();
     document.table(table(gate));
     if let Some(note) = gate.comparisons.iter().find_map(ratio_note) {
         document.words(note);
+    }
+    if gate
+        .requirements
+        .iter()
+        .any(|judged| judged.bound.is_some())
+    {
+        document.words(bound(
+            "Bound: one-sided. The true ratio is at least, or at most, this number with 95 % \
+             confidence.",
+        ));
     }
     document.gap();
     for judged in &gate.requirements {
@@ -79,9 +89,9 @@ const fn tone(decision: Decision) -> Tone {
     }
 }
 
-/// A sentence with three numbers: the blocks that were run, the blocks that the requirements need,
-/// and the standard deviation from which the need is computed.
-fn needs(gate: &Gate) -> String {
+/// A sentence with the blocks that were run and their standard deviation. If a requirement is
+/// undecided, the sentence includes the number of blocks that the gate needs.
+fn basis(gate: &Gate) -> String {
     let requirements = || gate.requirements.iter();
     let least = requirements().map(|judged| judged.count).min().unwrap_or(0);
     let is_in_blocks = requirements().all(|judged| judged.method != Method::NotInterleaved);
@@ -93,33 +103,43 @@ fn needs(gate: &Gate) -> String {
         .confirmed_after
         .map_or_else(String::new, |after| format!(" after block {after}"));
     let done = format!("{}{each}{after}", counted(least.into(), what));
-    let is_undecided = gate.decision == Decision::Undecided;
-    let begin = match is_undecided {
-        true => format!("Undecided with {done}"),
-        false => format!("Decided on {done}"),
+    let begin = match gate.decision {
+        Decision::Undecided => format!("Undecided with {done}"),
+        Decision::Passed | Decision::Failed => format!("Decided on {done}"),
     };
-    let Some((needed, judged)) = gate.blocks_needed.and_then(|needed| {
+    let needed = gate.blocks_needed.and_then(|needed| {
         let mut requirements = requirements();
         let judged = requirements.find(|judged| judged.blocks_needed == Some(needed))?;
-        Some((needed, judged))
-    }) else {
-        return format!(
+        Some((needed, deviation(gate, judged)))
+    });
+    match (needs_blocks(gate), needed) {
+        (false, None) => format!("{begin}."),
+        (false, Some((_, deviation))) => format!("{begin} at {deviation}."),
+        (true, None) => format!(
             "{begin}: how many it takes is not available, because a standard deviation needs 2 \
              {what}s, or because more than 10,000 are needed."
-        );
-    };
-    let takes = format!(
-        "it takes {} at {} to pass identical systems with a probability of 95 %",
-        grouped(needed.into()),
-        deviation(gate, judged)
-    );
-    match is_undecided && least >= needed && !gate.is_doubtful {
-        true => format!(
-            "{begin}: {takes}, but a ratio is too close to its threshold (add {what}s, or widen \
-             the margin)."
         ),
-        false => format!("{begin}: {takes}."),
+        (true, Some((needed, deviation))) => {
+            let rest = match least >= needed && !gate.is_doubtful {
+                true => format!(
+                    ", but a ratio is too close to its threshold (add {what}s, or widen the margin)"
+                ),
+                false => String::new(),
+            };
+            format!(
+                "{begin}: it takes {} at {deviation} to pass identical systems with a probability \
+                 of 95 %{rest}.",
+                grouped(needed.into())
+            )
+        }
     }
+}
+
+/// Whether more blocks could decide the gate: it is undecided, and so is one of its requirements.
+fn needs_blocks(gate: &Gate) -> bool {
+    let mut requirements = gate.requirements.iter();
+    gate.decision == Decision::Undecided
+        && requirements.any(|judged| judged.decision == Decision::Undecided)
 }
 
 /// The standard deviation of a requirement, and the A/A noise of its baseline for comparison.
@@ -162,8 +182,11 @@ fn table(gate: &Gate) -> Table {
         "95 % bound",
         "blocks",
     ];
+    let needs_blocks = needs_blocks(gate);
     let mut table = Table::new(2, &header);
-    table.column("needed", false);
+    if needs_blocks {
+        table.column("needed", false);
+    }
     table.column("decision", true);
     for judged in &gate.requirements {
         let metric = judged.requirement.metric();
@@ -173,19 +196,37 @@ fn table(gate: &Gate) -> Table {
             median.map(|median| value(metric, median)).into()
         };
         let name = of.and_then(|of| of.side(&judged.side));
-        table.row(vec![
+        let direction = direction(judged.requirement.bound());
+        let bound = judged
+            .bound
+            .map(|bound| Cell::ours(format!("{direction} {bound:.3}")));
+        let mut cells: Vec<Cell> = vec![
             name.map_or(&judged.side, |side| &side.name).as_str().into(),
             Cell::ours(judged.requirement.to_string()),
             median(&judged.baseline),
             median(&judged.side),
             Cell::decimal(Some(judged.ratio), 3),
-            Cell::decimal(judged.bound, 3),
+            bound.into(),
             Cell::count(judged.count),
-            judged.blocks_needed.map(Cell::count).into(),
-            Cell::ours(judged.decision.name()),
-        ]);
+        ];
+        if needs_blocks {
+            cells.push(match judged.decision {
+                Decision::Undecided => judged.blocks_needed.map(Cell::count).into(),
+                Decision::Passed | Decision::Failed => Cell::Empty,
+            });
+        }
+        cells.push(Cell::ours(judged.decision.name()));
+        table.row(cells);
     }
     table
+}
+
+/// On which side of a one-sided confidence bound the true ratio is.
+const fn direction(bound: Bound) -> &'static str {
+    match bound {
+        Bound::AtLeast => "at least",
+        Bound::AtMost => "at most",
+    }
 }
 
 pub fn sentence(judged: &Judged) -> String {
@@ -203,10 +244,7 @@ pub fn sentence(judged: &Judged) -> String {
         Method::BlocksApart => format!("{runs}, not interleaved"),
         Method::NotInterleaved => format!("{runs} of each, not interleaved"),
     };
-    let least = match requirement.bound() {
-        Bound::AtLeast => "at least",
-        Bound::AtMost => "at most",
-    };
+    let least = direction(requirement.bound());
     let mut text = match (judged.decision, judged.bound) {
         (Decision::Passed, Some(bound)) => format!(
             "{side} meets {requirement}: {ratio:.3} of {baseline}, {least} {bound:.3} with 95 % \

@@ -209,12 +209,18 @@ fn gate_passes_fails_or_is_undecided() {
             .begins_with(&format!("Gate {word}: new against old (baseline)"));
         let begin = match code {
             5 => "Undecided with 10 blocks: it takes ",
-            _ => "Decided on 10 blocks: it takes ",
+            _ => "Decided on 10 blocks at a standard deviation of 0.",
         };
         let told = one_line(&ended.output);
         told.shows(begin)
             .shows(" at a standard deviation of 0.")
-            .shows("(A/A noise 0.");
+            .shows("(A/A noise 0.")
+            .shows(" at least ")
+            .shows("Bound: one-sided.");
+        // A decided gate needs no further blocks.
+        if code != 5 {
+            told.does_not_show("it takes").does_not_show("needed");
+        }
         let ended = archived.shows("gate old new --require transactions_>=_0.97 --format json");
         ended.code(code);
         let json: Value = serde_json::from_str(&ended.output).unwrap();
