@@ -4,18 +4,29 @@
 use document::units::{bound, counted, grouped, percent};
 use document::{Cell, Document, Table, Tone};
 use study::gate::FAIL_ALPHA;
-use study::{Bound, Comparisons, Decision, Gate, Judged, Method};
+use study::{Bound, Comparisons, Decision, Gate, Judged, Method, VerdictCounts};
 
 use crate::comparison::{
-    add_doubts, add_gate_notes, contest, probability, ratio_note, reservations, size, value,
+    add_doubts, add_gate_notes, contest, doubtful_runs, probability, ratio_note, reservations,
+    size, value,
 };
 
 /// The report of a gate, for example as text or as Markdown in a pull request.
 pub fn document(gate: &Gate) -> Document {
     let mut document = Document::default();
     let word = gate.decision.name();
-    document.title(format!("Gate {word}: {}", subjects(gate)));
-    document.paint(vec![(word.to_owned(), tone(gate.decision))]);
+    let mut painted = vec![(word.to_owned(), tone(gate.decision))];
+    // A decision on DOUBTFUL runs must not be read without this reservation.
+    let tables = gate.comparisons.iter().map(|table| &table.verdicts);
+    let runs = match doubtful_runs(&VerdictCounts::sum(tables)) {
+        None => String::new(),
+        Some(runs) => {
+            painted.push(("DOUBTFUL".to_owned(), Tone::Doubtful));
+            format!(" ({runs})")
+        }
+    };
+    document.title(format!("Gate {word}{runs}: {}", subjects(gate)));
+    document.paint(painted);
     if let Some(text) = doubtful(gate) {
         document.words(bound(text));
     }

@@ -39,6 +39,25 @@ impl VerdictCounts {
         counts
     }
 
+    /// The sum of the counts of several groups of runs.
+    pub fn sum<'a>(groups: impl IntoIterator<Item = &'a Self>) -> Self {
+        let mut sum = Self::default();
+        for counts in groups {
+            sum.valid += counts.valid;
+            sum.doubtful += counts.doubtful;
+            sum.invalid += counts.invalid;
+            for (sums, reasons) in [
+                (&mut sum.doubtful_reasons, &counts.doubtful_reasons),
+                (&mut sum.invalid_reasons, &counts.invalid_reasons),
+            ] {
+                for (reason, runs) in reasons {
+                    *sums.entry(reason.clone()).or_default() += *runs;
+                }
+            }
+        }
+        sum
+    }
+
     pub const fn runs(&self, level: Level) -> u32 {
         match level {
             Level::Valid => self.valid,

@@ -204,14 +204,14 @@ fn gate_passes_fails_or_is_undecided() {
         archived.study(factor, 10);
         let ended = archived.shows(GATE);
         ended.code(code);
-        ended
-            .output
-            .begins_with(&format!("Gate {word}: new against old (baseline)"));
+        // The runs are DOUBTFUL on a machine with other load.
+        let told = one_line(&ended.output);
+        told.begins_with(&format!("Gate {word}"))
+            .shows(": new against old (baseline)");
         let begin = match code {
             5 => "Undecided with 10 blocks: it takes ",
             _ => "Decided on 10 blocks at a standard deviation of 0.",
         };
-        let told = one_line(&ended.output);
         told.shows(begin)
             .shows(" at a standard deviation of 0.")
             .shows("(A/A noise 0.")

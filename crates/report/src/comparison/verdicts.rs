@@ -41,6 +41,22 @@ pub(crate) fn verdicts(counts: &VerdictCounts) -> String {
     }
 }
 
+/// The number of DOUBTFUL runs among the counted runs, with their rules: `2 of 30 runs DOUBTFUL:
+/// other-load`. `None` without a DOUBTFUL run.
+pub(crate) fn doubtful_runs(counts: &VerdictCounts) -> Option<String> {
+    let all = counts.valid + counts.doubtful;
+    let runs = counted(all.into(), "run");
+    let reasons = in_words(&counts.doubtful_reasons, counts.doubtful);
+    match counts.doubtful {
+        0 => None,
+        doubtful if doubtful == all => Some(format!("all {runs} DOUBTFUL: {reasons}")),
+        doubtful => Some(format!(
+            "{} of {runs} DOUBTFUL: {reasons}",
+            grouped(doubtful.into())
+        )),
+    }
+}
+
 /// The rules of DOUBTFUL and of INVALID runs, each with its number of runs.
 pub(crate) fn all_reasons(counts: &VerdictCounts) -> String {
     let of_levels = [&counts.doubtful_reasons, &counts.invalid_reasons];

@@ -264,6 +264,32 @@ fn undecided_gate_states_blocks_and_standard_deviation() {
 }
 
 #[test]
+fn decision_of_a_gate_on_doubtful_runs_states_their_number() {
+    let requirement: Requirement = "transactions >= 0.9".parse().unwrap();
+    let title = |doubtful: usize| {
+        let (mut baseline, mut new) = (with_twin(), side("new", 10_000.0, 1, 10));
+        let twin = baseline.twin.as_mut().unwrap();
+        let runs = [&mut new, &mut baseline.side, twin];
+        let runs = runs.into_iter().flat_map(|side| &mut side.runs);
+        for run in runs.take(doubtful) {
+            run.level = Level::Doubtful;
+            run.reasons.insert("other-load".to_owned());
+        }
+        let group = SideGroup {
+            baseline,
+            sides: vec![new],
+        };
+        let gate = Gate::of(vec![group], &[requirement], GateRules::default()).unwrap();
+        assert_eq!(gate.decision, study::Decision::Passed);
+        let text = document::text(&report::gate::document(&gate), document::WIDTH);
+        text.lines().next().unwrap().to_owned()
+    };
+    assert_eq!(title(0), "Gate passed: new against ext4 (baseline), mail");
+    title(2).begins_with("Gate passed (2 of 30 runs DOUBTFUL: other-load): new against ext4");
+    title(30).begins_with("Gate passed (all 30 runs DOUBTFUL: other-load): new against ext4");
+}
+
+#[test]
 fn sentence_of_comparison_states_ratio_and_interval() {
     let found = Comparisons::of(
         &with_twin(),
