@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use record::{MadeFileSystem, Outcome, QuietTime, Record, StudyPart};
 use runner::RunSpec;
-use study::{BlockRun, Observed, StudyRun};
+use study::{BlockRun, Observed, StudyRun, VerdictCounts};
 
 use crate::quiet::wait_for_quiet;
 
@@ -40,6 +40,13 @@ pub enum StudyEnd {
     Complete,
     /// The confidence intervals of all compared metrics are as narrow as the design requests.
     NarrowEnough,
+    /// Too many runs of a repetition with `until` are INVALID: all of the first five, or more than
+    /// half of ten or more.
+    TooManyInvalid {
+        verdicts: VerdictCounts,
+        /// Number of the last INVALID run in the archive.
+        run: Option<u64>,
+    },
     /// The time limit of the design is reached.
     TimeOver,
     /// A signal with this number ended the study, which can be resumed.
@@ -113,6 +120,9 @@ impl<G: Ground> Going<'_, G> {
             self.block(block)?;
             if self.performed().is_narrow_after(block) {
                 return Err(Halt::End(StudyEnd::NarrowEnough));
+            }
+            if let Some((verdicts, run)) = self.performed().too_many_invalid_after(block) {
+                return Err(Halt::End(StudyEnd::TooManyInvalid { verdicts, run }));
             }
         }
         Ok(())

@@ -19,7 +19,7 @@ pub(crate) use self::sentence::{confidence, finding, probability, reservations};
 pub use self::sentence::{incomplete_words, sentence, unlike_words};
 pub use self::spreadsheet::as_csv;
 pub(crate) use self::table::{linked_table, table};
-pub(crate) use self::verdicts::{all_reasons, doubtful_runs, levels, verdicts};
+pub(crate) use self::verdicts::{all_reasons, doubtful_runs, invalid_runs, levels, verdicts};
 pub(crate) use self::words::{metric_name, noun, result, value};
 
 pub fn documents(tables: &[Comparisons]) -> Document {

@@ -5,9 +5,9 @@ use document::units::{bound, counted, percent};
 use document::{Block, Cell, Document, Number, Table, csv};
 use study::repeats::RUNS_MIN_UNTIL;
 use study::statistics::BLOCKS_MIN;
-use study::{Drift, MetricUnit, RepeatedMetric, Repeats, StudyPlan};
+use study::{Drift, MetricUnit, RepeatedMetric, Repeats, StudyPlan, VerdictCounts};
 
-use crate::comparison::{all_reasons, confidence, noun, probability, verdicts};
+use crate::comparison::{all_reasons, confidence, invalid_runs, noun, probability, verdicts};
 use crate::page::in_words;
 use crate::study::length;
 
@@ -201,6 +201,14 @@ pub fn as_csv(found: &Repeats) -> String {
         table.row(COLUMNS.map(|(_, cell)| cell(of, found)).to_vec());
     }
     csv(&table, "\r\n")
+}
+
+/// Why a repetition ended before its interval was narrow enough: too many runs are INVALID.
+pub fn too_many_invalid(counts: &VerdictCounts) -> String {
+    format!(
+        "the repetition stopped because {}, and an interval allows at most 20 %",
+        invalid_runs(counts)
+    )
 }
 
 /// The plan of a repeated run. With `is_head` the plan is the head of the results in a file,

@@ -1,13 +1,19 @@
 //! The performed runs of a study: which blocks are complete, and which block is next.
 
 use study::statistics::ALPHA;
-use study::{Comparisons, Looks, Repeats, StudyRun, tables};
+use study::{Comparisons, Looks, Repeats, StudyRun, VerdictCounts, tables};
 use verdict::Level;
 
 use super::ground::Course;
 
 /// Maximum number of attempts for a block that contains an INVALID run.
 pub const ATTEMPTS: u32 = 3;
+
+/// Minimum number of runs after which a repetition with `until` ends because all are INVALID.
+const ALL_INVALID_MIN: u32 = 5;
+/// Minimum number of runs after which a repetition with `until` ends because more than half of them
+/// are INVALID.
+const MOST_INVALID_MIN: u32 = 10;
 
 /// A study with the runs that exist already.
 #[derive(Clone, Copy)]
@@ -83,6 +89,25 @@ impl PerformedRuns<'_> {
         !tables.is_empty() && tables.iter().all(is_narrow)
     }
 
+    /// Returns the verdicts of a repetition with `until` that ends after this block because too many
+    /// runs are INVALID, and the number of its last INVALID run in the archive. Its interval would
+    /// probably not become narrow enough, because INVALID runs are excluded from it.
+    pub fn too_many_invalid_after(&self, block: u32) -> Option<(VerdictCounts, Option<u64>)> {
+        if self.course.design.until.is_none() || !self.course.is_repetition() {
+            return None;
+        }
+        let runs = || {
+            let runs = self.runs.iter();
+            runs.filter(move |run| run.part.block <= block)
+        };
+        let verdicts = VerdictCounts::of(runs().map(|run| &run.observed));
+        let (all, invalid) = (verdicts.all(), verdicts.invalid);
+        let are_too_many = (all >= ALL_INVALID_MIN && invalid == all)
+            || (all >= MOST_INVALID_MIN && invalid > all / 2);
+        let last = runs().rfind(|run| run.observed.level == Level::Invalid);
+        are_too_many.then(|| (verdicts, last.and_then(|run| run.observed.run)))
+    }
+
     /// Returns the number of the next block that has a run to perform; `None` if the study is
     /// complete.
     pub fn next_block(&self) -> Option<u32> {
@@ -94,7 +119,7 @@ impl PerformedRuns<'_> {
             if is_incomplete(&block) {
                 return Some(block);
             }
-            if self.is_narrow_after(block) {
+            if self.is_narrow_after(block) || self.too_many_invalid_after(block).is_some() {
                 return None;
             }
         }

@@ -346,6 +346,44 @@ fn repetition_ends_when_the_interval_of_its_rate_is_narrow_enough() {
 }
 
 #[test]
+fn repetition_with_until_ends_early_if_too_many_runs_are_invalid() {
+    let planned = design("targets = [\"/a\"]\nuntil = \"2%\"\ntwin = false");
+    let fates = |good: u32| {
+        std::iter::repeat_n(Fate::Good, good as usize).chain(std::iter::repeat_n(Fate::Invalid, 20))
+    };
+    // The first five runs, or more than half of ten or more runs.
+    for (good, runs) in [(0, 5), (4, 10), (5, 11)] {
+        let mut ground = Told {
+            fates: fates(good).collect(),
+            ..Told::default()
+        };
+        let mut done = Vec::new();
+        let end = go(&planned, &mut done, &mut ground, None);
+        let Ok(StudyEnd::TooManyInvalid { verdicts, run }) = &end else {
+            panic!("{good}: {end:?}");
+        };
+        assert_eq!(
+            (verdicts.all(), verdicts.invalid, *run),
+            (runs, runs - good, Some(u64::from(runs)))
+        );
+        assert_eq!(ground.measured.len() as u32, runs);
+        // A continued repetition ends at once, for the same reason.
+        let mut rest = Told::default();
+        assert_eq!(go(&planned, &mut done, &mut rest, None), end);
+        assert!(rest.measured.is_empty());
+    }
+    // A repetition without `until` performs all of its runs.
+    let fixed = design("targets = [\"/a\"]\nblocks = 12\ntwin = false");
+    let mut ground = Told {
+        fates: fates(0).collect(),
+        ..Told::default()
+    };
+    let end = go(&fixed, &mut Vec::new(), &mut ground, None);
+    assert_eq!(end, Ok(StudyEnd::Complete));
+    assert_eq!(ground.measured.len(), 12);
+}
+
+#[test]
 fn pool_is_churned_once_and_reused_by_later_runs() {
     let planned =
         design("targets = [\"make:ext4\"]\nblocks = 2\ntwin = false\n[axes]\nage = [0, 3]");

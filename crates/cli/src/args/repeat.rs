@@ -18,7 +18,8 @@ pub struct RepeatArguments {
     /// Repeat the run until its interval is this narrow.
     ///
     /// The 95 % interval of the rate then deviates from the mean by at most this percentage. At
-    /// least 10 runs are performed; --repeat limits their number.
+    /// least 10 runs are performed; --repeat limits their number. The repetition ends early if the
+    /// first 5 runs are all INVALID, or more than half of 10 or more runs.
     #[arg(long, value_name = "P%")]
     pub until: Option<String>,
     /// With --repeat: longest wait for quiet [default: 10s].

@@ -57,6 +57,17 @@ pub(crate) fn doubtful_runs(counts: &VerdictCounts) -> Option<String> {
     }
 }
 
+/// The INVALID runs, with their rules: `6 of 10 runs are INVALID (too-short)`.
+pub(crate) fn invalid_runs(counts: &VerdictCounts) -> String {
+    let runs = counted(counts.all().into(), "run");
+    let which = match counts.invalid == counts.all() {
+        true => format!("all {runs}"),
+        false => format!("{} of {runs}", grouped(counts.invalid.into())),
+    };
+    let reasons = in_words(&counts.invalid_reasons, counts.invalid);
+    format!("{which} are INVALID ({reasons})")
+}
+
 /// The rules of DOUBTFUL and of INVALID runs, each with its number of runs.
 pub(crate) fn all_reasons(counts: &VerdictCounts) -> String {
     let of_levels = [&counts.doubtful_reasons, &counts.invalid_reasons];

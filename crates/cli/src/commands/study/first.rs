@@ -154,12 +154,10 @@ fn perform(
     report_of(arguments, place, (&course, &runs), files.report)?;
     reported?;
     let is_invalid = |run: &StudyRun| run.observed.level == Level::Invalid;
-    Ok(
-        match end_of(end, is_left, || tell_how_to_go_on(course.id, place)) {
-            0 if arguments.strict && runs.iter().any(is_invalid) => INVALID,
-            code => code,
-        },
-    )
+    Ok(match end_of(end, is_left, (course.id, place)) {
+        0 if arguments.strict && runs.iter().any(is_invalid) => INVALID,
+        code => code,
+    })
 }
 
 /// Refuses a study that cannot be performed, before it changes anything.
@@ -195,12 +193,22 @@ fn judge(
 
 /// Prints why a study ended early, and returns its exit status. `is_left` is set if scratch file
 /// systems remain.
-fn end_of(end: StudyEnd, is_left: bool, tell_how_to_go_on: impl FnOnce()) -> u8 {
+fn end_of(end: StudyEnd, is_left: bool, (id, place): (&str, &ArchivePlace)) -> u8 {
+    let complete = if is_left { FAILED } else { 0 };
     match end {
-        StudyEnd::Complete | StudyEnd::NarrowEnough | StudyEnd::TimeOver if is_left => FAILED,
-        StudyEnd::Complete | StudyEnd::NarrowEnough | StudyEnd::TimeOver => 0,
+        StudyEnd::Complete | StudyEnd::NarrowEnough | StudyEnd::TimeOver => complete,
+        StudyEnd::TooManyInvalid { verdicts, run } => {
+            let why = report::repeats::too_many_invalid(&verdicts);
+            let run = run.map_or_else(|| "RUN".to_owned(), |run| run.to_string());
+            let archive = archive_option(place);
+            tell(format_args!(
+                "{why} (remove the cause, which 'postmark show {run}{archive}' explains, and start \
+                 a new repetition)"
+            ));
+            complete
+        }
         StudyEnd::Interrupted(signal) => {
-            tell_how_to_go_on();
+            tell_how_to_go_on(id, place);
             campaign::exit_status_of(signal)
         }
         StudyEnd::RunFailed { run, why } => {
@@ -208,7 +216,7 @@ fn end_of(end: StudyEnd, is_left: bool, tell_how_to_go_on: impl FnOnce()) -> u8 
             tell(format_args!(
                 "the study stopped because a run failed{run}: {why}"
             ));
-            tell_how_to_go_on();
+            tell_how_to_go_on(id, place);
             FAILED
         }
     }
@@ -261,11 +269,17 @@ fn tell_how_to_go_on(id: &str, place: &ArchivePlace) {
     if found.flatten().is_none() {
         return;
     }
-    let archive = match place.is_asked() {
-        true => format!(" --archive {}", sanitize::path(place.path())),
-        false => String::new(),
-    };
+    let archive = archive_option(place);
     tell(format_args!(
         "'postmark study --resume {id}{archive}' continues this study"
     ));
+}
+
+/// The option that names the archive of the study, with a leading blank; empty for the default
+/// archive.
+fn archive_option(place: &ArchivePlace) -> String {
+    match place.is_asked() {
+        true => format!(" --archive {}", sanitize::path(place.path())),
+        false => String::new(),
+    }
 }

@@ -115,6 +115,21 @@ fn repetition_ends_as_soon_as_the_interval_is_narrow_enough() {
 }
 
 #[test]
+fn repetition_ends_early_if_its_first_runs_are_invalid() {
+    let lab = Lab::new();
+    // Runs of three transactions are too short to be measured.
+    let words =
+        "run --files 5 --transactions 3 --no-overhead --quiet-time 0s --until 2% --target a";
+    let stopped = "all 5 runs are INVALID ( | too-short | 'postmark show 5 --archive ";
+    lab.row(&format!("{words} | 0 | {stopped}"));
+    assert_eq!(lab.complete().len(), 5);
+    let continued = "5 runs are in the archive already, and no run remains";
+    lab.row(&format!("study --resume | 0 | {continued} | {stopped}"));
+    assert_eq!(lab.complete().len(), 5);
+    lab.row(&format!("{words} --strict | 3 | all 5 runs are INVALID"));
+}
+
+#[test]
 fn repetition_takes_options_from_a_file_or_an_earlier_run() {
     let lab = Lab::new();
     fs::write(
