@@ -63,6 +63,7 @@ const OPTIONS: [(&str, &[&str]); 9] = [
             "confirm",
             "allow-doubtful",
             "unlike",
+            "twin",
             "no-twin",
             "quiet-time",
         ],

@@ -88,11 +88,14 @@ pub struct StudyArguments {
     /// Seed of the order of runs [default: 1].
     #[arg(long, value_name = "N")]
     pub order_seed: Option<u64>,
-    /// Run baselines once in each block.
+    /// Run baselines twice in each block [default: on].
     ///
-    /// Otherwise they run twice (A/A control), which shows how much the same system differs from
-    /// itself (A/A noise).
-    #[arg(long)]
+    /// The second run is the A/A control: it shows how much the same system differs from itself
+    /// (A/A noise).
+    #[arg(long, overrides_with = "no_twin")]
+    pub twin: bool,
+    /// Turn --twin off.
+    #[arg(long, overrides_with = "twin")]
     pub no_twin: bool,
     /// The value with which others are compared.
     ///
@@ -130,8 +133,8 @@ pub struct StudyArguments {
     /// STUDY is its identity, its name or last [default: last].
     #[arg(long, value_name = "STUDY", num_args = 0..=1, default_missing_value = "last",
         conflicts_with_all = ["file", "preset", "config", "like", "target", "axis", "age",
-            "fullness", "name", "order_seed", "no_twin", "baseline", "metric", "quiet_time",
-            "side"])]
+            "fullness", "name", "order_seed", "twin", "no_twin", "baseline", "metric",
+            "quiet_time", "side"])]
     pub resume: Option<String>,
     /// Measure one side only, like one of two kernels.
     ///

@@ -125,6 +125,7 @@ fn of_one_configuration(arguments: RunArguments) -> Result<StudyArguments, Probl
         time_limit: None,
         until: repetition.until,
         order_seed: None,
+        twin: false,
         no_twin: true,
         baseline: None,
         metric: metrics.map(ToString::to_string).collect(),

@@ -103,13 +103,19 @@ fn change(table: &mut Table, arguments: &StudyArguments) {
                 .collect(),
         )
     };
+    // If both are given, clap keeps the last one.
+    let twin = match (arguments.twin, arguments.no_twin) {
+        (true, _) => Some(true),
+        (false, true) => Some(false),
+        (false, false) => None,
+    };
     let said = [
         ("name", text(&arguments.name)),
         ("blocks", number(arguments.blocks.map(u64::from))),
         ("time-limit", time(&arguments.time_limit)),
         ("until", text(&arguments.until)),
         ("order-seed", number(arguments.order_seed)),
-        ("twin", arguments.no_twin.then_some(Value::Boolean(false))),
+        ("twin", twin.map(Value::Boolean)),
         ("baseline", text(&arguments.baseline)),
         ("quiet-time", time(&arguments.quiet_time)),
         (

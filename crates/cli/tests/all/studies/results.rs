@@ -184,6 +184,23 @@ fn number_of_blocks_with_until_cannot_change() {
     lab.answer("study --resume");
 }
 
+#[test]
+fn second_run_of_the_baseline_is_turned_on_and_off_by_the_last_option() {
+    let lab = Lab::new();
+    let text = "twin = false\n[[workload]]\nfiles = 50\nfor = \"50ms\"\n";
+    std::fs::write(lab.path("study.toml"), text).unwrap();
+    let plan = |words: &str| {
+        let targets = "--target a --target b";
+        one_line(&lab.answer(&format!("study {words} {targets} --dry-run")))
+    };
+    plan("study.toml").shows("10 blocks of 2 runs");
+    plan("study.toml --twin").shows("10 blocks of 3 runs");
+    plan("study.toml --twin --no-twin").shows("10 blocks of 2 runs");
+    plan("--files 50").shows("10 blocks of 3 runs");
+    plan("--files 50 --no-twin").shows("10 blocks of 2 runs");
+    plan("--files 50 --no-twin --twin").shows("10 blocks of 3 runs");
+}
+
 /// The fill level of a file system is set by the workload. If the workload does not set it, the
 /// target does. A level of 0 leaves the file system empty.
 #[test]
