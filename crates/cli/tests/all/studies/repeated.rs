@@ -19,9 +19,8 @@ fn numbers_of_a_repeated_run_are_those_of_its_archived_runs() {
     let lab = Lab::new();
     let ended = lab.shows(&format!("run {LITTLE} --repeat 5 --target a"));
     ended.code(0);
-    one_line(&ended.output).shows_all(
-        "5 runs | transactions/s | standard | deviation | 95 % interval | same operations",
-    );
+    let told = one_line(&ended.output);
+    told.shows("5 runs");
     ended.shows("run 1 of 5: ").shows("run 5 of 5: ");
     // `--resume` performs no run of a complete study, and reports its results.
     let found = repeats(&lab, "study --resume");
@@ -44,7 +43,11 @@ fn numbers_of_a_repeated_run_are_those_of_its_archived_runs() {
         found.verdicts.valid + found.verdicts.doubtful,
         rates.len() as u32
     );
+    // On a busy machine, too many runs may be INVALID for an estimate.
     if !found.has_too_many_invalid {
+        told.shows_all("transactions/s | standard | deviation | 95 % interval | same operations");
+        lab.answer("study --resume --format markdown")
+            .shows("| transactions/s |");
         let mean = rates.iter().sum::<f64>() / rates.len() as f64;
         let rate = &found.metrics[0];
         rate.assert((rate.mean.unwrap() - mean).abs() < 1e-6 * mean);
@@ -65,11 +68,10 @@ fn numbers_of_a_repeated_run_are_those_of_its_archived_runs() {
             "delete.p99"
         ]
     );
-    lab.row("study --resume --strict --format json | 0");
+    let code = if found.verdicts.invalid > 0 { 3 } else { 0 };
+    lab.row(&format!("study --resume --strict --format json | {code}"));
     let csv = lab.answer("study --resume --format csv");
     assert_eq!(csv.lines().count(), 6, "{csv}");
-    lab.answer("study --resume --format markdown")
-        .shows("| transactions/s |");
     lab.answer("list").shows("study:classic");
     lab.row("show classic | 2 | classic is a study, not a run | postmark report classic");
     lab.is_clean(&[], &ended);
@@ -78,21 +80,24 @@ fn numbers_of_a_repeated_run_are_those_of_its_archived_runs() {
 #[test]
 fn interrupted_repetition_continues_without_repeating_runs() {
     let lab = Lab::new();
-    let words = format!("run {LITTLE} --repeat 6 --target a --report page.html")
+    // All of these runs take minutes, so the signal arrives before the end even on a busy machine.
+    let words = format!("run {LITTLE} --repeat 1000 --target a --report page.html")
         .replace("--for 50ms", "--for 300ms");
     let mut running = lab.start(&words);
-    until_measured(&mut running, "run 2 of 6: ");
+    until_measured(&mut running, "run 2 of 1000: ");
     running.send(Signal::INT);
     let ended = running.finish();
     ended.ends("130 | 'postmark study --resume | continues this study");
-    let before = lab.complete().len();
-    assert!((2..6).contains(&before), "{ended}");
-    let ended = lab.shows("study --resume");
+    let before = lab.complete().len() as u32;
+    assert!((2..1000).contains(&before), "{ended}");
+    // Only two of the remaining runs are performed.
+    let all = before + 2;
+    let ended = lab.shows(&format!("study --resume --blocks {all}"));
     ended.ends(&format!(
-        "0 | {before} runs are in the archive already | 6 runs"
+        "0 | {before} runs are in the archive already | {all} runs"
     ));
     let blocks: Vec<u32> = lab.complete().iter().map(|(part, _)| part.block).collect();
-    assert_eq!(blocks, [1, 2, 3, 4, 5, 6]);
+    assert_eq!(blocks, (1..=all).collect::<Vec<u32>>());
     fs::read_to_string(lab.path("page.html"))
         .unwrap()
         .shows("Verdicts</dt>");
