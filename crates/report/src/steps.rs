@@ -60,7 +60,7 @@ impl Swept {
     /// Formats a load with its unit.
     pub(crate) fn load(self, value: f64) -> String {
         match self {
-            Self::Rates => format!("{}/s", rate(Some(value))),
+            Self::Rates => format!("{} transactions/s", rate(Some(value))),
             Self::Workers => counted(value as u64, "worker"),
             Self::Ranks => counted(value as u64, "rank"),
         }

@@ -235,7 +235,7 @@ fn line(name: &str, meter: &SliceMeter) -> String {
 fn load_line(number: u32, load: Load, left: Option<Duration>) -> String {
     let load = match load {
         Load::Closed => "closed loop".to_owned(),
-        Load::Rate(rate) => format!("{}/s offered", units::rate(Some(rate))),
+        Load::Rate(rate) => format!("{} transactions/s offered", units::rate(Some(rate))),
         Load::Workers(workers) => counted(workers.into(), "worker"),
         Load::Ranks(ranks) => counted(ranks.into(), "rank"),
     };
@@ -408,7 +408,7 @@ mod tests {
             (
                 Load::Rate(1_112.4),
                 left,
-                "level 3: 1,112/s offered (the sweep ends in at most 250 s)",
+                "level 3: 1,112 transactions/s offered (the sweep ends in at most 250 s)",
             ),
             (
                 Load::Closed,

@@ -1,6 +1,7 @@
 //! Charts of a load sweep: latency against the achieved rate, achieved against offered rate, and
 //! the limits. For a sweep over workers or ranks: how the rate scales.
 
+use document::units::rate;
 use document::{Cell, Column, Document, Number, Table};
 use record::Load;
 use verdict::{SloSummary, Summary, SweepStepSummary, SweepSummary};
@@ -154,9 +155,14 @@ fn latencies(document: &mut Document, sweep: &SweepSummary, steps: &[&SweepStepS
 fn knee(sweep: &SweepSummary, steps: &[&SweepStepSummary]) -> Option<Behind> {
     let knee = sweep.knee.as_ref()?;
     let at_knee = steps.iter().find(|step| is_at(step.load, knee.rate));
+    // The axis names the unit of rates.
+    let load = match Swept::of(sweep) {
+        Swept::Rates => format!("{} offered", rate(Some(knee.rate))),
+        swept => swept.load(knee.rate),
+    };
     Some(Behind::Upright {
         at: at_knee?.achieved_per_second?,
-        name: format!("knee {}", text::sweep::knee_load(sweep)?),
+        name: format!("knee {load}"),
     })
 }
 

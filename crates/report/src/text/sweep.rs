@@ -44,7 +44,7 @@ pub(crate) fn render(document: &mut Document, summary: &Summary, is_full: bool) 
 pub(crate) fn load(load: Load) -> String {
     match load {
         Load::Closed => "closed loop".to_owned(),
-        Load::Rate(per_second) => format!("{}/s", rate(Some(per_second))),
+        Load::Rate(per_second) => format!("{} transactions/s", rate(Some(per_second))),
         Load::Workers(workers) => counted(workers.into(), "worker"),
         Load::Ranks(ranks) => counted(ranks.into(), "rank"),
     }
@@ -68,10 +68,11 @@ pub(crate) fn results(sweep: &SweepSummary) -> Vec<(&'static str, String)> {
     if let Some(slo) = &sweep.slo {
         let name = slo_name(slo);
         let words = match slo.limit.highest {
-            Some(highest) => format!(
-                "{name} up to {}/s offered (one measurement)",
-                rate(Some(highest))
-            ),
+            // The line of the saturation rate names the unit.
+            Some(highest) => {
+                let highest = rate(Some(highest));
+                format!("{name} up to {highest} offered (one measurement)")
+            }
             None => format!("{name} not met"),
         };
         results.push(("SLO", words));
@@ -92,7 +93,7 @@ pub(crate) fn slo_name(slo: &SloSummary) -> String {
 }
 
 /// The load at the knee, with its unit.
-pub(crate) fn knee_load(sweep: &SweepSummary) -> Option<String> {
+fn knee_load(sweep: &SweepSummary) -> Option<String> {
     let knee = sweep.knee.as_ref()?;
     Some(Swept::of(sweep).load(knee.rate))
 }
@@ -100,7 +101,7 @@ pub(crate) fn knee_load(sweep: &SweepSummary) -> Option<String> {
 /// The achieved rate of the highest load level within the limit, and its offered rate.
 fn achieved(limit: &Limit) -> String {
     let (achieved, offered) = (rate(limit.achieved_per_second), rate(limit.highest));
-    format!("{achieved}/s achieved ({offered} offered)")
+    format!("{achieved} transactions/s achieved ({offered} offered)")
 }
 
 /// The saturation rate: the highest sustained rate, or the rate that bounds it. `None` if no load
@@ -109,7 +110,10 @@ fn saturation_rate(limit: &Limit) -> Option<String> {
     match (limit.highest, limit.lowest_beyond) {
         (Some(_), Some(_)) => Some(format!("at {}", achieved(limit))),
         (Some(_), None) => Some(format!("above {}", achieved(limit))),
-        (None, Some(beyond)) => Some(format!("below {}/s offered", rate(Some(beyond)))),
+        (None, Some(beyond)) => Some(format!(
+            "below {} transactions/s offered",
+            rate(Some(beyond))
+        )),
         (None, None) => None,
     }
 }
@@ -123,7 +127,7 @@ fn saturation(limit: &Limit) -> String {
     match (limit.highest, limit.lowest_beyond) {
         (Some(_), Some(beyond)) => {
             let beyond = rate(Some(beyond));
-            format!("{words}; {beyond}/s offered was not sustained")
+            format!("{words}; {beyond} offered was not sustained")
         }
         (Some(_), None) => format!("{words}, the highest rate of the sweep (sweep higher rates)"),
         (None, _) => format!("{words}, the lowest rate of the sweep (sweep lower rates)"),
@@ -163,6 +167,7 @@ fn in_short(document: &mut Document, summary: &Summary) {
         table.row(cells);
     }
     document.table(table.leading(1));
+    document.note("rates in transactions/s");
     document.gap();
 }
 
@@ -193,8 +198,8 @@ fn sweep_steps(document: &mut Document, summary: &Summary) {
     let table = Table::of(1, &columns, by_load(summary));
     document.table(table.leading(2).with_words(columns.len() - 1));
     document.note(
-        "levels by load, numbered in the order of measurement; latencies of all operations; with \
-         an offered rate, response times from the due time",
+        "levels by load, numbered in the order of measurement; rates in transactions/s; latencies \
+         of all operations; with an offered rate, response times from the due time",
     );
     for (number, step) in by_load(summary) {
         if step.failed > 0 || step.skipped.total() > 0 {
@@ -279,7 +284,7 @@ fn slo(slo: &SloSummary, sweep_steps: &[SweepStepSummary]) -> String {
     let beyond = rate(limit.lowest_beyond);
     match (limit.highest, limit.lowest_beyond) {
         (Some(_), Some(_)) => format!(
-            "{name} is met at {}, and not at {beyond}/s offered: one measurement of each rate",
+            "{name} is met at {}, and not at {beyond} offered: one measurement of each rate",
             achieved(limit)
         ),
         (Some(_), None) => format!(
@@ -288,7 +293,10 @@ fn slo(slo: &SloSummary, sweep_steps: &[SweepStepSummary]) -> String {
             achieved(limit)
         ),
         (None, Some(_)) => {
-            format!("{name} is not met at {beyond}/s offered, the lowest rate (sweep lower rates)")
+            format!(
+                "{name} is not met at {beyond} transactions/s offered, the lowest rate (sweep \
+                 lower rates)"
+            )
         }
         (None, None) => format!("{name}: the sweep has no complete load level with a rate"),
     }
@@ -297,7 +305,8 @@ fn slo(slo: &SloSummary, sweep_steps: &[SweepStepSummary]) -> String {
 fn knee(document: &mut Document, sweep: &SweepSummary) {
     let words = match (&sweep.knee, knee_load(sweep)) {
         (Some(knee), Some(load)) => format!(
-            "at {load} with a mean latency of {} (Kneedle over {} sustained levels)",
+            "at {load}: latency rises steeply from this load on (mean latency there {}; found in \
+             {} sustained levels)",
             latency(knee.latency),
             knee.points
         ),
@@ -319,7 +328,7 @@ mod tests {
     #[test]
     fn knee_names_what_the_sweep_raises() {
         for (load, shown) in [
-            (Load::Rate(4.0), "knee at 4.00/s"),
+            (Load::Rate(4.0), "knee at 4.00 transactions/s"),
             (Load::Workers(4), "knee at 4 workers"),
             (Load::Ranks(4), "knee at 4 ranks"),
         ] {

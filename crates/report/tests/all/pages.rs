@@ -375,7 +375,9 @@ fn sweep_reports_rate_and_cache_hits_of_its_last_sustained_level() {
     let page = shown(&record);
     let (strip, _) = page.split_once("</section>").unwrap();
     let rate = document::units::rate(steps[1].achieved_per_second);
-    let said = format!("at <strong class=\"headline\">{rate}</strong>/s achieved (1,000 offered)");
+    let said = format!(
+        "at <strong class=\"headline\">{rate}</strong> transactions/s achieved (1,000 offered)"
+    );
     strip.shows(&said);
     assert!(strip.contains("p99 service time") && !page.contains("in the JSON"));
     let document = report::page::document(&record);
@@ -386,7 +388,7 @@ fn sweep_reports_rate_and_cache_hits_of_its_last_sustained_level() {
         .unwrap();
     percentiles
         .caption
-        .shows("Of the last sustained level, 1,000/s.");
+        .shows("Of the last sustained level, 1,000 transactions/s.");
     let header = document::csv(&percentiles.data, "\n");
     header.assert(header.lines().next().unwrap().contains("p99 service time"));
     // The table has a row for each load level.

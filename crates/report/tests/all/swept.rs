@@ -78,14 +78,14 @@ fn saturation_is_an_achieved_and_an_offered_rate() {
     );
     assert!((limit.achieved_per_second.unwrap() - 1_072.0).abs() < 0.5);
     let short = |record: &Record| document::text(&report::text::short(record), 200);
-    short(&record).shows("saturates at 1,072/s achieved (1,112 offered)");
-    full(&record).shows("; 1,414/s offered was not sustained");
+    short(&record).shows("saturates at 1,072 transactions/s achieved (1,112 offered)");
+    full(&record).shows("; 1,414 offered was not sustained");
     record.actual.sweep_steps.truncate(3);
-    short(&record).shows("saturates above 998/s achieved (1,000 offered)");
+    short(&record).shows("saturates above 998 transactions/s achieved (1,000 offered)");
     full(&record).shows("the highest rate of the sweep (sweep higher rates)");
     record.actual.sweep_steps = sweep().actual.sweep_steps.split_off(3);
     record.actual.sweep_steps.truncate(2);
-    short(&record).shows("saturates below 1,414/s offered");
+    short(&record).shows("saturates below 1,414 transactions/s offered");
 }
 
 #[test]
@@ -94,8 +94,8 @@ fn slo_is_marked_as_one_measurement() {
     let asked = record.spec.drive.sweep.as_mut().unwrap();
     asked.slo_p99_ns = Some(10_000_000_000);
     let short = document::text(&report::text::short(&record), 200);
-    short.shows("p99 < 10 s up to 1,112/s offered (one measurement)");
-    full(&record).shows("p99 < 10 s is met at 1,072/s achieved (1,112 offered)");
+    short.shows("p99 < 10 s up to 1,112 offered (one measurement)");
+    full(&record).shows("p99 < 10 s is met at 1,072 transactions/s achieved (1,112 offered)");
     full(&record).shows(": one");
 }
 
@@ -148,7 +148,10 @@ fn summary_of_a_sweep_has_a_line_for_each_result() {
     let page = report::page::document(&sweep());
     let text = document::text(&page, 200);
     for (key, value) in [
-        ("Saturation", "at 1,072/s achieved (1,112 offered)"),
+        (
+            "Saturation",
+            "at 1,072 transactions/s achieved (1,112 offered)",
+        ),
         ("SLO", "p99 < 1 ms"),
     ] {
         let mut lines = text.lines();
