@@ -68,7 +68,7 @@ impl Rule for OtherLoad {
             false => format!(", largest {}", shown.join(", ")),
         };
         format!(
-            "other programs used {} of the processor time, at most {}{largest}",
+            "other programs used {} of all processors' time in user mode, at most {}{largest}",
             percent(self.fraction),
             percent(MAX)
         )
