@@ -13,6 +13,7 @@ pub mod figures;
 pub mod gate;
 mod latencies;
 pub mod list;
+mod load_levels;
 pub mod page;
 mod pictures;
 pub mod plan;

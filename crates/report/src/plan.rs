@@ -8,6 +8,7 @@ use verdict::summary::{shares, transactions_meant};
 use crate::classic;
 use crate::environment;
 use crate::estimated;
+use crate::load_levels;
 use crate::sizing::{assumed, sentence};
 use crate::text::{work, workload_lines};
 
@@ -50,6 +51,8 @@ pub fn plan(record: &PlanRecord) -> Document {
         &shares(&record.spec.workload),
     );
     document.list("How", "", &record.spec.settings());
+    let levels_max = record.time.as_ref().and_then(|time| time.load_levels);
+    load_levels::render(document, &record.spec.drive, levels_max);
     sizing(document, record);
     if let Some(time) = &record.time {
         document.sentence("Time", estimated::words(time));

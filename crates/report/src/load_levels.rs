@@ -1,0 +1,175 @@
+//! The load levels of a planned sweep, their duration, and its SLO.
+
+use document::Document;
+use document::units::{counted, duration, rate, trimmed};
+use record::{Climb, Drive, Stop, Sweep};
+
+/// Maximum number of load levels that are listed one by one.
+const LISTED_MAX: usize = 12;
+
+/// Adds the load levels of a sweep. `levels_max` is the maximum number of levels that the sweep can
+/// measure.
+pub(crate) fn render(document: &mut Document, drive: &Drive, levels_max: Option<u64>) {
+    let Some(sweep) = &drive.sweep else {
+        return;
+    };
+    document.sentence("Load levels", levels(sweep, levels_max));
+    if let Some(length) = length(drive, levels_max) {
+        document.sentence("Each level", length);
+    }
+    if let Some(slo) = slo(sweep) {
+        document.sentence("SLO", slo);
+    }
+}
+
+/// The levels that the option lists, and how the sweep chooses further levels.
+fn levels(sweep: &Sweep, levels_max: Option<u64>) -> String {
+    let count = sweep.climb.sweep_steps() as u64;
+    match &sweep.climb {
+        Climb::Rates(rates) => format!(
+            "{}, {} transactions/s offered; {}",
+            counted(count, "rate"),
+            listed(rates, |per_second| rate(Some(*per_second))),
+            bisected(sweep, levels_max)
+        ),
+        Climb::OfClosedLoop(shares) => format!(
+            "a closed loop, then {} of its rate, {}; {}",
+            counted(count, "share"),
+            listed(shares, |share| format!("{} %", trimmed(share * 100.0, 3))),
+            bisected(sweep, levels_max)
+        ),
+        Climb::Workers(counts) => format!(
+            "{}, closed loops with {} workers",
+            counted(count, "level"),
+            listed(counts, u32::to_string)
+        ),
+        Climb::Ranks(counts) => format!(
+            "{}, closed loops with {} ranks",
+            counted(count, "level"),
+            listed(counts, u32::to_string)
+        ),
+    }
+}
+
+/// All values of a short list; the first and the last of a long one.
+fn listed<T>(all: &[T], shown: impl Fn(&T) -> String) -> String {
+    match all {
+        [first, .., last] if all.len() > LISTED_MAX => {
+            format!("{} to {}", shown(first), shown(last))
+        }
+        _ => all.iter().map(shown).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// How a sweep of rates ends the listed levels, and which levels it adds.
+fn bisected(sweep: &Sweep, levels_max: Option<u64>) -> String {
+    let found = match sweep.slo() {
+        Some(_) => "the saturation rate and the highest rate that meets the SLO",
+        None => "the saturation rate",
+    };
+    let most = levels_max.map_or_else(String::new, |levels| {
+        format!(" (at most {} in all)", counted(levels, "level"))
+    });
+    format!(
+        "from low to high until the target no longer sustains them, then rates in between that \
+         narrow down {found}{most}"
+    )
+}
+
+/// The duration of a level, and of all levels.
+fn length(drive: &Drive, levels_max: Option<u64>) -> Option<String> {
+    let Stop::After(measured) = drive.stop else {
+        return None;
+    };
+    let each = (drive.warm_up + measured).as_secs_f64();
+    let parts = match drive.warm_up.is_zero() {
+        true => String::new(),
+        false => format!(
+            " (warm-up {}, measurement {})",
+            duration(drive.warm_up.as_secs_f64()),
+            duration(measured.as_secs_f64())
+        ),
+    };
+    let all = levels_max.map_or_else(String::new, |levels| {
+        let most = match drive.sweep.as_ref() {
+            Some(sweep) if sweep.climb.is_of_counts() => "",
+            _ => "at most ",
+        };
+        format!(
+            "; all levels {most}{}, without pools",
+            duration(each * levels as f64)
+        )
+    });
+    Some(format!("{}{parts}{all}", duration(each)))
+}
+
+fn slo(sweep: &Sweep) -> Option<String> {
+    let slo = sweep.slo()?;
+    let what = match slo.operation {
+        Some(operation) => format!("{} operations", operation.name()),
+        None => "operations".to_owned(),
+    };
+    Some(format!("{slo}: 99 % of the {what} must be faster"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use record::ArrivalProcess;
+
+    use super::*;
+
+    fn sweep(climb: Climb, slo_p99_ns: Option<u64>) -> Sweep {
+        Sweep {
+            climb,
+            arrivals: ArrivalProcess::Poisson,
+            fresh: false,
+            slo_operation: None,
+            slo_p99_ns,
+        }
+    }
+
+    #[test]
+    fn short_lists_are_complete_and_long_lists_have_two_ends() {
+        let rates = sweep(Climb::Rates(vec![1_000.0, 2_000.0]), Some(10_000_000));
+        assert_eq!(
+            levels(&rates, Some(14)),
+            "2 rates, 1,000, 2,000 transactions/s offered; from low to high until the target no \
+             longer sustains them, then rates in between that narrow down the saturation rate and \
+             the highest rate that meets the SLO (at most 14 levels in all)"
+        );
+        assert_eq!(
+            slo(&rates).unwrap(),
+            "p99<10ms: 99 % of the operations must be faster"
+        );
+        let shares = sweep(Climb::OfClosedLoop(vec![0.1, 0.555]), None);
+        let shown = levels(&shares, None);
+        let first = "a closed loop, then 2 shares of its rate, 10 %, 55.5 %; from low to high";
+        assert!(shown.starts_with(first), "{shown}");
+        assert!(
+            shown.ends_with(" narrow down the saturation rate"),
+            "{shown}"
+        );
+        let workers = sweep(Climb::Workers((1..=20).collect()), None);
+        assert_eq!(slo(&workers), None);
+        assert_eq!(
+            levels(&workers, Some(20)),
+            "20 levels, closed loops with 1 to 20 workers"
+        );
+    }
+
+    #[test]
+    fn duration_of_a_level_includes_its_warm_up() {
+        let drive = Drive {
+            warm_up: Duration::from_secs(2),
+            stop: Stop::After(Duration::from_secs(10)),
+            sweep: Some(sweep(Climb::Rates(vec![10.0]), None)),
+            ..Drive::default()
+        };
+        assert_eq!(
+            length(&drive, Some(7)).unwrap(),
+            "12 s (warm-up 2.0 s, measurement 10 s); all levels at most 84 s, without pools"
+        );
+    }
+}
