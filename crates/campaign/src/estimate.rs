@@ -201,6 +201,7 @@ fn estimate(spec: &RunSpec, rates: Option<&Rates>, source: TimeSource) -> TimeEs
             true => Some(0.0),
             false => at(rates.map(|rates| rates.deleted)),
         },
+        transactions_per_second: rates.and_then(|rates| rates.transactions),
         source,
     }
 }

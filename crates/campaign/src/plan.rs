@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use record::{Fact, PlanRecord};
 use runner::RunSpec;
 use system::{Host, ProcessTimes, Sources};
+use verdict::Verdict;
 use workload::fingerprint::{self, INTENTS_IN_FINGERPRINT};
 use workload::{Followed, Planner, Workload};
 
@@ -93,19 +94,22 @@ pub fn plan(
     }
     let shortage = room.known().and_then(runner::free_space::shortage);
     let time = estimate::from_archive(std::slice::from_ref(spec), place, user);
-    Ok(PlanRecord {
+    let host = Host::read(&Sources::default());
+    let mut record = PlanRecord {
         tool: record::Tool::this(),
         spec: spec.clone(),
         sizing: specified.sizing.clone(),
         plan,
         followed,
-        shortage: shortage
-            .or_else(|| runner::memory::shortage(spec, &Host::read(&Sources::default()))),
+        shortage: shortage.or_else(|| runner::memory::shortage(spec, &host)),
         room,
         targets,
         time: time.into_iter().next(),
+        expected: Vec::new(),
         process: ProcessTimes::read(&Sources::default()),
-    })
+    };
+    record.expected = Verdict::expected(&record, &host);
+    Ok(record)
 }
 
 fn refuse_long(workload: &Workload) -> Result<(), Error> {

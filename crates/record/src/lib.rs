@@ -49,7 +49,7 @@ pub use observer::ObservedStretch;
 pub use overhead::Overhead;
 pub use partial_record::{Completed, CompletedPart};
 pub use pauses::Pauses;
-pub use plan::{PlanRecord, TimeEstimate, TimeSource};
+pub use plan::{ExpectedReason, PlanRecord, TimeEstimate, TimeSource};
 pub use ranks::{
     ClusterRecord, HostRecord, MissingRank, ObserverPhase, ObserverRecord, RankClock,
     RankClockOffset, RankRecord,

@@ -32,8 +32,29 @@ pub struct PlanRecord {
     pub shortage: Option<String>,
     /// Estimated duration of the run; null if it was not estimated.
     pub time: Option<TimeEstimate>,
+    /// Reasons for which the verdict on the run is expected to be DOUBTFUL or INVALID, the worst
+    /// first.
+    pub expected: Vec<ExpectedReason>,
     /// Resources that this process used for planning.
     pub process: Fact<ProcessTimes>,
+}
+
+/// A reason of the verdict that the plan of a run already shows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ExpectedReason {
+    /// Lasting name of the rule, such as `too-short`.
+    pub rule: String,
+    /// Level of the reason: `doubtful` or `invalid`.
+    pub level: String,
+    /// What the rule will find in the run.
+    pub sentence: String,
+    /// What the user can do.
+    pub advice: String,
+    /// Rate above which the rule applies, in transactions/s; null if it applies at every rate.
+    pub above_per_second: Option<f64>,
+    /// Expected rate of the run, in transactions/s; null if it is not known, or if the rule applies
+    /// at every rate.
+    pub rate_per_second: Option<f64>,
 }
 
 /// Estimated durations of a run's parts, in seconds. A duration is null if the rate from which it
@@ -52,6 +73,9 @@ pub struct TimeEstimate {
     pub load_levels: Option<u64>,
     /// Deleting the pools; 0 if they are kept for a later run.
     pub delete_s: Option<f64>,
+    /// Rate in a closed loop from which durations are estimated, in transactions/s; null if it is
+    /// not known.
+    pub transactions_per_second: Option<f64>,
     /// The run or calibration that supplied the rates, or the reason why no rates are known.
     pub source: TimeSource,
 }

@@ -105,6 +105,7 @@ mod tests {
             transactions_may_end_earlier: false,
             load_levels: None,
             delete_s,
+            transactions_per_second: None,
             source: TimeSource::Run {
                 number: 18,
                 files: None,

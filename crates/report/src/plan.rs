@@ -1,8 +1,10 @@
 //! The plan of a run, as text.
 
-use document::units::{bytes, counted, grouped};
+use document::units::{bound, bytes, counted, grouped, percent, rate};
 use document::{Cell, Document, Number, Table, WIDTH};
-use record::{Action, End, Fact, Note, Phase, PlanRecord, Workers, Workload};
+use record::{
+    Action, End, ExpectedReason, Fact, Note, Phase, PlanRecord, Workers, Workload, share,
+};
 use verdict::summary::{shares, transactions_meant};
 
 use crate::classic;
@@ -57,6 +59,10 @@ pub fn plan(record: &PlanRecord) -> Document {
     if let Some(time) = &record.time {
         document.sentence("Time", estimated::words(time));
     }
+    for (number, reason) in record.expected.iter().enumerate() {
+        let key = if number == 0 { "Verdict" } else { "" };
+        document.sentence(key, bound(&expected(reason)));
+    }
     document.pair(0, "Fingerprint", plan.fingerprint.as_str());
     if let Some(followed) = record.followed {
         let words = format!(
@@ -82,6 +88,29 @@ pub fn plan(record: &PlanRecord) -> Document {
     data(document, record);
     room(document, record);
     whole
+}
+
+/// A reason that the verdict on the run will have, and what the user can do.
+fn expected(reason: &ExpectedReason) -> String {
+    let ExpectedReason {
+        rule,
+        level,
+        sentence,
+        advice,
+        above_per_second,
+        rate_per_second,
+    } = reason;
+    let above = above_per_second.map_or_else(String::new, |above| {
+        let expected = rate_per_second.map_or_else(String::new, |expected| {
+            format!(" (expected: {})", rate(Some(expected)))
+        });
+        format!(
+            " at more than {} transactions/s{expected}",
+            rate(Some(above))
+        )
+    });
+    let level = level.to_uppercase();
+    format!("this run will be {level} ({rule}){above}: {sentence}; {advice}")
 }
 
 /// Adds the number of files that was chosen for a working set. If neither a calibration nor an
@@ -146,8 +175,17 @@ fn transactions(document: &mut Document, record: &PlanRecord) {
     } else {
         grouped(plan.transactions)
     };
+    let tallies = Action::operations().map(|action| plan.tally(Phase::Transactions, action));
+    let performed: u64 = tallies.map(|tally| tally.operations).sum();
+    let part = match plan.nothing {
+        0 => String::new(),
+        nothing => {
+            let fraction = share(nothing, nothing.saturating_add(performed));
+            format!(", {} of all", percent(fraction))
+        }
+    };
     document.below(format!(
-        "{transactions} transactions; {} left out (file at maximum size or pool full)",
+        "{transactions} transactions; {} left out{part} (file at maximum size or pool full)",
         counted(plan.nothing, "operation")
     ));
 }

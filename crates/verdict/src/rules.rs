@@ -11,8 +11,10 @@
 //! nor the steadiness of the run. A partial run is INVALID, and its length and rate are not judged.
 
 use record::run::Record;
+use record::{ExpectedReason, PlanRecord};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use system::Host;
 
 mod ack_log;
 mod allocated_during_run;
@@ -38,6 +40,7 @@ mod outcomes_not_known;
 mod overhead;
 mod partial;
 mod paused;
+mod planned;
 mod pool_changed_size;
 mod processors;
 mod ran_dry;
@@ -63,7 +66,8 @@ mod wrong_names;
 
 pub use self::latency_drift::{LatencyDrift, TimeSpent};
 pub(crate) use self::memory::pool_bytes;
-pub use self::rule::{Level, Rule};
+pub use self::planned::{Occurs, Planned};
+pub use self::rule::{Foreseen, Level, Rule};
 pub use self::seen::{Measured, Seen};
 pub use self::steadiness::Steadiness;
 
@@ -88,6 +92,11 @@ macro_rules! rules {
 
             fn find_all(record: &Record, seen: &Seen) -> Vec<Self> {
                 let found = [$($Rule::find(record, seen).map(Self::$Rule)),*];
+                found.into_iter().flatten().collect()
+            }
+
+            fn foresee_all(planned: &Planned<'_>) -> Vec<Foreseen<Self>> {
+                let found = [$($Rule::foresee(planned).map(|found| found.map(Self::$Rule))),*];
                 found.into_iter().flatten().collect()
             }
 
@@ -194,5 +203,29 @@ impl Verdict {
             reasons,
             seen,
         }
+    }
+
+    /// Returns the reasons that the plan of a run already shows, the worst first. `host` is the
+    /// machine that will perform the run.
+    pub fn expected(record: &PlanRecord, host: &Host) -> Vec<ExpectedReason> {
+        let planned = Planned { record, host };
+        let mut reasons = Reason::foresee_all(&planned);
+        reasons.retain(|found| planned.expects(found.occurs));
+        reasons.sort_by_key(|found| std::cmp::Reverse(found.reason.level()));
+        let expected = |found: Foreseen<Reason>| {
+            let above_per_second = match found.occurs {
+                Occurs::Always => None,
+                Occurs::Above(least) => Some(least),
+            };
+            ExpectedReason {
+                rule: found.reason.name(),
+                level: found.reason.level().name().to_lowercase(),
+                advice: found.reason.advice().to_owned(),
+                sentence: found.sentence,
+                above_per_second,
+                rate_per_second: above_per_second.and_then(|_| planned.rate()),
+            }
+        };
+        reasons.into_iter().map(expected).collect()
     }
 }

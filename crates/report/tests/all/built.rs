@@ -532,6 +532,7 @@ pub fn plan(kept: &Record, workload: Workload) -> PlanRecord {
         targets: targets.cloned().collect(),
         shortage: None,
         time: None,
+        expected: Vec::new(),
         process: Fact::NotApplicable,
     }
 }

@@ -8,6 +8,7 @@ mod golden;
 mod hostile;
 mod lists;
 mod pages;
+mod planned;
 mod ranks;
 mod repeated;
 mod servers;

@@ -6,7 +6,7 @@
 //! each location. *What to do*: use a directory on a disk.
 
 use spec::Durability;
-use system::{Class, Device};
+use system::{Class, Device, Target};
 
 use super::rule::*;
 
@@ -29,21 +29,17 @@ impl Rule for DurabilityInMemory {
     const ADVICE: &str = "use a --target on a disk, or remove --durability";
 
     fn find(record: &Record, _: &Seen) -> Option<Self> {
-        let durability = record.spec.durability;
-        if durability == Durability::None {
-            return None;
-        }
         record.locations.iter().find_map(|location| {
             let target = location.target.known()?;
-            let is_memory = target.class.known() == Some(&Class::Memory);
-            let is_beneath = target.device.known().is_some_and(Device::is_memory);
-            (is_memory || is_beneath).then(|| Self {
-                durability: durability.to_string(),
-                path: location.directory.clone(),
-                place: target.one_line(),
-                is_beneath: !is_memory,
-            })
+            Self::of_target(record.spec.durability, &location.directory, target)
         })
+    }
+
+    fn foresee(planned: &Planned<'_>) -> Option<Foreseen<Self>> {
+        let durability = planned.spec().durability;
+        let mut targets = planned.record.targets.iter();
+        let found = targets.find_map(|target| Self::of_target(durability, &target.path, target))?;
+        Some(Foreseen::new(found, Occurs::Always))
     }
 
     fn level(&self) -> Level {
@@ -61,5 +57,21 @@ impl Rule for DurabilityInMemory {
                 false => "where syncing does nothing",
             }
         )
+    }
+}
+
+impl DurabilityInMemory {
+    fn of_target(durability: Durability, path: &str, target: &Target) -> Option<Self> {
+        if durability == Durability::None {
+            return None;
+        }
+        let is_memory = target.class.known() == Some(&Class::Memory);
+        let is_beneath = target.device.known().is_some_and(Device::is_memory);
+        (is_memory || is_beneath).then(|| Self {
+            durability: durability.to_string(),
+            path: path.to_owned(),
+            place: target.one_line(),
+            is_beneath: !is_memory,
+        })
     }
 }

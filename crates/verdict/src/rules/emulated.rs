@@ -6,6 +6,7 @@
 //! named TCG (`host.emulated`); not judged if it is not certain whether the processors are
 //! emulated. *What to do*: use real or virtualized processors.
 
+use super::planned::is_emulated;
 use super::rule::*;
 
 /// The processors are emulated in software, so times and rates are those of the emulator.
@@ -19,9 +20,12 @@ impl Rule for Emulated {
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let hosts = record.cluster.iter().flat_map(|cluster| &cluster.hosts);
         let mut hosts = std::iter::once(&record.host).chain(hosts.map(|host| &host.host));
-        hosts
-            .any(|host| host.emulated.as_ref().and_then(Fact::known) == Some(&true))
-            .then_some(Self {})
+        hosts.any(is_emulated).then_some(Self {})
+    }
+
+    fn foresee(planned: &Planned<'_>) -> Option<Foreseen<Self>> {
+        let is_emulated = is_emulated(planned.host);
+        is_emulated.then(|| Foreseen::new(Self {}, Occurs::Always))
     }
 
     fn sentence(&self) -> String {

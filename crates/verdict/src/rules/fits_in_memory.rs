@@ -6,6 +6,9 @@
 //! pool, the memory, and the bytes that the device served. *What to do*: use a larger pool, or use
 //! each file only once.
 
+use workload::Action;
+use workload::popularity::Popularity;
+
 use super::memory::{pool_bytes, says_cold};
 use super::rule::*;
 use crate::summary::reads::{self, ReadsServed};
@@ -32,7 +35,8 @@ impl Rule for FitsInMemory {
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let served_by = reads::of_transactions(record);
         let fraction = served_by.as_ref().and_then(ReadsServed::fetched_fraction);
-        if !says_cold(record) || fraction.is_some_and(|fraction| fraction >= reads::COLD_MIN) {
+        if !says_cold(&record.spec) || fraction.is_some_and(|fraction| fraction >= reads::COLD_MIN)
+        {
             return None;
         }
         let cache_bytes = record.host.cache_limit_bytes().into_known()?;
@@ -42,6 +46,28 @@ impl Rule for FitsInMemory {
             pool_bytes,
             cache_bytes,
         })
+    }
+
+    /// If the transactions read as many files as the pools contain, most reads are repeated. With
+    /// the popularity `shuffled`, each file is read once before reads are repeated.
+    fn foresee(planned: &Planned<'_>) -> Option<Foreseen<Self>> {
+        let (spec, plan) = (planned.spec(), &planned.record.plan);
+        let mix = spec.workload.mix();
+        let is_shuffled = mix.is_some_and(|mix| mix.popularity == Popularity::Shuffled);
+        let reads = planned.operations(Phase::Transactions, Action::moves_bytes_in);
+        if !says_cold(spec) || is_shuffled || reads == 0 {
+            return None;
+        }
+        let cache_bytes = planned.cache_bytes()?;
+        let pool_bytes = plan.tally(Phase::Prepare, Action::Create).bytes;
+        let repeated = planned.files() as f64 * plan.transactions as f64 / reads as f64;
+        let occurs = planned.reaches(repeated)?;
+        let reason = Self {
+            cache: spec.cache.name().to_owned(),
+            pool_bytes,
+            cache_bytes,
+        };
+        (pool_bytes <= cache_bytes).then(|| Foreseen::new(reason, occurs))
     }
 
     fn sentence(&self) -> String {

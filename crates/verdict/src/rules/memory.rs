@@ -1,23 +1,23 @@
 //! The requested cache state and the size of the pool, as several rules need them.
 
 use record::run::Record;
-use spec::Cache;
+use spec::{Cache, RunSpec};
 use workload::{Action, Phase, Work, Workload};
 
 /// Metadata accounts for about this share of the bytes that a device reads. If the device served a
 /// smaller share of the bytes that operations read, it served no contents.
 pub(super) const READS_INVALID: f64 = 0.01;
 
-pub(super) fn says_cold(record: &Record) -> bool {
-    matches!(record.spec.cache, Cache::Cold | Cache::ColdData) && !record.spec.direct
+pub(super) fn says_cold(spec: &RunSpec) -> bool {
+    matches!(spec.cache, Cache::Cold | Cache::ColdData) && !spec.direct
 }
 
 /// Returns the option's value if the run requests that reads come from a device: `direct`, or a
 /// cold cache state.
-pub(super) fn asked_of_device(record: &Record) -> Option<&'static str> {
-    match record.spec.direct {
+pub(super) fn asked_of_device(spec: &RunSpec) -> Option<&'static str> {
+    match spec.direct {
         true => Some("direct"),
-        false => says_cold(record).then(|| record.spec.cache.name()),
+        false => says_cold(spec).then(|| spec.cache.name()),
     }
 }
 

@@ -9,6 +9,8 @@
 //! counters. Other layers that cache (bcache, a controller, a hypervisor's host) are not detected.
 //! *What to do*: `losetup --direct-io=on` on a file system that supports it, or a target on a disk.
 
+use system::Target;
+
 use super::memory::{READS_INVALID, asked_of_device, option};
 use super::rule::*;
 use crate::summary::reads::{self, Behind};
@@ -37,21 +39,25 @@ impl Rule for MemoryBeneath {
     /// below such a loop device read are an upper bound: they include reads of other programs.
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let served_by = reads::of_transactions(record)?;
-        let asked = asked_of_device(record).filter(|_| served_by.read_bytes > 0)?;
+        let asked = asked_of_device(&record.spec).filter(|_| served_by.read_bytes > 0)?;
         record.locations.iter().find_map(|location| {
             let target = location.target.known()?;
-            let device = target.device.known()?;
-            let in_memory = Behind::of_target(target) == Fact::Known(Behind::Memory);
-            let caching = device.caching_loop().filter(|_| !in_memory);
-            (in_memory || caching.is_some()).then(|| Self {
-                asked: asked.to_owned(),
-                path: location.directory.clone(),
-                place: target.one_line(),
-                loop_device: caching.map(|device| device.name.clone()),
-                device_bytes: caching.and_then(|_| served_by.beneath_loop_bytes.known().copied()),
-                read_bytes: served_by.read_bytes,
-            })
+            let bytes = (
+                served_by.beneath_loop_bytes.known().copied(),
+                served_by.read_bytes,
+            );
+            Self::of_target(asked, &location.directory, target, bytes)
         })
+    }
+
+    /// The bytes that devices below a loop device read are not known before a run.
+    fn foresee(planned: &Planned<'_>) -> Option<Foreseen<Self>> {
+        let read_bytes = planned.bytes_read();
+        let asked = asked_of_device(planned.spec()).filter(|_| read_bytes > 0)?;
+        let mut targets = planned.record.targets.iter();
+        let found = targets
+            .find_map(|target| Self::of_target(asked, &target.path, target, (None, read_bytes)))?;
+        Some(Foreseen::new(found, Occurs::Always))
     }
 
     fn level(&self) -> Level {
@@ -85,5 +91,28 @@ impl Rule for MemoryBeneath {
             None => "use a --target on a disk",
             Some(_) => "give the loop device direct I/O (losetup --direct-io=on)",
         }
+    }
+}
+
+impl MemoryBeneath {
+    /// Checks one target. `bytes` are those that the devices below a loop device read, and those
+    /// that the reads returned.
+    fn of_target(
+        asked: &str,
+        path: &str,
+        target: &Target,
+        (device_bytes, read_bytes): (Option<u64>, u64),
+    ) -> Option<Self> {
+        let device = target.device.known()?;
+        let in_memory = Behind::of_target(target) == Fact::Known(Behind::Memory);
+        let caching = device.caching_loop().filter(|_| !in_memory);
+        (in_memory || caching.is_some()).then(|| Self {
+            asked: asked.to_owned(),
+            path: path.to_owned(),
+            place: target.one_line(),
+            loop_device: caching.map(|device| device.name.clone()),
+            device_bytes: device_bytes.filter(|_| caching.is_some()),
+            read_bytes,
+        })
     }
 }

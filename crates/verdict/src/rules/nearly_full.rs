@@ -4,7 +4,8 @@
 //! space (`fill_fraction`) plus its part of the pool's contents. File systems in memory are not
 //! judged. *What to do*: use a smaller pool or a larger file system.
 
-use system::Class;
+use system::{Class, Target};
+use workload::Action;
 
 use super::memory::pool_bytes;
 use super::rule::*;
@@ -40,16 +41,25 @@ impl Rule for NearlyFull {
         };
         record.locations.iter().find_map(|location| {
             let target = location.target.known()?;
-            let (filled, space) = (target.fill_fraction.known()?, target.space.known()?);
             let pool = added as f64 * f64::from(location.weight) / weights.max(1) as f64;
-            let taken = pool / (*space.total_bytes.known()?).max(1) as f64;
-            let fraction = (filled + taken).min(1.0);
-            let is_judged = target.class != Fact::Known(Class::Memory) && fraction > MAX;
-            is_judged.then(|| Self {
-                path: location.directory.clone(),
-                fraction,
-            })
+            Self::of_target(&location.directory, target, pool)
         })
+    }
+
+    fn foresee(planned: &Planned<'_>) -> Option<Foreseen<Self>> {
+        let weights = planned.spec().workload.location_weights();
+        let all: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
+        let plan = &planned.record.plan;
+        let added = match planned.spec().keeping.reuse {
+            true => 0,
+            false => plan.tally(Phase::Prepare, Action::Create).bytes,
+        };
+        let mut targets = planned.record.targets.iter().zip(weights);
+        let found = targets.find_map(|(target, weight)| {
+            let pool = added as f64 * f64::from(*weight) / all.max(1) as f64;
+            Self::of_target(&target.path, target, pool)
+        })?;
+        Some(Foreseen::new(found, Occurs::Always))
     }
 
     fn sentence(&self) -> String {
@@ -59,5 +69,19 @@ impl Rule for NearlyFull {
             percent(self.fraction),
             percent(MAX)
         )
+    }
+}
+
+impl NearlyFull {
+    /// Checks one target. `pool_bytes` is the part of the pool that is added to it.
+    fn of_target(path: &str, target: &Target, pool_bytes: f64) -> Option<Self> {
+        let (filled, space) = (target.fill_fraction.known()?, target.space.known()?);
+        let taken = pool_bytes / (*space.total_bytes.known()?).max(1) as f64;
+        let fraction = (filled + taken).min(1.0);
+        let is_judged = target.class != Fact::Known(Class::Memory) && fraction > MAX;
+        is_judged.then(|| Self {
+            path: path.to_owned(),
+            fraction,
+        })
     }
 }

@@ -49,18 +49,62 @@ impl Rule for PoolChangedSize {
         pools.find_map(|phases| Self::of_pool(&phases, is_balanced))
     }
 
+    /// The plan contains the files at the end if a number of transactions ends the run. Otherwise
+    /// the number of transactions after which the pool has changed too much is estimated.
+    fn foresee(planned: &Planned<'_>) -> Option<Foreseen<Self>> {
+        let (spec, plan) = (planned.spec(), &planned.record.plan);
+        // The size of such a pool will not be known.
+        if spec.keeping.reuse && spec.keeping.keep {
+            return None;
+        }
+        let count = |is_one: &dyn Fn(Option<bool>) -> bool| {
+            planned.operations(Phase::Transactions, |action| is_one(action.changes_count()))
+        };
+        let all = count(&|_| true);
+        let [created, deleted] =
+            [true, false].map(|is_creation| count(&|changes| changes == Some(is_creation)));
+        if created == all || deleted == all {
+            return None;
+        }
+        let files = planned.files();
+        let change = created.abs_diff(deleted) as f64;
+        let limit = files as f64 * MAX;
+        let is_balanced = is_balanced(&spec.workload.work);
+        let reason = Self {
+            files_before: files,
+            files_after: files.saturating_add(created).saturating_sub(deleted),
+            is_balanced,
+        };
+        if planned.is_exact() {
+            return (change > limit).then(|| Foreseen {
+                sentence: reason.changed(["grows", "shrinks"]),
+                reason,
+                occurs: Occurs::Always,
+            });
+        }
+        // n random draws change the pool by about the square root of n.
+        let of_plan = match is_balanced {
+            true => limit * limit / (created as f64 + deleted as f64),
+            false => limit / change,
+        };
+        let occurs = planned.reaches(of_plan * plan.transactions as f64)?;
+        let what = match is_balanced {
+            true => "random creations and deletions change",
+            false => "creations and deletions change",
+        };
+        Some(Foreseen {
+            sentence: format!(
+                "{what} the pool of {} by more than {}",
+                counted(files, "file"),
+                percent(MAX)
+            ),
+            reason,
+            occurs,
+        })
+    }
+
     fn sentence(&self) -> String {
-        format!(
-            "the pool {} from {} to {}, at most {} of change",
-            if self.files_after > self.files_before {
-                "grew"
-            } else {
-                "shrank"
-            },
-            counted(self.files_before, "file"),
-            grouped(self.files_after),
-            percent(MAX)
-        )
+        self.changed(["grew", "shrank"])
     }
 
     fn advice(&self) -> &'static str {
@@ -72,6 +116,20 @@ impl Rule for PoolChangedSize {
 }
 
 impl PoolChangedSize {
+    fn changed(&self, [grew, shrank]: [&str; 2]) -> String {
+        format!(
+            "the pool {} from {} to {}, at most {} of change",
+            if self.files_after > self.files_before {
+                grew
+            } else {
+                shrank
+            },
+            counted(self.files_before, "file"),
+            grouped(self.files_after),
+            percent(MAX)
+        )
+    }
+
     /// Checks one pool. `phases` contains the phases that used this pool.
     fn of_pool(phases: &[&PhaseRecord], is_balanced: bool) -> Option<Self> {
         let of = |phase| phases.iter().filter(move |record| record.phase == phase);

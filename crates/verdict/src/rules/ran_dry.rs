@@ -32,6 +32,28 @@ impl Rule for RanDry {
         })
     }
 
+    fn foresee(planned: &Planned<'_>) -> Option<Foreseen<Self>> {
+        let plan = &planned.record.plan;
+        let why = match plan.end {
+            End::Complete => return None,
+            End::OutOfReach => "this edition's generator can reach none of the remaining files",
+            End::NothingPossible => "a worker can perform none of its operations any more",
+            End::OutOfFiles => "the pool runs dry",
+        };
+        let transactions = plan.transactions;
+        Some(Foreseen {
+            sentence: format!(
+                "the run ends early, after {} transactions, because {why}",
+                grouped(transactions)
+            ),
+            reason: Self {
+                end: plan.end,
+                transactions,
+            },
+            occurs: planned.reaches(transactions as f64)?,
+        })
+    }
+
     fn sentence(&self) -> String {
         let why = match self.end {
             End::OutOfReach => "this edition's generator can reach none of the remaining files",

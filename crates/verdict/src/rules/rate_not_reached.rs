@@ -8,6 +8,7 @@
 //! failed or were skipped. *Evidence*: the transactions completed until the first worker was done.
 //! *What to do*: use a lower `--rate` or more workers.
 
+use record::TimeSource;
 use spec::Pace;
 use workload::arrivals::ArrivalProcess;
 
@@ -64,6 +65,34 @@ impl Rule for RateNotReached {
         is_missed.then(|| Self {
             requested: per_second,
             achieved: until.done.per_second.unwrap_or(0.0),
+        })
+    }
+
+    /// Compares the requested rate with that of an earlier run, or of the calibration, in a closed
+    /// loop.
+    fn foresee(planned: &Planned<'_>) -> Option<Foreseen<Self>> {
+        let requested = planned.spec().drive.rate()?;
+        let achieved = planned.closed_loop_rate()?;
+        let by = match &planned.record.time.as_ref()?.source {
+            TimeSource::Run { number, .. } => format!("run {number}"),
+            TimeSource::Calibration => "the calibration".to_owned(),
+            TimeSource::Nothing(_) => return None,
+        };
+        let is_missed = achieved < requested * MIN && !planned.is_sweep();
+        is_missed.then(|| Foreseen {
+            sentence: format!(
+                "{by} achieved {} transactions/s in a closed loop, and this run offers {} ({}, at \
+                 least {})",
+                rate(Some(achieved)),
+                rate(Some(requested)),
+                percent(achieved / requested),
+                percent(MIN)
+            ),
+            reason: Self {
+                requested,
+                achieved,
+            },
+            occurs: Occurs::Always,
         })
     }
 

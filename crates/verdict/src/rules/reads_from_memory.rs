@@ -43,10 +43,26 @@ impl Rule for ReadsFromMemory {
             false => served_by.surprise == Some(Surprise::LittleThoughCold),
         };
         (is_less && is_counted).then_some(Self {
-            asked: asked_of_device(record)?.to_owned(),
+            asked: asked_of_device(&record.spec)?.to_owned(),
             device_bytes,
             read_bytes: served_by.read_bytes,
         })
+    }
+
+    /// Memory serves all reads if the file systems of all targets are in memory.
+    fn foresee(planned: &Planned<'_>) -> Option<Foreseen<Self>> {
+        let (spec, targets) = (planned.spec(), &planned.record.targets);
+        let asked = asked_of_device(spec)?;
+        let read_bytes = planned.bytes_read();
+        let mut classes = targets.iter().map(|target| target.class.known());
+        let is_memory = !targets.is_empty() && classes.all(|class| class == Some(&Class::Memory));
+        let is_judged = spec.direct || spec.engine.uses_page_cache();
+        let reason = Self {
+            asked: asked.to_owned(),
+            device_bytes: 0,
+            read_bytes,
+        };
+        (is_memory && is_judged && read_bytes > 0).then(|| Foreseen::new(reason, Occurs::Always))
     }
 
     fn level(&self) -> Level {

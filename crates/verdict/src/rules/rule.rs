@@ -9,6 +9,7 @@ pub(super) use serde::{Deserialize, Serialize};
 pub(super) use system::Fact;
 pub(super) use workload::Phase;
 
+pub(super) use super::planned::{Occurs, Planned};
 pub(super) use super::seen::Seen;
 
 /// How reliable a run's numbers are.
@@ -43,6 +44,36 @@ impl Level {
     }
 }
 
+/// A reason that the plan of a run already shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Foreseen<R> {
+    pub reason: R,
+    /// What the rule will find: a clause without a period, with its limit.
+    pub sentence: String,
+    pub occurs: Occurs,
+}
+
+impl<R: Rule> Foreseen<R> {
+    /// Creates a reason whose sentence is the same before and after the run.
+    pub(super) fn new(reason: R, occurs: Occurs) -> Self {
+        Self {
+            sentence: reason.sentence(),
+            reason,
+            occurs,
+        }
+    }
+}
+
+impl<R> Foreseen<R> {
+    pub(super) fn map<S>(self, to: impl FnOnce(R) -> S) -> Foreseen<S> {
+        Foreseen {
+            reason: to(self.reason),
+            sentence: self.sentence,
+            occurs: self.occurs,
+        }
+    }
+}
+
 /// A rule of the verdict. A value of the type is a reason: what the rule found in a run, with its
 /// numbers. The module documentation of a rule's file is the rule's paragraph in
 /// `docs/specification.md`.
@@ -56,6 +87,11 @@ pub trait Rule: Sized {
 
     /// Checks a record; returns `None` if the rule does not apply.
     fn find(record: &Record, seen: &Seen) -> Option<Self>;
+
+    /// Checks the plan of a run; returns `None` if it does not show that the rule will apply.
+    fn foresee(_: &Planned<'_>) -> Option<Foreseen<Self>> {
+        None
+    }
 
     fn level(&self) -> Level {
         Self::LEVEL

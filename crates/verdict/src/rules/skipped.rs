@@ -43,6 +43,20 @@ impl Rule for Skipped {
         })
     }
 
+    /// The share of transactions that end by time depends on their number, which is not known.
+    fn foresee(planned: &Planned<'_>) -> Option<Foreseen<Self>> {
+        let skipped = planned.record.plan.skipped;
+        let operations = planned.operations(Phase::Transactions, |_| true);
+        let all = operations.saturating_add(skipped.total());
+        let reason = Self {
+            skipped,
+            operations,
+            fraction: share(skipped.total(), all),
+        };
+        let is_found = reason.fraction > MAX && planned.is_exact() && !planned.is_sweep();
+        is_found.then(|| Foreseen::new(reason, Occurs::Always))
+    }
+
     fn level(&self) -> Level {
         Level::invalid_if(self.fraction > INVALID)
     }

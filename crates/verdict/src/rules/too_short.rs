@@ -8,6 +8,7 @@
 //! the operations of the measured segment; with `--transactions 0`, of the preparation. *What to
 //! do*: use `--for 10s` or more `--transactions`; for a preparation, use more files.
 
+use spec::Stop;
 use workload::Workload;
 
 use super::rule::*;
@@ -48,15 +49,68 @@ impl Rule for TooShort {
             ns,
             operations,
         } = seen.measured?;
-        // A hundredth less is accepted. A worker's measurement begins between two of its
-        // transactions, so the measured time may be slightly too short.
-        let is_short = ns < MIN_NS / 100 * 99 || operations < OPERATIONS_MIN;
+        // A worker's measurement begins between two of its transactions, so the measured time may
+        // be slightly too short.
+        let is_short = is_short(ns) || operations < OPERATIONS_MIN;
         is_short.then_some(Self {
             phase,
             measured_ns: ns,
             operations,
             is_counted: record.spec.workload.transactions() != Workload::ENDLESS,
         })
+    }
+
+    /// The time of a requested number of transactions follows from the rate.
+    fn foresee(planned: &Planned<'_>) -> Option<Foreseen<Self>> {
+        let spec = planned.spec();
+        if planned.is_sweep() {
+            return None;
+        }
+        let phase = match spec.workload.transactions() {
+            0 => Phase::Prepare,
+            _ => Phase::Transactions,
+        };
+        let operations = planned.operations(phase, |_| true);
+        let measured = |measured_ns| Self {
+            phase,
+            measured_ns,
+            operations,
+            is_counted: planned.requested().is_some(),
+        };
+        if planned.requested().is_some() && operations < OPERATIONS_MIN {
+            let operations = counted(operations, "operation");
+            return Some(Foreseen {
+                sentence: format!("{operations}, at least {OPERATIONS_MIN}"),
+                reason: measured(MIN_NS),
+                occurs: Occurs::Always,
+            });
+        }
+        if phase == Phase::Prepare {
+            if spec.keeping.reuse {
+                return None;
+            }
+            let ns = nanoseconds(planned.record.time.as_ref()?.prepare_s?);
+            return is_short(ns).then(|| Foreseen::new(measured(ns), Occurs::Always));
+        }
+        if let Stop::After(length) = spec.drive.stop {
+            let ns = nanoseconds(length.as_secs_f64());
+            if is_short(ns) {
+                return Some(Foreseen::new(measured(ns), Occurs::Always));
+            }
+        }
+        let all = planned.requested()?;
+        let warm_up_s = spec.drive.warm_up.as_secs_f64();
+        let occurs = Occurs::Above(all / (warm_up_s + MIN_NS as f64 / 1e9));
+        let Some(rate) = planned.rate() else {
+            let min = MIN_NS / 1_000_000_000;
+            return Some(Foreseen {
+                sentence: format!("less than {min} s measured"),
+                reason: measured(MIN_NS - 1),
+                occurs,
+            });
+        };
+        let ns = nanoseconds(all / rate - warm_up_s);
+        is_short(ns).then(|| Foreseen::new(measured(ns), occurs))
     }
 
     fn level(&self) -> Level {
@@ -106,4 +160,14 @@ impl Rule for TooShort {
             _ => "use a longer --for",
         }
     }
+}
+
+/// Whether a measured time is too short. A hundredth less is accepted.
+fn is_short(ns: u64) -> bool {
+    ns < MIN_NS / 100 * 99
+}
+
+/// Converts seconds to nanoseconds; the result is 0 for negative times.
+fn nanoseconds(seconds: f64) -> u64 {
+    (seconds * 1e9) as u64
 }
