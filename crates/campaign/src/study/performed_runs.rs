@@ -89,9 +89,9 @@ impl PerformedRuns<'_> {
         !tables.is_empty() && tables.iter().all(is_narrow)
     }
 
-    /// Returns the verdicts of a repetition with `until` that ends after this block because too many
-    /// runs are INVALID, and the number of its last INVALID run in the archive. Its interval would
-    /// probably not become narrow enough, because INVALID runs are excluded from it.
+    /// Returns the verdicts of a repetition with `until` that ends after this block because too
+    /// many runs are INVALID, and the number of its last INVALID run in the archive. Its interval
+    /// would probably not become narrow enough, because INVALID runs are excluded from it.
     pub fn too_many_invalid_after(&self, block: u32) -> Option<(VerdictCounts, Option<u64>)> {
         if self.course.design.until.is_none() || !self.course.is_repetition() {
             return None;

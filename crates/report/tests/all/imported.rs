@@ -47,7 +47,8 @@ pub fn import(bytes: &[u8]) -> bool {
         document::text(&list::document(&entries), document::WIDTH)
             .lines()
             .count(),
-        2
+        // A line below the list explains the mark of a sweep.
+        2 + usize::from(entries[0].headline.is_sweep)
     );
     assert_eq!(list::markdown(&entries).lines().count(), 3);
     true

@@ -178,11 +178,18 @@ fn repetition_leaves_out_the_options_for_single_runs_of_an_earlier_run() {
         assert!(record.study.is_some() && !record.spec.keeping.keep);
     }
     drop(archive);
-    lab.answer(&format!(
-        "run {words} --warm-up 0s --sweep workers=1,2 --target b"
-    ));
-    lab.row("run --like last --repeat 2 --target b | 2 | --like names a load sweep");
-    lab.row("run --like last --repeat 2 --keep --target b | 2 | --keep is for a single run");
+    let sweep = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../verdict/tests/versions/1-sweep.json"
+    );
+    for [words, told] in table(
+        "
+            --repeat 2 --target b | --like names a load sweep
+            --repeat 2 --keep --target b | --keep is for a single run
+            ",
+    ) {
+        lab.row(&format!("run --like {sweep} {words} | 2 | {told}"));
+    }
 }
 
 #[test]

@@ -67,12 +67,11 @@ fn first_done(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
         Phase::Prepare | Phase::Delete => (worker.operations, phase.tried().0),
     };
     let least = match (scope.has_ranks(), &phase.workers[..]) {
-        (false, [_]) => all,
-        _ if phase.is_all_measured() => own,
-        // `done` is the published progress of all workers minus their transactions outside of the
-        // measured segments. Every other worker may have counted one of these transactions without
-        // publishing it yet: it takes the next segment only at its next transaction or completion.
-        (_, workers) => own.saturating_sub(workers.len() as u64 - 1),
+        (false, [_]) if phase.is_all_measured() => all,
+        // `done` is the published progress of all workers. Each worker may have performed one
+        // transaction that it had not yet published, or that it had not yet counted as outside of
+        // the measured segments.
+        (_, workers) => own.saturating_sub(workers.len() as u64),
     };
     at.within(".done", first.done, least..=all, "of the workers");
 }
