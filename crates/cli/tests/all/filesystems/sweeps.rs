@@ -8,7 +8,8 @@ use crate::mounted::{self, Mounted};
 use crate::runs::Run;
 use crate::support::{FileSystem, names};
 
-const SWEEP_STEPS: &str = "--mix read=1 --files 100 --size 100KiB --warm-up 0s --for 10s";
+const SWEEP_STEPS: &str =
+    "--mix read=1 --files 100 --size 100KiB --think 2ms --warm-up 0s --for 10s";
 
 fn record(output: &str) -> Record {
     Record::from_json(output).unwrap_or_else(|error| panic!("{error}: {output}"))
