@@ -113,19 +113,12 @@ fn response_times_include_a_stall_for_all_operations_due_in_it() {
         let what = format!("depth {depth}: response {response:?}, service {service:?}");
         // At 200 operations per second for 3 s, 30 of 600 operations are above the 95th percentile:
         // those due in the first 150 ms of the stall. The stall lasts 500 ms, so the percentile is
-        // about 500 - 150 = 350 ms.
-        ran.assert(
-            beyond(response.p95, 300) && !beyond(response.p95, 420),
-            &what,
-        );
-        ran.assert(
-            beyond(response.p90, 150) && !beyond(response.p90, 280),
-            &what,
-        );
-        ran.assert(
-            beyond(response.max, 490) && !beyond(response.max, 650),
-            &what,
-        );
+        // at least about 500 - 150 = 350 ms; pauses of a busy machine add to it.
+        ran.assert(beyond(response.p95, 300), &what);
+        ran.assert(beyond(response.p90, 150), &what);
+        ran.assert(beyond(response.max, 490), &what);
+        // Operations that were due before and after the stall are not delayed by it.
+        ran.assert(!beyond(response.p50, 100), &what);
         ran.assert(!beyond(service.p95, 100), &what);
         ran.assert(beyond(service.max, 490), &what);
     }
