@@ -74,8 +74,8 @@ fn of_phases(document: &mut Document, phases: &[(&PhaseSummary, &MachineSummary)
     ];
     document.table(Table::of(1, &columns, phases));
     document.note(
-        "percent of one processor; others include kernel threads and system calls; the verdict's \
-         shares are percent of all processors, and count other programs in user mode only",
+        "percent of one processor; the verdict counts others in user mode, in percent of all \
+         processors",
     );
 }
 
