@@ -161,6 +161,27 @@ actions! {
     /// Remove an empty directory that `mkdir` has created.
     RemoveDirectory = 23, "rmdir": Some(Kind::RemoveDirectory), on Directory, more_files None,
         comes_as [MakeDirectory, RemoveDirectory];
+    /// Request the attributes of a name that does not exist, in the directory of a file.
+    StatMissing = 24, "stat-missing": Some(Kind::StatMissing), on File, more_files None,
+        comes_as [StatMissing];
+    /// Open a name that does not exist, in the directory of a file.
+    OpenMissing = 25, "open-missing": Some(Kind::OpenMissing), on File, more_files None,
+        comes_as [OpenMissing];
+    /// Try to create a directory that `mkdir` has created, as `mkdir -p` does.
+    MakeDirectoryExisting = 26, "mkdir-existing": Some(Kind::MakeDirectoryExisting), on Directory,
+        more_files None, comes_as [MakeDirectoryExisting, MakeDirectory];
+    /// Open a file and close it again.
+    OpenClose = 27, "open-close": Some(Kind::OpenClose), on File, more_files None,
+        comes_as [OpenClose];
+    /// Read a whole file through a mapping into memory.
+    ReadMapped = 28, "read-mmap": Some(Kind::ReadMapped), on File, more_files None,
+        comes_as [ReadMapped];
+    /// Lock a whole file exclusively and unlock it.
+    Lock = 29, "lock": Some(Kind::Lock), on File, more_files None, comes_as [Lock];
+    /// Create a new file as a copy of a file, which the kernel makes (copy_file_range).
+    Copy = 30, "copy": Some(Kind::Copy), on File, more_files Some(true), comes_as [Copy];
+    /// Create a new file that shares the blocks of a file (FICLONE).
+    Clone = 31, "clone": Some(Kind::Clone), on File, more_files Some(true), comes_as [Clone];
 }
 
 impl Action {

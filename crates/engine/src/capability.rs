@@ -41,6 +41,10 @@ words! {
         Links = "links",
         /// Setting and reading extended attributes.
         ExtendedAttributes = "extended attributes",
+        /// Open files: opening without reading, mapping into memory, and locks.
+        Descriptors = "open files",
+        /// Copies and clones of files, without moving their contents to the worker.
+        Copies = "copies",
         /// Eviction of contents from a page cache.
         Cache = "cache",
     }

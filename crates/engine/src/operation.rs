@@ -356,6 +356,86 @@ operations! {
             Close.always()
     ];
 
+    /// Request the attributes of a name that does not exist.
+    StatMissing = "stat a missing name" {
+        /// The name, which must not exist; if it exists, the operation fails.
+        name: Name<'a>,
+    } changes: false, needs: Names, bytes: None, steps: [
+        Stat.said("`fstatat`, which must answer ENOENT")
+    ];
+
+    /// Open a name that does not exist.
+    OpenMissing = "open a missing name" {
+        /// The name, which must not exist; if it exists, the operation fails.
+        name: Name<'a>,
+    } changes: false, needs: Names, bytes: None, steps: [
+        Open.said("to read, which must answer ENOENT")
+    ];
+
+    /// Try to create a directory that already exists, as `mkdir -p` does.
+    MakeDirectoryExisting = "make an existing directory" {
+        /// The name of the directory; if it does not exist, the operation fails.
+        name: Name<'a>,
+    } changes: false, needs: Names, bytes: None, steps: [
+        MakeDirectory.said("must answer EEXIST")
+    ];
+
+    /// Open a file and close it again.
+    OpenClose = "open and close" {
+        /// The name of the file, which must exist.
+        name: Name<'a>,
+    } changes: false, needs: Descriptors, bytes: None, steps: [Open.said("to read"),
+        Close.always()];
+
+    /// Read a whole file of `bytes` bytes through a mapping into memory.
+    ReadMapped = "read by mmap" {
+        /// The name of the file, which must exist.
+        name: Name<'a>,
+        /// The file's expected size; a shorter file is a failure.
+        bytes: u64,
+    } changes: false, needs: Descriptors, bytes: Read, steps: [
+        Open.always(), Map.said("`mmap`, one byte of each page is read, `munmap`; an empty file \
+            is not mapped"), Close.always()
+    ];
+
+    /// Lock a whole file exclusively, and unlock it. Other operations that lock the file wait.
+    Lock = "lock" {
+        /// The name of the file, which must exist.
+        name: Name<'a>,
+    } changes: false, needs: Descriptors, bytes: None, steps: [
+        Open.said("to write, without truncation"),
+        Lock.said("`fcntl`, `F_OFD_SETLKW`: the whole file, exclusive"),
+        Unlock.said("`fcntl`, `F_OFD_SETLK`"), Close.always()
+    ];
+
+    /// Create a new file with the contents of another one, which the kernel copies.
+    Copy = "copy" {
+        /// The name of the new file, which must not exist.
+        name: Name<'a>,
+        /// The name of the file to copy, which must exist.
+        from: Name<'a>,
+        /// The size of the file to copy; a shorter file is a failure.
+        bytes: u64,
+    } changes: true, needs: Copies, bytes: None, steps: [
+        Open.said("the file to read, and the new file, exclusive"),
+        Copy.said("`copy_file_range`, until all bytes are copied"), Sync.if_synced(),
+        Close.said("both files"), SyncDirectory.if_synced().by("of the new name")
+    ];
+
+    /// Create a new file that shares the blocks of another one until either is changed.
+    Clone = "clone" {
+        /// The name of the new file, which must not exist.
+        name: Name<'a>,
+        /// The name of the file to clone, which must exist.
+        from: Name<'a>,
+        /// The size of the file to clone.
+        bytes: u64,
+    } changes: true, needs: Copies, bytes: None, steps: [
+        Open.said("the file to read, and the new file, exclusive"),
+        Clone.said("`ioctl`, `FICLONE`"), Sync.if_synced(),
+        Close.said("both files"), SyncDirectory.if_synced().by("of the new name")
+    ];
+
     /// Evict a file's contents from the page cache, except for pages that are not yet on the
     /// device.
     Evict = "evict" {
@@ -373,6 +453,7 @@ impl<'a> Operation<'a> {
     pub const fn names(&self) -> (Name<'a>, Option<Name<'a>>) {
         match *self {
             Self::Rename { name, to } | Self::Link { name, to } => (name, Some(to)),
+            Self::Copy { name, from, .. } | Self::Clone { name, from, .. } => (from, Some(name)),
             Self::Replace {
                 name, temporary, ..
             }

@@ -75,6 +75,16 @@ steps! {
     /// Reads all entries of the directory with getdents64(2); if requested, also the attributes of
     /// each entry.
     List = "list",
+    /// Maps the file into memory, reads all of its pages and unmaps it: mmap(2) and munmap(2).
+    Map = "map",
+    /// Waits for an exclusive lock of the whole file: fcntl(2).
+    Lock = "lock",
+    /// Releases the lock: fcntl(2).
+    Unlock = "unlock",
+    /// Copies all contents in the kernel: one or several copy_file_range(2) calls.
+    Copy = "copy",
+    /// Shares the blocks of another file: ioctl(2) with `FICLONE`.
+    Clone = "clone",
     /// Evicts the contents from the page cache: posix_fadvise(2).
     Evict = "evict",
 }

@@ -108,6 +108,15 @@ impl Reads {
         self.filled = end;
     }
 
+    /// Copies the contents of a whole read, block by block.
+    pub(crate) fn keep(&mut self, content: &[u8]) {
+        for block in content.chunks(self.block) {
+            let at = self.next_block(block.len());
+            self.room(at, at + block.len()).copy_from_slice(block);
+            self.filled(at + block.len());
+        }
+    }
+
     /// Returns the contents of the last read; `None` if contents are not kept.
     pub(crate) fn content(&self) -> Option<&[u8]> {
         let begin = self.memory.begin;

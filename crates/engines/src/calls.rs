@@ -18,6 +18,7 @@ use policy::Policy;
 
 mod attributes;
 mod contents;
+mod copies;
 mod durability;
 mod listing;
 mod names;
@@ -205,6 +206,20 @@ impl<S: System, T: Style> Calls<S, T> {
             }
             Operation::List { name } => self.list(name, false, steps),
             Operation::ListWithStat { name } => self.list(name, true, steps),
+            Operation::StatMissing { name } => self.stat_missing(name, steps),
+            Operation::OpenMissing { name } => self.open_missing(name, steps),
+            Operation::MakeDirectoryExisting { name } => self.make_existing(name, steps),
+            Operation::OpenClose { name } => {
+                self.on_file(name, T::READ, 0, steps, |_, _, _| Ok(()))
+            }
+            Operation::ReadMapped { name, bytes } => self.read_mapped(name, bytes, steps),
+            Operation::Lock { name } => self.lock(name, steps),
+            Operation::Copy { name, from, bytes } => {
+                self.copy(from, name, bytes, Step::Copy, steps)
+            }
+            Operation::Clone { name, from, bytes } => {
+                self.copy(from, name, bytes, Step::Clone, steps)
+            }
             Operation::Evict { name } => self.evict(name, steps),
         }
     }

@@ -15,9 +15,9 @@ pub mod stdio;
 mod acting_user;
 mod buffers;
 mod calls;
-mod direct;
 mod path;
+mod probe;
 mod system;
 
-pub use direct::probe_direct;
 pub use path::PathBuffer;
+pub use probe::{probe_clone, probe_direct};

@@ -267,9 +267,12 @@ pub fn written_names(action: Action, number: u64) -> Vec<WrittenName> {
         Action::Replace | Action::Deliver => {
             vec![(NameKind::Temporary, number), (NameKind::File, number)]
         }
-        Action::Create | Action::Append | Action::Overwrite | Action::Truncate => {
-            vec![(NameKind::File, number)]
-        }
+        Action::Create
+        | Action::Append
+        | Action::Overwrite
+        | Action::Truncate
+        | Action::Copy
+        | Action::Clone => vec![(NameKind::File, number)],
         _ => Vec::new(),
     }
 }

@@ -40,6 +40,8 @@ fn change(action: Action) -> Option<Change> {
     match action {
         Action::Create
         | Action::Deliver
+        | Action::Copy
+        | Action::Clone
         | Action::Link
         | Action::SymbolicLink
         | Action::MakeDirectory => Some(Change::More),

@@ -91,7 +91,7 @@ impl Listings {
             return;
         }
         match intent.action {
-            Action::Create | Action::Deliver => {
+            Action::Create | Action::Deliver | Action::Copy | Action::Clone => {
                 self.change(place, NameKind::File, number, Listing::add)
             }
             Action::MakeDirectory => self.change(place, NameKind::Directory, number, Listing::add),

@@ -206,6 +206,12 @@ impl Namer {
             Action::Delete | Action::RemoveLink | Action::RemoveSymbolicLink => {
                 Operation::Delete { name }
             }
+            Action::StatMissing => Operation::StatMissing { name },
+            Action::OpenMissing => Operation::OpenMissing { name },
+            Action::MakeDirectoryExisting => Operation::MakeDirectoryExisting { name },
+            Action::OpenClose => Operation::OpenClose { name },
+            Action::ReadMapped => Operation::ReadMapped { name, bytes },
+            Action::Lock => Operation::Lock { name },
             Action::SetExtended | Action::GetExtended => extended(intent, name, &mut self.value),
             Action::SymbolicLink | Action::ReadLink => {
                 symbolic_link(intent, name, (&mut self.second, &mut self.target), place)
@@ -267,7 +273,7 @@ fn second_name<'a>(
     place: PlaceOfName<'_>,
 ) -> Operation<'a> {
     let kind = match intent.action {
-        Action::Rename => NameKind::File,
+        Action::Rename | Action::Copy | Action::Clone => NameKind::File,
         Action::Link => NameKind::Link,
         Action::Replace | Action::Deliver => NameKind::Temporary,
         other => unreachable!("{other:?} has one name, or is no operation"),
@@ -280,6 +286,16 @@ fn second_name<'a>(
     match intent.action {
         Action::Rename => Operation::Rename { name, to: second },
         Action::Link => Operation::Link { name, to: second },
+        Action::Copy => Operation::Copy {
+            name,
+            from: second,
+            bytes: intent.bytes,
+        },
+        Action::Clone => Operation::Clone {
+            name,
+            from: second,
+            bytes: intent.bytes,
+        },
         Action::Replace => Operation::Replace {
             name,
             temporary: second,

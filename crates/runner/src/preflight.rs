@@ -345,23 +345,44 @@ fn refuse_inability(
             }
         }
     }
-    let is_extended = |action: Action| {
-        action.performs().map(OperationKind::needs) == Some(Capability::ExtendedAttributes)
-    };
-    let wants_extended = |mix: &workload::Mix| mix.weights.actions().any(is_extended);
-    if !nowhere && request.workload.mix().is_some_and(wants_extended) {
-        for directory in directories {
-            if let Err(rustix::io::Errno::OPNOTSUPP) = extended_attribute(directory) {
-                return Err(Refused::Unable(format!(
-                    "cannot use this --mix: the file system of {} does not support extended \
-                     attributes (remove set-xattr and get-xattr, or use another --target)",
-                    directory.display()
-                )));
-            }
-        }
+    if !nowhere {
+        check_actions(request, directories)?;
     }
     ack_log::check(request, directories)?;
     Ok(other_user)
+}
+
+/// Returns an error if the mix has actions that a file system of the targets does not support.
+fn check_actions(request: &RunSpec, directories: &[PathBuf]) -> Result<(), Refused> {
+    let wants = |is_one: fn(Action) -> bool| {
+        let mix = request.workload.mix();
+        mix.is_some_and(|mix| mix.weights.actions().any(is_one))
+    };
+    let is_extended = |action: Action| {
+        action.performs().map(OperationKind::needs) == Some(Capability::ExtendedAttributes)
+    };
+    let unable = |directory: &Path, what: &str, actions: &str| {
+        Err(Refused::Unable(format!(
+            "cannot use this --mix: the file system of {} does not support {what} (remove \
+             {actions}, or use another --target)",
+            directory.display()
+        )))
+    };
+    for directory in directories {
+        let attribute = || extended_attribute(directory);
+        if wants(is_extended) && attribute() == Err(rustix::io::Errno::OPNOTSUPP) {
+            return unable(directory, "extended attributes", "set-xattr and get-xattr");
+        }
+        let lacks = |error: std::io::Error| {
+            rustix::io::Errno::from_io_error(&error) == Some(rustix::io::Errno::OPNOTSUPP)
+        };
+        if wants(|action| action == Action::Clone)
+            && engines::probe_clone(directory).is_err_and(lacks)
+        {
+            return unable(directory, "files that share blocks", "clone");
+        }
+    }
+    Ok(())
 }
 
 fn extended_attribute(directory: &Path) -> Result<(), rustix::io::Errno> {

@@ -54,7 +54,7 @@ impl Ring {
 }
 
 impl Thing {
-    pub(crate) fn intent(self, action: Action) -> Intent {
+    pub fn intent(self, action: Action) -> Intent {
         Intent {
             action,
             place: self.place,

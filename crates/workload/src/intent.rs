@@ -55,7 +55,8 @@ pub struct Intent {
     /// The offset in the file of the first byte that is read or written.
     pub offset_bytes: u64,
     /// For a rename or hard link, the number in the new name. For a symbolic link, the number in
-    /// the name of the file to which the link refers.
+    /// the name of the file to which the link refers. For a copy or clone, the number in the name
+    /// of the file that is copied.
     pub other: u64,
     /// The number that identifies the file under all of its names. Contents are a function of this
     /// number, the version and the offset.

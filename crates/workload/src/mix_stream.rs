@@ -120,13 +120,17 @@ impl MixStream {
         match draft.action {
             Action::Create | Action::Deliver => return self.create(draft.action, draft.think_ns),
             Action::MakeDirectory | Action::RemoveDirectory => return self.directory(&draft),
-            Action::ReadLink => {
-                let links = &self.ring(NameKind::SymbolicLink).things;
-                match links.get(below(draft.pick, links.len() as u64) as usize) {
-                    // The pool contains no symbolic link, so one is created.
-                    None => draft.action = Action::SymbolicLink,
-                    Some(thing) => return read_link(*thing, draft.think_ns),
+            Action::ReadLink | Action::MakeDirectoryExisting => {
+                let things = &self.ring(draft.action.named()).things;
+                if let Some(thing) = things.get(below(draft.pick, things.len() as u64) as usize) {
+                    return asked(thing.intent(draft.action), draft.think_ns);
                 }
+                // The pool contains no symbolic link or no directory, so one is created.
+                if draft.action == Action::MakeDirectoryExisting {
+                    draft.action = Action::MakeDirectory;
+                    return self.directory(&draft);
+                }
+                draft.action = Action::SymbolicLink;
             }
             _ => {}
         }
@@ -158,6 +162,13 @@ impl MixStream {
             Change::Removed => {
                 self.files.remove(position);
                 self.one_less(file.place);
+            }
+            Change::Adds(file) => {
+                if !self.takes_one_more(file.place) {
+                    return skipped(SkipReason::DirectoryFull, draft.think_ns);
+                }
+                self.number = file.number;
+                self.files.push(file);
             }
         }
         intent
@@ -252,10 +263,6 @@ pub fn asked(intent: Intent, think_ns: u64) -> Intent {
 
 pub fn make_directory(thing: Thing, think_ns: u64) -> Intent {
     asked(thing.intent(Action::MakeDirectory), think_ns)
-}
-
-pub fn read_link(thing: Thing, think_ns: u64) -> Intent {
-    asked(thing.intent(Action::ReadLink), think_ns)
 }
 
 impl Stream for MixStream {

@@ -33,7 +33,12 @@ pub enum Change {
     /// The file has a new state, such as another size, version or name.
     Becomes(File),
     Removed,
+    /// The file is unchanged, and the pool also contains this new file.
+    Adds(File),
 }
+
+/// The first of the numbers in names that never exist. New files get lower numbers.
+const MISSING: u64 = 1 << 47;
 
 /// Generates the drafts of one worker of a mix.
 #[derive(Clone, Debug)]
@@ -208,7 +213,10 @@ impl Mixer {
         let has_files = pool.sizes.is_some();
         match action {
             Action::Create | Action::Deliver => has_room,
-            Action::MakeDirectory | Action::RemoveDirectory => has_room || pool.has_extras,
+            Action::MakeDirectory | Action::MakeDirectoryExisting | Action::RemoveDirectory => {
+                has_room || pool.has_extras
+            }
+            Action::Copy | Action::Clone => has_files && has_room,
             Action::Link | Action::SymbolicLink => has_files && (has_room || pool.has_extras),
             Action::ReadLink => pool.has_symbolic_link || (has_files && has_room),
             Action::Append => pool.sizes.is_some_and(|(least, _)| {
@@ -270,7 +278,17 @@ impl Mixer {
     fn change(&self, intent: &mut Intent, draft: &Draft, file: File, fresh: u64) -> Change {
         let size = file.size_bytes;
         match draft.action {
-            Action::Read => intent.bytes = size,
+            Action::Read | Action::ReadMapped => intent.bytes = size,
+            Action::StatMissing | Action::OpenMissing => intent.number |= MISSING,
+            Action::Copy | Action::Clone => {
+                (intent.number, intent.other) = (fresh, file.number);
+                (intent.bytes, intent.size_bytes) = (size, 0);
+                return Change::Adds(File {
+                    number: fresh,
+                    has_extended: false,
+                    ..file
+                });
+            }
             Action::Delete => return Change::Removed,
             Action::ReadRange if size > 0 => {
                 intent.bytes = self.range_sizes.draw(draft.amount).clamp(1, size);
@@ -318,7 +336,11 @@ impl Mixer {
                 });
             }
             Action::SetAttributes => intent.other = draft.amount & 1,
-            Action::Stat | Action::List | Action::ListWithStat => {}
+            Action::Stat
+            | Action::List
+            | Action::ListWithStat
+            | Action::OpenClose
+            | Action::Lock => {}
             _ => {
                 intent.action = Action::Nothing;
                 intent.skip = Some(SkipReason::EmptyFile);

@@ -165,13 +165,22 @@ fn calls_in(ran: &Ran, phase: &str) -> BTreeMap<String, u64> {
     )
 }
 
-/// All operations of mixes except those on extended attributes, which NFS version 3 does not
-/// support.
+/// The operations of mixes that NFS version 3 does not support.
+const LACKS: [&str; 7] = [
+    "set-xattr",
+    "get-xattr",
+    "open-close",
+    "read-mmap",
+    "lock",
+    "copy",
+    "clone",
+];
+
+/// All operations of mixes that NFS version 3 supports.
 fn asked() -> Vec<Action> {
-    let lacks = ["set-xattr", "get-xattr"];
     let asked = Action::operations().filter(|action| action.is_asked_for());
     asked
-        .filter(|action| !lacks.contains(&action.name()))
+        .filter(|action| !LACKS.contains(&action.name()))
         .collect()
 }
 

@@ -8,6 +8,15 @@ use crate::system::System;
 use engine::namespace::DIRECTORY_MODE;
 use engine::{Cause, Errno, Failure, Name, OperationOutcome, Step, Steps};
 
+/// Turns an expected error into success, and success into the error `otherwise`.
+fn expects<A>(expected: Errno, answer: Result<A, Errno>, otherwise: Errno) -> Result<(), Errno> {
+    match answer {
+        Ok(_) => Err(otherwise),
+        Err(errno) if errno == expected => Ok(()),
+        Err(errno) => Err(errno),
+    }
+}
+
 impl<S: System, T: Style> Calls<S, T> {
     #[inline]
     pub(super) fn delete(&mut self, name: Name<'_>, steps: &mut dyn Steps) -> OperationOutcome {
@@ -24,6 +33,46 @@ impl<S: System, T: Style> Calls<S, T> {
             system.mkdir(at(name), DIRECTORY_MODE)
         })?;
         self.sync_directory_of(name, 0, steps)
+    }
+
+    /// Tries to create a directory that exists.
+    pub(super) fn make_existing(
+        &mut self,
+        name: Name<'_>,
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
+        self.step(Step::MakeDirectory, steps, |system| {
+            expects(
+                Errno::EXIST,
+                system.mkdir(at(name), DIRECTORY_MODE),
+                Errno::NOENT,
+            )
+        })
+    }
+
+    pub(super) fn stat_missing(
+        &mut self,
+        name: Name<'_>,
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
+        self.step(Step::Stat, steps, |system| {
+            expects(Errno::NOENT, system.size(at(name)), Errno::EXIST)
+        })
+    }
+
+    pub(super) fn open_missing(
+        &mut self,
+        name: Name<'_>,
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
+        self.step(Step::Open, steps, |system| {
+            let opened = system.open(at(name), T::READ, 0);
+            if let Ok(file) = opened {
+                // The operation fails anyway, because the name exists.
+                let _ = system.close(file);
+            }
+            expects(Errno::NOENT, opened, Errno::EXIST)
+        })
     }
 
     pub(super) fn remove_directory(

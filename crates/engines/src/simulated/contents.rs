@@ -53,6 +53,26 @@ impl State {
         Ok(())
     }
 
+    /// Appends at most `bytes` bytes of a file, from its position on, to another file.
+    pub(super) fn copy(&mut self, from: c_int, to: c_int, bytes: usize) -> Result<usize, Errno> {
+        let node = self.open.get(&from).ok_or(Errno::BADF)?;
+        let at = node.at;
+        let Kind::File(content) = &self.node_of(from)?.kind else {
+            return Err(Errno::ISDIR);
+        };
+        let rest = content.get(at..).unwrap_or_default();
+        let copied = rest[..bytes.min(rest.len())].to_vec();
+        let Kind::File(content) = &mut self.node_of(to)?.kind else {
+            return Err(Errno::ISDIR);
+        };
+        content.extend_from_slice(&copied);
+        if let Some(open) = self.open.get_mut(&from) {
+            open.at += copied.len();
+        }
+        self.truth.copied += 1;
+        Ok(copied.len())
+    }
+
     /// Reads from an open file at `offset`, or at its position if there is no offset.
     pub(super) fn read(
         &mut self,

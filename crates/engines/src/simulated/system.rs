@@ -304,4 +304,40 @@ impl System for SimulatedSystem {
         state.truth.evicted += 1;
         Ok(())
     }
+
+    fn map(&mut self, file: c_int, bytes: usize, each: &mut dyn FnMut(&[u8])) -> Result<(), Errno> {
+        let mut state = self.begin_or_fail(Step::Map)?;
+        let mut content = vec![0; bytes];
+        // Beyond the end of the file there are no pages.
+        if state.read(file, &mut content, Some(0))? < bytes {
+            return Err(Errno::IO);
+        }
+        state.truth.mapped += 1;
+        drop(state);
+        each(&content);
+        Ok(())
+    }
+
+    fn lock(&mut self, file: c_int) -> Result<(), Errno> {
+        let mut state = self.begin_or_fail(Step::Lock)?;
+        state.node_of(file)?;
+        state.truth.locked += 1;
+        Ok(())
+    }
+
+    fn unlock(&mut self, file: c_int) -> Result<(), Errno> {
+        self.begin_or_fail(Step::Unlock)?.node_of(file).map(drop)
+    }
+
+    fn copy(&mut self, from: c_int, to: c_int, bytes: usize) -> Result<usize, Errno> {
+        let (mut state, fault) = self.begin(Step::Copy, bytes);
+        let length = moved(bytes, fault)?;
+        state.copy(from, to, length)
+    }
+
+    fn clone_blocks(&mut self, from: c_int, to: c_int) -> Result<(), Errno> {
+        let mut state = self.begin_or_fail(Step::Clone)?;
+        state.truth.cloned += 1;
+        state.copy(from, to, usize::MAX).map(drop)
+    }
 }

@@ -58,6 +58,13 @@ pub struct Truth {
     /// Writes to files that were opened with `O_DSYNC` or `O_SYNC`.
     pub synchronous_writes: u64,
     pub evicted: u64,
+    /// Number of files mapped into memory.
+    pub mapped: u64,
+    pub locked: u64,
+    /// Number of calls that copied bytes from a file to another one.
+    pub copied: u64,
+    /// Number of files that share the blocks of another one.
+    pub cloned: u64,
     pub bytes_written: u64,
     pub bytes_read: u64,
 }

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 
-use super::{At, Object, System, check, check_long};
+use super::{At, Object, System, check, check_long, mapping};
 use crate::acting_user;
 use engine::namespace::ActingUser;
 use engine::{Errno, Location, OpenError, Settings};
@@ -318,4 +318,38 @@ impl System for KernelCalls {
     fn evict(&mut self, file: c_int) -> Result<(), Errno> {
         rustix::fs::fadvise(opened(file), 0, None, Advice::DontNeed)
     }
+
+    fn map(&mut self, file: c_int, bytes: usize, each: &mut dyn FnMut(&[u8])) -> Result<(), Errno> {
+        mapping::map(opened(file), bytes, each)
+    }
+
+    fn lock(&mut self, file: c_int) -> Result<(), Errno> {
+        set_lock(file, libc::F_OFD_SETLKW, libc::F_WRLCK)
+    }
+
+    fn unlock(&mut self, file: c_int) -> Result<(), Errno> {
+        set_lock(file, libc::F_OFD_SETLK, libc::F_UNLCK)
+    }
+
+    fn copy(&mut self, from: c_int, to: c_int, bytes: usize) -> Result<usize, Errno> {
+        rustix::fs::copy_file_range(opened(from), None, opened(to), None, bytes)
+    }
+
+    fn clone_blocks(&mut self, from: c_int, to: c_int) -> Result<(), Errno> {
+        rustix::fs::ioctl_ficlone(opened(to), opened(from))
+    }
+}
+
+/// Sets a lock of the whole file that belongs to the open file description, so that it excludes
+/// other threads of this process too.
+fn set_lock(file: c_int, command: c_int, kind: c_int) -> Result<(), Errno> {
+    let lock = libc::flock {
+        l_type: kind as libc::c_short,
+        l_whence: libc::SEEK_SET as libc::c_short,
+        l_start: 0,
+        l_len: 0,
+        l_pid: 0,
+    };
+    // SAFETY: the structure outlives the call, which only reads it with these commands.
+    check(unsafe { libc::fcntl(file, command, &raw const lock) })
 }

@@ -28,9 +28,18 @@ fn does_everything<S: Engine>(engine: &S, directory: &Path, block: usize, durabi
     };
     let session = &mut engine.open(&settings).unwrap();
     let mut kinds = Vec::new();
+    // The clone, and the removal of its file, need a file system that shares blocks; a test of the
+    // program performs clones on xfs and btrfs.
+    let shares_blocks = engine.name() == "simulated" || engines::probe_clone(directory).is_ok();
+    let mut is_clone = false;
     for (operation, steps) in work(names) {
         let what = format!("{} {durability}: {operation:?}", engine.name());
         let kind = operation.kind();
+        let follows_clone = std::mem::replace(&mut is_clone, kind == OperationKind::Clone);
+        if !shares_blocks && (is_clone || follows_clone) {
+            kinds.push(kind);
+            continue;
+        }
         let mut listed = steps.clone();
         listed.dedup();
         let list: Vec<Step> = kind.steps().iter().map(|part| part.step).collect();
@@ -44,7 +53,7 @@ fn does_everything<S: Engine>(engine: &S, directory: &Path, block: usize, durabi
             "{what}"
         );
         match operation {
-            Operation::Read { .. } => assert_eq!(
+            Operation::Read { .. } | Operation::ReadMapped { .. } => assert_eq!(
                 session.content(TICKET),
                 Some(&b"abc34567890123456789"[..]),
                 "{what}"
@@ -96,10 +105,19 @@ fn reports_system_errors(session: &mut Box<dyn Session>, names: &Names) {
         (make::truncate(one, 1), Step::Open, ENOENT),
         (make::read_range(one, 0, 1), Step::Open, ENOENT),
         (make::stat(one, None), Step::Stat, ENOENT),
+        (make::stat_missing(five), Step::Stat, EEXIST),
+        (make::open_missing(five), Step::Open, EEXIST),
+        (make::open_close(one), Step::Open, ENOENT),
+        (make::read_mapped(one, 1), Step::Open, ENOENT),
+        (make::lock(one), Step::Open, ENOENT),
+        (make::copy(one, temporary, 1), Step::Open, ENOENT),
+        (make::copy(five, six, 7), Step::Open, EEXIST),
         (make::read_link(one, target), Step::ReadLink, ENOENT),
         (make::evict(one), Step::Open, ENOENT),
         (make::list(one), Step::Open, ENOENT),
         (make::list(five), Step::Open, ENOTDIR),
+        // It creates the directory.
+        (make::make_existing(one), Step::MakeDirectory, ENOENT),
     ];
     for (operation, step, errno) in errors {
         let failure = failed(session, &operation);
@@ -110,6 +128,7 @@ fn reports_system_errors(session: &mut Box<dyn Session>, names: &Names) {
         );
     }
     done(session, &make::delete(temporary));
+    done(session, &make::remove_directory(one));
     reports_wrong_results(session, names);
     // The failed operations changed nothing.
     done(session, &make::read(five, 7));

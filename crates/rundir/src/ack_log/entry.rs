@@ -113,7 +113,9 @@ pub(crate) fn write_begun(
         }
         | Operation::Deliver {
             temporary: second, ..
-        } => {
+        }
+        | Operation::Copy { from: second, .. }
+        | Operation::Clone { from: second, .. } => {
             escape(prefix, to);
             escape(second.relative.to_bytes(), to);
         }
@@ -150,7 +152,12 @@ pub(crate) fn header(header: &Header) -> Result<Vec<u8>, serde_json::Error> {
 
 fn size_after(intent: &Intent) -> u64 {
     match intent.action {
-        Action::Create | Action::Deliver | Action::Replace | Action::Truncate => intent.bytes,
+        Action::Create
+        | Action::Deliver
+        | Action::Replace
+        | Action::Truncate
+        | Action::Copy
+        | Action::Clone => intent.bytes,
         Action::Append => intent.size_bytes + intent.bytes,
         Action::Overwrite => intent.size_bytes.max(intent.bytes),
         Action::Delete => 0,

@@ -151,7 +151,7 @@ impl Replay {
         }
         let key = (entry.location, entry.path.clone());
         let object = match entry.action {
-            Action::Create | Action::Deliver | Action::Replace => {
+            Action::Create | Action::Deliver | Action::Replace | Action::Copy | Action::Clone => {
                 self.object(&entry, Some(after(&entry)))
             }
             _ => match self.names.get(&key).map(|name| &name.acked) {
@@ -160,9 +160,12 @@ impl Replay {
             },
         };
         match entry.action {
-            Action::Create | Action::Deliver | Action::SymbolicLink | Action::MakeDirectory => {
-                self.may(key, May::Made);
-            }
+            Action::Create
+            | Action::Deliver
+            | Action::Copy
+            | Action::Clone
+            | Action::SymbolicLink
+            | Action::MakeDirectory => self.may(key, May::Made),
             Action::Delete
             | Action::RemoveLink
             | Action::RemoveSymbolicLink
@@ -203,7 +206,7 @@ impl Replay {
         *self.acknowledged.entry(action).or_default() += 1;
         let key = (entry.location, entry.path.clone());
         match action {
-            Action::Create | Action::Deliver | Action::Replace => {
+            Action::Create | Action::Deliver | Action::Replace | Action::Copy | Action::Clone => {
                 self.set(key, Acked::File(object), action)
             }
             Action::Delete

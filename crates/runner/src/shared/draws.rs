@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering;
 
 use workload::extras::{Thing, removal};
-use workload::mix_stream::{asked, make_directory, read_link};
+use workload::mix_stream::{asked, make_directory};
 use workload::mixer::{Change, Draft, creation};
 use workload::names::NameKind;
 use workload::pool::File;
@@ -63,18 +63,20 @@ impl SharedSource {
                 *intent = self.directory(flight, &draft);
                 return true;
             }
-            Action::ReadLink => match self.lend(flight, draft.pick) {
-                Some(thing) => {
-                    *intent = read_link(thing, 0);
-                    return true;
-                }
-                // Only writers create links. A reader skips the operation if the pool has no link.
-                None if !self.mixer.creates() => {
-                    *intent = skipped(SkipReason::PoolEmpty);
-                    return true;
-                }
-                None => draft.action = Action::SymbolicLink,
-            },
+            Action::ReadLink | Action::MakeDirectoryExisting => {
+                *intent = match self.lend(flight, draft.action.named(), draft.pick) {
+                    Some(thing) => asked(thing.intent(draft.action), 0),
+                    // Only writers create links and directories. A reader skips the operation if
+                    // the pool has none.
+                    None if !self.mixer.creates() => skipped(SkipReason::PoolEmpty),
+                    None if draft.action == Action::ReadLink => {
+                        draft.action = Action::SymbolicLink;
+                        return self.meet(draft, intent, flight, may_wait);
+                    }
+                    None => self.directory(flight, &draft),
+                };
+                return true;
+            }
             Action::Link | Action::SymbolicLink => {
                 if let Some(removal) = self.remove_link(flight, &draft) {
                     *intent = removal;
@@ -95,8 +97,11 @@ impl SharedSource {
             return true;
         }
         let rank = self.ranks.rank(draft.pick, files);
-        let exclusive =
-            !draft.action.reads() && !matches!(draft.action, Action::Link | Action::SymbolicLink);
+        let leaves_file = matches!(
+            draft.action,
+            Action::Link | Action::SymbolicLink | Action::Copy | Action::Clone
+        );
+        let exclusive = !draft.action.reads() && !leaves_file;
         let clock = &self.clock;
         let now_ns = || clock.now_ns();
         let claimed = self.pool.claim(
@@ -125,12 +130,15 @@ impl SharedSource {
             Action::SymbolicLink => Some(NameKind::SymbolicLink),
             _ => None,
         };
-        if kind.is_some() && !self.pool.takes_one_more(file.place) {
+        let adds = draft.action.changes_count() == Some(true);
+        if (kind.is_some() || adds) && !self.pool.takes_one_more(file.place) {
             self.pool.give_back(claim, Change::None);
             return skipped(SkipReason::DirectoryFull);
         }
         let fresh = match draft.action {
-            Action::Link | Action::SymbolicLink | Action::Rename => self.fresh(),
+            Action::Link | Action::SymbolicLink | Action::Rename | Action::Copy | Action::Clone => {
+                self.fresh()
+            }
             _ => 0,
         };
         let (mut intent, change) = self.mixer.decide(draft, file, fresh);
@@ -155,23 +163,25 @@ impl SharedSource {
                 Held::Linked(claim, kind, thing)
             }
             None => {
-                self.pool.places[file.place as usize].begins(intent.action);
+                if !adds {
+                    self.pool.places[file.place as usize].begins(intent.action);
+                }
                 Held::Claimed(claim, change)
             }
         };
         intent
     }
 
-    /// Takes a symbolic link out of the pool while the link is read, so that no other worker
-    /// removes it.
-    fn lend(&mut self, flight: usize, pick: u64) -> Option<Thing> {
-        let mut links = self.pool.ring(NameKind::SymbolicLink);
-        if links.is_empty() {
+    /// Takes a symbolic link or a directory out of the pool while an operation uses it, so that no
+    /// other worker removes it.
+    fn lend(&mut self, flight: usize, kind: NameKind, pick: u64) -> Option<Thing> {
+        let mut things = self.pool.ring(kind);
+        if things.is_empty() {
             return None;
         }
-        let index = below(pick, links.len() as u64) as usize;
-        let thing = links.swap_remove(index);
-        self.held[flight] = Held::Lent(thing);
+        let index = below(pick, things.len() as u64) as usize;
+        let thing = things.swap_remove(index);
+        self.held[flight] = Held::Lent(kind, thing);
         Some(thing)
     }
 

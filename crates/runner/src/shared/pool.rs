@@ -251,7 +251,7 @@ impl SharedPool {
             slot.claims -= 1;
         }
         match change {
-            Change::None => {}
+            Change::None | Change::Adds(_) => {}
             Change::Becomes(file) => slot.file = file.pack(),
             Change::Removed => {
                 let position = slot.position as usize;

@@ -27,8 +27,9 @@ pub(super) enum Held {
     Claimed(Claim, Change),
     /// A claimed file and its new link. The link is published when its creation has completed.
     Linked(Claim, NameKind, Thing),
-    /// A symbolic link that is being read. It returns to the pool when the read has completed.
-    Lent(Thing),
+    /// A symbolic link or a directory that an operation uses without changing it. It returns to the
+    /// pool when the operation has completed.
+    Lent(NameKind, Thing),
     /// A new directory, which is published when its creation has completed.
     Directory(Thing),
     /// An entry that is being removed.
@@ -210,6 +211,12 @@ impl SharedSource {
         }
         match std::mem::replace(&mut self.held[flight], Held::Nothing) {
             Held::New(file) if well => self.pool.publish(file),
+            Held::Claimed(claim, Change::Adds(file)) => {
+                self.pool.give_back(claim, Change::None);
+                if well {
+                    self.pool.publish(file);
+                }
+            }
             Held::Claimed(claim, change) if well => self.pool.give_back(claim, change),
             // After a failed change, the state of the file is unknown, so the file is removed from
             // the pool.
@@ -223,8 +230,8 @@ impl SharedSource {
                     self.pool.ring(kind).push(thing);
                 }
             }
-            // Reading does not change the link, even if the read failed.
-            Held::Lent(thing) => self.pool.ring(NameKind::SymbolicLink).push(thing),
+            // The operation does not change the link or directory, even if it failed.
+            Held::Lent(kind, thing) => self.pool.ring(kind).push(thing),
             Held::Directory(thing) if well => self.pool.ring(NameKind::Directory).push(thing),
             Held::Nothing | Held::New(_) | Held::Directory(_) | Held::Gone => {}
         }

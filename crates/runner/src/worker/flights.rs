@@ -47,9 +47,12 @@ impl Reach {
         let name = (intent.action.named(), intent.number);
         let second = match intent.action {
             Action::List | Action::ListWithStat => return None,
-            Action::Rename | Action::ReadLink | Action::RemoveLink | Action::RemoveSymbolicLink => {
-                (NameKind::File, intent.other)
-            }
+            Action::Rename
+            | Action::ReadLink
+            | Action::RemoveLink
+            | Action::RemoveSymbolicLink
+            | Action::Copy
+            | Action::Clone => (NameKind::File, intent.other),
             Action::Link => (NameKind::Link, intent.other),
             Action::SymbolicLink => (NameKind::SymbolicLink, intent.other),
             _ => name,

@@ -32,7 +32,9 @@ impl Level {
     #[inline]
     pub(super) fn take(&mut self, intent: &Intent) {
         match intent.action {
-            Action::Create | Action::Deliver => self.grow(1, 0, intent.bytes),
+            Action::Create | Action::Deliver | Action::Copy | Action::Clone => {
+                self.grow(1, 0, intent.bytes)
+            }
             Action::Append => self.grow(0, intent.size_bytes, intent.size_bytes + intent.bytes),
             Action::Replace => {
                 // The old and the new file exist at the same time for a moment.

@@ -36,7 +36,12 @@ impl Workload {
                     Action::RemoveDirectory,
                 ]
                 .chunks(2)
-                .filter(|actions| actions.iter().any(|action| mix.weights.get(*action) > 0))
+                .filter(|actions| {
+                    let asked = |action: Action| mix.weights.get(action) > 0;
+                    actions.iter().any(|action| asked(*action))
+                        || (actions.contains(&Action::MakeDirectory)
+                            && asked(Action::MakeDirectoryExisting))
+                })
                 .map(|_| extras)
                 .sum::<u64>();
                 mix.files

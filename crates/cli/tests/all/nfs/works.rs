@@ -5,7 +5,7 @@ use record::{Action, Phase, Role};
 use testkit::number_of;
 
 use super::ganesha::Ganesha;
-use super::{Traffic, asked, is_whole, start, tell, within};
+use super::{LACKS, Traffic, asked, is_whole, start, tell, within};
 use crate::runs::Ran;
 
 fn operations() -> u64 {
@@ -127,9 +127,9 @@ fn every_operation_is_performed_on_a_shared_pool() {
 }
 
 #[test]
-fn mixes_contain_all_operations_except_extended_attributes() {
+fn mixes_contain_all_operations_that_the_protocol_has() {
     let all = Action::operations()
         .filter(|action| action.is_asked_for())
         .count();
-    assert_eq!(asked().len() + 2, all);
+    assert_eq!(asked().len() + LACKS.len(), all);
 }

@@ -54,11 +54,25 @@ impl NfsFlight {
         }
     }
 
+    /// Whether the operation succeeds only if its name does not exist.
+    fn expects_missing(&self) -> bool {
+        matches!(
+            self.kind,
+            OperationKind::StatMissing | OperationKind::OpenMissing
+        )
+    }
+
     fn failed(&mut self, errno: Errno, context: &mut Context<'_>) -> Advanced {
         match (self.stage, errno) {
             (Stage::LookupNew, Errno::NOENT) => return Ok(Next::Call(Stage::Rename)),
             // The entry was removed by another client after it was listed.
             (Stage::LookupEntry, Errno::NOENT) => return Ok(self.next_entry()),
+            (Stage::Lookup, Errno::NOENT) if self.expects_missing() => return Ok(Next::Done),
+            (Stage::MakeDirectory, Errno::EXIST)
+                if self.kind == OperationKind::MakeDirectoryExisting =>
+            {
+                return Ok(Next::Done);
+            }
             // A server may return NFS3ERR_NOENT if an entry of the page is removed while the page
             // is read, so the page is requested again. If the directory itself was removed, the
             // error is NFS3ERR_STALE instead.
@@ -115,6 +129,9 @@ impl NfsFlight {
             },
             Stage::MakeDirectory | Stage::SymbolicLink => {
                 let made = results::made(reader).map_err(garbled)?;
+                if self.kind == OperationKind::MakeDirectoryExisting {
+                    return Err(Cause::System(Errno::NOENT));
+                }
                 if let (Stage::MakeDirectory, Some(handle)) = (self.stage, made) {
                     let Place { location, path, .. } = &self.places[0];
                     context.directories.insert(*location, path, handle);
@@ -152,6 +169,7 @@ impl NfsFlight {
         match self.stage {
             Stage::Directory(number) => self.found_directory(number, handle, attributes, context),
             Stage::LookupNew => Err(Cause::System(Errno::EXIST)),
+            Stage::Lookup if self.expects_missing() => Err(Cause::System(Errno::EXIST)),
             Stage::LookupMade => {
                 self.file = handle;
                 Ok(self.made(context))

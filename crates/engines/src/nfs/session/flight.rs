@@ -189,7 +189,10 @@ impl NfsFlight {
             Operation::SymbolicLink { target, .. } | Operation::ReadLink { target, .. } => {
                 self.content.extend_from_slice(target.to_bytes());
             }
-            Operation::Delete { .. }
+            Operation::StatMissing { .. }
+            | Operation::OpenMissing { .. }
+            | Operation::MakeDirectoryExisting { .. }
+            | Operation::Delete { .. }
             | Operation::Rename { .. }
             | Operation::Link { .. }
             | Operation::MakeDirectory { .. }
@@ -198,6 +201,11 @@ impl NfsFlight {
             | Operation::ListWithStat { .. } => {}
             Operation::SetExtended { .. }
             | Operation::GetExtended { .. }
+            | Operation::OpenClose { .. }
+            | Operation::ReadMapped { .. }
+            | Operation::Lock { .. }
+            | Operation::Copy { .. }
+            | Operation::Clone { .. }
             | Operation::Evict { .. } => {
                 panic!(
                     "{} has no call in NFS version 3: the engine does not support it",
@@ -230,7 +238,9 @@ impl NfsFlight {
                 Stage::Create
             }
             OperationKind::Delete => Stage::Remove,
-            OperationKind::MakeDirectory => Stage::MakeDirectory,
+            OperationKind::MakeDirectory | OperationKind::MakeDirectoryExisting => {
+                Stage::MakeDirectory
+            }
             OperationKind::RemoveDirectory => Stage::RemoveDirectory,
             OperationKind::Rename => Stage::LookupNew,
             OperationKind::SymbolicLink => Stage::SymbolicLink,

@@ -33,10 +33,12 @@ fn calls_of(operation: OperationKind, durability: Durability) -> Vec<u32> {
         OperationKind::Append | OperationKind::Overwrite => with(&[LOOKUP], &[]),
         OperationKind::Read | OperationKind::ReadRange => vec![LOOKUP, READ],
         OperationKind::Delete => vec![REMOVE],
-        OperationKind::MakeDirectory => vec![MKDIR],
+        OperationKind::MakeDirectory | OperationKind::MakeDirectoryExisting => vec![MKDIR],
         OperationKind::RemoveDirectory => vec![RMDIR],
         OperationKind::Truncate | OperationKind::SetAttributes => vec![LOOKUP, SETATTR],
-        OperationKind::Stat => vec![LOOKUP],
+        OperationKind::Stat | OperationKind::StatMissing | OperationKind::OpenMissing => {
+            vec![LOOKUP]
+        }
         OperationKind::Rename => vec![LOOKUP, RENAME],
         OperationKind::Replace => with(&[CREATE], &[RENAME]),
         OperationKind::Deliver => with(&[CREATE], &[LOOKUP, RENAME]),
@@ -45,7 +47,14 @@ fn calls_of(operation: OperationKind, durability: Durability) -> Vec<u32> {
         OperationKind::ReadLink => vec![LOOKUP, READLINK],
         OperationKind::List => vec![READDIR],
         OperationKind::ListWithStat => vec![READDIRPLUS],
-        OperationKind::SetExtended | OperationKind::GetExtended | OperationKind::Evict => vec![],
+        OperationKind::SetExtended
+        | OperationKind::GetExtended
+        | OperationKind::OpenClose
+        | OperationKind::ReadMapped
+        | OperationKind::Lock
+        | OperationKind::Copy
+        | OperationKind::Clone
+        | OperationKind::Evict => vec![],
     }
 }
 
@@ -54,10 +63,9 @@ fn name_of(procedure: u32) -> &'static str {
 }
 
 fn is_supported(operation: &Operation<'_>) -> bool {
-    let kind = operation.kind();
-    kind != OperationKind::SetExtended
-        && kind != OperationKind::GetExtended
-        && kind != OperationKind::Evict
+    // The file `copied` is deleted, but not created.
+    !calls_of(operation.kind(), Durability::None).is_empty()
+        && operation.name().relative.to_bytes() != b"copied"
 }
 
 #[test]

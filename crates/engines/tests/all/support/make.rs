@@ -48,6 +48,38 @@ pub fn stat(name: Name<'_>, bytes: Option<u64>) -> Operation<'_> {
     Operation::Stat { name, bytes }
 }
 
+pub fn stat_missing(name: Name<'_>) -> Operation<'_> {
+    Operation::StatMissing { name }
+}
+
+pub fn open_missing(name: Name<'_>) -> Operation<'_> {
+    Operation::OpenMissing { name }
+}
+
+pub fn make_existing(name: Name<'_>) -> Operation<'_> {
+    Operation::MakeDirectoryExisting { name }
+}
+
+pub fn open_close(name: Name<'_>) -> Operation<'_> {
+    Operation::OpenClose { name }
+}
+
+pub fn read_mapped(name: Name<'_>, bytes: u64) -> Operation<'_> {
+    Operation::ReadMapped { name, bytes }
+}
+
+pub fn lock(name: Name<'_>) -> Operation<'_> {
+    Operation::Lock { name }
+}
+
+pub fn copy<'a>(from: Name<'a>, name: Name<'a>, bytes: u64) -> Operation<'a> {
+    Operation::Copy { name, from, bytes }
+}
+
+pub fn clone<'a>(from: Name<'a>, name: Name<'a>, bytes: u64) -> Operation<'a> {
+    Operation::Clone { name, from, bytes }
+}
+
 pub fn set_attributes(name: Name<'_>, mode: u32, times_ns: i64) -> Operation<'_> {
     Operation::SetAttributes {
         name,

@@ -16,7 +16,9 @@ pub struct Names {
 }
 
 impl Names {
-    const RELATIVE: [&str; 9] = ["d", "e", "d/1", "d/2", "d/3", "e/4", "d/5", "d/6", "tmp"];
+    const RELATIVE: [&str; 10] = [
+        "d", "e", "d/1", "d/2", "d/3", "e/4", "d/5", "d/6", "tmp", "copied",
+    ];
 
     pub fn new(directory: &Path) -> Self {
         let all = Self::RELATIVE
@@ -43,6 +45,8 @@ pub fn work(names: &Names) -> Vec<(Operation<'_>, Vec<Step>)> {
     let (content, value, target) = (&TEXT[..10], &TEXT[..5], c"1");
     let written = vec![Open, Write, Sync, Close];
     let elsewhere = vec![Open, Write, Sync, Close, Rename, SyncDirectory];
+    let copied = names.of("copied");
+    let copies = |step| vec![Open, step, Sync, Close, SyncDirectory];
     vec![
         (make::make_directory(d), vec![MakeDirectory, SyncDirectory]),
         (make::make_directory(e), vec![MakeDirectory, SyncDirectory]),
@@ -52,6 +56,16 @@ pub fn work(names: &Names) -> Vec<(Operation<'_>, Vec<Step>)> {
         ),
         (make::append(one, content), written.clone()),
         (make::overwrite(one, b"abc"), written),
+        (make::make_existing(d), vec![MakeDirectory]),
+        (make::stat_missing(two), vec![Stat]),
+        (make::open_missing(two), vec![Open]),
+        (make::open_close(one), vec![Open, Close]),
+        (make::lock(one), vec![Open, Lock, Unlock, Close]),
+        (make::copy(one, copied, 20), copies(Copy)),
+        (make::delete(copied), vec![Unlink, SyncDirectory]),
+        (make::clone(one, copied, 20), copies(Clone)),
+        (make::delete(copied), vec![Unlink, SyncDirectory]),
+        (make::read_mapped(one, 20), vec![Open, Map, Close]),
         // A read whose contents are kept also checks the file's size.
         (make::read(one, 20), vec![Open, Read, Stat, Close]),
         (make::read_range(one, 2, 11), vec![Open, Read, Close]),

@@ -219,9 +219,9 @@ fn pool(record: &Record) -> Option<i128> {
             }
             let count = i128::from(operation.meter.operations);
             names += match operation.action {
-                Action::Create | Action::Deliver => count,
                 Action::Link | Action::SymbolicLink | Action::MakeDirectory => count,
                 action if action.removes() => -count,
+                action if action.changes_count() == Some(true) => count,
                 _ => 0,
             };
         }

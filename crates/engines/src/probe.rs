@@ -1,4 +1,4 @@
-//! Probes whether a file system supports direct I/O.
+//! Probes whether a file system supports direct I/O, and files that share blocks.
 
 use std::fs::File;
 use std::io;
@@ -22,22 +22,51 @@ use crate::kernel_namespace;
 /// # Errors
 /// Returns the system's error; `EINVAL` if the file system does not support direct I/O.
 pub fn probe_direct(directory: &Path) -> io::Result<()> {
+    in_directory(directory, |held| {
+        match open(held, ".", NAMELESS | OFlags::DIRECT) {
+            Ok(file) => write_and_read(&file),
+            Err(without_name) => match open(held, ".", NAMELESS) {
+                // Without `O_DIRECT`, an unnamed file can be opened. So the first attempt failed
+                // because of `O_DIRECT`.
+                Ok(_) => Err(without_name),
+                Err(_) => probe_by_name(held),
+            },
+        }
+    })
+}
+
+/// Probes whether a file can share the blocks of another one (`FICLONE`), with two unnamed files.
+/// If the file system does not support unnamed files, the result is not known, and no error is
+/// returned.
+///
+/// # Errors
+/// Returns the system's error; `EOPNOTSUPP` if the file system cannot share blocks.
+pub fn probe_clone(directory: &Path) -> io::Result<()> {
+    in_directory(directory, |held| {
+        let files = [NAMELESS; 2].map(|flags| open(held, ".", flags));
+        let [Ok(from), Ok(to)] = files else {
+            return Ok(());
+        };
+        from.write_all_at(&[1; 4096], 0)?;
+        Ok(rustix::fs::ioctl_ficlone(&to, &from)?)
+    })
+}
+
+/// The flags of an unnamed file.
+const NAMELESS: OFlags = OFlags::TMPFILE.union(OFlags::RDWR);
+
+/// Opens a directory, and calls `probe` with the rights of the user whose directory it is.
+fn in_directory(
+    directory: &Path,
+    probe: impl FnOnce(&OwnedFd) -> io::Result<()>,
+) -> io::Result<()> {
     let (held, access) = kernel_namespace::exchange::open(directory)?;
     let user = match access {
         Access::As(user, _) => Some(user),
         Access::Own | Access::Refused(_) | Access::Link(_) => None,
     };
     let _acting = Acting::begin(user)?;
-    let nameless = OFlags::TMPFILE | OFlags::RDWR;
-    match open(&held, ".", nameless | OFlags::DIRECT) {
-        Ok(file) => write_and_read(&file),
-        Err(without_name) => match open(&held, ".", nameless) {
-            // Without `O_DIRECT`, an unnamed file can be opened. So the first attempt failed
-            // because of `O_DIRECT`.
-            Ok(_) => Err(without_name),
-            Err(_) => probe_by_name(&held),
-        },
-    }
+    probe(&held)
 }
 
 fn probe_by_name(directory: &OwnedFd) -> io::Result<()> {

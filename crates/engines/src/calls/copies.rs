@@ -1,0 +1,109 @@
+//! Operations on open files: copies and clones, reads by mmap, and locks.
+
+use std::ffi::c_int;
+
+use super::{Calls, Style, in_step};
+use crate::system::System;
+use engine::{Cause, Failure, Name, OperationOutcome, Step, Steps};
+
+/// The smallest page of all architectures: a mapping is read at these distances.
+const PAGE_BYTES: usize = 4096;
+
+impl<S: System, T: Style> Calls<S, T> {
+    /// Creates a file with the contents of another one by `step`, a copy or a clone.
+    pub(super) fn copy(
+        &mut self,
+        name: Name<'_>,
+        to: Name<'_>,
+        bytes: u64,
+        step: Step,
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
+        let from = self.open(name, T::READ)?;
+        let copied = self.copy_to(from, to, bytes, step, steps);
+        self.close(from, bytes, copied, steps)?;
+        self.sync_directory_of(to, bytes, steps)
+    }
+
+    fn copy_to(
+        &mut self,
+        from: c_int,
+        to: Name<'_>,
+        bytes: u64,
+        step: Step,
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
+        let file = self.open(to, T::CREATE | self.policy.write_flags)?;
+        steps.ended(Step::Open);
+        let copied = match step {
+            Step::Clone => in_step(step, || self.system.clone_blocks(from, file)),
+            _ => self.copy_bytes(from, file, bytes),
+        };
+        let synced = copied.and_then(|()| {
+            steps.ended(step);
+            self.sync_file(file, bytes, steps)
+        });
+        let closed = self.system.close(file);
+        synced?;
+        closed.map_err(|errno| Failure::system(Step::Close, errno).having_moved(bytes))
+    }
+
+    fn copy_bytes(&mut self, from: c_int, to: c_int, bytes: u64) -> OperationOutcome {
+        let mut done = 0;
+        while done < bytes {
+            self.go_on(Step::Copy, done)?;
+            let wanted = usize::try_from(bytes - done).unwrap_or(usize::MAX);
+            let copied = in_step(Step::Copy, || self.system.copy(from, to, wanted))
+                .map_err(|failure| failure.having_moved(done))?;
+            if copied == 0 {
+                let ended = Cause::EndedEarly {
+                    read: done,
+                    expected: bytes,
+                };
+                return Err(Failure::wrong(Step::Copy, ended).having_moved(done));
+            }
+            done += copied as u64;
+        }
+        Ok(())
+    }
+
+    pub(super) fn read_mapped(
+        &mut self,
+        name: Name<'_>,
+        bytes: u64,
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
+        self.reads.begin();
+        self.on_file(name, T::READ, bytes, steps, |calls, file, steps| {
+            if calls.reads.keeps() {
+                calls.check_size(file, bytes)?;
+            }
+            let Self { system, reads, .. } = calls;
+            if bytes > 0 {
+                in_step(Step::Map, || {
+                    let length = bytes as usize;
+                    system.map(file, length, &mut |content| match reads.keeps() {
+                        true => reads.keep(content),
+                        false => touch(content),
+                    })
+                })?;
+            }
+            steps.ended(Step::Map);
+            Ok(())
+        })
+    }
+
+    pub(super) fn lock(&mut self, name: Name<'_>, steps: &mut dyn Steps) -> OperationOutcome {
+        self.on_file(name, T::OVERWRITE, 0, steps, |calls, file, steps| {
+            calls.step(Step::Lock, steps, |system| system.lock(file))?;
+            calls.step(Step::Unlock, steps, |system| system.unlock(file))
+        })
+    }
+}
+
+/// Reads one byte of each page.
+fn touch(content: &[u8]) {
+    for byte in content.iter().step_by(PAGE_BYTES) {
+        std::hint::black_box(*byte);
+    }
+}
