@@ -137,7 +137,10 @@ fn from_run(spec: &RunSpec, number: u64, record: &Record) -> TimeEstimate {
 /// and the duration may differ, because they do not change the rate of creating files.
 fn is_same_work(one: &RunSpec, other: &RunSpec) -> bool {
     let work = |spec: &RunSpec| spec.workload.with_files(1).with_transactions(1);
-    let settings = |spec: &RunSpec| (spec.durability, spec.direct, spec.depth, spec.ranks);
+    let settings = |spec: &RunSpec| {
+        let durability = spec.durability.to_string();
+        (durability, spec.direct, spec.depth, spec.ranks)
+    };
     one.engine == other.engine && settings(one) == settings(other) && work(one) == work(other)
 }
 
@@ -380,7 +383,7 @@ mod tests {
         };
         assert!(is_same_work(&one, &larger));
         let durable = RunSpec {
-            durability: spec::Durability::Fsync,
+            durability: spec::Durability::Fsync.into(),
             ..one.clone()
         };
         assert!(!is_same_work(&one, &durable));

@@ -102,7 +102,10 @@ impl EngineFacts {
     /// # Errors
     /// Describes the first need that the engine does not support.
     pub fn supports(&self, need: &Need) -> Result<(), Unsupported> {
-        let has_policy = |has: &Durability| has.is_same_policy(need.durability);
+        let has_policy = |policy: &Durability| {
+            let mut own = self.durability.iter();
+            own.any(|own| own.is_same_policy(*policy))
+        };
         let lacks = |kind: &&OperationKind| !self.capabilities.contains(&kind.needs());
         if need.direct && !self.direct {
             return Err(self.lacks(match self.cache {
@@ -110,8 +113,8 @@ impl EngineFacts {
                 Cached::None => "has no page cache that --direct could bypass (remove --direct)",
             }));
         }
-        if !self.durability.iter().any(has_policy) {
-            return Err(self.lacks_durability(need.durability));
+        if let Some(policy) = need.durability.all().find(|policy| !has_policy(policy)) {
+            return Err(self.lacks_durability(policy));
         }
         match need.operations.iter().find(lacks) {
             None => Ok(()),

@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::durability::Durability;
 use crate::namespace::{ActingUser, Identity};
+use crate::policies::Policies;
 
 /// The settings of a session, which do not change while it is open.
 #[derive(Clone, Debug)]
@@ -23,8 +23,8 @@ pub struct Settings {
     pub locations: Vec<Location>,
     /// The user whose rights are used; `None` for the process's own rights.
     pub acts_as: Option<ActingUser>,
-    /// The durability policy, which determines the syncs of operations.
-    pub durability: Durability,
+    /// The durability policies, which determine the syncs of operations.
+    pub durability: Policies,
     /// Whether to use direct I/O (`O_DIRECT`). If so, sizes and blocks must be multiples of
     /// [`DIRECT_ALIGNMENT`](crate::DIRECT_ALIGNMENT).
     pub direct: bool,
@@ -47,7 +47,7 @@ impl Default for Settings {
             write_block_bytes: 512,
             locations: Vec::new(),
             acts_as: None,
-            durability: Durability::None,
+            durability: Policies::default(),
             direct: false,
             keep_contents_bytes: 0,
             stopping: Stopping::default(),

@@ -11,9 +11,10 @@ use std::marker::PhantomData;
 use crate::buffers::{Answers, Reads, Writes};
 use crate::system::{At, System};
 use engine::{
-    Cause, Errno, Failure, Listing, Name, OpenError, Operation, OperationOutcome, Session,
-    Settings, Step, Steps, Stopping, Submitted, Ticket,
+    Cause, Errno, Failure, Listing, Name, OpenError, Operation, OperationKind, OperationOutcome,
+    Session, Settings, Step, Steps, Stopping, Submitted, Ticket,
 };
+pub(crate) use policy::ContentsOnly;
 use policy::Policy;
 
 mod attributes;
@@ -158,6 +159,7 @@ impl<S: System, T: Style> Calls<S, T> {
         operation: &Operation<'_>,
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
+        self.policy.begin(operation.kind());
         match *operation {
             Operation::Create { name, content } => self.create(name, content, steps),
             Operation::Append { name, content } => {
@@ -226,6 +228,14 @@ impl<S: System, T: Style> Calls<S, T> {
 
     pub(crate) fn system(&mut self) -> &mut S {
         &mut self.system
+    }
+
+    /// Applies the policy of an operation that the caller performs itself, and returns whether and
+    /// how the operation syncs its file.
+    #[inline]
+    pub(crate) fn begin(&mut self, kind: OperationKind) -> Option<ContentsOnly> {
+        self.policy.begin(kind);
+        self.policy.now.file
     }
 
     pub(crate) fn reads(&mut self) -> &mut Reads {

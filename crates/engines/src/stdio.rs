@@ -10,7 +10,7 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use crate::calls::{Calls, at};
+use crate::calls::{Calls, ContentsOnly, at};
 use crate::kernel_namespace::KernelNamespace;
 use crate::raw::RawStyle;
 use crate::system::kernel::KernelCalls;
@@ -18,8 +18,8 @@ use crate::system::{System, check, last_errno};
 use engine::namespace::Namespace;
 use engine::{
     Cached, Capability, Cause, Durability, Engine, EngineFacts, Errno, Failure, Listing, Name,
-    Need, OpenError, Operation, OperationOutcome, Session, Settings, Step, Steps, Submitted,
-    Targets, Ticket,
+    Need, OpenError, Operation, OperationKind, OperationOutcome, Session, Settings, Step, Steps,
+    Submitted, Targets, Ticket,
 };
 
 pub static FACTS: EngineFacts = EngineFacts {
@@ -50,7 +50,6 @@ struct StdioSession {
     /// Performs operations that do not move contents, and owns the buffer of reads.
     calls: Calls<KernelCalls, RawStyle>,
     write_block: usize,
-    durability: Durability,
 }
 
 impl Engine for Stdio {
@@ -67,7 +66,6 @@ impl Engine for Stdio {
         Ok(Box::new(StdioSession {
             calls: Calls::new(KernelCalls::new(settings)?, settings)?,
             write_block: settings.write_block_bytes,
-            durability: settings.durability,
         }))
     }
 }
@@ -182,7 +180,7 @@ impl StdioSession {
     fn write(
         &mut self,
         name: Name<'_>,
-        mode: Mode,
+        (kind, mode): (OperationKind, Mode),
         content: &[u8],
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
@@ -198,10 +196,8 @@ impl StdioSession {
             }
         }
         steps.ended(Step::Write);
-        if let Durability::Fdatasync | Durability::Fsync | Durability::FsyncDirectory =
-            self.durability
-        {
-            let synced = stream.sync(self.durability == Durability::Fdatasync);
+        if let Some(ContentsOnly(contents_only)) = self.calls.begin(kind) {
+            let synced = stream.sync(contents_only);
             synced.map_err(|errno| of_written(Step::Sync, errno))?;
             steps.ended(Step::Sync);
         }
@@ -248,11 +244,13 @@ impl StdioSession {
     fn perform(&mut self, operation: &Operation<'_>, steps: &mut dyn Steps) -> OperationOutcome {
         match *operation {
             Operation::Create { name, content } => {
-                self.write(name, CREATE, content, steps)?;
+                self.write(name, (operation.kind(), CREATE), content, steps)?;
                 self.calls
                     .sync_directory_of(name, content.len() as u64, steps)?;
             }
-            Operation::Append { name, content } => self.write(name, APPEND, content, steps)?,
+            Operation::Append { name, content } => {
+                self.write(name, (operation.kind(), APPEND), content, steps)?;
+            }
             Operation::Read { name, bytes } => return self.read(name, bytes, steps),
             _ => {
                 let kind = operation.kind();

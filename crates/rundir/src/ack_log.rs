@@ -179,7 +179,7 @@ fn begin(file: &mut File, request: &RunSpec, directories: &[PathBuf]) -> io::Res
         postmark_ack_log: entry::VERSION,
         tool: format!("postmark {}", env!("CARGO_PKG_VERSION")),
         workload: request.workload.clone(),
-        durability: request.durability,
+        durability: request.durability.clone(),
         directories: directories
             .iter()
             .map(|directory| escaped(directory))

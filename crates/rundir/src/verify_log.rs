@@ -325,7 +325,7 @@ mod tests {
             postmark_ack_log: entry::VERSION,
             tool: "postmark".to_owned(),
             workload: workload::Mix::default().into(),
-            durability: engine::Durability::None,
+            durability: engine::Policies::default(),
             directories: directories
                 .iter()
                 .map(|directory| directory.to_string_lossy().into_owned())

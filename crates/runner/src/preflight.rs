@@ -94,7 +94,7 @@ impl Looked {
         let servers = self
             .namespace
             .as_ref()
-            .map(|namespace| namespace.servers(request.durability))
+            .map(|namespace| namespace.servers(request.durability.rest))
             .unwrap_or_default();
         let mut servers = servers.into_iter();
         locations
@@ -265,7 +265,7 @@ fn need(request: &RunSpec) -> Need {
     }
     Need {
         operations,
-        durability: request.durability,
+        durability: request.durability.clone(),
         direct: request.direct,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use engine::DurabilityError;
+use engine::PoliciesError;
 use workload::WorkloadError;
 
 /// A contradiction in the description of a run, detected before the run creates anything.
@@ -47,8 +47,8 @@ impl From<WorkloadError> for ConfigError {
     }
 }
 
-impl From<DurabilityError> for ConfigError {
-    fn from(wrong: DurabilityError) -> Self {
+impl From<PoliciesError> for ConfigError {
+    fn from(wrong: PoliciesError) -> Self {
         Self::new(wrong.to_string())
     }
 }

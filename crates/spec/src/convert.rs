@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::path::PathBuf;
 
 use document::units::grouped;
-use engine::Durability;
+use engine::Policies;
 use workload::arrivals::ArrivalProcess;
 use workload::contents::ContentKind;
 use workload::names::Names;

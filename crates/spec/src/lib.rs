@@ -35,7 +35,7 @@ mod work;
 pub use config_error::ConfigError;
 pub use config_text::read_toml;
 pub use dirs::DirsOption;
-pub use engine::Durability;
+pub use engine::{Durability, Policies};
 pub use engine_name::EngineName;
 pub use engines::registry::{is_url, parse_url};
 pub use help::with_help;

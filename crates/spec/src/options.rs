@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args};
-use engine::Durability;
+use engine::Policies;
 use serde::{Deserialize, Serialize};
 use workload::arrivals::ArrivalProcess;
 use workload::contents::ContentKind;

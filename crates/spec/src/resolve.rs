@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use engine::Durability;
+use engine::Policies;
 use workload::Workload;
 use workload::presets::{self, Preset};
 
@@ -145,7 +145,7 @@ fn base(
     let of_work = || EngineName::of_work(&workload.work);
     let engine = EngineName::of_urls(&targets).unwrap_or_else(of_work);
     let durability = asked.preset.and_then(|preset| preset.how.durability);
-    let durability = durability.map(str::parse::<Durability>).transpose()?;
+    let durability = durability.map(str::parse::<Policies>).transpose()?;
     Ok(RunSpec {
         command_line: asked.invocation.command_line.clone(),
         engine,

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use engine::Durability;
+use engine::Policies;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::{Workers, Workload};
@@ -61,10 +61,10 @@ pub struct RunSpec {
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1))]
     pub depth: u32,
-    /// The durability policy, as options accept it.
-    #[schemars(with = "String",
-        extend("pattern" = "^(none|fdatasync|fsync|fsync\\+dir|o-dsync|o-sync|batch:[0-9]+)$"))]
-    pub durability: Durability,
+    /// The durability policies, as options accept them: `fsync+dir`, or with policies of single
+    /// operations `fsync+dir,rename=none`.
+    #[schemars(with = "String", extend("pattern" = POLICIES_PATTERN))]
+    pub durability: Policies,
     /// Whether file contents bypass the page cache (direct I/O).
     pub direct: bool,
     /// State of the page cache before the transactions, and how the run reaches this state.
@@ -114,6 +114,9 @@ pub struct RunSpec {
     pub trusts_others: bool,
 }
 
+const POLICIES_PATTERN: &str = "^(([a-z-]+=)?(none|fdatasync|fsync|fsync\\+dir|o-dsync|o-sync\
+     |batch:[0-9]+)(,|$))+$";
+
 impl RunSpec {
     /// Returns the spec of a run with only those features that the original PostMark has.
     pub fn classic(workload: Workload, targets: Vec<PathBuf>, place: Place) -> Self {
@@ -127,7 +130,7 @@ impl RunSpec {
             place,
             engine: EngineName::STDIO,
             depth: 1,
-            durability: Durability::None,
+            durability: Policies::default(),
             direct: false,
             cache: Cache::AsIs,
             drive: Drive::default(),
@@ -224,7 +227,7 @@ mod tests {
         );
         spec.on_error = OnError::Percent(0.5);
         spec.drive.warm_up = Duration::from_millis(1_500);
-        spec.durability = Durability::FsyncDirectory;
+        spec.durability = "fsync+dir,rename=none".parse().unwrap();
         spec.ack_log = Some("/var/ack_log".into());
         let text = serde_json::to_string(&spec).unwrap();
         assert_eq!(

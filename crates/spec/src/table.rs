@@ -262,11 +262,12 @@ macro_rules! option_table {
     /// What each operation syncs [default: _].
     ///
     /// This is the durability policy: none, fdatasync, fsync, fsync+dir, o-dsync, o-sync or
-    /// batch:N. batch:N syncs every N operations.
+    /// batch:N. batch:N syncs every N operations. Single operations may have their own policy, like
+    /// deliver=fsync+dir,append=fdatasync; a policy without a name holds for all others.
     #[arg(value_name = "POLICY")]
-    durability: Durability =>
-        |s| Some(s.durability), |d, policy| d.spec.durability = policy,
-        shows 7 => |s| unless(&Durability::None, &s.durability, "durability");
+    durability: Policies =>
+        |s| Some(s.durability.clone()), |d, policies| d.spec.durability = policies,
+        shows 7 => |s| unless(&Policies::default(), &s.durability, "durability");
     /// Write acknowledged operations to this file.
     ///
     /// 'postmark verify-log' reads it after a crash. The file must lie on another file system than

@@ -6,7 +6,7 @@ use document::sanitize;
 use record::{TimeEstimate, TimeSource};
 use runner::RunSpec;
 use scratch::{FileSystemKind, MakeSpec};
-use spec::{Durability, Invocation, Stop};
+use spec::{Invocation, Policies, Stop};
 use study::{Design, PlannedCell, StudyCell, StudyPlan, StudyRun};
 
 use super::cell_spec::{specify, specify_somewhere};
@@ -63,7 +63,7 @@ pub fn judge(
                  (use mpirun -n {asked} postmark study ...)"
             )));
         }
-        if let Some(why) = durability_in_memory(design, cell, specified.spec.durability) {
+        if let Some(why) = durability_in_memory(design, cell, &specified.spec.durability) {
             return Err(wrong(&why));
         }
         AgedSpecs::new(specified.spec, cell.age).map_err(|why| wrong(&why))?;
@@ -76,14 +76,14 @@ pub fn judge(
 fn durability_in_memory(
     design: &Design,
     cell: &StudyCell,
-    durability: Durability,
+    durability: &Policies,
 ) -> Option<String> {
     let at = &design.targets[cell.target].at;
     let is_in_memory = match at.parse::<MakeSpec>() {
         Ok(made) if design.targets[cell.target].is_made() => made.kind == FileSystemKind::Tmpfs,
         _ => !spec::is_url(Path::new(at)) && lies_in_memory(Path::new(at)),
     };
-    (durability != Durability::None && is_in_memory).then(|| {
+    (durability.sync() && is_in_memory).then(|| {
         format!(
             "its runs would be INVALID (durability-in-memory): they have durability {durability}, \
              but {} lies in memory, where syncing does nothing (use a target on a disk, or \

@@ -120,12 +120,13 @@ fn drawn(number: u64) -> (RunSpec, Simulated) {
     let ms = |ms: u64| Duration::from_millis(ms);
     let spec = RunSpec {
         engine: EngineName::POSIX,
-        durability: *draws.pick(&[
+        durability: (*draws.pick(&[
             Durability::None,
             Durability::Fsync,
             Durability::FsyncDirectory,
             Durability::Batch(7),
-        ]),
+        ]))
+        .into(),
         cache: Cache::AsIs,
         drive: Drive {
             // Other tests run at the same time, so a thread may wait for a processor. The warm-up

@@ -31,7 +31,7 @@ impl<S: System, T: Style> Calls<S, T> {
         times_ns: i64,
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
-        if self.policy.sync.is_none() && !self.opens_to_set_mode {
+        if self.policy.now.file.is_none() && !self.opens_to_set_mode {
             match self.set_attributes_of(Object::Name(at(name)), mode, times_ns, steps) {
                 Err(failure)
                     if failure.step == Step::SetMode && failure.errno() == Some(libc::ENOSYS) =>

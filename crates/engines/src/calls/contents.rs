@@ -57,7 +57,7 @@ impl<S: System, T: Style> Calls<S, T> {
         bytes: u64,
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
-        let flags = T::OVERWRITE | self.policy.write_flags;
+        let flags = T::OVERWRITE | self.policy.now.write_flags;
         self.on_file(name, flags, 0, steps, |calls, file, steps| {
             calls.step(Step::Truncate, steps, |system| system.truncate(file, bytes))?;
             calls.sync_file(file, 0, steps)
@@ -82,7 +82,7 @@ impl<S: System, T: Style> Calls<S, T> {
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
         self.assert_alignment(content.len() as u64);
-        let flags = flags | self.policy.write_flags | self.policy.content_flags;
+        let flags = flags | self.policy.now.write_flags | self.policy.content_flags;
         let bytes = content.len() as u64;
         self.on_file(name, flags, bytes, steps, |calls, file, steps| {
             calls.write_blocks(file, content, empty_remainder)?;

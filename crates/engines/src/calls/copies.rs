@@ -33,7 +33,7 @@ impl<S: System, T: Style> Calls<S, T> {
         step: Step,
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
-        let file = self.open(to, T::CREATE | self.policy.write_flags)?;
+        let file = self.open(to, T::CREATE | self.policy.now.write_flags)?;
         steps.ended(Step::Open);
         let copied = match step {
             Step::Clone => in_step(step, || self.system.clone_blocks(from, file)),

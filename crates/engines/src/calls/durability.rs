@@ -49,7 +49,7 @@ impl<S: System, T: Style> Calls<S, T> {
         moved_bytes: u64,
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
-        let Some(ContentsOnly(contents_only)) = self.policy.sync else {
+        let Some(ContentsOnly(contents_only)) = self.policy.now.file else {
             return Ok(());
         };
         self.step(Step::Sync, steps, |system| system.sync(file, contents_only))
@@ -65,7 +65,7 @@ impl<S: System, T: Style> Calls<S, T> {
         moved_bytes: u64,
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
-        if !self.policy.syncs_directories {
+        if !self.policy.now.directories {
             return Ok(());
         }
         let directory = directory_of(name, &mut self.policy.directory);

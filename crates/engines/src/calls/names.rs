@@ -94,7 +94,7 @@ impl<S: System, T: Style> Calls<S, T> {
     ) -> OperationOutcome {
         self.rename_to_new(name, to, steps)?;
         self.sync_directory_of(to, 0, steps)?;
-        if self.policy.syncs_directories && !have_one_directory(to, name) {
+        if self.policy.now.directories && !have_one_directory(to, name) {
             self.sync_directory_of(name, 0, steps)?;
         }
         Ok(())

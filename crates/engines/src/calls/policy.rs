@@ -2,18 +2,17 @@
 
 use std::ffi::c_int;
 
-use engine::{Durability, Settings};
+use engine::{Durability, OperationKind, Settings};
 
-/// Flags and syncs of a durability policy, and the state that batches need.
+/// Flags and syncs of the durability policies, and the state that batches need.
 #[derive(Debug)]
 pub(crate) struct Policy {
-    /// `O_DSYNC` or `O_SYNC` for a file that will be written; 0 with other policies.
-    pub(super) write_flags: c_int,
+    /// The policy of the operation in progress.
+    pub(super) now: Syncs,
+    /// The policy of each kind of operation.
+    by_kind: [Syncs; OperationKind::ALL.len()],
     /// `O_DIRECT` for operations that move contents; 0 without direct I/O.
     pub(super) content_flags: c_int,
-    /// `Some` if a changed file is synced; the value selects fdatasync(2) or fsync(2).
-    pub(super) sync: Option<ContentsOnly>,
-    pub(super) syncs_directories: bool,
     /// Number of changes in a location after which its file system is synced; 0 means never.
     pub(super) batch: u32,
     /// Changes since the last sync, by location.
@@ -22,31 +21,56 @@ pub(crate) struct Policy {
     pub(super) directory: Vec<u8>,
 }
 
+/// Flags and syncs of one policy.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ContentsOnly(pub(super) bool);
+pub(crate) struct Syncs {
+    /// `O_DSYNC` or `O_SYNC` for a file that will be written; 0 with other policies.
+    pub(super) write_flags: c_int,
+    /// `Some` if a changed file is synced; the value selects fdatasync(2) or fsync(2).
+    pub(crate) file: Option<ContentsOnly>,
+    pub(super) directories: bool,
+}
 
-impl Policy {
-    pub(super) fn new(settings: &Settings) -> Self {
-        let durability = settings.durability;
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ContentsOnly(pub(crate) bool);
+
+impl Syncs {
+    fn of(durability: Durability) -> Self {
         Self {
             write_flags: match durability {
                 Durability::ODsync => libc::O_DSYNC,
                 Durability::OSync => libc::O_SYNC,
                 _ => 0,
             },
-            content_flags: if settings.direct { libc::O_DIRECT } else { 0 },
-            sync: match durability {
+            file: match durability {
                 Durability::Fdatasync => Some(ContentsOnly(true)),
                 Durability::Fsync | Durability::FsyncDirectory => Some(ContentsOnly(false)),
                 _ => None,
             },
-            syncs_directories: durability == Durability::FsyncDirectory,
-            batch: match durability {
+            directories: durability == Durability::FsyncDirectory,
+        }
+    }
+}
+
+impl Policy {
+    pub(super) fn new(settings: &Settings) -> Self {
+        let policies = &settings.durability;
+        Self {
+            now: Syncs::of(policies.rest),
+            by_kind: OperationKind::ALL.map(|kind| Syncs::of(policies.of_kind(kind))),
+            content_flags: if settings.direct { libc::O_DIRECT } else { 0 },
+            batch: match policies.rest {
                 Durability::Batch(operations) => operations,
                 _ => 0,
             },
             changes: vec![0; settings.locations.len()],
             directory: Vec::with_capacity(libc::PATH_MAX as usize),
         }
+    }
+
+    /// Applies the policy of the operation that begins.
+    #[inline]
+    pub(super) fn begin(&mut self, kind: OperationKind) {
+        self.now = self.by_kind[kind as usize];
     }
 }

@@ -42,7 +42,8 @@ use line::Line;
 pub struct NfsSession {
     shared: Arc<NfsShared>,
     counters: Arc<Counters>,
-    durable: Durable,
+    /// How the protocol implements the policy of each kind of operation.
+    durable: Vec<Durable>,
     keep_bytes: usize,
     depth: usize,
     directories: Directories,
@@ -91,7 +92,10 @@ impl NfsSession {
     fn transmit(&mut self, number: usize) {
         let flight = &mut self.flights[number];
         let line = &mut self.lines[flight.call.line];
-        let (sizes, stable) = (&line.target.mounted.sizes, self.durable.stable);
+        let (sizes, stable) = (
+            &line.target.mounted.sizes,
+            self.durable[flight.kind as usize].stable,
+        );
         if flight.call.was_sent
             && flight.stage == Stage::Create
             && flight.call.creation_verifier.is_none()
@@ -174,7 +178,7 @@ impl NfsSession {
                     counters: &self.counters,
                     verifiers: &target.verifiers,
                     sizes: &target.mounted.sizes,
-                    durable: self.durable,
+                    durable: self.durable[flight.kind as usize],
                     keep_bytes: self.keep_bytes,
                 };
                 let step = flight.step();

@@ -123,7 +123,7 @@ fn direct_io_reads_and_writes_correct_contents() {
         let settings = Settings {
             direct: true,
             keep_contents_bytes: 8 * BLOCK,
-            durability,
+            durability: durability.into(),
             ..settings(temporary.path(), BLOCK)
         };
         let session = &mut Posix.open(&settings).unwrap();

@@ -27,7 +27,7 @@ macro_rules! for_each_engine {
 fn has(engine: &impl Engine, operation: OperationKind, durability: Durability) -> bool {
     let need = Need {
         operations: vec![operation],
-        durability,
+        durability: durability.into(),
         direct: false,
     };
     engine.supports(&need).is_ok()
@@ -45,7 +45,7 @@ fn leaves_the_target_alone(engine: &impl Engine, durability: Durability) {
     std::fs::create_dir(&directory).unwrap();
     let before = facts(&target);
     let settings = Settings {
-        durability,
+        durability: durability.into(),
         ..settings(&directory, 16)
     };
     let session = &mut engine.open(&settings).unwrap();

@@ -49,12 +49,12 @@ fn stdio_performs_supported_operations() {
     for durability in POLICIES {
         let temporary = tempfile::tempdir().unwrap();
         let settings = Settings {
-            durability,
+            durability: durability.into(),
             keep_contents_bytes: 64,
             ..settings(temporary.path(), 3)
         };
         let need = Need {
-            durability,
+            durability: durability.into(),
             ..Need::default()
         };
         if let Durability::ODsync | Durability::OSync = durability {
@@ -134,7 +134,7 @@ fn rejection_names_engines_that_support_the_requirement() {
     );
     let everything = Need {
         operations: OperationKind::ALL.to_vec(),
-        durability: Durability::OSync,
+        durability: Durability::OSync.into(),
         direct: true,
     };
     assert_eq!(Posix.supports(&everything), Ok(()));

@@ -22,7 +22,7 @@ const ENOTDIR: i32 = 20;
 fn does_everything<S: Engine>(engine: &S, directory: &Path, block: usize, durability: Durability) {
     let names = &Names::new(directory);
     let settings = Settings {
-        durability,
+        durability: durability.into(),
         keep_contents_bytes: 64,
         ..settings(directory, block)
     };
@@ -221,7 +221,7 @@ fn mode_and_times_are_set_as_requested() {
         let temporary = tempfile::tempdir().unwrap();
         let file = FilePath::new(temporary.path(), "1");
         let with = |directory: &Path| Settings {
-            durability,
+            durability: durability.into(),
             ..settings(directory, 16)
         };
         fn set<S: Engine>(engine: &S, settings: &Settings, name: Name<'_>) {

@@ -22,7 +22,7 @@ fn file(relative: &str) -> FilePath {
 
 fn with(durability: Durability) -> Settings {
     Settings {
-        durability,
+        durability: durability.into(),
         keep_contents_bytes: 100,
         ..settings(Path::new(ROOT), 4)
     }
@@ -201,7 +201,7 @@ fn batch_of_operations_ends_with_file_system_sync() {
     });
     let mut session = engine
         .open(&Settings {
-            durability: Durability::Batch(3),
+            durability: Durability::Batch(3).into(),
             locations: locations.to_vec(),
             ..Settings::default()
         })

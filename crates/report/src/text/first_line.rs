@@ -1,7 +1,7 @@
 //! The first line of the short report: what was measured, where, and under which conditions.
 
 use document::units::{counted, grouped, latency};
-use record::{Drive, Durability, EngineName, Record, RunSpec, Stop, Workers};
+use record::{Drive, Durability, EngineName, Policies, Record, RunSpec, Stop, Workers};
 use verdict::Summary;
 
 use super::heading::{size_of_pool, work};
@@ -23,7 +23,7 @@ pub(super) fn first_line(record: &Record, summary: &Summary) -> String {
         words.push(format!("engine {}", spec.engine));
     }
     if spec.engine.makes_files() {
-        words.push(synced(spec.durability));
+        words.push(synced(&spec.durability));
     }
     words.extend(other_settings(spec));
     if let Some(transactions) = summary.transactions.filter(|of| of.duration_ns > 0) {
@@ -62,9 +62,12 @@ fn workers(spec: &RunSpec) -> [String; 2] {
     }
 }
 
-/// The durability policy in words.
-fn synced(durability: Durability) -> String {
-    match durability {
+/// The durability policies in words.
+fn synced(durability: &Policies) -> String {
+    if durability.all().count() > 1 {
+        return format!("synced by {durability}");
+    }
+    match durability.rest {
         Durability::None => "no sync".to_owned(),
         Durability::Fdatasync => "fdatasync file".to_owned(),
         Durability::Fsync => "fsync file".to_owned(),
@@ -85,7 +88,7 @@ fn other_settings(spec: &RunSpec) -> Vec<String> {
         stop => stop,
     };
     let others = RunSpec {
-        durability: Durability::None,
+        durability: Durability::None.into(),
         drive: Drive {
             stop,
             ..spec.drive.clone()

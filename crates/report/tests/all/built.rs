@@ -249,7 +249,7 @@ pub fn shared(kept: &Record) -> Record {
     let mut record = Record {
         spec: RunSpec {
             engine: EngineName::POSIX,
-            durability: Durability::FsyncDirectory,
+            durability: Durability::FsyncDirectory.into(),
             cache: Cache::Cold,
             verify: true,
             on_error: OnError::Count(10),

@@ -62,7 +62,7 @@ fn short_report_matches_its_golden_file_at_three_widths() {
     };
     times.steal_ns = times.total_ns.clone().map(|total| total / 20);
     record.spec.preset = Some("mail-1".to_owned());
-    record.spec.durability = Durability::FsyncDirectory;
+    record.spec.durability = Durability::FsyncDirectory.into();
     record.spec.drive.warm_up = std::time::Duration::from_secs(10);
     record.spec.drive.stop = Stop::After(std::time::Duration::from_secs(60));
     for location in &mut record.locations {

@@ -103,7 +103,7 @@ fn offered_rate_above_that_of_an_earlier_run_is_not_reached() {
 
 #[test]
 fn durability_in_memory_is_foreseen() {
-    let durable = |record: &mut PlanRecord| record.spec.durability = Durability::Fsync;
+    let durable = |record: &mut PlanRecord| record.spec.durability = Durability::Fsync.into();
     plan(|record| {
         durable(record);
         record.targets[0].class = Fact::Known(Class::Memory);

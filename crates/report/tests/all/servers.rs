@@ -38,7 +38,7 @@ fn on_server(counts: ServerCounts) -> Record {
             stability: "UNSTABLE, then COMMIT".to_owned(),
         });
     }
-    record.spec.durability = Durability::Fsync;
+    record.spec.durability = Durability::Fsync.into();
     let mut phases = record.actual.phases.iter_mut();
     let transactions = phases
         .find(|phase| phase.phase == Phase::Transactions)

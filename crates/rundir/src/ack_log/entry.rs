@@ -7,7 +7,7 @@
 use std::io::{self, BufRead, Read, Write};
 use std::path::Path;
 
-use engine::{Durability, Operation};
+use engine::{Operation, Policies};
 use serde::{Deserialize, Serialize};
 use workload::{Action, Intent, Workload};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -24,7 +24,7 @@ pub(crate) struct Header {
     pub postmark_ack_log: u32,
     pub tool: String,
     pub workload: Workload,
-    pub durability: Durability,
+    pub durability: Policies,
     /// Absolute paths of the file directories, one for each location; escaped by [`escape`].
     pub directories: Vec<String>,
     /// Whether the run created the directories itself, inside the target.
@@ -376,7 +376,7 @@ mod tests {
             postmark_ack_log: VERSION,
             tool: "postmark".to_owned(),
             workload: workload::Mix::default().into(),
-            durability: Durability::FsyncDirectory,
+            durability: engine::Durability::FsyncDirectory.into(),
             directories: vec!["/mnt/a%20b".to_owned()],
             own_directories: true,
             workers: 1,

@@ -133,7 +133,7 @@ impl<'a> RunContext<'a> {
                 .map(|run_directory| run_directory.location_of(self.own(worker)))
                 .collect(),
             acts_as: self.acts_as,
-            durability: self.request.durability,
+            durability: self.request.durability.clone(),
             direct: self.request.direct,
             keep_contents_bytes: if self.request.verify {
                 largest as usize

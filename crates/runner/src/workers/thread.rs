@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::thread;
 
-use engine::Durability;
 use record::machine::WORKER_THREAD;
 use rundir::worker_status::{Aside, Slot};
 use workload::names::NameKind;
@@ -76,7 +75,7 @@ impl RunContext<'_> {
         let clock = self.clock.clone();
         // With a durability level, calls are always timed, because reports include the cost of the
         // durability level.
-        let steps = self.request.steps || self.request.durability != Durability::None;
+        let steps = self.request.steps || self.request.durability.sync();
         let latencies = self.request.latencies;
         let steps_of = (latencies && steps).then_some(slots.len());
         let control = self.control.clone();

@@ -97,7 +97,7 @@ fn workload(name: &str, transactions: u64) -> Workload {
 fn request(workload: Workload, files: &Path, ack_log: &Path) -> RunSpec {
     let location = files.to_owned();
     RunSpec {
-        durability: Durability::None,
+        durability: Durability::None.into(),
         ack_log: Some(ack_log.to_owned()),
         ..RunSpec::classic(workload, vec![location], Place::OwnDirectory)
     }
@@ -429,7 +429,7 @@ fn completed_run_loses_no_acknowledged_operation() {
     for name in ["one", "private", "shared", "classic"] {
         let Some(places) = Places::new() else { return };
         let asked = RunSpec {
-            durability: Durability::FsyncDirectory,
+            durability: Durability::FsyncDirectory.into(),
             ..request(workload(name, 60), places.files.path(), &places.ack_log())
         };
         let record = run(&asked, &Control::default()).unwrap();

@@ -36,7 +36,8 @@ impl Rule for DeviceWroteNothing {
             is_nothing.then(|| Self {
                 phase: phase.phase,
                 written_bytes: writes.written_bytes,
-                is_durable: creation.is_some_and(|kind| record.spec.durability.covers(kind)),
+                is_durable: creation
+                    .is_some_and(|kind| record.spec.durability.of(Action::Create).covers(kind)),
             })
         })
     }

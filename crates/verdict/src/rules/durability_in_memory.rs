@@ -5,7 +5,7 @@
 //! performs its syncs, but no disk stores the data. *Evidence*: the file system and the devices of
 //! each location. *What to do*: use a directory on a disk.
 
-use spec::Durability;
+use spec::Policies;
 use system::{Class, Device, Target};
 
 use super::rule::*;
@@ -31,12 +31,12 @@ impl Rule for DurabilityInMemory {
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         record.locations.iter().find_map(|location| {
             let target = location.target.known()?;
-            Self::of_target(record.spec.durability, &location.directory, target)
+            Self::of_target(&record.spec.durability, &location.directory, target)
         })
     }
 
     fn foresee(planned: &Planned<'_>) -> Option<Foreseen<Self>> {
-        let durability = planned.spec().durability;
+        let durability = &planned.spec().durability;
         let mut targets = planned.record.targets.iter();
         let found = targets.find_map(|target| Self::of_target(durability, &target.path, target))?;
         Some(Foreseen::new(found, Occurs::Always))
@@ -61,8 +61,8 @@ impl Rule for DurabilityInMemory {
 }
 
 impl DurabilityInMemory {
-    fn of_target(durability: Durability, path: &str, target: &Target) -> Option<Self> {
-        if durability == Durability::None {
+    fn of_target(durability: &Policies, path: &str, target: &Target) -> Option<Self> {
+        if !durability.sync() {
             return None;
         }
         let is_memory = target.class.known() == Some(&Class::Memory);

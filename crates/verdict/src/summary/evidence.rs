@@ -248,10 +248,10 @@ fn writes(phase: &PhaseRecord, evidence: &PhaseEvidence) -> WritesServed {
 }
 
 fn flushes(record: &Record, phase: &PhaseRecord, counted: &Accounted) -> FlushesServed {
-    let durability = record.spec.durability;
+    let durability = &record.spec.durability;
     let is_durable = |operation: &&OperationRecord| {
         let kind = operation.action.performs();
-        kind.is_some_and(|kind| durability.covers(kind))
+        kind.is_some_and(|kind| durability.of(operation.action).covers(kind))
     };
     let durable = phase.all_operations().filter(is_durable);
     let durable_operations = durable.map(|operation| operation.meter.operations).sum();

@@ -118,8 +118,8 @@ fn record_of_a_mix_with_schema_1_is_read() {
     assert_eq!(mix.sizes.to_string(), "1..4KiB");
     let how = &record.spec;
     assert_eq!(
-        (how.durability, how.cache),
-        (Durability::Fsync, Cache::AsIs)
+        (&how.durability, how.cache),
+        (&Durability::Fsync.into(), Cache::AsIs)
     );
     assert!(how.sync_phases && how.series && how.steps && how.verify && !how.direct);
     // The monotonic clock and the uptime both count from boot. The program reads the uptime just

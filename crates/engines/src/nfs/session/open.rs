@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use engine::server::Unreachable;
-use engine::{Errno, Location, OpenError, Settings};
+use engine::{Errno, Location, OpenError, OperationKind, Settings};
 use nfs_client::{CallError, Client, Handle, Timer, any_number};
 
 use super::NfsSession;
@@ -21,8 +21,11 @@ use crate::system::kernel::own_table_of_files;
 
 impl NfsSession {
     pub(crate) fn open(shared: &Arc<NfsShared>, settings: &Settings) -> Result<Self, OpenError> {
-        let policy = settings.durability;
-        let durable = Durable::of(policy).ok_or_else(|| FACTS.lacks_durability(policy))?;
+        let mut durable = Vec::with_capacity(OperationKind::ALL.len());
+        for kind in OperationKind::ALL {
+            let policy = settings.durability.of_kind(kind);
+            durable.push(Durable::of(policy).ok_or_else(|| FACTS.lacks_durability(policy))?);
+        }
         own_table_of_files();
         let timer = Timer::new().map_err(|errno| {
             OpenError::Server(Unreachable {

@@ -336,7 +336,7 @@ fn writes_reach_requested_durability_or_fail() {
         fixture.server.always(WRITE, stable(answer));
         let file = FilePath::new(&fixture.bare(), "1");
         let settings = Settings {
-            durability,
+            durability: durability.into(),
             ..fixture.settings()
         };
         fixture.work(&settings, |session| {
@@ -364,7 +364,7 @@ fn writes_lost_by_server_restart_are_repeated() {
     fixture.server.on(COMMIT, 0, Act::RestartBefore);
     let [file, other] = ["1", "2"].map(|name| FilePath::new(&fixture.bare(), name));
     let settings = Settings {
-        durability: Durability::Fsync,
+        durability: Durability::Fsync.into(),
         ..fixture.settings()
     };
     let content = [7; 1_500];

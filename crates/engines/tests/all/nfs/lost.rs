@@ -43,7 +43,7 @@ fn idempotent_calls_are_repeated_once_and_counted() {
             let bare = fixture.bare();
             let [file, link, root] = ["1", "2", ""].map(|name| FilePath::new(&bare, name));
             let settings = Settings {
-                durability: Durability::Fsync,
+                durability: Durability::Fsync.into(),
                 keep_contents_bytes: 64,
                 ..fixture.settings()
             };
@@ -201,7 +201,7 @@ fn writes_lost_by_restart_and_disconnect_are_repeated() {
     fixture.server.on(WRITE, 2, Act::Restart);
     let file = FilePath::new(&fixture.bare(), "1");
     let settings = Settings {
-        durability: Durability::Fdatasync,
+        durability: Durability::Fdatasync.into(),
         ..fixture.settings()
     };
     let content = [9; 2_000];

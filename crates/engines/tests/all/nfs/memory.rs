@@ -57,7 +57,7 @@ fn session_allocates_no_memory_after_warm_up() {
         let directory = FilePath::new(&bare, "d");
         let settings = Settings {
             keep_contents_bytes: 64,
-            durability: Durability::Fsync,
+            durability: Durability::Fsync.into(),
             ..fixture.settings()
         };
         let allocated = fixture.work(&settings, |session| {

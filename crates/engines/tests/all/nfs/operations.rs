@@ -77,7 +77,7 @@ fn operations_make_exactly_the_required_calls() {
         let fixture = Fixture::new(1, "");
         let names = Names::new(&fixture.bare());
         let settings = Settings {
-            durability,
+            durability: durability.into(),
             ..fixture.settings()
         };
         fixture.work(&settings, |session| {
@@ -270,7 +270,7 @@ fn long_contents_take_several_calls_and_last_part_is_kept() {
     for (keep, found) in [(20_000, 0), (10_001, 0), (4_000, 8_000)] {
         let settings = Settings {
             keep_contents_bytes: keep,
-            durability: Durability::Fsync,
+            durability: Durability::Fsync.into(),
             ..fixture.settings()
         };
         fixture.work(&settings, |session| {

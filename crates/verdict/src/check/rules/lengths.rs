@@ -67,7 +67,7 @@ pub(super) fn phase(scope: &Scope<'_>, index: usize, place: &str, found: &mut Fi
         .any(|operation| operation.meter.failed > 0);
     // With durability `batch:N`, a last sync ends the phase, and no operation includes the time of
     // this sync.
-    let is_batch = matches!(scope.spec.durability, Durability::Batch(_));
+    let is_batch = matches!(scope.spec.durability.rest, Durability::Batch(_));
     let is_timed = scope.spec.latencies && !is_batch;
     let is_even = is_undisturbed(phase) && !has_failures && is_timed && phase.complete;
     let silent_ns = lasted_ns.saturating_sub(last_slice_ns.saturating_add(width_ns));

@@ -209,11 +209,11 @@ fn operations(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
 /// requires.
 fn steps(scope: &Scope<'_>, operation: &OperationRecord, at: &mut At<'_>) {
     let spec = scope.spec;
-    let policy = spec.durability;
+    let policy = spec.durability.of(operation.action);
     // The call that makes an operation durable is always timed. Other calls are timed only on
     // request.
     let are_timed =
-        spec.latencies && (spec.steps || policy != Durability::None) && spec.engine.makes_files();
+        spec.latencies && (spec.steps || spec.durability.sync()) && spec.engine.makes_files();
     let is_due = are_timed && operation.meter.operations > 0;
     at.due(".steps", !operation.steps.is_empty(), is_due);
     let Some(kind) = operation.action.performs().filter(|_| is_due) else {

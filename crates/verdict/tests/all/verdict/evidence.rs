@@ -505,7 +505,7 @@ fn server_without_losses_serves_all_operations_of_a_valid_run() {
         summary.durability.tier,
         Fact::Known(DurabilityTier::HandedOver)
     );
-    record.spec.durability = record::Durability::Fdatasync;
+    record.spec.durability = record::Durability::Fdatasync.into();
     let summary = Summary::of(&record);
     assert_eq!(
         summary.durability.tier,
