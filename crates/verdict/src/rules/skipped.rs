@@ -78,10 +78,10 @@ impl Rule for Skipped {
     }
 
     fn advice(&self) -> &'static str {
-        let total = self.skipped.total();
-        if 2 * self.skipped.after_failure > total {
+        let half = self.skipped.total() / 2;
+        if self.skipped.after_failure > half {
             "remove the reported cause of the errors"
-        } else if 2 * self.skipped.at_maximum_size > total {
+        } else if self.skipped.at_maximum_size > half {
             "use a range of sizes, like --size 4KiB..64KiB, or a mix with a larger --size-max"
         } else {
             "use more files, or a mix that creates as often as it deletes"
