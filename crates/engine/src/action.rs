@@ -245,6 +245,12 @@ impl Action {
         matches!(self.performs(), Some(kind) if matches!(kind.bytes(), Bytes::Read))
     }
 
+    /// Whether the action's bytes are the size that a file gets, without any transfer of contents.
+    #[inline]
+    pub const fn sets_size(self) -> bool {
+        matches!(self, Self::Truncate | Self::Copy | Self::Clone)
+    }
+
     /// Whether the action writes contents to files, as `create` and `append` do.
     #[inline]
     pub const fn moves_bytes_out(self) -> bool {

@@ -26,15 +26,16 @@ pub enum PoliciesError {
     #[error(transparent)]
     Policy(#[from] DurabilityError),
     /// The name before `=` is not that of an action that changes something.
-    #[error("'{0}' is no operation of a mix that changes something (use one of: {changing})", changing = changing())]
+    #[error(
+        "'{0}' is no operation of a mix that changes something (use one of: {changing})",
+        changing = changing()
+    )]
     Action(String),
     /// An action, or the policy of all other actions, is given twice.
     #[error("'{0}' is given twice")]
     Twice(String),
     /// A batch counts the changes of all actions.
-    #[error(
-        "batch:N counts the changes of all operations (leave out the policies of single operations)"
-    )]
+    #[error("batch:N counts all changes (leave out the policies of single operations)")]
     Batch,
 }
 
@@ -181,10 +182,7 @@ mod tests {
             ("flag=fsync", "use one of: create, append"),
             ("fsync,none", "given twice"),
             ("rename=fsync,rename=none", "given twice"),
-            (
-                "batch:8,rename=none",
-                "counts the changes of all operations",
-            ),
+            ("batch:8,rename=none", "counts all changes"),
             ("", "expected none"),
         ] {
             let said = text.parse::<Policies>().unwrap_err().to_string();

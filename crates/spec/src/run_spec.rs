@@ -63,7 +63,9 @@ pub struct RunSpec {
     pub depth: u32,
     /// The durability policies, as options accept them: `fsync+dir`, or with policies of single
     /// operations `fsync+dir,rename=none`.
-    #[schemars(with = "String", extend("pattern" = POLICIES_PATTERN))]
+    #[schemars(with = "String",
+        extend("pattern" = "^(([a-z-]+=)?\
+            (none|fdatasync|fsync(\\+dir)?|o-d?sync|batch:[0-9]+)(,|$))+$"))]
     pub durability: Policies,
     /// Whether file contents bypass the page cache (direct I/O).
     pub direct: bool,
@@ -113,9 +115,6 @@ pub struct RunSpec {
     /// Whether the run keeps root rights on a target that other users could replace.
     pub trusts_others: bool,
 }
-
-const POLICIES_PATTERN: &str = "^(([a-z-]+=)?(none|fdatasync|fsync|fsync\\+dir|o-dsync|o-sync\
-     |batch:[0-9]+)(,|$))+$";
 
 impl RunSpec {
     /// Returns the spec of a run with only those features that the original PostMark has.

@@ -1,7 +1,7 @@
 //! Maps files into memory.
 //!
-//! If a page of a mapping cannot be read, the kernel sends SIGBUS. A handler then puts an empty page
-//! at that address, so that the operation ends and returns an error.
+//! If a page of a mapping cannot be read, the kernel sends SIGBUS. A handler then puts an empty
+//! page at that address, so that the operation ends and returns an error.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};

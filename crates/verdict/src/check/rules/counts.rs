@@ -84,7 +84,7 @@ fn operations(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     for (field, OperationRecord { action, meter, .. }) in placed_operations(phase) {
         let mut at = at.below(&format!("{field}.meter"));
         let moves = action.moves_bytes_in() || action.moves_bytes_out();
-        let most = match moves || *action == Action::Truncate {
+        let most = match moves || action.sets_size() {
             true => meter.operations.saturating_mul(most_of_one),
             false => 0,
         };
