@@ -391,11 +391,11 @@ operations! {
     ReadMapped = "read by mmap" {
         /// The name of the file, which must exist.
         name: Name<'a>,
-        /// The file's expected size; a shorter file is a failure.
+        /// The file's expected size; a file without the last page is a failure.
         bytes: u64,
     } changes: false, needs: Descriptors, bytes: Read, steps: [
         Open.always(), Map.said("`mmap`, one byte of each page is read, `munmap`; an empty file \
-            is not mapped"), Close.always()
+            is not mapped"), Stat.if_kept("only if contents are verified"), Close.always()
     ];
 
     /// Lock a whole file exclusively, and unlock it. Other operations that lock the file wait.

@@ -48,9 +48,35 @@ fn changing() -> String {
 }
 
 impl Policies {
-    /// Returns the policy of an action.
+    /// Returns the policy of an action: that of the operation that performs it.
     pub fn of(&self, action: Action) -> Durability {
-        self.own.get(&action).copied().unwrap_or(self.rest)
+        action
+            .performs()
+            .map_or(self.rest, |kind| self.of_kind(kind))
+    }
+
+    /// Returns an error for an action with a policy of its own that has no effect: the workload
+    /// does not perform the action, or the policy syncs nothing in it.
+    ///
+    /// # Errors
+    /// Describes the first such action.
+    pub fn check(&self, is_performed: impl Fn(Action) -> bool) -> Result<(), String> {
+        for (action, policy) in &self.own {
+            let name = action.name();
+            if !is_performed(*action) {
+                return Err(format!(
+                    "--durability {name}={policy}: the workload performs no {name} (leave it out)"
+                ));
+            }
+            let covers = action.performs().is_some_and(|kind| policy.covers(kind));
+            if *policy != Durability::None && !covers {
+                return Err(format!(
+                    "--durability {name}={policy}: this policy syncs nothing in {name} (use \
+                     fsync+dir or none)"
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Returns the policy of the operations of a kind. The removal of links follows the policy of
@@ -165,6 +191,7 @@ mod tests {
             assert_eq!(policies.of(Action::Deliver).to_string(), deliver);
             assert_eq!(policies.of_kind(OperationKind::Rename).to_string(), rename);
             assert_eq!(policies.of(Action::Delete).to_string(), delete);
+            assert_eq!(policies.of(Action::RemoveLink).to_string(), delete);
             assert_eq!(policies.sync(), text != "none");
             let json = serde_json::to_string(&policies).unwrap();
             assert_eq!(serde_json::from_str::<Policies>(&json).unwrap(), policies);

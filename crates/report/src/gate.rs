@@ -126,10 +126,20 @@ fn basis(gate: &Gate) -> String {
     match (needs_blocks(gate), needed) {
         (false, None) => format!("{begin}."),
         (false, Some((_, deviation))) => format!("{begin} at {deviation}."),
-        (true, None) => format!(
-            "{begin}: how many it takes is not available, because a standard deviation needs 2 \
-             {what}s, or because more than 10,000 are needed."
-        ),
+        (true, None) => {
+            let mut lacking = requirements().filter(|judged| judged.blocks_needed.is_none());
+            match lacking.find(|judged| judged.standard_deviation.is_some()) {
+                Some(judged) => format!(
+                    "{begin}: more than 10,000 are needed at {} (use longer runs, or stop other \
+                     programs).",
+                    deviation(gate, judged)
+                ),
+                None => format!(
+                    "{begin}: how many it takes is not known, because a standard deviation needs 2 \
+                     {what}s (add {what}s)."
+                ),
+            }
+        }
         (true, Some((needed, deviation))) => {
             let rest = match least >= needed && !gate.is_doubtful {
                 true => format!(

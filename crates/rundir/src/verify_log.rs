@@ -56,7 +56,7 @@ impl Acknowledged {
         let mut sum = Self::default();
         for (action, count) in &replay.acknowledged {
             *match action {
-                Action::Create => &mut sum.creations,
+                Action::Create | Action::Copy | Action::Clone => &mut sum.creations,
                 Action::Deliver => &mut sum.deliveries,
                 Action::Rename => &mut sum.renames,
                 Action::Replace => &mut sum.replacements,

@@ -183,13 +183,12 @@ impl Failures {
 
     fn is_spoiled(&self, place: u32, kind: NameKind, (number, file): (u64, u64)) -> bool {
         let spoiled = self.spoiled.lock();
-        if kind == NameKind::File {
-            return spoiled.files.contains(&file);
-        }
-        spoiled
-            .names
-            .get(&place)
-            .is_some_and(|names| names.contains(&(kind, number)))
+        // A copy has the file number of the file that was copied, so that its contents are known.
+        (kind == NameKind::File && spoiled.files.contains(&file))
+            || spoiled
+                .names
+                .get(&place)
+                .is_some_and(|names| names.contains(&(kind, number)))
     }
 
     /// Whether any file or name has unknown state. Takes no lock, so that it is fast for every
@@ -267,7 +266,9 @@ impl Failures {
             _ => {}
         }
         let mut spoiled = self.spoiled.lock();
-        if names[0].0 == NameKind::File {
+        // A failed copy leaves the file that was to be copied as it is.
+        let is_copy = matches!(intent.action, Action::Copy | Action::Clone);
+        if names[0].0 == NameKind::File && !is_copy {
             spoiled.files.insert(intent.file);
         }
         spoiled.names.entry(intent.place).or_default().extend(names);

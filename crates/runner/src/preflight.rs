@@ -94,7 +94,7 @@ impl Looked {
         let servers = self
             .namespace
             .as_ref()
-            .map(|namespace| namespace.servers(request.durability.rest))
+            .map(|namespace| namespace.servers(request.durability_of_writes()))
             .unwrap_or_default();
         let mut servers = servers.into_iter();
         locations

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use engines::registry;
-use workload::{Phase, Workload};
+use workload::{Action, Phase, Workload};
 
 use crate::config_error::ConfigError;
 use crate::conflicts::{COMPLETE, find};
@@ -32,6 +32,13 @@ impl RunSpec {
                 EngineName::with_depth()
             )));
         }
+        let performed: Vec<Action> = [Phase::Prepare, Phase::Transactions, Phase::Delete]
+            .into_iter()
+            .flat_map(|phase| self.workload.actions(phase))
+            .collect();
+        self.durability
+            .check(|action| performed.contains(&action))
+            .map_err(ConfigError::new)?;
         let options = self.to_options();
         find(COMPLETE, &options, self)?;
         let Some(sweep) = &self.drive.sweep else {

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use engine::Policies;
+use engine::{Action, Durability, Policies};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::{Workers, Workload};
@@ -117,6 +117,25 @@ pub struct RunSpec {
 }
 
 impl RunSpec {
+    /// Returns the durability policy of the operations that write contents. If they have several,
+    /// returns one under which an acknowledged write may not have reached the device.
+    pub fn durability_of_writes(&self) -> Durability {
+        let Some(mix) = self.workload.mix() else {
+            return self.durability.rest;
+        };
+        let writes = |action: &Action| {
+            action.moves_bytes_out() || matches!(action, Action::Copy | Action::Clone)
+        };
+        let actions = mix.weights.actions().filter(writes);
+        let policies: Vec<Durability> = actions.map(|action| self.durability.of(action)).collect();
+        let is_delayed =
+            |policy: &Durability| matches!(policy, Durability::None | Durability::Batch(_));
+        let delayed = policies.iter().copied().find(is_delayed);
+        delayed
+            .or(policies.first().copied())
+            .unwrap_or(self.durability.rest)
+    }
+
     /// Returns the spec of a run with only those features that the original PostMark has.
     pub fn classic(workload: Workload, targets: Vec<PathBuf>, place: Place) -> Self {
         Self {
@@ -226,7 +245,7 @@ mod tests {
         );
         spec.on_error = OnError::Percent(0.5);
         spec.drive.warm_up = Duration::from_millis(1_500);
-        spec.durability = "fsync+dir,rename=none".parse().unwrap();
+        spec.durability = "fsync+dir,delete=none".parse().unwrap();
         spec.ack_log = Some("/var/ack_log".into());
         let text = serde_json::to_string(&spec).unwrap();
         assert_eq!(

@@ -279,7 +279,9 @@ impl Mixer {
         let size = file.size_bytes;
         match draft.action {
             Action::Read | Action::ReadMapped => intent.bytes = size,
-            Action::StatMissing | Action::OpenMissing => intent.number |= MISSING,
+            Action::StatMissing | Action::OpenMissing => {
+                (intent.number, intent.file) = (intent.number | MISSING, 0);
+            }
             Action::Copy | Action::Clone => {
                 (intent.number, intent.other) = (fresh, file.number);
                 (intent.bytes, intent.size_bytes) = (size, 0);

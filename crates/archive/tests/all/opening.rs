@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use archive::{
     Archive, ArchiveError, ArchiveErrorKind, Filter, JournalMode, Opening, Owner, Remarks, RunName,
@@ -590,7 +590,20 @@ fn read_only(directory: &tempfile::TempDir, path: &Path, mode: u32, test: &str, 
     }
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o555)).unwrap();
-    let ended = reads.env(WITH, with).output().unwrap();
+    reads.env(WITH, with);
+    let began = Instant::now();
+    let ended = loop {
+        match reads.output() {
+            // A program that another test starts inherits the file that was written, for a moment.
+            Err(error)
+                if error.kind() == std::io::ErrorKind::ExecutableFileBusy
+                    && began.elapsed() < Duration::from_secs(20) =>
+            {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            ended => break ended.unwrap(),
+        }
+    };
     fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let told = String::from_utf8_lossy(&ended.stderr);
     assert!(ended.status.success(), "{with}, mode {mode:o}: {told}");

@@ -2,7 +2,7 @@
 //! deletes files), and the measured run on the churned pool.
 
 use spec::{Drive, Keeping, RunSpec, Stop};
-use workload::{Action, Work, Workload};
+use workload::{Work, Workload};
 
 pub struct AgedSpecs {
     /// The run that creates, churns and keeps a pool; `None` for a configuration without an age.
@@ -68,8 +68,11 @@ fn transactions(workload: &Workload, age: u64) -> Result<u64, String> {
         ),
         Work::Mix(mix) => (
             mix.files,
-            u64::from(mix.weights.get(Action::Create))
-                + u64::from(mix.weights.get(Action::Deliver)),
+            mix.weights
+                .actions()
+                .filter(|action| action.changes_count() == Some(true))
+                .map(|action| u64::from(mix.weights.get(action)))
+                .sum(),
             mix.weights.sum(),
         ),
     };

@@ -75,9 +75,6 @@ impl<S: System, T: Style> Calls<S, T> {
     ) -> OperationOutcome {
         self.reads.begin();
         self.on_file(name, T::READ, bytes, steps, |calls, file, steps| {
-            if calls.reads.keeps() {
-                calls.check_size(file, bytes)?;
-            }
             let Self { system, reads, .. } = calls;
             if bytes > 0 {
                 in_step(Step::Map, || {
@@ -89,6 +86,10 @@ impl<S: System, T: Style> Calls<S, T> {
                 })?;
             }
             steps.ended(Step::Map);
+            if calls.reads.keeps() {
+                calls.check_size(file, bytes)?;
+                steps.ended(Step::Stat);
+            }
             Ok(())
         })
     }

@@ -9,6 +9,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::BorrowedFd;
 use std::ptr::null_mut;
 use std::sync::OnceLock;
+use std::sync::atomic::{Ordering, compiler_fence};
 
 use engine::Errno;
 use rustix::mm::{MapFlags, ProtFlags};
@@ -50,10 +51,13 @@ pub(super) fn map(
         bytes,
         is_broken: false,
     });
+    // The handler reads and writes `MAPPED` between these fences.
+    compiler_fence(Ordering::SeqCst);
     // SAFETY: the mapping has `bytes` bytes, is readable, and remains until `each` returns. The
     // worker has claimed the file, so no operation of this program changes it meanwhile. Pages that
     // cannot be read become empty pages.
     each(unsafe { std::slice::from_raw_parts(begin.cast::<u8>(), bytes) });
+    compiler_fence(Ordering::SeqCst);
     let mapped = MAPPED.replace(NONE);
     // SAFETY: nothing refers to the mapping any more.
     unsafe { rustix::mm::munmap(begin, bytes)? };
@@ -64,11 +68,13 @@ pub(super) fn map(
     }
 }
 
-/// Installs the handler of SIGBUS, once for the process.
+/// Installs the handler of SIGBUS, once for the process. Other threads wait until it is installed.
 fn install() -> Result<(), Errno> {
-    if EARLIER.get().is_some() {
-        return Ok(());
-    }
+    static INSTALLED: OnceLock<Result<(), Errno>> = OnceLock::new();
+    *INSTALLED.get_or_init(install_once)
+}
+
+fn install_once() -> Result<(), Errno> {
     let mut earlier = MaybeUninit::<libc::sigaction>::zeroed();
     // SAFETY: a null action only returns the present one. All fields of a zeroed `sigaction` are
     // valid.

@@ -7,8 +7,8 @@ use std::path::Path;
 use crate::support::work::{KEY, MODE, Names, TIMES_NS, steps_of, work};
 use crate::support::{FilePath, POLICIES, TEXT, TICKET, done, failed, make, settings};
 use engine::{
-    Cause, Durability, Engine, Failure, Listing, Name, Operation, OperationKind, Session, Settings,
-    Step,
+    Cause, Durability, Engine, Failure, Listing, Name, Operation, OperationKind, Policies, Session,
+    Settings, Step,
 };
 use engines::posix::Posix;
 use engines::raw::Raw;
@@ -16,13 +16,14 @@ use engines::simulated::{Code, Simulated};
 use engines::stdio::Stdio;
 
 const ENOENT: i32 = 2;
+const EIO: i32 = 5;
 const EEXIST: i32 = 17;
 const ENOTDIR: i32 = 20;
 
-fn does_everything<S: Engine>(engine: &S, directory: &Path, block: usize, durability: Durability) {
+fn does_everything<S: Engine>(engine: &S, directory: &Path, block: usize, policies: &Policies) {
     let names = &Names::new(directory);
     let settings = Settings {
-        durability: durability.into(),
+        durability: policies.clone(),
         keep_contents_bytes: 64,
         ..settings(directory, block)
     };
@@ -33,7 +34,7 @@ fn does_everything<S: Engine>(engine: &S, directory: &Path, block: usize, durabi
     let shares_blocks = engine.name() == "simulated" || engines::probe_clone(directory).is_ok();
     let mut is_clone = false;
     for (operation, steps) in work(names) {
-        let what = format!("{} {durability}: {operation:?}", engine.name());
+        let what = format!("{} {policies}: {operation:?}", engine.name());
         let kind = operation.kind();
         let follows_clone = std::mem::replace(&mut is_clone, kind == OperationKind::Clone);
         if !shares_blocks && (is_clone || follows_clone) {
@@ -49,7 +50,7 @@ fn does_everything<S: Engine>(engine: &S, directory: &Path, block: usize, durabi
         );
         assert_eq!(
             done(session, &operation),
-            steps_of(&steps, kind, durability),
+            steps_of(&steps, kind, policies.of_kind(kind)),
             "{what}"
         );
         match operation {
@@ -196,22 +197,42 @@ fn check_final_files(directory: &Path) {
 
 #[test]
 fn every_engine_performs_every_operation() {
-    for durability in POLICIES {
+    let own = "fsync+dir,create=fdatasync,rename=none,link=fsync+dir,append=none";
+    let policies = POLICIES.into_iter().map(Policies::from);
+    for policies in policies.chain([own.parse().unwrap()]) {
         for block in [3, 4096] {
             for code in [Code::Raw, Code::Posix] {
                 let temporary = tempfile::tempdir().unwrap();
                 match code {
-                    Code::Raw => does_everything(&Raw, temporary.path(), block, durability),
-                    Code::Posix => does_everything(&Posix, temporary.path(), block, durability),
+                    Code::Raw => does_everything(&Raw, temporary.path(), block, &policies),
+                    Code::Posix => does_everything(&Posix, temporary.path(), block, &policies),
                 }
                 check_final_files(temporary.path());
                 let engine = Simulated::new(code, 1);
-                does_everything(&engine, Path::new("/sim"), block, durability);
+                does_everything(&engine, Path::new("/sim"), block, &policies);
                 assert_eq!(engine.content_of("/sim/d/6").unwrap(), &TEXT[..8]);
                 assert_eq!(engine.files().len(), 2);
                 assert_eq!(engine.open_files(), 0);
             }
         }
+    }
+}
+
+/// The kernel sends SIGBUS for a page of a mapping that the file does not have.
+#[test]
+fn mapping_beyond_the_end_of_a_file_is_an_error() {
+    let temporary = tempfile::tempdir().unwrap();
+    let file = FilePath::new(temporary.path(), "1");
+    let mut session = Posix.open(&settings(temporary.path(), 512)).unwrap();
+    done(&mut session, &make::create(file.name(), TEXT));
+    let bytes = 4 * rustix::param::page_size() as u64;
+    for _ in 0..2 {
+        let failure = failed(&mut session, &make::read_mapped(file.name(), bytes));
+        assert_eq!((failure.step, failure.errno()), (Step::Map, Some(EIO)));
+        done(
+            &mut session,
+            &make::read_mapped(file.name(), TEXT.len() as u64),
+        );
     }
 }
 

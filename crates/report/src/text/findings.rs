@@ -92,7 +92,7 @@ fn skipped(document: &mut Document, phase: &PhaseSummary) {
     let reasons = counts.map(|(reason, count)| format!("{reason} {}", grouped(count)));
     let reasons: Vec<String> = reasons.collect();
     document.words(bound(&format!(
-        "Skipped: {} of the {} ({}), not counted in the rates: {}",
+        "Skipped: {} of the {} ({}), not counted as operations: {}",
         counted(phase.skipped.total(), "operation"),
         phase.phase.name(),
         percent(phase.skipped_fraction),

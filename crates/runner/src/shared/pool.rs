@@ -109,7 +109,7 @@ impl SharedPool {
     pub(super) fn publish(&self, file: File) {
         // Files are numbered from 1, and popularity ranks from 0. The subtraction distributes files
         // and ranks over the shards alike.
-        let shard = &self.shards[((file.file - 1) % SHARDS as u64) as usize];
+        let shard = &self.shards[((file.number - 1) % SHARDS as u64) as usize];
         let mut inner = lock(&shard.inner);
         let slot = Slot {
             file: file.pack(),

@@ -5,7 +5,6 @@
 //! need not be written. *Evidence*: the counters of the devices. *What to do*: find out what the
 //! device is, or use another one.
 
-use workload::Action;
 
 use super::rule::*;
 use crate::summary::evidence::phase_evidence;
@@ -32,12 +31,17 @@ impl Rule for DeviceWroteNothing {
             phase.evidence.as_ref()?.syncing.as_ref()?;
             let writes = phase_evidence(record, phase)?.writes;
             let is_nothing = writes.written_bytes > 0 && writes.device_bytes == Fact::Known(0);
-            let creation = Action::Create.performs();
+            let durability = &record.spec.durability;
+            let mut written = phase.all_operations().filter(|operation| {
+                operation.action.moves_bytes_out() && operation.meter.operations > 0
+            });
             is_nothing.then(|| Self {
                 phase: phase.phase,
                 written_bytes: writes.written_bytes,
-                is_durable: creation
-                    .is_some_and(|kind| record.spec.durability.of(Action::Create).covers(kind)),
+                is_durable: written.all(|operation| {
+                    let kind = operation.action.performs();
+                    kind.is_some_and(|kind| durability.of(operation.action).covers(kind))
+                }),
             })
         })
     }

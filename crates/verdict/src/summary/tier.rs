@@ -2,11 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spec::{Durability, RunSpec};
+use spec::Durability;
 use system::{Class, Device, DurabilityFacts, Fact, Mount, Target};
 
 use record::run::Record;
-use workload::Phase;
 
 /// Durability level: what a change had reached when its operation was acknowledged. Levels are
 /// ordered from the least to the most durable.
@@ -54,7 +53,7 @@ pub struct DurabilitySummary {
 }
 
 pub(super) fn summary(record: &Record) -> DurabilitySummary {
-    let policy = of_writes(&record.spec);
+    let policy = record.spec.durability_of_writes();
     let of = |tier, is_server| DurabilitySummary {
         policy: record.spec.durability.to_string(),
         tier,
@@ -102,22 +101,6 @@ pub(super) fn summary(record: &Record) -> DurabilitySummary {
     }
 }
 
-/// Returns the policy of the operations that write contents. If they have several, returns one
-/// under which an acknowledged write may not have reached the device.
-fn of_writes(spec: &RunSpec) -> Durability {
-    let actions = spec.workload.actions(Phase::Transactions).into_iter();
-    let policies = actions
-        .filter(|action| action.moves_bytes_out())
-        .map(|action| spec.durability.of(action));
-    let is_delayed =
-        |policy: &Durability| matches!(policy, Durability::None | Durability::Batch(_));
-    let policies: Vec<Durability> = policies.collect();
-    let delayed = policies.iter().copied().find(is_delayed);
-    delayed
-        .or(policies.first().copied())
-        .unwrap_or(spec.durability.rest)
-}
-
 /// Durability level of an engine that calls an NFS server itself. By the NFS protocol, a reply to a
 /// COMMIT, or to a write that is not UNSTABLE, asserts that the data is on stable storage. Policies
 /// that wait for such a reply therefore reach the highest level.
@@ -140,7 +123,7 @@ fn of_target(
     if facts.syncs_ignored == Fact::Known(true) {
         return Ok(PageCache);
     }
-    let waits = match of_writes(&record.spec) {
+    let waits = match record.spec.durability_of_writes() {
         Durability::None | Durability::Batch(_) => facts.synchronous == Fact::Known(true),
         _ => true,
     };

@@ -65,7 +65,7 @@ pub fn work(names: &Names) -> Vec<(Operation<'_>, Vec<Step>)> {
         (make::delete(copied), vec![Unlink, SyncDirectory]),
         (make::clone(one, copied, 20), copies(Clone)),
         (make::delete(copied), vec![Unlink, SyncDirectory]),
-        (make::read_mapped(one, 20), vec![Open, Map, Close]),
+        (make::read_mapped(one, 20), vec![Open, Map, Stat, Close]),
         // A read whose contents are kept also checks the file's size.
         (make::read(one, 20), vec![Open, Read, Stat, Close]),
         (make::read_range(one, 2, 11), vec![Open, Read, Close]),
