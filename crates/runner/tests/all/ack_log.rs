@@ -62,7 +62,11 @@ fn mix(transactions: u64) -> Mix {
         transactions,
         weights: Action::operations()
             .filter(|action| action.is_asked_for())
-            .filter(|action| !matches!(action, Action::SetExtended | Action::GetExtended))
+            // Not every file system has extended attributes, or can share blocks.
+            .filter(|action| {
+                let lacks = [Action::SetExtended, Action::GetExtended, Action::Clone];
+                !lacks.contains(action)
+            })
             .fold(Weights::default(), |weights, action| {
                 weights.with(action, 1)
             })

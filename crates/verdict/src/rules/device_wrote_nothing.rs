@@ -5,7 +5,6 @@
 //! need not be written. *Evidence*: the counters of the devices. *What to do*: find out what the
 //! device is, or use another one.
 
-
 use super::rule::*;
 use crate::summary::evidence::phase_evidence;
 
