@@ -56,7 +56,7 @@ impl Policies {
     }
 
     /// Returns an error for an action with a policy of its own that has no effect: the workload
-    /// does not perform the action, or the policy syncs nothing in it.
+    /// does not perform the action, or the policy does not sync it.
     ///
     /// # Errors
     /// Describes the first such action.
@@ -71,7 +71,7 @@ impl Policies {
             let covers = action.performs().is_some_and(|kind| policy.covers(kind));
             if *policy != Durability::None && !covers {
                 return Err(format!(
-                    "--durability {name}={policy}: this policy syncs nothing in {name} (use \
+                    "--durability {name}={policy}: this policy does not sync {name} (use \
                      fsync+dir or none)"
                 ));
             }
