@@ -32,11 +32,13 @@ struct Visited {
 }
 
 /// Kills a run while it creates files of several sizes, none of them empty. During the run,
-/// `guests` creates foreign files, whose numbers are higher than those of the run so far.
+/// `guests` creates foreign files, whose numbers are higher than those of the run so far: on a busy
+/// machine it can create tens of thousands before it is stopped.
 fn visited(interface: Interface, guests: impl FnOnce(&Path)) -> Visited {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     let work = Work {
+        files: 200_000,
         sizes: (100, 2_000),
         ..Work::long(&location, Phase::Prepare)
     };
@@ -129,13 +131,13 @@ fn contents_of_the_run(test_dir: &TestDir) -> Vec<u8> {
 /// Creates files of another program: an image of 64 MiB, an unreadable file, an empty one, one of
 /// zeros, and one with text. An earlier version of `clean` removed such files.
 fn furnish_with_images(directory: &Path) {
-    let image = std::fs::File::create(directory.join("50001")).unwrap();
+    let image = std::fs::File::create(directory.join("190001")).unwrap();
     image.set_len(64 << 20).unwrap();
-    std::fs::write(directory.join("50002"), "secret\n").unwrap();
-    set_mode(&directory.join("50002"), 0);
-    std::fs::write(directory.join("50003"), "").unwrap();
-    std::fs::write(directory.join("50004"), [0; 500]).unwrap();
-    std::fs::write(directory.join("50005"), "a letter\n").unwrap();
+    std::fs::write(directory.join("190002"), "secret\n").unwrap();
+    set_mode(&directory.join("190002"), 0);
+    std::fs::write(directory.join("190003"), "").unwrap();
+    std::fs::write(directory.join("190004"), [0; 500]).unwrap();
+    std::fs::write(directory.join("190005"), "a letter\n").unwrap();
 }
 
 /// The reason that `clean` prints for a file that its owner may not read.
@@ -149,9 +151,9 @@ fn secret() -> &'static str {
 /// Foreign files that `clean` always recognizes as foreign, each with the printed reason.
 fn certain() -> [(&'static str, &'static str); 3] {
     [
-        ("50001", "it is larger than any file of this run"),
-        ("50002", secret()),
-        ("50005", NOT_OUR_CONTENTS),
+        ("190001", "it is larger than any file of this run"),
+        ("190002", secret()),
+        ("190005", NOT_OUR_CONTENTS),
     ]
 }
 
@@ -159,11 +161,11 @@ fn certain() -> [(&'static str, &'static str); 3] {
 /// created during the run, or the heartbeat of the run is missing. Each has the printed reason.
 const UNCLEAR: [(&str, &str); 2] = [
     (
-        "50003",
+        "190003",
         "it is empty, and no trace shows that this run was writing it",
     ),
     (
-        "50004",
+        "190004",
         "it begins with zeros, and no trace shows that this run was writing it",
     ),
 ];
@@ -174,8 +176,8 @@ fn files_created_after_the_run_stay() {
         let visited = visited(interface, |_| ());
         furnish_with_images(&visited.files);
         // A copy of a file of the run, which differs from the original only in its creation time.
-        std::fs::copy(visited.at("1"), visited.at("50006")).unwrap();
-        let unclear = ["50003", "50004", "50006"].map(|name| (name, TOO_LATE));
+        std::fs::copy(visited.at("1"), visited.at("190006")).unwrap();
+        let unclear = ["190003", "190004", "190006"].map(|name| (name, TOO_LATE));
         visited.leaves(&[&certain()[..], &unclear].concat(), true);
         for (name, _) in unclear {
             std::fs::remove_file(visited.at(name)).unwrap();
@@ -205,7 +207,7 @@ fn files_possibly_created_after_the_run_stay() {
         furnish_with_images(&visited.files);
         let cleaned = visited.leaves(&[&certain()[..], &UNCLEAR].concat(), true);
         cleaned.shows("its manifest stays, since the run may have made some of these");
-        for name in ["50002", "50003", "50004"] {
+        for name in ["190002", "190003", "190004"] {
             std::fs::remove_file(visited.at(name)).unwrap();
         }
         let [larger, _, other] = certain();
@@ -279,21 +281,21 @@ fn files_that_differ_in_one_attribute_stay() {
         let old = test_dir.path().join("old");
         std::fs::write(&old, &contents).unwrap();
         let visited = visited(interface, |files| {
-            std::fs::rename(&old, files.join("50001")).unwrap();
-            for number in 50_002..=50_004 {
+            std::fs::rename(&old, files.join("190001")).unwrap();
+            for number in 190_002..=190_004 {
                 std::fs::write(files.join(number.to_string()), &contents).unwrap();
             }
-            std::os::unix::fs::chown(files.join("50002"), Some(65_534), Some(65_534)).unwrap();
-            set_mode(&files.join("50003"), 0o640);
-            std::fs::hard_link(files.join("50004"), files.join("50005")).unwrap();
+            std::os::unix::fs::chown(files.join("190002"), Some(65_534), Some(65_534)).unwrap();
+            set_mode(&files.join("190003"), 0o640);
+            std::fs::hard_link(files.join("190004"), files.join("190005")).unwrap();
         });
         let other_names = "it has other hard links, which this run does not create";
         let unclear = [
-            ("50001", "it is older than the run"),
-            ("50002", "it belongs to another owner (user 65534)"),
-            ("50003", "its mode is 0640, which this run does not use"),
-            ("50004", other_names),
-            ("50005", other_names),
+            ("190001", "it is older than the run"),
+            ("190002", "it belongs to another owner (user 65534)"),
+            ("190003", "its mode is 0640, which this run does not use"),
+            ("190004", other_names),
+            ("190005", other_names),
         ];
         visited.leaves(&unclear, true);
         // After the user removes the unclear files, `clean` removes the files of the run.
@@ -914,15 +916,15 @@ fn contents_are_compared_completely() {
     let mut contents = contents_of_the_run(&test_dir);
     let visited = visited(Prompt(Stdio), |files| {
         contents[40] ^= 1;
-        std::fs::write(files.join("50001"), &contents).unwrap();
-        std::fs::write(files.join("50002"), &contents[..3]).unwrap();
+        std::fs::write(files.join("190001"), &contents).unwrap();
+        std::fs::write(files.join("190002"), &contents[..3]).unwrap();
     });
     // The second file contains the first three bytes of a file of the run. All files that the run
     // creates are longer.
     visited.leaves(
         &[
-            ("50001", NOT_OUR_CONTENTS),
-            ("50002", "it is shorter than any file of this run"),
+            ("190001", NOT_OUR_CONTENTS),
+            ("190002", "it is shorter than any file of this run"),
         ],
         true,
     );
@@ -932,9 +934,9 @@ fn contents_are_compared_completely() {
 #[test]
 fn reading_a_foreign_file_keeps_its_times() {
     let visited = visited(Prompt(Stdio), |files| {
-        write(&files.join("50001"), "a letter\n", 0o644);
+        write(&files.join("190001"), "a letter\n", 0o644);
     });
-    let guest = visited.at("50001");
+    let guest = visited.at("190001");
     let times = |path: &Path| {
         let facts = path.metadata().unwrap();
         (
