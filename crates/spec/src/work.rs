@@ -98,7 +98,11 @@ pub(crate) fn finish(
             mix.location_weights = location_weights;
             mix::finish(options, mix)?;
             let per_second = options.rate.map(|rate| rate.0);
-            let has_due_times = options.sweep.is_some() || per_second.is_some();
+            let climbs_rates = options
+                .sweep
+                .as_ref()
+                .is_some_and(|sweep| !sweep.0.is_of_counts());
+            let has_due_times = climbs_rates || per_second.is_some();
             if has_due_times && mix.think != Think::None {
                 // A think time given as an option contradicts due times, and is refused elsewhere.
                 // Here the think time comes from a preset, and is ignored with a note.

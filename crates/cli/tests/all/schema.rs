@@ -60,7 +60,7 @@ fn records_of_all_kinds_of_runs_match_the_schema() {
         "--mix read=1 --files 50 --steady snia --round 1s --for 5s --rate 2000 --arrivals constant",
         "--mix read=1 --files 50 --steady slope --round 5s --for 25s --transactions 2000",
         "--mix read=1 --files 50 --sweep 500 --warm-up 100ms --for 10s --slo p99<1s",
-        "--mix read=1 --files 50 --sweep workers=2 --warm-up 0s --for 10s",
+        "--mix read=1 --files 50 --think 2ms --sweep workers=2 --warm-up 0s --for 10s",
     ];
     // The runs are performed in parallel: some take ten seconds and use little processor time.
     std::thread::scope(|scope| {

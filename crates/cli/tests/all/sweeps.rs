@@ -74,6 +74,18 @@ fn worker_sweep_has_a_pool_for_each_load_level() {
         "sweep of workers with a pool for each level | each level for 10 s | workers  achieved/s",
     );
     text.does_not_show("\nSaturation ");
+    text.does_not_show("is ignored");
+    // With a think time of 2 ms, a worker begins at most 500 transactions/s.
+    let levels = text.lines().filter_map(|line| {
+        let numbers = line.split_whitespace().map(|word| word.replace(',', ""));
+        let numbers: Option<Vec<f64>> = numbers.map(|word| word.parse().ok()).collect();
+        numbers.filter(|numbers| numbers.len() > 2)
+    });
+    let levels: Vec<_> = levels.map(|numbers| (numbers[0], numbers[1])).collect();
+    assert_eq!([levels[0].0, levels[1].0], [1.0, 2.0], "{text}");
+    for (workers, rate) in levels.into_iter().take(2) {
+        assert!(rate > 0.0 && rate <= 500.0 * workers, "{text}");
+    }
     // `Elapsed` is the duration of all load levels: 10 s each, and the time for their pools.
     let elapsed = text
         .lines()

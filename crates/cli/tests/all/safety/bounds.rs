@@ -29,7 +29,7 @@ const LARGE: &str = "
     plan --size 1..2147483647 --workers 4096 | 2
     plan --mix create=1 --transactions 1000000000000 | 0
     plan --mix read=1 --workers 4096 --files 34359738368 --transactions 1000000000000 | 2
-    plan --mix read=1 --workers 200 --files 100k --transactions 100k | 0
+    plan --mix read=1 --workers 200 --files 20k --transactions 100k | 0
     plan --writers 500 --readers 500 --mix read=1,create=1 --files 100 --transactions 100 \
         --size histogram@bins --range-size histogram@bins | 0
     run --mix read=1 --files 34359738368 | 2
