@@ -62,7 +62,7 @@ pub fn import(archive: &mut Archive, path: &Path, tell: &mut Tell<'_>) -> Result
 }
 
 fn read(text: &str) -> Result<(Record, Remarks), String> {
-    let record = Record::from_json(text).map_err(|error| error.to_string())?;
+    let record = Record::from_json(text).map_err(|error| record_source::explained(text, error))?;
     Ok((record, Remarks::of_document(text)?))
 }
 

@@ -12,6 +12,7 @@ use record::Record;
 use record::documents::{DocumentError, Documents};
 use record::read::ReadError;
 use report::page;
+use serde::Deserialize;
 
 use crate::archive::record_called;
 use crate::{Error, User};
@@ -75,13 +76,42 @@ pub fn texts(run: &Path) -> Result<impl Iterator<Item = Result<String, Error>>, 
 /// # Errors
 /// Returns an error if the text is not a record.
 pub fn record(run: &Path, text: &str) -> Result<Record, Error> {
-    Record::from_json(text).map_err(|error| match error {
-        ReadError::NoRecord { .. } => wrong(run, format_args!("{error} {REMEDY}")),
-        error => wrong(run, error),
-    })
+    Record::from_json(text).map_err(|error| wrong(run, explained(text, error)))
 }
 
-const REMEDY: &str = "(use a file that a run wrote with --format json)";
+/// Explains why a text is not a record, and what to use instead. The results of repeated runs are
+/// JSON too, but without the records of the runs.
+pub fn explained(text: &str, error: ReadError) -> String {
+    match (error, Results::study_of(text)) {
+        (ReadError::NoRecord { .. }, Some(study)) => format!(
+            "it has the results of the repeated runs {study}, not their records (use {study} if \
+             the runs are in this archive; otherwise write their records where they are, with \
+             'postmark export --tag study:{study} -o FILE')"
+        ),
+        (error @ ReadError::NoRecord { .. }, None) => format!("{error} {REMEDY}"),
+        (error, _) => error.to_string(),
+    }
+}
+
+/// The results that `run --repeat --format json` prints, without their numbers.
+#[derive(Deserialize)]
+struct Results {
+    study: String,
+    #[serde(rename = "has_too_many_invalid")]
+    _is_of_repeated_runs: bool,
+}
+
+impl Results {
+    /// Returns the identity of the study; `None` if the text is something else.
+    fn study_of(text: &str) -> Option<String> {
+        let Self { study, .. } = serde_json::from_str(text).ok()?;
+        let is_identity = study.len() <= 32 && study.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_identity.then_some(study)
+    }
+}
+
+const REMEDY: &str =
+    "(use a file of 'run --format json' without --repeat, of 'export' or of 'report')";
 
 fn no_record(run: &Path, error: DocumentError) -> Error {
     match error {

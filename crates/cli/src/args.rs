@@ -14,6 +14,7 @@ mod report;
 pub mod short;
 pub mod similar;
 mod study;
+pub mod topics;
 mod work;
 
 use std::path::PathBuf;
@@ -38,23 +39,13 @@ pub use self::published::{PublishedArguments, PublishedCommand};
 pub use self::repeat::RepeatArguments;
 pub use self::report::ReportArguments;
 pub use self::study::StudyArguments;
+pub use self::topics::Topic;
 pub use self::work::WorkArguments;
 pub use similar::command_meant;
 
 /// Benchmark for file systems: many small files and their metadata.
 #[derive(Debug, Parser)]
-#[command(
-    name = "postmark",
-    version,
-    args_conflicts_with_subcommands = true,
-    after_help = "Without a command, postmark starts the classic prompt or performs the commands \
-                  in FILE.
-Write ./run for a file with the name run.
-
-'postmark COMMAND -h' lists the options of a command, --help explains them.
-'postmark help TOPIC' shows examples for a task: sweep, nfs, durability, cache,
-ci, hosts, study, classic."
-)]
+#[command(name = "postmark", version, args_conflicts_with_subcommands = true)]
 pub struct CommandLine {
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -105,7 +96,11 @@ pub fn command() -> clap::Command {
         true => clap::ColorChoice::Auto,
         false => clap::ColorChoice::Never,
     };
-    let command = spec::with_help(CommandLine::command().color(colour));
+    let command = CommandLine::command().color(colour).after_help(format!(
+        "{AFTER_COMMANDS}\n\nTopics ('postmark help TOPIC' shows examples):\n{}",
+        Topic::list().trim_end()
+    ));
+    let command = spec::with_help(command);
     let command = command.mut_subcommand("run", |run| {
         run.after_help(format!("{EXAMPLES}\n{AFTER_SHORT}"))
             .before_long_help(EXAMPLES)
@@ -122,6 +117,23 @@ pub fn command() -> clap::Command {
         plan.after_help(AFTER_SHORT).after_long_help(AFTER_OPTIONS)
     }))
 }
+
+/// Returns the names of all commands, separated by commas.
+pub fn command_names() -> String {
+    let command = command();
+    let names: Vec<&str> = command
+        .get_subcommands()
+        .map(clap::Command::get_name)
+        .collect();
+    names.join(", ")
+}
+
+/// Help text after the list of commands, before the topics.
+const AFTER_COMMANDS: &str = "\
+Without a command, postmark starts the classic prompt or performs the commands in FILE.
+Write ./run for a file with the name run.
+
+'postmark COMMAND -h' lists the options of a command, --help explains them.";
 
 /// Text after the short help of commands with options that are on or off.
 const AFTER_SHORT: &str = "--[no-]OPTION stands for --OPTION (on) and --no-OPTION (off).";
@@ -203,7 +215,7 @@ pub enum Command {
     Observe(ObserveArguments),
     /// Print the completions of a shell.
     Completions(CompletionsArguments),
-    /// Print the manual page, or write the pages of all commands.
+    /// Print the manual page of a command, or write all pages.
     Man(ManArguments),
     /// Show examples for a task, or the help of a command.
     Help(HelpArguments),

@@ -20,9 +20,8 @@ use campaign::ranks::Launched;
 use clap::error::ErrorKind;
 use document::sanitize;
 
-use args::{Command, CommandLine};
+use args::{Command, CommandLine, Topic};
 use commands::classic::{self, runner::PromptRunner};
-use commands::help::TOPICS;
 use commands::{
     archive, check, clean, collect, compare, engines, help, manual, observe, plan, presets,
     published, run, study, verify_log,
@@ -72,7 +71,7 @@ fn meant_command(word: &str) -> Option<String> {
     if presets::is_preset(word) {
         return Some(format!("run --preset {word}"));
     }
-    if TOPICS.iter().any(|topic| topic.name == word) {
+    if Topic::find(word).is_some() {
         return Some(format!("help {word}"));
     }
     let command = args::command();

@@ -86,8 +86,8 @@ impl FileSystemKind {
         self.has_image().then_some((program, package))
     }
 
-    /// Returns all names of kinds, for messages.
-    pub(crate) fn names() -> String {
+    /// Returns all names of kinds, for messages and help.
+    pub fn names() -> String {
         Self::ROWS.map(|(_, name, ..)| name).join(", ")
     }
 }

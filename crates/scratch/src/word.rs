@@ -8,10 +8,10 @@ use std::str::FromStr;
 use workload::quantity;
 
 use crate::invalid::{InvalidMakeSpec, invalid_fullness};
+use crate::key::{self, KEYS};
 use crate::spec::{DEFAULT_DIRECTORY, DEFAULT_SIZE_BYTES, ExternalJournal, MakeSpec};
 
 const PREFIX: &str = "make:";
-const KEYS: &str = "size, mkfs, mount, in, journal, journal-in, discard, direct or fullness";
 
 impl FromStr for MakeSpec {
     type Err = InvalidMakeSpec;
@@ -74,17 +74,20 @@ fn given(pairs: &str) -> Result<BTreeMap<&str, String>, InvalidMakeSpec> {
         if given.contains_key(key) {
             return Err(invalid!("'{key}' is given twice (write it once)"));
         }
-        match key {
-            "discard" | "direct" if pair.contains('=') => {
+        let Some(known) = KEYS.iter().find(|known| known.name == key) else {
+            let names = key::names();
+            return Err(invalid!(
+                "unknown key '{key}' (use {names}: 'postmark help scratch' explains them)"
+            ));
+        };
+        match known.value {
+            None if pair.contains('=') => {
                 return Err(invalid!("'{key}' takes no value (write it alone)"));
             }
-            "discard" | "direct" => {}
-            "size" | "mkfs" | "mount" | "in" | "journal" | "journal-in" | "fullness" => {
-                if value.is_empty() {
-                    return Err(invalid!("'{key}' has no value (write {key}=VALUE)"));
-                }
+            Some(_) if value.is_empty() => {
+                return Err(invalid!("'{key}' has no value (write {key}=VALUE)"));
             }
-            _ => return Err(invalid!("unknown key '{key}' (use {KEYS})")),
+            _ => {}
         }
         given.insert(key, value);
     }

@@ -31,12 +31,17 @@ pub enum Shell {
 
 #[derive(Debug, Args)]
 pub struct ManArguments {
-    /// Write the pages of all commands into this directory.
+    /// Print the page of this command [default: of postmark].
+    ///
+    /// 'postmark man study | man -l -' shows it like other pages.
+    #[arg(value_name = "COMMAND")]
+    pub words: Vec<String>,
+    /// Write the pages of all commands to this directory.
     ///
     /// They are postmark.1 and a page for each command. The directory is created if it is missing.
-    /// Without it, postmark.1 is printed.
-    pub directory: Option<PathBuf>,
+    #[arg(short, long, value_name = "DIR", conflicts_with = "words")]
+    pub output: Option<PathBuf>,
     /// Overwrite existing pages.
-    #[arg(long, requires = "directory")]
+    #[arg(long, requires = "output")]
     pub force: bool,
 }

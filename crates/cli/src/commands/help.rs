@@ -1,33 +1,16 @@
 //! `postmark help`: screens about tasks, and the help of commands.
 
+use campaign::similar::most_similar;
+
 use crate::args::groups::of_width;
 use crate::args::short::short;
+use crate::args::topics::{TOPICS, Topic};
 use crate::args::{self, HelpArguments};
 use crate::ui::problem::{Problem, print, refuse};
 use crate::ui::width;
 
-/// A help screen about a task. `text` explains the task and gives examples.
-pub struct Topic {
-    pub name: &'static str,
-    pub text: &'static str,
-}
-
-macro_rules! topics {
-    ($($name:literal),+) => {
-        &[$(Topic { name: $name, text: include_str!(concat!("../../help/", $name, ".txt")) }),+]
-    };
-}
-
-pub const TOPICS: &[Topic] = topics![
-    "sweep",
-    "nfs",
-    "durability",
-    "cache",
-    "ci",
-    "hosts",
-    "study",
-    "classic"
-];
+/// Maximum number of suggestions for an unknown word.
+const SUGGESTIONS_MAX: usize = 3;
 
 /// Prints the screen of a topic, the help of a command, or the list of commands and topics.
 ///
@@ -37,8 +20,8 @@ pub const TOPICS: &[Topic] = topics![
 pub fn help(arguments: &HelpArguments) -> Result<u8, Problem> {
     let words = &arguments.words;
     if let [word] = &words[..] {
-        if let Some(topic) = TOPICS.iter().find(|topic| topic.name == word) {
-            return print(topic.text).map(|()| 0);
+        if let Some(topic) = Topic::find(word) {
+            return print(&topic.text()).map(|()| 0);
         }
     }
     let all = args::command();
@@ -46,7 +29,7 @@ pub fn help(arguments: &HelpArguments) -> Result<u8, Problem> {
         .iter()
         .try_fold(&all, |command, word| command.find_subcommand(word));
     if below.is_none() {
-        return unknown(&words.join(" "));
+        return unknown(words);
     }
     // clap prints the help, so that it has the colours and the width of --help.
     let (command, option) = match words.is_empty() {
@@ -62,16 +45,28 @@ pub fn help(arguments: &HelpArguments) -> Result<u8, Problem> {
     Ok(0)
 }
 
-fn unknown(word: &str) -> Result<u8, Problem> {
-    let topics: Vec<&str> = TOPICS.iter().map(|topic| topic.name).collect();
-    let command = args::command();
-    let commands: Vec<&str> = command
-        .get_subcommands()
-        .map(clap::Command::get_name)
+fn unknown(words: &[String]) -> Result<u8, Problem> {
+    let commands = args::command_names();
+    let known = TOPICS.iter().flat_map(|topic| {
+        [topic.name]
+            .into_iter()
+            .chain(topic.aliases.iter().copied())
+    });
+    let known = known.chain(commands.split(", "));
+    let first = words.first().map_or("", |word| word.as_str());
+    let mut nearest = most_similar(first, known);
+    nearest.truncate(SUGGESTIONS_MAX);
+    let nearest: Vec<String> = nearest
+        .into_iter()
+        .map(|word| format!("'postmark help {word}'"))
         .collect();
+    let meant = match &nearest[..] {
+        [] => String::new(),
+        nearest => format!(": did you mean {}?", nearest.join(" or ")),
+    };
     refuse(format_args!(
-        "'{word}' is neither a topic nor a command (topics: {}; commands: {})",
-        topics.join(", "),
-        commands.join(", ")
+        "'{}' is neither a topic nor a command{meant} (topics: {}; commands: {commands})",
+        words.join(" "),
+        Topic::names(),
     ))
 }

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use clap::Command;
@@ -16,9 +17,9 @@ use clap_mangen::roff::{Roff, bold, roman};
 use serde::Deserialize;
 use workload::presets;
 
-use crate::args::{self, CompletionsArguments, ManArguments, Shell};
+use crate::args::{self, CompletionsArguments, ManArguments, Shell, Topic};
 use crate::ui::output::{Outputs, unwritable};
-use crate::ui::problem::{Problem, print};
+use crate::ui::problem::{Problem, print, refuse, tell};
 use campaign::run_spec::machine;
 
 /// Time limit for writing a page, because its file system may hang.
@@ -55,14 +56,15 @@ pub fn completions(arguments: &CompletionsArguments) -> Result<u8, Problem> {
     print(&String::from_utf8_lossy(&script)).map(|()| 0)
 }
 
-/// Prints the manual page of `postmark`, or writes the pages of all commands to a directory.
+/// Prints the manual page of a command, or writes the pages of all commands to a directory.
 ///
 /// # Errors
-/// Returns an error if a page cannot be written, or exists and `--force` is not given.
+/// Returns an error if there is no such command, a page cannot be written, or it exists and
+/// `--force` is not given.
 pub fn man(arguments: &ManArguments) -> Result<u8, Problem> {
-    let mut pages = pages()?;
-    let Some(directory) = &arguments.directory else {
-        return print(&pages.swap_remove(0).text).map(|()| 0);
+    let pages = pages()?;
+    let Some(directory) = &arguments.output else {
+        return show(&pages, &arguments.words).map(|()| 0);
     };
     fs::create_dir_all(directory).map_err(|cause| unwritable(PAGE, directory, &cause))?;
     let mut outputs = Outputs::new(arguments.force, None, &[])?;
@@ -74,6 +76,40 @@ pub fn man(arguments: &ManArguments) -> Result<u8, Problem> {
         output.write(&page.text, WRITTEN_WITHIN)?;
     }
     Ok(0)
+}
+
+/// Prints the page of a command, in the format that man(1) reads. At a terminal, a note names the
+/// program that shows it.
+fn show(pages: &[Page], words: &[String]) -> Result<(), Problem> {
+    let name: Vec<&str> = ["postmark"]
+        .into_iter()
+        .chain(words.iter().map(String::as_str))
+        .collect();
+    let file = format!("{}.{SECTION}", name.join("-"));
+    let Some(page) = pages.iter().find(|page| page.file == file) else {
+        return no_command(&words.join(" "));
+    };
+    print(&page.text)?;
+    if std::io::stdout().is_terminal() {
+        let words = [&["postmark", "man"], &name[1..]].concat().join(" ");
+        tell(format_args!(
+            "this is the source of a manual page ({words} | man -l - shows it)"
+        ));
+    }
+    Ok(())
+}
+
+fn no_command(words: &str) -> Result<(), Problem> {
+    if Topic::find(words).is_some() {
+        return refuse(format_args!(
+            "'{words}' is a topic of the help, without a manual page (use postmark help {words})"
+        ));
+    }
+    refuse(format_args!(
+        "cannot print the manual page of '{words}': there is no such command (commands: {}; to \
+         write all pages to a directory, use postmark man --output DIR)",
+        args::command_names()
+    ))
 }
 
 /// Error messages about an output file contain this text in place of the name of an option.

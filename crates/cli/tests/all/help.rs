@@ -3,14 +3,14 @@
 
 use std::path::Path;
 
+use cli::args::topics::{TOPICS, Topic};
 use cli::args::{self, CommandLine};
-use cli::commands::help::TOPICS;
 use testkit::Shows;
 
 use crate::original::{self, answer, ended, split};
 
 /// Height and width of a screen.
-const SCREEN: (usize, usize) = (24, 80);
+const SCREEN: (usize, usize) = (42, 80);
 
 /// The commands in the screen of a topic, without the launcher before them.
 fn examples(text: &str) -> Vec<String> {
@@ -42,12 +42,12 @@ fn words(command: &str) -> Vec<String> {
 #[test]
 fn topics_fit_a_screen_and_have_valid_examples() {
     for topic in TOPICS {
-        let (name, text) = (topic.name, topic.text);
+        let (name, text) = (topic.name, topic.text());
         assert!(text.lines().count() <= SCREEN.0, "{name}");
         for line in text.lines() {
             assert!(line.chars().count() <= SCREEN.1, "{name}: {line}");
         }
-        let examples = examples(text);
+        let examples = examples(&text);
         assert!(examples.len() >= 5, "{name}: {examples:?}");
         for example in examples {
             let parsed = args::command().try_get_matches_from(words(&example));
@@ -61,7 +61,7 @@ fn topics_fit_a_screen_and_have_valid_examples() {
 fn help_prints_topics_and_the_help_of_commands() {
     let at = original::directory();
     for topic in TOPICS {
-        assert_eq!(answer(&["help", topic.name], at.path()), topic.text);
+        assert_eq!(answer(&["help", topic.name], at.path()), topic.text());
     }
     let of_command = answer(&["help", "plan"], at.path());
     assert_eq!(of_command, answer(&["plan", "--help"], at.path()));
@@ -69,12 +69,69 @@ fn help_prints_topics_and_the_help_of_commands() {
     assert_eq!(below, answer(&["published", "show", "--help"], at.path()));
     assert_eq!(answer(&["help"], at.path()), answer(&["-h"], at.path()));
     answer(&["-h"], at.path()).shows_all("Measure:\n  run  | Compare:\n  compare | help TOPIC");
-    refused(
-        "help sweeep",
-        at.path(),
-        "(topics: sweep, nfs, durability, cache, ci, hosts, study",
-    );
-    refused("help published nothing", at.path(), "commands: run, plan");
+    for word in ["trust", "Valid", "doubtful"] {
+        let text = Topic::find("verdict").unwrap().text();
+        assert_eq!(answer(&["help", word], at.path()), text, "{word}");
+    }
+    for (words, told) in [
+        (
+            "help sweeep",
+            "did you mean 'postmark help sweep'? (topics: sweep, nfs, durability, cache, ci, \
+             hosts, study, scratch, verdict, classic; commands: run, plan",
+        ),
+        ("help frobnicate", "a topic nor a command (topics: sweep"),
+        ("help published nothing", "commands: run, plan"),
+        ("trust", "did you mean 'postmark help trust'?"),
+    ] {
+        refused(words, at.path(), told);
+    }
+}
+
+#[test]
+fn list_of_commands_names_every_topic_and_no_alias_is_a_command_or_a_second_topic() {
+    let list = args::command().render_help().to_string();
+    for topic in TOPICS {
+        list.shows(&format!("\n  {:11}  ", topic.name));
+    }
+    let command = args::command();
+    let mut words: Vec<&str> = TOPICS.iter().map(|topic| topic.name).collect();
+    for alias in TOPICS.iter().flat_map(|topic| topic.aliases) {
+        assert!(command.find_subcommand(alias).is_none(), "{alias}");
+        words.push(alias);
+    }
+    let count = words.len();
+    words.sort_unstable();
+    words.dedup();
+    assert_eq!(words.len(), count, "{words:?}");
+}
+
+#[test]
+fn topic_about_scratch_file_systems_and_the_documents_have_all_keys() {
+    let studies = include_str!("../../../../docs/studies.md");
+    let text = Topic::find("make").unwrap().text();
+    for key in scratch::KEYS {
+        text.shows(&format!("\n  {} ", key.name)).shows(key.example);
+        text.shows(key.default);
+        studies.shows(&format!("\n| `{}` |", key.name));
+    }
+    text.shows(&scratch::FileSystemKind::names());
+    assert!(!text.contains(['{', '}']), "{text}");
+}
+
+#[test]
+fn reasons_in_the_topic_about_verdicts_are_rules_of_the_specification() {
+    let specification = include_str!("../../../../docs/specification.md");
+    let text = Topic::find("verdict").unwrap().text();
+    let (_, reasons) = text.split_once("The commonest reasons").unwrap();
+    let rows = reasons.lines().filter_map(|line| line.strip_prefix("  "));
+    let rules: Vec<&str> = rows
+        .filter(|row| !row.starts_with("postmark "))
+        .flat_map(|row| row.split("  ").next().unwrap().split(", "))
+        .collect();
+    assert!(rules.len() >= 10, "{rules:?}");
+    for rule in rules {
+        specification.shows(&format!("**`{rule}`** ("));
+    }
 }
 
 fn refused(words: &str, at: &Path, told: &str) {

@@ -24,7 +24,7 @@ fn output(arguments: &[&str], directory: &Path) -> String {
 
 /// The text of each manual page, by its name.
 fn pages(directory: &Path) -> BTreeMap<String, String> {
-    output(&["man", "man1"], directory);
+    output(&["man", "--output", "man1"], directory);
     let entries = fs::read_dir(directory.join("man1")).unwrap();
     entries
         .map(|entry| entry.unwrap().path())
@@ -105,6 +105,13 @@ fn each_command_has_a_manual_page_with_all_its_options() {
         );
     }
     assert_eq!(output(&["man"], test_dir.path()), pages["postmark"]);
+    for (words, page) in [
+        ("man study", "postmark-study"),
+        ("man published show", "postmark-published-show"),
+    ] {
+        let words: Vec<&str> = words.split(' ').collect();
+        assert_eq!(output(&words, test_dir.path()), pages[page], "{words:?}");
+    }
 }
 
 #[test]
@@ -182,14 +189,41 @@ fn pages_are_well_formed() {
 }
 
 #[test]
+fn words_without_a_page_are_refused_with_advice_and_write_nothing() {
+    let test_dir = original::directory();
+    for (words, told) in [
+        (&["man", "nothing"][..], "use postmark man --output DIR"),
+        (
+            &["man", "man1"],
+            "there is no such command (commands: run, plan",
+        ),
+        (&["man", "nfs"], "(use postmark help nfs)"),
+        (&["man", "published", "run"], "page of 'published run'"),
+        (&["man", "run", "-o", "man1"], "cannot be used with"),
+        (&["man", "--force"], "--output"),
+    ] {
+        let refused = Command::new(original::ours())
+            .args(words)
+            .env("COLUMNS", "1000")
+            .current_dir(test_dir.path())
+            .output()
+            .unwrap();
+        let errors = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{words:?}: {errors}");
+        assert!(errors.contains(told), "{words:?}: {errors}");
+    }
+    assert_eq!(fs::read_dir(test_dir.path()).unwrap().count(), 0);
+}
+
+#[test]
 fn pages_are_overwritten_only_with_force() {
     let test_dir = original::directory();
-    output(&["man", "a/b"], test_dir.path());
+    output(&["man", "-o", "a/b"], test_dir.path());
     let page = test_dir.path().join("a/b/postmark-run.1");
     fs::write(&page, "mine").unwrap();
     fs::remove_file(test_dir.path().join("a/b/postmark.1")).unwrap();
     let refused = Command::new(original::ours())
-        .args(["man", "a/b"])
+        .args(["man", "-o", "a/b"])
         .current_dir(test_dir.path())
         .output()
         .unwrap();
@@ -200,7 +234,7 @@ fn pages_are_overwritten_only_with_force() {
         !test_dir.path().join("a/b/postmark.1").exists(),
         "nothing is written"
     );
-    output(&["man", "a/b", "--force"], test_dir.path());
+    output(&["man", "-o", "a/b", "--force"], test_dir.path());
     assert!(fs::read_to_string(&page).unwrap().contains("POSTMARK-RUN"));
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use scratch::{ExternalJournal, FileSystemKind, MakeSpec};
+use scratch::{DEFAULT_SIZE_BYTES, ExternalJournal, FileSystemKind, KEYS, MakeSpec};
 use testkit::table;
 
 fn parsed(word: &str) -> MakeSpec {
@@ -34,6 +34,25 @@ fn word_with_all_keys_is_parsed() {
         }
     );
     assert_eq!(spec.journal_directory(), Some(Path::new("/dir")));
+}
+
+#[test]
+fn each_key_of_the_table_is_parsed_and_has_its_example_and_default() {
+    for key in KEYS {
+        assert!(key.example.starts_with(key.name), "{key:?}");
+        assert_eq!(key.example.contains('='), key.value.is_some(), "{key:?}");
+        let needed = match key.name {
+            "journal-in" => "journal=128MiB&",
+            _ => "",
+        };
+        let word = format!("make:ext4?{needed}{}", key.example);
+        assert_ne!(parsed(&word), parsed("make:ext4"), "{word} changes nothing");
+        assert_eq!(parsed(&word).to_string(), word);
+    }
+    let default = |name| KEYS.iter().find(|key| key.name == name).unwrap().default;
+    let size = format!("make:ext4?size={}", default("size"));
+    assert_eq!(parsed(&size).size_bytes, DEFAULT_SIZE_BYTES);
+    assert_eq!(Path::new(default("in")), parsed("make:ext4").directory);
 }
 
 /// In each line a word, and the result of formatting the spec that is parsed from it.

@@ -77,6 +77,28 @@ fn numbers_of_a_repeated_run_are_those_of_its_archived_runs() {
     lab.is_clean(&[], &ended);
 }
 
+/// The results of repeated runs are JSON without records. Commands that read records refuse them,
+/// and name a command that writes the records.
+#[test]
+fn file_of_results_is_refused_with_the_command_that_writes_the_records() {
+    let lab = Lab::new();
+    let results = lab.answer(&format!(
+        "run {LITTLE} --repeat 5 --tag main --target a --format json"
+    ));
+    let found: Repeats = serde_json::from_str(&results).unwrap();
+    fs::write(lab.path("results.json"), &results).unwrap();
+    let export = format!("export --tag study:{} -o ", found.study);
+    for words in ["compare results.json main", "import results.json"] {
+        let ended = lab.shows(words);
+        assert!(!ended.status.success(), "{words}");
+        let told = one_line(&ended.errors);
+        told.shows("the results of the repeated runs")
+            .shows(&export);
+    }
+    lab.answer(&format!("{export}records.json"));
+    lab.row("compare records.json main | 2 | is in both configurations");
+}
+
 #[test]
 fn interrupted_repetition_continues_without_repeating_runs() {
     let lab = Lab::new();
