@@ -119,7 +119,9 @@ pub fn command() -> clap::Command {
         })
     });
     groups::grouped(command.mut_subcommand("plan", |plan| {
-        plan.after_help(AFTER_SHORT).after_long_help(AFTER_OPTIONS)
+        plan.after_help(AFTER_SHORT)
+            .before_long_help(PLAN_STATUS)
+            .after_long_help(AFTER_OPTIONS)
     }))
 }
 
@@ -134,6 +136,12 @@ const AFTER_OPTIONS: &str = "Numbers and sizes:
   Times need a unit: ns, us, ms, s, m (minutes) or h.
 
 docs/specification.md defines every operation, policy and number.";
+
+/// Help text of `plan`, before the options.
+const PLAN_STATUS: &str = "Exit status: 0 if the run would begin; 2 if it would be refused here, \
+                           or by this build.
+A server that does not answer is no reason: the plan states what is not known.
+";
 
 const EXAMPLES: &str = "Examples:
   postmark run --preset mail --for 60s --target /mnt/disk
