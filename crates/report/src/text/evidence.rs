@@ -101,6 +101,10 @@ pub(crate) fn table<'a>(
         "device/written: write amplification; per durable: flushes for each operation that is \
          synced",
     );
+    document.note(
+        "device columns and flushes: all activity of the devices, from the phase's start to the \
+         end of its sync",
+    );
 }
 
 fn moved(bytes: u64) -> Cell {
