@@ -102,9 +102,9 @@ pub(crate) fn table<'a>(
          synced",
     );
     document.note(
-        "device columns and flushes: all activity of the devices, from the phase's start to the \
-         end of its sync",
+        "device reads, to device, flushes: all activity of the whole devices, with the warm-up",
     );
+    document.note("to device includes the sync after the phase; device reads and flushes do not");
 }
 
 fn moved(bytes: u64) -> Cell {

@@ -131,7 +131,7 @@ fn table_of_devices(document: &mut Document, machine: &MachineSummary) {
     if !table.is_empty() {
         document.table(table);
         document.note(format!(
-            "all activity of the devices in {} of transactions, without the sync after them",
+            "all activity of the whole devices in {} of transactions, without warm-up and sync",
             latency(machine.ns as f64)
         ));
         each(document, machine);
