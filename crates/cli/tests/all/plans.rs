@@ -67,19 +67,14 @@ fn study_names_the_cell_that_does_not_fit_before_its_first_run() {
 #[test]
 fn plan_that_does_not_fit_has_the_exit_status_of_a_refused_run() {
     let at = directory();
-    let words = "plan --mix read=1 --files 1000000 --size 100MiB --transactions 10";
-    let (text, code) = said(&ended(&split(words), at.path()));
-    text.shows_all("DOES NOT FIT | A run would be refused: not enough space");
-    assert_eq!(code, Some(2));
-    let (_, code) = said(&ended(
-        &split(&words.replace("plan", "run --dry-run")),
-        at.path(),
-    ));
-    assert_eq!(code, Some(2));
-    let (text, code) = said(&ended(
-        &split(&format!("{words} --no-space-check")),
-        at.path(),
-    ));
+    let words = "--mix read=1 --files 1000000 --size 100MiB --transactions 10";
+    let of = |command: &str| said(&ended(&split(&format!("{command} {words}")), at.path()));
+    for command in ["plan", "run --dry-run"] {
+        let (text, code) = of(command);
+        text.shows_all("DOES NOT FIT | A run would be refused: not enough space");
+        assert_eq!(code, Some(2), "{command}");
+    }
+    let (text, code) = of("run --dry-run --no-space-check");
     text.shows_all("DOES NOT FIT | A run would not be refused, because --no-space-check");
     assert_eq!(code, Some(0));
 }
@@ -111,7 +106,7 @@ fn plan_does_not_need_an_answer_of_the_server() {
          nfs://127.0.0.1:{port}/export?mountport={port}"
     );
     let (text, code) = said(&ended(&split(&words), at.path()));
-    text.shows_all("50 of 100 transactions | Room not known | Connection refused");
+    text.shows_all("transactions; 0 operations left out | Room not known | Connection refused");
     assert_eq!(code, Some(0));
     let plan: Value = json(&split(&words), at.path());
     assert_eq!(plan["refused"], Value::Array(Vec::new()));
