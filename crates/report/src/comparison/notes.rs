@@ -23,7 +23,9 @@ pub(crate) fn ratio_note(found: &Comparisons) -> Option<&'static str> {
 }
 
 pub(crate) fn add_notes(document: &mut Document, found: &Comparisons) {
-    document.words(runs_of_each(found).unwrap_or_default());
+    if let Some(text) = runs_of_each(found) {
+        document.words(text);
+    }
     let first = [Some(aa_control(found)), smallest_detectable(found)];
     let first: Vec<String> = first.into_iter().flatten().collect();
     document.words(bound(&first.join(" ")));
