@@ -307,12 +307,12 @@ pub struct RunArguments {
 
 impl RunArguments {
     /// The arguments about the run that are not in `work`, and all words of the command line. A
-    /// plan (`--dry-run`) uses none of them.
+    /// plan (`--dry-run`) uses only whether the free space is checked.
     pub fn invocation(&self, words: Vec<String>) -> Invocation {
         let is_run = !self.dry_run;
         Invocation {
             command_line: if is_run { words } else { Vec::new() },
-            skips_space_check: is_run && self.no_space_check,
+            skips_space_check: self.no_space_check,
             trusts_others: is_run && self.allow_unsafe_target,
         }
     }
