@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 use record::{Outcome, Record};
 use runner::{Events, Refused, RunSpec, TakeControl};
 
-use crate::sweep::{self, Prepare};
+use crate::plan::first_level_without;
+use crate::sweep::{self, Prepare, levels_of_counts};
 
 /// Performs a run spec, and returns one record. A load sweep may need several runs.
 ///
@@ -38,6 +39,7 @@ pub fn perform(
     signals: &mut dyn TakeControl,
     events: &mut dyn Events,
 ) -> Result<Record, Refused> {
+    refuse_levels(spec)?;
     let record = run(
         spec,
         &mut |spec, events| runner::dispatch::prepare(spec, signals, events),
@@ -48,6 +50,21 @@ pub fn perform(
         control.signal().store(0, Ordering::SeqCst);
     }
     Ok(record)
+}
+
+/// Refuses a sweep if the memory or free space does not suffice for one of its load levels. Several
+/// ranks check each level when it begins, because only rank 0 could refuse it here.
+fn refuse_levels(spec: &RunSpec) -> Result<(), Refused> {
+    if spec.ranks > 1 {
+        return Ok(());
+    }
+    // Other reasons refuse the first level when it begins.
+    let lack = |level: &RunSpec| match runner::dispatch::judge_room(level) {
+        Err(Refused::NoRoom(lack) | Refused::NoMemory(lack)) => Some(lack),
+        _ => None,
+    };
+    let lack = first_level_without(&levels_of_counts(spec), lack);
+    lack.map_or(Ok(()), |lack| Err(Refused::NoRoom(lack)))
 }
 
 /// Whether files remain on the target that the run made, or may have made.

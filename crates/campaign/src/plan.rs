@@ -2,17 +2,19 @@
 
 use std::path::PathBuf;
 
-use record::{Fact, PlanRecord};
-use runner::RunSpec;
-use system::{Host, ProcessTimes, Sources};
+use document::units::counted;
+use record::{Fact, Load, PlanRecord, Room};
+use runner::{Refused, RunSpec};
+use system::{Host, ProcessTimes, Sources, Target};
 use verdict::Verdict;
 use workload::fingerprint::{self, INTENTS_IN_FINGERPRINT};
-use workload::{Followed, Planner, Workload};
+use workload::{Followed, Plan, Planner, Workload};
 
 use crate::archive::ArchivePlace;
 use crate::calibration::refuse_memory;
 use crate::estimate;
 use crate::run_spec::Specified;
+use crate::sweep::levels_of_counts;
 use crate::{Error, User};
 
 /// Number of transactions of each worker that a plan simulates for a run without a limit of
@@ -30,9 +32,9 @@ const FIRST_MAX: u64 = 100_000_000;
 /// Refuses a run spec for the same reasons as the run itself. One check is left to the run: whether
 /// root may keep its rights in the targets.
 ///
-/// # Errors
-/// Returns the refusal.
-pub fn judge(specified: &Specified) -> Result<(), Error> {
+/// Returns why the server of the targets is not known, if it does not answer. A plan does not need
+/// the server.
+fn judge(specified: &Specified) -> Result<Option<String>, Error> {
     refuse_memory(specified)?;
     // The field `trusts_others` (option --allow-unsafe-target) switches off the check of root's
     // rights.
@@ -40,7 +42,51 @@ pub fn judge(specified: &Specified) -> Result<(), Error> {
         trusts_others: true,
         ..specified.spec.clone()
     };
-    runner::dispatch::judge(&spec).map_err(|refused| specified.explain(refused))
+    match runner::dispatch::judge(&spec) {
+        Ok(()) => Ok(None),
+        Err(Refused::Unreachable(silent)) if silent.is_silent => Ok(Some(silent.to_string())),
+        Err(refused) => Err(specified.explain(refused)),
+    }
+}
+
+/// Returns why a run would be refused for lack of memory or free space. Every load level of a sweep
+/// of workers or ranks has a pool of its own, and is checked. The free space of a server that does
+/// not answer (`is_silent`) is not known.
+fn shortage(specified: &Specified, is_silent: bool, host: &Host) -> Option<String> {
+    let of_run = |spec: &RunSpec| match is_silent {
+        true => runner::memory::shortage(spec, host),
+        false => {
+            let judged = runner::dispatch::judge_room(spec);
+            judged
+                .err()
+                .map(|refused| specified.explain(refused).to_string())
+        }
+    };
+    let levels = levels_of_counts(&specified.spec);
+    if levels.is_empty() {
+        return of_run(&specified.spec);
+    }
+    first_level_without(&levels, of_run)
+}
+
+/// Returns which of the load levels cannot begin, and why. The levels rise, so that the levels
+/// above one that does not fit do not fit either.
+pub(crate) fn first_level_without(
+    levels: &[(Load, RunSpec)],
+    mut lack: impl FnMut(&RunSpec) -> Option<String>,
+) -> Option<String> {
+    let (number, why) = levels
+        .iter()
+        .enumerate()
+        .find_map(|(number, (_, spec))| Some((number, lack(spec)?)))?;
+    let level = report::plan::level(levels[number].0);
+    Some(match levels.len() - number - 1 {
+        0 => format!("the load level with {level}: {why}"),
+        above => format!(
+            "the load level with {level} (and {} above it): {why}",
+            counted(above as u64, "level")
+        ),
+    })
 }
 
 /// For a run that is limited by time, returns the number of transactions of each worker that a plan
@@ -52,56 +98,57 @@ pub fn first_transactions(workload: &Workload) -> Option<u64> {
 }
 
 /// Simulates the operations of a run, and returns them with the run's requirements. The duration is
-/// estimated from earlier runs in the archive at `place`.
+/// estimated from earlier runs in the archive at `place`. Of a sweep of workers or ranks, the
+/// largest load level is simulated.
 ///
 /// # Errors
-/// Returns an error if the workload has no operation stream, or if planning it would take too long.
+/// Returns an error if the run would be refused for a reason other than the size of the machine or
+/// the target, if the workload has no operation stream, or if planning it would take too long.
 pub fn plan(
     specified: &Specified,
     place: Option<&ArchivePlace>,
     user: User,
 ) -> Result<PlanRecord, Error> {
-    let spec = &specified.spec;
+    let silence = judge(specified)?;
+    let largest = levels_of_counts(&specified.spec).pop();
+    let (load_level, spec) = match largest {
+        Some((load, level)) => {
+            let drive = specified.spec.drive.clone();
+            (Some(load), RunSpec { drive, ..level })
+        }
+        None => (None, specified.spec.clone()),
+    };
     let workload = match first_transactions(&spec.workload) {
         Some(transactions) => spec.workload.with_transactions(transactions),
         None => spec.workload.clone(),
     };
     refuse_long(&workload)?;
     let followed = Followed::of(&workload);
-    let (mut plan, room, targets) = if spec.engine.makes_files() {
-        let namespace = || runner::dispatch::namespace(spec);
-        let namespace = spec.engine.uses_urls().then(namespace).flatten();
-        let directories = spec.targets.iter();
-        let directories: Vec<PathBuf> = directories
-            .map(|target| spec::directory(target).to_owned())
-            .collect();
-        let (plan, room, targets) =
-            runner::free_space::plan(&workload, &directories, namespace.as_deref())?;
-        (plan, Fact::Known(room), targets)
-    } else {
-        let part = followed.map_or_else(|| workload.clone(), |followed| followed.part(&workload));
-        let plan = Planner::new(&part).plan_with_hint(system::memory::prefer_huge_pages)?;
-        let plan = match followed {
-            Some(followed) => followed.extend(plan, &workload),
-            None => plan,
-        };
-        (plan, Fact::NotApplicable, Vec::new())
+    let (mut plan, room, targets) = match &silence {
+        None if spec.engine.makes_files() => on_targets(&spec, &workload)?,
+        _ => {
+            let room = silence
+                .clone()
+                .map_or(Fact::NotApplicable, Fact::Unavailable);
+            (without_targets(&workload, followed)?, room, Vec::new())
+        }
     };
     // The fingerprint is that of the complete workload, even if the plan includes only a part of
     // the workload.
     if followed.is_some() || workload != spec.workload {
         plan.fingerprint = fingerprint::fingerprint(&spec.workload)?;
     }
-    let shortage = room.known().and_then(runner::free_space::shortage);
-    let time = estimate::from_archive(std::slice::from_ref(spec), place, user);
+    let time = estimate::from_archive(std::slice::from_ref(&specified.spec), place, user);
     let host = Host::read(&Sources::default());
+    let shortage = shortage(specified, silence.is_some(), &host);
     let mut record = PlanRecord {
         tool: record::Tool::this(),
-        spec: spec.clone(),
+        spec,
+        load_level,
         sizing: specified.sizing.clone(),
         plan,
         followed,
-        shortage: shortage.or_else(|| runner::memory::shortage(spec, &host)),
+        refused: shortage.into_iter().collect(),
         room,
         targets,
         time: time.into_iter().next(),
@@ -110,6 +157,32 @@ pub fn plan(
     };
     record.expected = Verdict::expected(&record, &host);
     Ok(record)
+}
+
+/// Simulates the operations of a run that makes files, and reads the free space of its targets.
+fn on_targets(
+    spec: &RunSpec,
+    workload: &Workload,
+) -> Result<(Plan, Fact<Room>, Vec<Target>), Error> {
+    let namespace = || runner::dispatch::namespace(spec);
+    let namespace = spec.engine.uses_urls().then(namespace).flatten();
+    let directories = spec.targets.iter();
+    let directories: Vec<PathBuf> = directories
+        .map(|target| spec::directory(target).to_owned())
+        .collect();
+    let (plan, room, targets) =
+        runner::free_space::plan(workload, &directories, namespace.as_deref())?;
+    Ok((plan, Fact::Known(room), targets))
+}
+
+/// Simulates the operations of a run without reading its targets.
+fn without_targets(workload: &Workload, followed: Option<Followed>) -> Result<Plan, Error> {
+    let part = followed.map_or_else(|| workload.clone(), |followed| followed.part(workload));
+    let plan = Planner::new(&part).plan_with_hint(system::memory::prefer_huge_pages)?;
+    Ok(match followed {
+        Some(followed) => followed.extend(plan, workload),
+        None => plan,
+    })
 }
 
 fn refuse_long(workload: &Workload) -> Result<(), Error> {

@@ -124,6 +124,7 @@ fn specify_over(
         }
         wrong => Error::refused(wrong),
     })?;
+    refuse_scratch(&resolved.spec)?;
     Ok(Specified {
         spec: resolved.spec,
         engine_is_given: resolved.engine_is_given,
@@ -131,6 +132,26 @@ fn specify_over(
         notes: resolved.notes,
         inputs,
     })
+}
+
+/// Refuses a scratch file system like `make:ext4` as the target of a run, because only a study
+/// makes file systems. A directory can have such a name.
+fn refuse_scratch(spec: &RunSpec) -> Result<(), Error> {
+    let is_scratch = |target: &&PathBuf| {
+        let text = target.to_string_lossy();
+        text.starts_with("make:") && !target.exists()
+    };
+    let Some(target) = spec.targets.iter().find(is_scratch) else {
+        return Ok(());
+    };
+    let preset = spec.preset.as_ref();
+    let preset = preset.map_or_else(String::new, |preset| format!("--preset {preset} "));
+    Err(Error::refused(format_args!(
+        "cannot use --target {}: a run makes no file systems; a study makes, compares and removes \
+         them (as root: postmark study {preset}--target make:ext4 --target make:xfs), and a run \
+         needs a directory of a mounted file system",
+        sanitize::path(target)
+    )))
 }
 
 /// The reason why a request cannot be resolved.

@@ -150,12 +150,11 @@ impl<G: Ground> Going<'_, G> {
     }
 
     fn block(&mut self, block: u32) -> Result<(), Halt<G::Error>> {
-        let course = self.course;
         let attempts = self.performed().attempts_max();
         let mut attempt = self.performed().attempt_of(block);
         let mut has_run = false;
         loop {
-            let order = course.design.block(course.cells, block, attempt);
+            let order = self.performed().order(block, attempt);
             let runs = order.len() as u32;
             for (run, position) in order.into_iter().zip(1..) {
                 // If an attempt will be repeated, its remaining runs are useless. The last attempt

@@ -8,7 +8,7 @@ use record::{
     SweepStepRun, SystemDuring,
 };
 use runner::{Control, Event, Events, Finished, Pace, Refused, Run, RunSpec};
-use spec::{Drive, Stop, Sweep};
+use spec::{Climb, Drive, Stop, Sweep};
 use verdict::SweepStepSummary;
 use workload::arrivals::{ArrivalProcess, check_rate};
 use workload::fingerprint::Fingerprint;
@@ -313,6 +313,20 @@ impl Events for OfStep<'_> {
     fn takes_records(&self) -> bool {
         self.events.takes_records()
     }
+}
+
+/// Returns the load levels of a sweep of workers or ranks, from the smallest to the largest, each
+/// with the spec of its run. Other runs have no such levels.
+pub(crate) fn levels_of_counts(spec: &RunSpec) -> Vec<(Load, RunSpec)> {
+    let loads: Vec<Load> = match spec.drive.sweep.as_ref().map(|asked| &asked.climb) {
+        Some(Climb::Workers(counts)) => counts.iter().copied().map(Load::Workers).collect(),
+        Some(Climb::Ranks(counts)) => counts.iter().copied().map(Load::Ranks).collect(),
+        Some(Climb::Rates(_) | Climb::OfClosedLoop(_)) | None => Vec::new(),
+    };
+    let levels = loads.into_iter().enumerate();
+    levels
+        .map(|(number, load)| (load, of_load(spec, load, number)))
+        .collect()
 }
 
 /// Returns the spec of the run that performs only this load level.

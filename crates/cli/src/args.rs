@@ -114,7 +114,9 @@ pub fn command() -> clap::Command {
         })
     });
     groups::grouped(command.mut_subcommand("plan", |plan| {
-        plan.after_help(AFTER_SHORT).after_long_help(AFTER_OPTIONS)
+        plan.after_help(AFTER_SHORT)
+            .before_long_help(PLAN_STATUS)
+            .after_long_help(AFTER_OPTIONS)
     }))
 }
 
@@ -146,6 +148,12 @@ const AFTER_OPTIONS: &str = "Numbers and sizes:
   Times need a unit: ns, us, ms, s, m (minutes) or h.
 
 docs/specification.md defines every operation, policy and number.";
+
+/// Help text of `plan`, before the options.
+const PLAN_STATUS: &str = "Exit status: 0 if the run would begin; 2 if it would be refused here, \
+                           or by this build.
+A server that does not answer is no reason: the plan states what is not known.
+";
 
 const EXAMPLES: &str = "Examples:
   postmark run --preset mail --for 60s --target /mnt/disk
@@ -311,12 +319,12 @@ pub struct RunArguments {
 
 impl RunArguments {
     /// The arguments about the run that are not in `work`, and all words of the command line. A
-    /// plan (`--dry-run`) uses none of them.
+    /// plan (`--dry-run`) uses only whether the free space is checked.
     pub fn invocation(&self, words: Vec<String>) -> Invocation {
         let is_run = !self.dry_run;
         Invocation {
             command_line: if is_run { words } else { Vec::new() },
-            skips_space_check: is_run && self.no_space_check,
+            skips_space_check: self.no_space_check,
             trusts_others: is_run && self.allow_unsafe_target,
         }
     }

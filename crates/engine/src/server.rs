@@ -74,4 +74,6 @@ pub struct Unreachable {
     pub of: String,
     /// The error of the server or the system, and what to do about it.
     pub why: String,
+    /// Whether the server did not answer. Otherwise it answered, and refused the action.
+    pub is_silent: bool,
 }

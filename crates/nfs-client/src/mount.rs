@@ -106,6 +106,8 @@ pub struct MountError {
     pub of: String,
     /// The error of the server or the system, and what to do about it.
     pub why: String,
+    /// Whether the server did not answer. Otherwise it answered, and refused the action.
+    pub is_silent: bool,
 }
 
 /// Returns the credentials of an export; additional groups of this process are included only if

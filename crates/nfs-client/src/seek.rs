@@ -44,8 +44,8 @@ pub fn mount(
     for address in seek.addresses()? {
         match seek.mount_at(address) {
             // Another address of the host may work, so the loop continues.
-            Err(not_mounted) if not_mounted.is_connection => last = Some(not_mounted.error),
-            Err(not_mounted) => return Err(not_mounted.error),
+            Err(error) if error.is_silent => last = Some(error),
+            Err(error) => return Err(error),
             Ok(mounted) => return Ok(mounted),
         }
     }
@@ -53,23 +53,17 @@ pub fn mount(
         doing: "resolve",
         of: wanted.host.clone(),
         why: "the host has no address".to_owned(),
+        is_silent: true,
     }))
 }
 
-/// The failure at one of the host's addresses.
-struct NotMounted {
-    /// Whether the server did not answer; another address of the host may then work.
-    is_connection: bool,
-    error: MountError,
-}
-
-impl NotMounted {
-    fn answered(doing: &'static str, of: String, why: impl ToString) -> Self {
-        let why = why.to_string();
-        Self {
-            is_connection: false,
-            error: MountError { doing, of, why },
-        }
+/// The error of a call that the server or the system answered.
+fn answered(doing: &'static str, of: String, why: impl ToString) -> MountError {
+    MountError {
+        doing,
+        of,
+        why: why.to_string(),
+        is_silent: false,
     }
 }
 
@@ -89,6 +83,7 @@ impl Seek<'_> {
             doing: "resolve the host",
             of: host.clone(),
             why: error.to_string(),
+            is_silent: true,
         })
     }
 
@@ -106,11 +101,10 @@ impl Seek<'_> {
     }
 
     /// Creates a client of an RPC program; the client connects when it makes its first call.
-    fn client(&self, address: SocketAddr, program: Program) -> Result<Client, NotMounted> {
+    fn client(&self, address: SocketAddr, program: Program) -> Result<Client, MountError> {
         let endpoint = self.endpoint(address, program, &TransferSizes::UNKNOWN);
-        Client::new(endpoint, Arc::clone(self.counters)).map_err(|errno| {
-            NotMounted::answered("set a timer for", self.wanted.host.clone(), errno)
-        })
+        Client::new(endpoint, Arc::clone(self.counters))
+            .map_err(|errno| answered("set a timer for", self.wanted.host.clone(), errno))
     }
 
     /// Explains the failure of a call, with a hint about what to do.
@@ -120,7 +114,7 @@ impl Seek<'_> {
         of: String,
         (program, address): (Program, SocketAddr),
         error: CallError,
-    ) -> NotMounted {
+    ) -> MountError {
         let name = program.name();
         let why = match error {
             CallError::Connection(errno) => {
@@ -137,9 +131,9 @@ impl Seek<'_> {
                     _ => "",
                 };
                 let why = format!("{errno}{hint}");
-                return NotMounted {
-                    is_connection: true,
-                    ..NotMounted::answered("connect to", format!("{name} at {address}"), why)
+                return MountError {
+                    is_silent: true,
+                    ..answered("connect to", format!("{name} at {address}"), why)
                 };
             }
             CallError::Refused(refusal) => {
@@ -167,7 +161,7 @@ impl Seek<'_> {
                 format!("the reply of {address} could not be understood (is {name} there?)")
             }
         };
-        NotMounted::answered(doing, of, why)
+        answered(doing, of, why)
     }
 
     /// Returns a hint for a rejected call. Some servers accept only calls from ports below 1024;
@@ -183,7 +177,7 @@ impl Seek<'_> {
     }
 
     /// Finds the ports at this address, mounts the export and opens its directory.
-    fn mount_at(&self, host: SocketAddr) -> Result<Mounted, NotMounted> {
+    fn mount_at(&self, host: SocketAddr) -> Result<Mounted, MountError> {
         let (nfs_port, mount_port) = self.ports(host)?;
         let (export, root, rest) = self.export(SocketAddr::new(host.ip(), mount_port))?;
         let address = SocketAddr::new(host.ip(), nfs_port);
@@ -227,7 +221,7 @@ impl Seek<'_> {
     }
 
     /// Returns the ports of NFS and MOUNT, from the export or the portmapper.
-    fn ports(&self, host: SocketAddr) -> Result<(u16, u16), NotMounted> {
+    fn ports(&self, host: SocketAddr) -> Result<(u16, u16), MountError> {
         if let (Some(nfs), Some(mount)) = (self.wanted.port, self.wanted.mount_port) {
             return Ok((nfs, mount));
         }
@@ -244,14 +238,13 @@ impl Seek<'_> {
                         "the server's portmapper does not know it (start it, or give its port: \
                          {parameter})"
                     );
-                    Err(NotMounted::answered("find", of, why))
+                    Err(answered("find", of, why))
                 }
                 Ok(port) => Ok(port),
                 Err(error) => {
                     let mut failed = self.failed("find", of, (Program::Portmapper, host), error);
-                    if failed.is_connection {
-                        failed.error.why +=
-                            " (or give both ports: nfs://host:PORT/…?mountport=PORT)";
+                    if failed.is_silent {
+                        failed.why += " (or give both ports: nfs://host:PORT/…?mountport=PORT)";
                     }
                     Err(failed)
                 }
@@ -264,7 +257,7 @@ impl Seek<'_> {
 
     /// Mounts the export's path, or the nearest directory above it that the server exports. Returns
     /// the mounted path, its handle, and the rest of the export's path.
-    fn export(&self, address: SocketAddr) -> Result<(Vec<u8>, Handle, Vec<u8>), NotMounted> {
+    fn export(&self, address: SocketAddr) -> Result<(Vec<u8>, Handle, Vec<u8>), MountError> {
         let mut client = self.client(address, Program::Mount)?;
         let path = &self.wanted.path;
         let mut length = path.len();
@@ -277,7 +270,7 @@ impl Seek<'_> {
                     let of = String::from_utf8_lossy(tried).into_owned();
                     let why = "the server exports it for other ways of authentication than \
                                AUTH_SYS only (as with Kerberos)";
-                    return Err(NotMounted::answered("mount", of, why));
+                    return Err(answered("mount", of, why));
                 }
                 Ok((handle, true)) => {
                     return Ok((tried.to_vec(), handle, path[length..].to_vec()));

@@ -5,7 +5,7 @@ use spec::RunSpec;
 use system::{Fact, ProcessTimes, Target};
 use workload::{Followed, Plan};
 
-use crate::run::{Room, Tool};
+use crate::run::{Load, Room, Tool};
 use crate::sizing::Sizing;
 
 /// The planned work of a run, and the space that it needs.
@@ -13,8 +13,13 @@ use crate::sizing::Sizing;
 pub struct PlanRecord {
     /// Name and version of the program that computed the plan.
     pub tool: Tool,
-    /// The run spec, including options that the user did not set.
+    /// The run spec, including options that the user did not set. For a sweep of workers or ranks,
+    /// its workload is that of `load_level`.
     pub spec: RunSpec,
+    /// The largest load level of a sweep of workers or ranks, which needs the most memory and free
+    /// space: `plan` and `room` are those of this level. Absent for other runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load_level: Option<Load>,
     /// How the number of files was chosen for a requested working set; null if the number was
     /// requested.
     pub sizing: Option<Sizing>,
@@ -24,12 +29,13 @@ pub struct PlanRecord {
     /// was followed; otherwise `plan` is an estimate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub followed: Option<Followed>,
-    /// Space that the run needs, and free space. Not applicable if the I/O engine uses no space.
+    /// Space that the run needs, and free space. Not applicable if the I/O engine uses no space;
+    /// not available if the server of the targets does not answer.
     pub room: Fact<Room>,
     /// The targets, in the order of the locations.
     pub targets: Vec<Target>,
-    /// Description of the missing space; null if there is enough.
-    pub shortage: Option<String>,
+    /// Reasons for which this program would refuse the run here; empty if it would begin.
+    pub refused: Vec<String>,
     /// Estimated duration of the run; null if it was not estimated.
     pub time: Option<TimeEstimate>,
     /// Reasons for which the verdict on the run is expected to be DOUBTFUL or INVALID, the worst

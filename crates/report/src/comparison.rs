@@ -64,14 +64,16 @@ pub(crate) fn subject(found: &Comparisons) -> String {
     }
 }
 
-/// The compared configurations: `xfs against ext4 (baseline)`.
+/// The compared configurations: `xfs against ext4 (baseline)`, or the baseline alone if no other
+/// side of a study has been measured yet.
 pub(crate) fn contest(found: &Comparisons) -> String {
     let mut names = found.sides.iter().map(|side| side.name.as_str());
     let baseline = names.next().unwrap_or(&found.baseline);
     let candidates: Vec<&str> = names.collect();
     let candidates = match candidates.split_last() {
-        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
-        _ => candidates.concat(),
+        None => return format!("{baseline} (baseline)"),
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
     };
     format!("{candidates} against {baseline} (baseline)")
 }

@@ -43,7 +43,7 @@ pub(crate) fn render(document: &mut Document, record: &Record) {
         format!("{:.2} (1 min)", load.one_minute)
     });
     let clock = format!(
-        "{}; load average {load}; CPU steal {}; busy {}",
+        "{}; load average {load} before; CPU steal {} and busy {} of the whole run",
         fact(&record.host.clock_source, String::clone),
         fact(&counted.steal_fraction(), |share| Number::Share(*share)),
         fact(&counted.busy_fraction(), |share| Number::Share(*share))

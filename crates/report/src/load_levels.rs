@@ -39,15 +39,23 @@ fn levels(sweep: &Sweep, levels_max: Option<u64>) -> String {
             bisected(sweep, levels_max)
         ),
         Climb::Workers(counts) => format!(
-            "{}, closed loops with {} workers",
+            "{}, closed loops with {}",
             counted(count, "level"),
-            listed(counts, u32::to_string)
+            counts_listed(counts, "worker")
         ),
         Climb::Ranks(counts) => format!(
-            "{}, closed loops with {} ranks",
+            "{}, closed loops with {}",
             counted(count, "level"),
-            listed(counts, u32::to_string)
+            counts_listed(counts, "rank")
         ),
+    }
+}
+
+/// The numbers of workers or ranks of the levels: `1, 64 workers`.
+fn counts_listed(counts: &[u32], what: &str) -> String {
+    match counts {
+        [1] => format!("1 {what}"),
+        _ => format!("{} {what}s", listed(counts, u32::to_string)),
     }
 }
 
@@ -151,6 +159,8 @@ mod tests {
             shown.ends_with(" narrow down the saturation rate"),
             "{shown}"
         );
+        let one = sweep(Climb::Workers(vec![1]), None);
+        assert_eq!(levels(&one, None), "1 level, closed loops with 1 worker");
         let workers = sweep(Climb::Workers((1..=20).collect()), None);
         assert_eq!(slo(&workers), None);
         assert_eq!(

@@ -3,7 +3,8 @@
 use document::units::{bound, bytes, counted, grouped, percent, rate};
 use document::{Cell, Document, Number, Table, WIDTH};
 use record::{
-    Action, End, ExpectedReason, Fact, Note, Phase, PlanRecord, Workers, Workload, share,
+    Action, End, ExpectedReason, Fact, Load, Note, Phase, PlanRecord, Room, RoomVolume, Workers,
+    Workload, share,
 };
 use verdict::summary::{shares, transactions_meant};
 
@@ -52,9 +53,20 @@ pub fn plan(record: &PlanRecord) -> Document {
         &record.spec.workload,
         &shares(&record.spec.workload),
     );
+    if record.spec.ranks > 1 {
+        document.sentence("Ranks", ranks(record));
+    }
     document.list("How", "", &record.spec.settings());
     let levels_max = record.time.as_ref().and_then(|time| time.load_levels);
     load_levels::render(document, &record.spec.drive, levels_max);
+    if let Some(load) = record.load_level {
+        let words = format!(
+            "all numbers of operations, files and bytes are those of the level with {}, the \
+             largest",
+            level(load)
+        );
+        document.sentence("This plan", words);
+    }
     sizing(document, record);
     if let Some(time) = &record.time {
         document.sentence("Time", estimated::words(time));
@@ -88,6 +100,26 @@ pub fn plan(record: &PlanRecord) -> Document {
     data(document, record);
     room(document, record);
     whole
+}
+
+/// The workers or ranks of a load level, as words.
+pub fn level(load: Load) -> String {
+    match load {
+        Load::Workers(count) => counted(count.into(), "worker"),
+        Load::Ranks(count) => counted(count.into(), "rank"),
+        Load::Closed | Load::Rate(_) => "a load of its own".to_owned(),
+    }
+}
+
+/// How the workers are distributed over processes, and how these are started.
+fn ranks(record: &PlanRecord) -> String {
+    let ranks = record.spec.ranks;
+    let each = record.spec.workload.workers.count() / ranks;
+    format!(
+        "{ranks} processes with {} each; a launcher starts them: mpirun -n {ranks} postmark run \
+         ...",
+        counted(each.into(), "worker")
+    )
 }
 
 /// A reason that the verdict on the run will have, and what the user can do.
@@ -170,10 +202,10 @@ fn transactions(document: &mut Document, record: &PlanRecord) {
         format!(
             "{} of {}",
             grouped(plan.transactions),
-            grouped(transactions_meant(&record.spec.workload))
+            counted(transactions_meant(&record.spec.workload), "transaction")
         )
     } else {
-        grouped(plan.transactions)
+        counted(plan.transactions, "transaction")
     };
     let tallies = Action::operations().map(|action| plan.tally(Phase::Transactions, action));
     let performed: u64 = tallies.map(|tally| tally.operations).sum();
@@ -185,7 +217,7 @@ fn transactions(document: &mut Document, record: &PlanRecord) {
         }
     };
     document.below(format!(
-        "{transactions} transactions; {} left out{part} (file at maximum size or pool full)",
+        "{transactions}; {} left out{part} (file at maximum size or pool full)",
         counted(plan.nothing, "operation")
     ));
 }
@@ -224,24 +256,29 @@ fn data(document: &mut Document, record: &PlanRecord) {
 }
 
 fn end(document: &mut Document, record: &PlanRecord) {
-    let transactions = grouped(record.plan.transactions);
+    let transactions = counted(record.plan.transactions, "transaction");
     match record.plan.end {
         End::Complete => document.below("The pool does not run dry"),
         End::OutOfFiles => document.below(format!(
-            "The pool RUNS DRY after {transactions} transactions (use more files or fewer \
-             transactions)"
+            "The pool RUNS DRY after {transactions} (use more files or fewer transactions)"
         )),
         End::NothingPossible => document.below(format!(
-            "After {transactions} transactions, NO OPERATION IS POSSIBLE any more (use more files)"
+            "After {transactions}, NO OPERATION IS POSSIBLE any more (use more files)"
         )),
         End::OutOfReach => document.below(format!(
-            "After {transactions} transactions, this edition's generator CAN REACH NO FILE, and \
+            "After {transactions}, this edition's generator CAN REACH NO FILE, and \
              the original would search for ever (use fewer files, or --compat 1.5)"
         )),
     }
 }
 
 fn room(document: &mut Document, record: &PlanRecord) {
+    if let Fact::Unavailable(why) = &record.room {
+        let words = format!(
+            "not known, like the other facts about the server, because it does not answer: {why}"
+        );
+        document.sentence("Room", words);
+    }
     if let Fact::Known(room) = &record.room {
         for volume in &room.volumes {
             document.line(format!(
@@ -283,7 +320,24 @@ fn room(document: &mut Document, record: &PlanRecord) {
         document.line(format!("Target {}", target.one_line()));
         environment::target(document, target);
     }
-    if let Some(shortage) = &record.shortage {
-        document.warning(format!("A run would be refused: {shortage}"));
+    refusal(document, record);
+}
+
+/// Adds the reasons for which a run would be refused. If a run would begin although the plan does
+/// not fit, adds the reason.
+fn refusal(document: &mut Document, record: &PlanRecord) {
+    for why in &record.refused {
+        document.warning(format!("A run would be refused: {why}"));
+    }
+    let is_full = |room: &Room| room.volumes.iter().any(RoomVolume::is_full);
+    if record.refused.is_empty() && record.room.known().is_some_and(is_full) {
+        let why = match (record.spec.keeping.reuse, record.spec.room_check) {
+            (true, _) => "it reuses a pool that is there",
+            (false, false) => "--no-space-check lets it begin",
+            (false, true) => "its first files fit",
+        };
+        document.warning(format!(
+            "A run would not be refused, because {why}; it fails when the space is used up"
+        ));
     }
 }

@@ -9,7 +9,7 @@ use study::{Drift, MetricUnit, RepeatedMetric, Repeats, StudyPlan, VerdictCounts
 
 use crate::comparison::{all_reasons, confidence, invalid_runs, noun, probability, verdicts};
 use crate::page::in_words;
-use crate::study::length;
+use crate::study::{common_conditions, length};
 
 pub fn document(found: &Repeats) -> Document {
     let mut document = Document::default();
@@ -228,6 +228,7 @@ pub fn plan(plan: &StudyPlan, is_head: bool) -> Document {
     if let Some(study) = &plan.study {
         document.pair(0, "Identity", study);
     }
+    document.list("Each run", "", &common_conditions(plan));
     if !is_head && plan.blocks_left > 0 {
         document.sentence("Time", time(plan));
     }

@@ -2,8 +2,11 @@
 
 use document::units::{bound, bytes, counted, grouped};
 use document::{Block, Document};
-use study::StudyPlan;
+use record::RunSpec;
 use study::statistics::BLOCKS_MIN;
+use study::{PlannedCell, StudyPlan};
+
+use crate::text::first_line;
 
 /// Maximum number of configurations, and of runs of a block, that the plan lists.
 const NAMED: usize = 12;
@@ -32,13 +35,22 @@ pub fn plan(plan: &StudyPlan, is_head: bool) -> Document {
     if let Some(study) = &plan.study {
         document.pair(0, "Identity", study);
     }
-    let cell = |cell: &study::PlannedCell| match &cell.baseline {
-        Some(baseline) => format!("{} (compared with {baseline})", cell.label),
-        None => format!("{} (baseline)", cell.label),
+    let cell = |cell: &PlannedCell| match (&plan.side, &cell.baseline) {
+        (Some(_), _) => cell.label.clone(),
+        (None, Some(baseline)) => format!("{} (compared with {baseline})", cell.label),
+        (None, None) => format!("{} (baseline)", cell.label),
     };
     let mut cells: Vec<String> = plan.cells.iter().take(NAMED).map(cell).collect();
     more(&mut cells, plan.cells.len());
     document.list("Cells", "", &cells);
+    conditions_of_runs(&mut document, plan);
+    if let (Some(side), Some(baseline)) = (&plan.side, &plan.baseline_side) {
+        let words = match side == baseline {
+            true => format!("{side}, measured first and therefore the baseline of the other sides"),
+            false => format!("{side}, compared with {baseline}, the side that was measured first"),
+        };
+        document.sentence("Side", words);
+    }
     if !is_head && plan.blocks_left > 0 {
         document.sentence("Order", order(plan));
         document.sentence("Time", time(plan));
@@ -74,6 +86,32 @@ pub fn no_interval(plan: &StudyPlan) -> Option<String> {
             plan.blocks
         )
     })
+}
+
+/// Adds the conditions that all runs have in common, and those of each cell.
+fn conditions_of_runs(document: &mut Document, plan: &StudyPlan) {
+    let common = common_conditions(plan);
+    document.list("Each run", "", &common);
+    for cell in plan.cells.iter().take(NAMED) {
+        let own = cell.conditions.iter().filter(|of| !common.contains(of));
+        let own: Vec<String> = own.cloned().collect();
+        if !own.is_empty() {
+            document.list("", &format!("{}: ", cell.label), &own);
+        }
+    }
+}
+
+/// The conditions that the runs of all cells have in common.
+pub(crate) fn common_conditions(plan: &StudyPlan) -> Vec<String> {
+    let is_common = |of: &&String| plan.cells.iter().all(|cell| cell.conditions.contains(of));
+    let first = plan.cells.iter().take(1).flat_map(|cell| &cell.conditions);
+    first.filter(is_common).cloned().collect()
+}
+
+/// The conditions of a run spec, for the plan of a study: workers, files, durability, and all other
+/// settings.
+pub fn conditions(spec: &RunSpec) -> Vec<String> {
+    first_line::conditions(spec)
 }
 
 fn more(named: &mut Vec<String>, all: usize) {

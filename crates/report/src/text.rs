@@ -2,7 +2,7 @@
 
 pub(crate) mod evidence;
 pub(crate) mod findings;
-mod first_line;
+pub(crate) mod first_line;
 pub(crate) mod heading;
 mod limit;
 pub(crate) mod machine;

@@ -205,6 +205,10 @@ fn has_counted(side: &ComparedSide, after: Option<u32>) -> Result<(), GateError>
     }
     match side.counted().next() {
         Some(_) => Ok(()),
+        None if runs == 1 => Err(GateError(format!(
+            "the only run of '{label}' is INVALID ('postmark show' has the reasons): a gate cannot \
+             decide on it"
+        ))),
         None => Err(GateError(format!(
             "all {runs} runs of '{label}' are INVALID ('postmark show' has the reasons): a gate \
              cannot decide on them"

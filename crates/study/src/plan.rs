@@ -45,6 +45,9 @@ pub struct StudyPlan {
     pub root: Vec<String>,
     /// Name of the configuration that is measured separately; `None` if cells are interleaved.
     pub side: Option<String>,
+    /// The baseline of configurations that are measured separately: the one that was measured
+    /// first. `None` if cells are interleaved.
+    pub baseline_side: Option<String>,
 }
 
 impl StudyPlan {
@@ -60,6 +63,8 @@ pub struct PlannedCell {
     /// The cell's coordinates as text.
     pub label: String,
     pub target: String,
+    /// The workers, files, durability and other settings of the cell's runs, each as text.
+    pub conditions: Vec<String>,
     /// Label of the cell's baseline; `None` for a baseline.
     pub baseline: Option<String>,
 }

@@ -1,7 +1,7 @@
 //! The performed runs of a study: which blocks are complete, and which block is next.
 
 use study::statistics::ALPHA;
-use study::{Comparisons, Looks, Repeats, StudyRun, VerdictCounts, tables};
+use study::{BlockRun, Comparisons, Looks, Repeats, StudyRun, VerdictCounts, tables};
 use verdict::Level;
 
 use super::ground::Course;
@@ -45,6 +45,28 @@ impl PerformedRuns<'_> {
         runs.filter(move |run| run.part.side.as_deref() == side)
     }
 
+    /// Returns the side with which the others are compared: the one that was measured first, or the
+    /// side of this course if none was. `None` if the cells are interleaved.
+    pub fn baseline_side(&self) -> Option<&str> {
+        let (side, _) = self.course.side?;
+        let mut runs = self.runs.iter();
+        Some(
+            runs.find_map(|run| run.part.side.as_deref())
+                .unwrap_or(side),
+        )
+    }
+
+    /// Returns the runs of a block in their order. Only the baseline runs twice, for the A/A
+    /// control; a side that is compared with it runs once.
+    pub fn order(&self, block: u32, attempt: u32) -> Vec<BlockRun> {
+        let Course { design, cells, .. } = self.course;
+        let mut order = design.block(cells, block, attempt);
+        if self.course.side.map(|(side, _)| side) != self.baseline_side() {
+            order.retain(|run| !run.is_twin);
+        }
+        order
+    }
+
     pub fn contains(&self, (block, attempt, position): (u32, u32, u32)) -> bool {
         self.of_side().any(|run| {
             (run.part.block, run.part.attempt, run.part.position) == (block, attempt, position)
@@ -64,9 +86,7 @@ impl PerformedRuns<'_> {
         if attempt < self.attempts_max() && self.is_invalid(block, attempt) {
             return false;
         }
-        let Course { design, cells, .. } = self.course;
-        let order = design.block(cells, block, attempt);
-        let mut positions = (1..).zip(order);
+        let mut positions = (1..).zip(self.order(block, attempt));
         positions.all(|(position, _)| self.contains((block, attempt, position)))
     }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use document::sanitize;
 use record::{TimeEstimate, TimeSource};
-use runner::RunSpec;
+use runner::{Refused, RunSpec};
 use scratch::{FileSystemKind, MakeSpec};
 use spec::{Invocation, Policies, Stop};
 use study::{Design, PlannedCell, StudyCell, StudyPlan, StudyRun};
@@ -22,7 +22,8 @@ use crate::estimate::from_archive;
 use crate::user::User;
 
 /// Refuses a study that would fail later because of missing directories, contradicting options,
-/// pools that cannot be churned, or too few started ranks.
+/// pools that cannot be churned, too few started ranks, or cells for which memory or free space do
+/// not suffice. With `skips_space_check` the free space is not checked.
 ///
 /// # Errors
 /// Returns the first problem as an error.
@@ -30,7 +31,7 @@ pub fn judge(
     design: &Design,
     cells: &[StudyCell],
     (file, user): (Option<&Path>, User),
-    ranks: u32,
+    (ranks, skips_space_check): (u32, bool),
 ) -> Result<(), Error> {
     for target in design.targets.iter().filter(|target| !target.is_made()) {
         let wrong = |why: &dyn std::fmt::Display| -> Error {
@@ -66,6 +67,9 @@ pub fn judge(
         if let Some(why) = durability_in_memory(design, cell, &specified.spec.durability) {
             return Err(wrong(&why));
         }
+        if let Some(why) = shortage(design, cell, (skips_space_check, user)) {
+            return Err(wrong(&why));
+        }
         AgedSpecs::new(specified.spec, cell.age).map_err(|why| wrong(&why))?;
     }
     Ok(())
@@ -91,6 +95,29 @@ fn durability_in_memory(
             sanitize::shown(at)
         )
     })
+}
+
+/// Returns why memory or free space do not suffice for the runs of a cell. The free space of a
+/// scratch file system is not known before it is made, and that of a server is left to the runs.
+fn shortage(
+    design: &Design,
+    cell: &StudyCell,
+    (skips_space_check, user): (bool, User),
+) -> Option<String> {
+    let target = &design.targets[cell.target];
+    let at = Path::new(&target.at);
+    if target.is_made() || spec::is_url(at) {
+        return None;
+    }
+    let invocation = Invocation {
+        skips_space_check,
+        ..Invocation::default()
+    };
+    let specified = specify(design, cell, at, invocation, user).ok()?;
+    match runner::dispatch::judge_room(&specified.spec) {
+        Err(Refused::NoRoom(lack) | Refused::NoMemory(lack)) => Some(lack),
+        _ => None,
+    }
 }
 
 /// Resolves the run spec of a configuration. The directory of a scratch file system does not exist
@@ -152,11 +179,13 @@ pub fn plan(
             (0, blocks.max().unwrap_or(1))
         }
     };
-    let order = design.block(cells, block, performed.attempt_of(block));
+    let order = performed.order(block, performed.attempt_of(block));
+    let specs = cells.iter().map(|cell| spec_of(design, cell, user));
+    let of_cells: Vec<RunSpec> = specs.collect::<Result<_, _>>()?;
     let mut measured = Some(0.0);
     let mut specs = Vec::new();
     for run in &order {
-        let spec = spec_of(design, &cells[run.cell], user)?;
+        let spec = of_cells[run.cell].clone();
         let drive = &spec.drive;
         measured = match (measured, drive.stop) {
             (Some(sum), Stop::After(length)) => Some(sum + (length + drive.warm_up).as_secs_f64()),
@@ -175,6 +204,7 @@ pub fn plan(
             .map(|(index, cell)| PlannedCell {
                 label: cell.label.clone(),
                 target: design.targets[cell.target].at.clone(),
+                conditions: report::study::conditions(&of_cells[index]),
                 baseline: (cell.baseline != index).then(|| cells[cell.baseline].label.clone()),
             })
             .collect(),
@@ -196,5 +226,6 @@ pub fn plan(
         room,
         root,
         side: course.side.map(|(side, _)| side.to_owned()),
+        baseline_side: performed.baseline_side().map(str::to_owned),
     })
 }

@@ -138,10 +138,14 @@ pub struct StudyArguments {
     pub resume: Option<String>,
     /// Measure one side only, like one of two kernels.
     ///
-    /// The sides of this comparison cannot be interleaved. Runs are joined by --tag.
+    /// This is for systems that cannot be measured in turns, like kernels between which the machine
+    /// restarts. NAME is the side that is measured now. Repeat the command for each side and each
+    /// --block, with the same --tag, which joins the runs, and the same other options. The side
+    /// that is measured first is the baseline: --side old --block 1 --tag kernels, --side new
+    /// --block 1 --tag kernels, then --block 2 of both.
     #[arg(long, value_name = "NAME", requires_all = ["block", "tag"])]
     pub side: Option<String>,
-    /// Block of --side.
+    /// The block that --side measures, from 1.
     #[arg(long, value_name = "N", requires = "side",
         value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub block: Option<u32>,

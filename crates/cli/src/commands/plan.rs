@@ -4,12 +4,17 @@ use campaign::archive::{ArchivePlace, chosen_for_run};
 use campaign::plan;
 use campaign::run_spec::{Specified, specify, to_config};
 use document::Format;
+use spec::RunSpec;
 
 use crate::args::PlanArguments;
 use crate::ui::problem::{Problem, USER, print};
 use crate::ui::screen;
 
-/// Prints what a run with these options would do. Changes nothing on its targets.
+/// Exit status of a plan whose run would be refused: that of the refused run.
+const REFUSED: u8 = 2;
+
+/// Prints what a run with these options would do. Changes nothing on its targets. Returns the exit
+/// status.
 ///
 /// # Errors
 /// Returns an error if the options are invalid, or the plan cannot be written.
@@ -21,31 +26,47 @@ pub fn plan(mut arguments: PlanArguments) -> Result<u8, Problem> {
     let specified = specify(&arguments.work.request(), USER)?;
     let chosen = chosen_for_run(arguments.archive.archive.as_deref())?;
     let place = chosen.place();
-    print(&text(&specified, arguments.format, (place, true))?)?;
-    Ok(0)
+    let (text, status) = text(&specified, arguments.format, (place, true))?;
+    print(&text)?;
+    Ok(status)
 }
 
-/// The plan of a run spec, in the chosen format. Its duration is estimated from earlier runs in the
-/// archive.
+/// The plan of a run spec in the chosen format, and its exit status. Its duration is estimated from
+/// earlier runs in the archive.
 ///
 /// # Errors
-/// Returns an error if the workload cannot be planned, or the run would be refused.
+/// Returns an error if the workload cannot be planned, or its options contradict each other.
 pub fn text(
     specified: &Specified,
     format: Format,
     (place, is_screen): (Option<&ArchivePlace>, bool),
-) -> Result<String, Problem> {
+) -> Result<(String, u8), Problem> {
     // A configuration file may be meant for another machine, so there is no check whether this
     // machine can perform the run.
     if format == Format::Toml {
-        return to_config(specified);
+        return Ok((to_config(specified)?, 0));
     }
-    plan::judge(specified)?;
-    let record = plan::plan(specified, place, USER)?;
+    let mut record = plan::plan(specified, place, USER)?;
+    record.refused.extend(lacks_mpi(&specified.spec));
+    let status = match record.refused.is_empty() {
+        true => 0,
+        false => REFUSED,
+    };
     if format == Format::Json {
-        return Ok(record.to_json());
+        return Ok((record.to_json(), status));
     }
-    let first = plan::first_transactions(&specified.spec.workload);
+    let first = plan::first_transactions(&record.spec.workload);
     let document = report::plan::with_notes(&record, first, &specified.notes);
-    Ok(screen::laid_out(&document, is_screen))
+    Ok((screen::laid_out(&document, is_screen), status))
+}
+
+/// Returns why this program cannot perform a run of several ranks; `None` if it can.
+fn lacks_mpi(spec: &RunSpec) -> Option<String> {
+    (spec.ranks > 1 && ranks_mpi::CONNECT.is_none()).then(|| {
+        format!(
+            "this postmark was built without MPI, and --ranks {} requires it (use a postmark \
+             built with 'cargo build -p cli --features mpi', or remove --ranks)",
+            spec.ranks
+        )
+    })
 }

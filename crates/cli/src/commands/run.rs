@@ -7,6 +7,7 @@ mod preparation;
 mod ready;
 mod repeat;
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use document::Format;
@@ -78,8 +79,9 @@ fn alone(arguments: &RunArguments, side: &Side) -> Result<u8, Problem> {
             return Ok(code);
         }
     }
-    let Some(mut ready) = Ready::of(arguments, specified)? else {
-        return Ok(0);
+    let mut ready = match Ready::of(arguments, specified)? {
+        ControlFlow::Continue(ready) => ready,
+        ControlFlow::Break(status) => return Ok(status),
     };
     // Signals are handled until everything is written: a signal after the end of the run must not
     // lose its report.

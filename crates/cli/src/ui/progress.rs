@@ -98,12 +98,13 @@ impl Display {
         if let Some(bar) = &self.bar {
             // A total of 0 is not known in advance.
             let total = progress.total.filter(|total| *total > 0);
-            bar.set_style(style(total.is_some()));
+            // Each of these calls may draw the bar, so the name comes first and the style last.
+            bar.set_prefix(name(stage));
             bar.set_message("");
             bar.set_length(total.unwrap_or(0));
             bar.set_position(0);
             bar.reset();
-            bar.set_prefix(name(stage));
+            bar.set_style(style(total.is_some()));
         }
     }
 

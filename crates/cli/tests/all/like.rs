@@ -35,7 +35,9 @@ fn work(words: &[&str]) -> RunRequest {
 
 /// The configuration file for a run, without its comments.
 fn toml(specified: &Specified) -> String {
-    let text = plan::text(specified, document::Format::Toml, (None, false)).unwrap();
+    let text = plan::text(specified, document::Format::Toml, (None, false))
+        .unwrap()
+        .0;
     let lines = text.split_inclusive('\n');
     lines.filter(|line| !line.starts_with('#')).collect()
 }

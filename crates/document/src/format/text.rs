@@ -220,7 +220,15 @@ fn table(table: &Table, layout: Layout) -> String {
         true => parts(table.leads, &widths, layout.width),
         false => vec![(0..widths.len()).collect()],
     };
-    for (number, part) in parts.iter().enumerate() {
+    // A continued part without a cell of its own shows nothing, so it is left out.
+    let is_filled = |part: &Vec<usize>| {
+        let own = part.iter().skip(table.leads);
+        own.flat_map(|column| cells.iter().filter_map(move |row| row.get(*column)))
+            .any(|cell| !cell.is_empty())
+    };
+    let first = parts.iter().take(1);
+    let parts = first.chain(parts.iter().skip(1).filter(|part| is_filled(part)));
+    for (number, part) in parts.enumerate() {
         if number > 0 {
             text.push('\n');
         }
@@ -322,6 +330,22 @@ mod tests {
         document.item("<script>");
         document.table(table);
         document
+    }
+
+    #[test]
+    fn continued_part_of_a_table_without_a_cell_is_left_out() {
+        let mut table = Table::new(1, &["level", "rate", "offered", "waiting"]).folding();
+        table.row(vec!["first".into(), Number::Count(1_234).into()]);
+        let mut document = Document::default();
+        document.table(table);
+        let narrow = Terminal {
+            width: 14,
+            colour: false,
+        };
+        assert_eq!(
+            on_terminal(&document, narrow),
+            "  level   rate\n  first  1,234\n"
+        );
     }
 
     #[test]

@@ -54,6 +54,7 @@ impl NfsNamespace {
             doing: "connect to",
             of: url.host.clone(),
             why: errno.to_string(),
+            is_silent: false,
         })?;
         let line = Arc::new(line);
         lines.push(Arc::clone(&line));
@@ -125,6 +126,7 @@ impl Namespace for NfsNamespace {
                 doing: "open",
                 of: url.to_string(),
                 why: error.errno().to_string(),
+                is_silent: matches!(error, CallError::Connection(_)),
             }),
         }
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::server::{CallCount, FactValue, ServerFacts, ServerTraffic, Unreachable};
 use engine::{Durability, Url};
-use nfs_client::{AllCounters, Calls, Counters, MountError, Mounted, Procedure, Program, mount};
+use nfs_client::{AllCounters, Calls, Counters, Mounted, Procedure, Program, mount};
 
 use super::durable::Durable;
 use super::url::{SYNTAX, connections, export, is_privileged};
@@ -53,6 +53,7 @@ impl NfsShared {
             doing: "use",
             of: path.display().to_string(),
             why: error.to_string(),
+            is_silent: false,
         })
     }
 
@@ -76,8 +77,12 @@ impl NfsShared {
         // Mounts without the lock, so that other threads do not wait for a server that does not
         // answer.
         let mounted = mount(&export(wanted), self.timeout_of(wanted), counters);
-        let mounted =
-            mounted.map_err(|MountError { doing, of, why }| Unreachable { doing, of, why })?;
+        let mounted = mounted.map_err(|error| Unreachable {
+            doing: error.doing,
+            of: error.of,
+            why: error.why,
+            is_silent: error.is_silent,
+        })?;
         if let Some(known) = self.known(wanted) {
             return Ok((known, rest));
         }

@@ -14,15 +14,18 @@ const INVALID_LISTED_MAX: usize = 12;
 /// Explains the ratio of a table, which need not be that of the medians beside it. `None` if no
 /// ratio is a mean: without estimates, or with one run of each configuration.
 pub(crate) fn ratio_note(found: &Comparisons) -> Option<&'static str> {
-    let mut rows = found.rows.iter();
-    let is_mean = |row: &Comparison| row.estimate().is_some() && row.count + row.baseline_count > 2;
-    rows.any(is_mean).then(|| match found.is_in_blocks() {
+    let is_mean = found.verdicts.all() as usize > found.sides.len();
+    let mut estimates = found.rows.iter().filter_map(Comparison::estimate);
+    (is_mean && estimates.next().is_some()).then(|| match found.is_in_blocks() {
         true => "Ratio: geometric mean over the blocks, not the quotient of the medians.",
         false => "Ratio: quotient of the geometric means of the runs, not of the medians.",
     })
 }
 
 pub(crate) fn add_notes(document: &mut Document, found: &Comparisons) {
+    if let Some(text) = runs_of_each(found) {
+        document.words(text);
+    }
     let first = [Some(aa_control(found)), smallest_detectable(found)];
     let first: Vec<String> = first.into_iter().flatten().collect();
     document.words(bound(&first.join(" ")));
@@ -35,6 +38,24 @@ pub(crate) fn add_notes(document: &mut Document, found: &Comparisons) {
     add_basis(document, found);
 }
 
+/// The runs of each configuration, which add up to those of the title. `None` if all configurations
+/// have the same number of runs.
+fn runs_of_each(found: &Comparisons) -> Option<String> {
+    let (baseline, candidates) = found.sides.split_first()?;
+    let runs = |side: &SideSummary| u64::from(side.verdicts.all());
+    let again = match found.aa_controls.is_empty() {
+        true => "",
+        false => " (twice in each block, for the A/A control)",
+    };
+    let first = format!("{} {}{again}", baseline.name, grouped(runs(baseline)));
+    let others = candidates
+        .iter()
+        .map(|side| format!("{} {}", side.name, grouped(runs(side))));
+    let all: Vec<String> = std::iter::once(first).chain(others).collect();
+    let is_same = candidates.iter().all(|side| runs(side) == runs(baseline));
+    (!is_same || candidates.is_empty()).then(|| bound(&format!("Runs: {}.", all.join(", "))))
+}
+
 /// Adds the notes that the report of a gate has in common with that of a comparison.
 pub(crate) fn add_gate_notes(document: &mut Document, found: &Comparisons) {
     document.words(bound(&aa_control(found)));
@@ -43,6 +64,15 @@ pub(crate) fn add_gate_notes(document: &mut Document, found: &Comparisons) {
 
 /// Adds conditions in which configurations differ, the targets, the kernels and the excluded runs.
 fn add_basis(document: &mut Document, found: &Comparisons) {
+    if found.is_apart() {
+        let baseline = found
+            .sides
+            .first()
+            .map_or(&found.baseline, |side| &side.name);
+        document.words(format!(
+            "The baseline is {baseline}, the side that was measured first."
+        ));
+    }
     if !found.is_in_blocks() || found.is_apart() {
         document.words(
             "The runs were not interleaved: changes of the machine between the configurations are \

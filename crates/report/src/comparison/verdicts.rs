@@ -49,6 +49,7 @@ pub(crate) fn doubtful_runs(counts: &VerdictCounts) -> Option<String> {
     let reasons = in_words(&counts.doubtful_reasons, counts.doubtful);
     match counts.doubtful {
         0 => None,
+        1 if all == 1 => Some(format!("the only run is DOUBTFUL: {reasons}")),
         doubtful if doubtful == all => Some(format!("all {runs} DOUBTFUL: {reasons}")),
         doubtful => Some(format!(
             "{} of {runs} DOUBTFUL: {reasons}",
@@ -60,12 +61,14 @@ pub(crate) fn doubtful_runs(counts: &VerdictCounts) -> Option<String> {
 /// The INVALID runs, with their rules: `6 of 10 runs are INVALID (too-short)`.
 pub(crate) fn invalid_runs(counts: &VerdictCounts) -> String {
     let runs = counted(counts.all().into(), "run");
-    let which = match counts.invalid == counts.all() {
-        true => format!("all {runs}"),
-        false => format!("{} of {runs}", grouped(counts.invalid.into())),
+    let which = match (counts.invalid, counts.all()) {
+        (1, 1) => "the only run is".to_owned(),
+        (1, _) => format!("1 of {runs} is"),
+        (invalid, all) if invalid == all => format!("all {runs} are"),
+        (invalid, _) => format!("{} of {runs} are", grouped(invalid.into())),
     };
     let reasons = in_words(&counts.invalid_reasons, counts.invalid);
-    format!("{which} are INVALID ({reasons})")
+    format!("{which} INVALID ({reasons})")
 }
 
 /// The rules of DOUBTFUL and of INVALID runs, each with its number of runs.

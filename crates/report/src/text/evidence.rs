@@ -101,6 +101,10 @@ pub(crate) fn table<'a>(
         "device/written: write amplification; per durable: flushes for each operation that is \
          synced",
     );
+    document.note(
+        "device reads, to device, flushes: all activity of the whole devices, with the warm-up",
+    );
+    document.note("to device includes the sync after the phase; device reads and flushes do not");
 }
 
 fn moved(bytes: u64) -> Cell {

@@ -1,7 +1,7 @@
 //! The first line of the short report: what was measured, where, and under which conditions.
 
 use document::units::{counted, grouped, latency};
-use record::{Drive, Durability, EngineName, Policies, Record, RunSpec, Stop, Workers};
+use record::{Climb, Drive, Durability, EngineName, Policies, Record, RunSpec, Stop, Workers};
 use verdict::Summary;
 
 use super::heading::{size_of_pool, work};
@@ -16,7 +16,10 @@ pub(super) fn first_line(record: &Record, summary: &Summary) -> String {
         environment::targets(record)
     )];
     words.extend(workers(spec));
-    if spec.engine.makes_files() {
+    // Each load level of a sweep of workers or ranks has a pool of its own size.
+    let sweep = spec.drive.sweep.as_ref();
+    let has_one_pool = sweep.is_none_or(|sweep| !sweep.climb.is_of_counts());
+    if spec.engine.makes_files() && has_one_pool {
         words.extend(summary.pool.as_ref().map(size_of_pool));
     }
     if spec.engine != EngineName::of_work(&spec.workload.work) {
@@ -32,10 +35,36 @@ pub(super) fn first_line(record: &Record, summary: &Summary) -> String {
     words.join(", ")
 }
 
+/// The conditions of a run that is planned, without its workload and target: workers, files,
+/// durability, and all other settings.
+pub(crate) fn conditions(spec: &RunSpec) -> Vec<String> {
+    let mut words = workers(spec).to_vec();
+    if spec.engine.makes_files() {
+        words.push(synced(&spec.durability));
+    }
+    let others = RunSpec {
+        durability: Durability::None.into(),
+        ..spec.clone()
+    };
+    words.extend(others.settings());
+    words
+}
+
 /// The number of workers, and the number of files of each worker or of all workers.
 fn workers(spec: &RunSpec) -> [String; 2] {
     let workload = &spec.workload;
     let files = counted(workload.files(), "file");
+    let climb = spec.drive.sweep.as_ref().map(|sweep| &sweep.climb);
+    if let Some(Climb::Workers(counts)) = climb {
+        let last = counts.last().copied().unwrap_or(1);
+        let workers = counted(last.into(), "worker");
+        return match counts.first() {
+            Some(first) if *first != last => {
+                [format!("{first} to {workers}"), format!("{files} each")]
+            }
+            _ => [workers, format!("{files} each")],
+        };
+    }
     match workload.workers {
         Workers::ONE => ["1 worker".to_owned(), files],
         Workers::Private { workers } => {

@@ -1,6 +1,7 @@
 //! Activity of the machine during the phases: processors, memory waiting for write-back, and the
 //! devices under the targets.
 
+use document::units::latency;
 use document::{Block, Cell, Column, Document, Number, Table, kept};
 use record::{DeviceRole, Phase, Record};
 use verdict::summary::{DeviceSummary, MachineSummary};
@@ -74,8 +75,10 @@ fn of_phases(document: &mut Document, phases: &[(&PhaseSummary, &MachineSummary)
     ];
     document.table(Table::of(1, &columns, phases));
     document.note(
-        "percent of one processor; the verdict counts others in user mode, in percent of all \
-         processors",
+        "percent of one processor during the phase; others: everything else, with kernel threads",
+    );
+    document.note(
+        "the verdict counts others over the whole run, in user mode, in percent of all processors",
     );
 }
 
@@ -127,6 +130,10 @@ fn table_of_devices(document: &mut Document, machine: &MachineSummary) {
     let table = Table::of(2, &columns, machine.devices.iter().take(DEVICES_MAX));
     if !table.is_empty() {
         document.table(table);
+        document.note(format!(
+            "all activity of the whole devices in {} of transactions, without warm-up and sync",
+            latency(machine.ns as f64)
+        ));
         each(document, machine);
     }
 }

@@ -526,11 +526,12 @@ pub fn plan(kept: &Record, workload: Workload) -> PlanRecord {
             engine: EngineName::POSIX,
             ..kept.spec.clone()
         },
+        load_level: None,
         sizing: None,
         followed: None,
         room: room.map_or(Fact::NotApplicable, Fact::Known),
         targets: targets.cloned().collect(),
-        shortage: None,
+        refused: Vec::new(),
         time: None,
         expected: Vec::new(),
         process: Fact::NotApplicable,

@@ -337,6 +337,29 @@ fn runs_without_blocks_are_marked_as_not_interleaved() {
 }
 
 #[test]
+fn numbers_of_runs_add_up_and_a_baseline_alone_has_medians() {
+    let table = |sides: &[ComparedSide]| {
+        let found = Comparisons::of(&with_twin(), sides, &[Metric::Transactions], ALPHA);
+        let text = document::text(&report::comparison::document(&found), document::WIDTH);
+        text.replace('\u{a0}', " ")
+    };
+    table(&[side("xfs", 7_100.0, 1, 10)]).shows_all(
+        "10 blocks, 30 runs | Runs: ext4 20 (twice in each block, for the A/A control), xfs 10.",
+    );
+    table(&[])
+        .shows_all("mail: ext4 (baseline) | 10 blocks, 20 runs | transactions/s | baseline")
+        .does_not_show("against ext4 (baseline)");
+    let only = Comparisons::of(
+        &Baseline::alone(side("ext4", 10_000.0, 0, 1)),
+        &[side("xfs", 7_100.0, 1, 1)],
+        &[Metric::Transactions],
+        ALPHA,
+    );
+    let text = document::text(&report::comparison::document(&only), document::WIDTH);
+    text.does_not_show("Runs:");
+}
+
+#[test]
 fn significant_difference_of_aa_control_causes_a_warning() {
     let baseline = Baseline {
         twin: Some(side("ext4", 12_000.0, 0, 10)),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use record::{
-    ArrivalProcess, Class, Durability, Fact, Pace, PlanRecord, Record, Stop, TimeEstimate,
+    ArrivalProcess, Class, Durability, Fact, Load, Pace, PlanRecord, Record, Stop, TimeEstimate,
     TimeSource, Workload,
 };
 use testkit::Shows;
@@ -111,4 +111,26 @@ fn durability_in_memory_is_foreseen() {
     .shows("this run will be INVALID (durability-in-memory): --durability fsync, but ");
     let on_disk = plan(durable);
     assert!(!on_disk.contains("durability-in-memory"), "{on_disk}");
+}
+
+#[test]
+fn plan_names_its_load_level_and_what_is_not_known_without_the_server() {
+    plan(|record| record.load_level = Some(Load::Workers(64)))
+        .shows("all numbers of operations, files and bytes are those of the level with 64 workers");
+    plan(|record| {
+        record.room = Fact::Unavailable("cannot connect to server: refused".to_owned());
+        record.refused.push("no MPI".to_owned());
+    })
+    .shows_all(
+        "Room not known, like the other facts about the server, because it does not answer: \
+         cannot connect to server: refused | A run would be refused: no MPI",
+    );
+    plan(|record| {
+        let Fact::Known(room) = &mut record.room else {
+            panic!("the stored plan has its room");
+        };
+        room.volumes[0].available_bytes = Fact::Known(1);
+        record.spec.room_check = false;
+    })
+    .shows_all("DOES NOT FIT | A run would not be refused, because --no-space-check lets it begin");
 }

@@ -9,6 +9,11 @@ fn plan(blocks: u32, blocks_left: u32) -> StudyPlan {
     let cell = |label: &str, baseline: Option<&str>| PlannedCell {
         label: label.to_owned(),
         target: format!("/mnt/{label}"),
+        conditions: vec![
+            "2 workers".to_owned(),
+            format!("{} files", 100 * label.len()),
+            "no sync".to_owned(),
+        ],
         baseline: baseline.map(str::to_owned),
     };
     let done = 2 * (blocks - blocks_left);
@@ -31,6 +36,7 @@ fn plan(blocks: u32, blocks_left: u32) -> StudyPlan {
         room: Vec::new(),
         root: Vec::new(),
         side: None,
+        baseline_side: None,
     }
 }
 
@@ -89,4 +95,24 @@ fn plan_warns_of_too_few_blocks_for_an_interval() {
     ] {
         texts.concat().does_not_show("warning");
     }
+}
+
+#[test]
+fn plan_shows_files_and_durability_of_all_cells_and_the_baseline_of_sides() {
+    let [text, repeated] = texts(&plan(10, 10), false);
+    text.shows_all(
+        "ext4 (baseline), xfs (compared with ext4) | Each run 2 workers, no sync | ext4: 400 \
+         files | xfs: 300 files",
+    );
+    repeated.shows("Each run 2 workers, no sync");
+    let side = |side: &str| StudyPlan {
+        side: Some(side.to_owned()),
+        baseline_side: Some("old".to_owned()),
+        ..plan(10, 3)
+    };
+    let [first, _] = texts(&side("old"), false);
+    first.shows("Side old, measured first and therefore the baseline of the other sides");
+    let [second, _] = texts(&side("new"), false);
+    second.shows("Side new, compared with old, the side that was measured first");
+    second.does_not_show("ext4 (baseline)");
 }

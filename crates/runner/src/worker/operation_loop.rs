@@ -78,13 +78,18 @@ impl Worker {
         }
         let ticket = Ticket::new(self.tickets, flight);
         self.tickets += 1;
-        // Only the first operation of a transaction has a due time. Each later operation is issued
-        // when the previous one completes.
-        let due_ns = self.due_ns.take();
+        let later_due_ns = self.later_due_ns.take();
+        let due_ns = self.due_ns.take().or(later_due_ns);
         slots[flight].issue(intent);
         let issued_ns = stopwatch.moment();
         let submitted = session.submit(ticket, &operation, stopwatch.steps(flight, issued_ns));
         let completed_ns = stopwatch.moment();
+        // In an open loop, a later operation of the transaction is due when this one has completed.
+        // If this one is in flight, the later one is due now: its response time includes the wait
+        // for a free place among the operations in flight.
+        self.later_due_ns = due_ns
+            .filter(|_| !intent.ends_transaction)
+            .map(|_| completed_ns);
         let issued = Issued {
             ticket,
             transaction: self.transaction,

@@ -39,6 +39,8 @@ pub(super) struct Worker {
     /// Due time of the next operation. `None` in a closed loop, and for all but the first operation
     /// of a transaction.
     pub(super) due_ns: Option<u64>,
+    /// Due time of the next operation of a transaction that has begun; `None` in a closed loop.
+    pub(super) later_due_ns: Option<u64>,
     /// Time at which the worker last had no overdue transaction.
     pub(super) caught_up_ns: Option<u64>,
     /// Time limit until which operations of other workers must become visible; `None` if they must
@@ -61,6 +63,7 @@ impl Worker {
             rendezvous,
             tickets: 0,
             due_ns: None,
+            later_due_ns: None,
             caught_up_ns: None,
             waits_until_ns: None,
             report: Report::default(),

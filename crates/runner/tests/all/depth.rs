@@ -415,6 +415,33 @@ fn offered_rate_is_achieved_with_operations_in_flight() {
 }
 
 #[test]
+fn wait_of_the_second_half_of_a_pair_for_a_free_place_is_in_its_latency() {
+    let classic = Classic {
+        files: 200,
+        transactions: 2_000,
+        ..Classic::default()
+    };
+    let workload = by(Workers::ONE, classic);
+    // Transactions become due faster than the engine can perform them, so that every operation
+    // waits until an earlier one has completed.
+    let request = RunSpec {
+        drive: paced(at_rate(1e9, ArrivalProcess::Constant)),
+        ..request(&workload)
+    };
+    let record = run(&request, &engine(8, 3));
+    let meters = meters(&record, Phase::Transactions);
+    for action in [Action::Create, Action::Delete] {
+        let meter = meters[&action];
+        let service_ns = meter.service.as_ref().unwrap().mean_ns().unwrap();
+        let response_ns = meter.latency.mean_ns().unwrap();
+        assert!(
+            response_ns > 1.02 * service_ns,
+            "{action:?}: {response_ns} and {service_ns}"
+        );
+    }
+}
+
+#[test]
 fn overdue_transactions_that_did_not_start_are_counted() {
     for depth in [1, 8, 64] {
         let engine = engine(depth, 3);

@@ -15,7 +15,7 @@ use testkit::{
     transactions,
 };
 use workload::arrivals::ArrivalProcess;
-use workload::{Action, Mix, Phase, Workload};
+use workload::{Action, Classic, Mix, Phase, Workload};
 
 const FILES: u64 = 10;
 
@@ -26,26 +26,33 @@ fn request(transactions: u64, drive: Drive) -> RunSpec {
         weights: "stat=1".parse().unwrap(),
         ..Mix::default()
     };
+    request_of(mix.into(), drive)
+}
+
+fn request_of(workload: Workload, drive: Drive) -> RunSpec {
     let location = "/timed".into();
     RunSpec {
         drive,
         series: true,
-        ..RunSpec::classic(mix.into(), vec![location], Place::Nowhere)
+        ..RunSpec::classic(workload, vec![location], Place::Nowhere)
     }
 }
 
 fn run(transactions: u64, pace: Pace, takes_ns: fn(u64) -> u64) -> Record {
+    let drive = Drive {
+        pace,
+        ..Drive::default()
+    };
+    perform(&request(transactions, drive), takes_ns)
+}
+
+fn perform(request: &RunSpec, takes_ns: fn(u64) -> u64) -> Record {
     let clock = Virtual::default();
     let engine = Timed {
         clock: clock.clone(),
         takes_ns,
     };
-    let drive = Drive {
-        pace,
-        ..Drive::default()
-    };
-    let request = request(transactions, drive);
-    let record = testkit::run(&request, &engine, &clock, &mut NoEvents);
+    let record = testkit::run(request, &engine, &clock, &mut NoEvents);
     assert_eq!(record.actual.outcome, Outcome::Complete);
     record
 }
@@ -153,6 +160,39 @@ fn stall_increases_all_response_times_but_only_one_service_time() {
         );
         assert_eq!(record.spec.drive.rate().unwrap(), 1_000.0);
     }
+}
+
+/// The sum of all latencies of these operations, in seconds.
+fn latencies_s(record: &Record, actions: [Action; 2]) -> f64 {
+    let operations = &transactions(record).segments.last().unwrap().operations;
+    let latencies = operations
+        .iter()
+        .filter(|of| actions.contains(&of.action))
+        .map(|of| of.meter.latency.mean_ns().unwrap() * of.meter.latency.count() as f64);
+    latencies.sum::<f64>() / 1e9
+}
+
+#[test]
+fn late_start_of_a_pair_is_in_one_of_its_two_latencies() {
+    let classic = Classic {
+        files: 1_000,
+        transactions: 5_000,
+        ..Classic::default()
+    };
+    let drive = Drive {
+        pace: Pace::Open {
+            per_second: 1_000.0,
+            arrivals: ArrivalProcess::Constant,
+        },
+        ..Drive::default()
+    };
+    let record = perform(&request_of(classic.into(), drive), stalls_once);
+    let first = latencies_s(&record, [Action::Read, Action::Append]);
+    let second = latencies_s(&record, [Action::Create, Action::Delete]);
+    // About 500 transactions start late, a quarter of a second on average. The stalled operation
+    // itself takes half a second, in either half of its pair.
+    assert!((120.0..130.0).contains(&first), "{first} s");
+    assert!(second < 1.0, "{second} s");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use campaign::run_spec::Specified;
 use document::sanitize;
 use record::Record;
 use spec::Count;
+use std::ops::ControlFlow;
 
 use crate::args::RunArguments;
 use crate::commands::ranks;
@@ -114,7 +115,7 @@ fn ready_on_all(
     let sent = joined.of_first(|| {
         counted?;
         let specified = understand(arguments)?;
-        let Some(mut ready) = Ready::of(arguments, specified)? else {
+        let ControlFlow::Continue(mut ready) = Ready::of(arguments, specified)? else {
             return refuse("a plan needs no ranks");
         };
         ready.calibrate()?;

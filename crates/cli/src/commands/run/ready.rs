@@ -1,6 +1,7 @@
 //! A run in four steps: check the options, open the output files, perform the run, and deliver its
 //! report.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -69,8 +70,11 @@ pub struct Ready {
 
 impl Ready {
     /// Checks and opens all output files of the run. With `--dry-run` it only prints the plan and
-    /// returns `None`.
-    pub fn of(arguments: &RunArguments, mut specified: Specified) -> Result<Option<Self>, Problem> {
+    /// returns the exit status.
+    pub fn of(
+        arguments: &RunArguments,
+        mut specified: Specified,
+    ) -> Result<ControlFlow<u8, Self>, Problem> {
         let output_path = arguments
             .output
             .clone()
@@ -85,10 +89,10 @@ impl Ready {
         let open =
             |option, path: Option<&Path>| path.map(|path| outputs.open(option, path)).transpose();
         if let Some(format) = dry_format(arguments)? {
-            let text = plan::text(&specified, format, (place, output_path.is_none()))?;
+            let (text, status) = plan::text(&specified, format, (place, output_path.is_none()))?;
             let output = open("--output", output_path.as_deref())?;
             deliver(WRITTEN_WITHIN, output, &text, format)?;
-            return Ok(None);
+            return Ok(ControlFlow::Break(status));
         }
         warn_of_no_archive(&chosen, &remarks);
         let keeper = place
@@ -115,7 +119,7 @@ impl Ready {
             keeper,
             parts: None,
         };
-        Ok(Some(Self {
+        Ok(ControlFlow::Continue(Self {
             output,
             output_path,
             page,

@@ -12,7 +12,7 @@ use campaign::study::{Course, Environment, StudyEnd, found};
 use document::{Format, sanitize};
 use ranks::Ranks;
 use spec::Invocation;
-use study::{Design, StudyCell, StudyPlan, StudyRun};
+use study::{Design, StudyCell, StudyPlan, StudyRun, TargetDesign};
 use verdict::Level;
 
 use super::intended::intended;
@@ -169,7 +169,8 @@ fn judge(
 ) -> Result<(), Problem> {
     let processes = ranks.map(Ranks::count).or(arguments.ranks).unwrap_or(1);
     let file = arguments.file.as_deref();
-    campaign::study::judge(design, cells, (file, USER), processes)?;
+    let may = (processes, arguments.no_space_check);
+    campaign::study::judge(design, cells, (file, USER), may)?;
     check_layout(design)?;
     archive::needs_file(arguments.report.as_deref())?;
     if arguments.with_published && design.layout.is_none() {
@@ -182,11 +183,15 @@ fn judge(
     let is_repetition =
         arguments.is_repetition || (arguments.resume.is_some() && design.is_repetition(cells));
     if cells.len() == 1 && !is_compared && !is_repetition {
-        return refuse(
-            "the study has one configuration: there is nothing to compare it with (use 'postmark \
-             run --repeat 10' to repeat its run; or add a second --target, or an option with \
-             several values, like --axis workers=1,4)",
-        );
+        // A run cannot make a file system, so a repeated run is no remedy for such a target.
+        let repeat = match design.targets.iter().any(TargetDesign::is_made) {
+            true => "",
+            false => "use 'postmark run --repeat 10' to repeat its run; or ",
+        };
+        return refuse(format_args!(
+            "the study has one configuration: there is nothing to compare it with ({repeat}add a \
+             second --target, or an option with several values, like --axis workers=1,4)"
+        ));
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use campaign::archive::ArchivePlace;
 use campaign::page;
 use campaign::study::{Course, found};
-use document::Format;
+use document::{Format, sanitize};
 use published::layouts::LayoutView;
 use study::{Comparisons, Repeats, StudyComparisons, StudyRun};
 
@@ -13,7 +13,7 @@ use super::layout;
 use crate::args::StudyArguments;
 use crate::commands::compare;
 use crate::ui::output::OutputFile;
-use crate::ui::problem::{Problem, USER};
+use crate::ui::problem::{Problem, USER, tell};
 use crate::ui::screen;
 
 /// Time limit for writing a file, because its file system may hang.
@@ -83,5 +83,14 @@ fn compare_of(
         true => tables.collect(),
         false => tables.map(Comparisons::without_unlike_shares).collect(),
     };
+    if let (Some((_, block)), true) = (course.side, tables.iter().all(|of| of.rows.is_empty())) {
+        let tag = arguments.remarks.tag.first();
+        let tag = tag.map_or_else(|| "TAG".to_owned(), ToString::to_string);
+        tell(format_args!(
+            "only one side has been measured, so nothing is compared yet (repeat the command on \
+             the other side: --side NAME --block {block} --tag {})",
+            sanitize::shown(&tag)
+        ));
+    }
     compare::show(&tables, &[], arguments.format)
 }

@@ -274,6 +274,30 @@ fn separately_measured_configurations_are_joined_in_one_study() {
     lab.is_clean(&[], &again);
 }
 
+#[test]
+fn runs_of_separately_measured_sides_add_up() {
+    let lab = Lab::new();
+    let words =
+        |side: &str| format!("study {LITTLE} --target a --tag kernels --side {side} --block 1");
+    let first = lab.shows(&words("old"));
+    first.code(0);
+    let told = one_line(&format!("{first}"));
+    told.shows_all(
+        "Side old, measured first and therefore the baseline | only one side has been measured | \
+         old (baseline) | 1 block, 2 runs | transactions/s old",
+    );
+    let both = lab.shows(&words("new"));
+    both.code(0);
+    let told = one_line(&both.output);
+    told.shows_all(
+        "Side new, compared with old, the side that was measured first | new against old \
+         (baseline) 1 block, not interleaved, 3 runs | Runs: old 2 (twice in each block, for the \
+         A/A control), new 1. | The baseline is old, the side that was measured first.",
+    );
+    assert_eq!(lab.complete().len(), 3, "each run is in the table");
+    lab.is_clean(&[], &both);
+}
+
 /// The output of a command on a terminal with 60 columns.
 fn on_terminal(lab: &Lab, words: &str) -> String {
     let archive = lab.archive.display();

@@ -32,6 +32,7 @@ impl NfsSession {
                 doing: "set a timer for",
                 of: PROTOCOL.to_owned(),
                 why: errno.to_string(),
+                is_silent: false,
             })
         })?;
         let depth = shared.depth;
