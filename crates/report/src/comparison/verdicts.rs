@@ -49,7 +49,7 @@ pub(crate) fn doubtful_runs(counts: &VerdictCounts) -> Option<String> {
     let reasons = in_words(&counts.doubtful_reasons, counts.doubtful);
     match counts.doubtful {
         0 => None,
-        doubtful if doubtful == all => Some(format!("all {runs} DOUBTFUL: {reasons}")),
+        doubtful if doubtful == all => Some(format!("{} DOUBTFUL: {reasons}", every(all))),
         doubtful => Some(format!(
             "{} of {runs} DOUBTFUL: {reasons}",
             grouped(doubtful.into())
@@ -61,11 +61,20 @@ pub(crate) fn doubtful_runs(counts: &VerdictCounts) -> Option<String> {
 pub(crate) fn invalid_runs(counts: &VerdictCounts) -> String {
     let runs = counted(counts.all().into(), "run");
     let which = match counts.invalid == counts.all() {
-        true => format!("all {runs}"),
+        true => every(counts.all()),
         false => format!("{} of {runs}", grouped(counts.invalid.into())),
     };
+    let are = if counts.all() == 1 { "is" } else { "are" };
     let reasons = in_words(&counts.invalid_reasons, counts.invalid);
-    format!("{which} are INVALID ({reasons})")
+    format!("{which} {are} INVALID ({reasons})")
+}
+
+/// All of this many runs: `all 24 runs`, or `the only run`.
+fn every(runs: u32) -> String {
+    match runs {
+        1 => "the only run".to_owned(),
+        runs => format!("all {}", counted(runs.into(), "run")),
+    }
 }
 
 /// The rules of DOUBTFUL and of INVALID runs, each with its number of runs.
