@@ -181,14 +181,17 @@ fn of_workers(
     })
 }
 
-/// Share of the processors' time that the other workers of the run use while a worker waits for a
-/// processor. A worker that waits does not run, so the only worker of a run never waits for itself.
-/// The share is 1 if the number of processors is not known.
+/// Share of the processors that the other workers of the run use while a worker waits for one: their
+/// processor time, divided by the time that the waiting worker leaves of the processors. The only
+/// worker of a run never waits for itself. The share is 1 if the number of processors is not known.
 fn own_share(workers: &WorkersCpu, processors: Option<f64>) -> f64 {
-    let count = workers.count as f64;
-    let of_others = workers.sum * (count - 1.0) / count;
-    let processors = processors.filter(|processors| *processors > 0.0);
-    processors.map_or(1.0, |processors| (of_others / processors).min(1.0))
+    let of_each = workers.sum / workers.count as f64;
+    let left = processors.map(|processors| processors - of_each);
+    match left {
+        _ if workers.count == 1 => 0.0,
+        Some(left) if left > 0.0 => ((workers.sum - of_each) / left).min(1.0),
+        _ => 1.0,
+    }
 }
 
 /// Number of processors that the workers may use. Ranks may be on several machines and have

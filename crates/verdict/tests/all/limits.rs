@@ -102,11 +102,11 @@ fn time_on_a_processor_is_limited_by_the_cpu() {
     is(&record, RunLimit::Cpu, 0.7);
 }
 
-/// Creates a run of 60 s by `workers` workers on two processors. Each runs for the share `running`
+/// Creates a run of 60 s by `workers` workers on `processors` processors. Each runs for the share `running`
 /// of the time, and waits for a processor for the share `ready`.
-fn crowd(workers: u32, running: f64, ready: f64) -> Record {
+fn crowd(workers: u32, processors: u64, running: f64, ready: f64) -> Record {
     let mut record = run(running, ready);
-    record.host.processors.usable = Fact::Known(2);
+    record.host.processors.usable = Fact::Known(processors);
     let threads = known(&mut machine(&mut record).threads);
     let one = threads.iter().find(|thread| thread.is_worker()).cloned();
     threads.extend((1..workers).filter_map(|_| one.clone()));
@@ -119,17 +119,18 @@ fn crowd(workers: u32, running: f64, ready: f64) -> Record {
 /// A single worker never waits for itself. Workers that fill all processors wait for each other.
 #[test]
 fn waits_for_a_processor_that_others_use_are_a_limit_of_their_own() {
-    is(&crowd(1, 0.4, 0.6), RunLimit::ProcessorWait, 0.6);
-    is(&crowd(2, 0.02, 0.98), RunLimit::ProcessorWait, 0.98 * 0.99);
-    // Two of four workers use the two processors at any time, and the other two wait for them. The
-    // three others of a waiting worker use 0.75 of the processors' time.
-    is(&crowd(4, 0.5, 0.5), RunLimit::Cpu, 0.5 + 0.5 * 0.75);
+    is(&crowd(1, 1, 0.4, 0.6), RunLimit::ProcessorWait, 0.6);
     is(
-        &crowd(16, 0.125, 0.875),
-        RunLimit::Cpu,
-        0.125 + 0.875 * 15.0 / 16.0,
+        &crowd(2, 2, 0.02, 0.98),
+        RunLimit::ProcessorWait,
+        0.98 * 1.96 / 1.98,
     );
-    let mut record = crowd(1, 0.4, 0.6);
+    is(&crowd(2, 1, 0.5, 0.5), RunLimit::Cpu, 1.0);
+    is(&crowd(16, 2, 0.125, 0.875), RunLimit::Cpu, 1.0);
+    // Two workers and another program share a processor: a worker waits for each of the others for
+    // half of its wait.
+    is(&crowd(2, 1, 1.0 / 3.0, 2.0 / 3.0), RunLimit::Cpu, 2.0 / 3.0);
+    let mut record = crowd(2, 2, 0.02, 0.98);
     record.host.processors.usable = Fact::Unavailable("hidden".to_owned());
     is(&record, RunLimit::Cpu, 1.0);
 }
