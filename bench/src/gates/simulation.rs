@@ -199,6 +199,7 @@ impl Simulated {
             }),
             subject: Subject::default(),
             level: Level::Valid,
+            elapsed_s: 30.0,
             values: BTreeMap::from([(Metric::Transactions, 1_000.0 * log.exp())]),
             conditions: BTreeMap::new(),
             reasons: BTreeSet::new(),

@@ -72,6 +72,14 @@ pub(crate) fn lies_in_memory(directory: &Path) -> bool {
     Target::read(&Sources::default(), directory).class == Fact::Known(Class::Memory)
 }
 
+/// Whether files in a directory are stored in memory: by a file system in memory, or on a device
+/// that is memory.
+pub(crate) fn stores_in_memory(directory: &Path) -> bool {
+    let target = Target::read(&Sources::default(), directory);
+    target.class == Fact::Known(Class::Memory)
+        || target.device.known().is_some_and(|of| of.is_memory())
+}
+
 /// Performs short runs on the target to estimate how long the pool's creation and the transactions
 /// will take, and removes the runs' files. Returns a sentence about the number of files and the
 /// estimate; `None` if the number of files was given.

@@ -12,15 +12,17 @@ use document::units::{bound, counted};
 use document::{Block, Document};
 use study::Comparisons;
 
-pub(crate) use self::notes::{aa_controls, add_gate_notes, add_notes, ratio_note};
+pub(crate) use self::notes::{aa_controls, add_gate_notes, add_notes, effort, ratio_note};
 use self::notes::{joint_confidence, more_blocks};
 use self::sentence::doubt;
-pub(crate) use self::sentence::{confidence, finding, probability, reservations};
+pub(crate) use self::sentence::{
+    confidence, finding, no_interval, probability, ratio_of, reservations,
+};
 pub use self::sentence::{incomplete_words, sentence, unlike_words};
 pub use self::spreadsheet::as_csv;
 pub(crate) use self::table::{linked_table, table};
 pub(crate) use self::verdicts::{all_reasons, doubtful_runs, invalid_runs, levels, verdicts};
-pub(crate) use self::words::{metric_name, noun, result, value};
+pub(crate) use self::words::{is_worse, metric_name, noun, result, value};
 
 pub fn documents(tables: &[Comparisons]) -> Document {
     let explained = first_with_ratio_note(tables);

@@ -1,14 +1,19 @@
 //! Gates as documents: the decision, the number of blocks needed if it is undecided, a table, and a
 //! sentence for each requirement.
 
-use document::units::{bound, counted, grouped, percent};
+mod basis;
+mod doubts;
+mod reach;
+
+use document::units::{bound, counted, percent};
 use document::{Cell, Document, Table, Tone};
 use study::gate::FAIL_ALPHA;
-use study::{Bound, Comparisons, Decision, Gate, Judged, Method, VerdictCounts};
+use study::{Bound, Comparisons, Decision, Gate, Judged, Method, RatioInterval, VerdictCounts};
 
+use self::basis::{basis, blocks_needed, comparisons, needs_blocks};
 use crate::comparison::{
-    add_doubts, add_gate_notes, contest, doubtful_runs, probability, ratio_note, reservations,
-    size, value,
+    add_doubts, add_gate_notes, confidence, contest, doubtful_runs, finding, is_worse, no_interval,
+    probability, ratio_note, reservations, size, value,
 };
 
 /// The report of a gate, for example as text or as Markdown in a pull request.
@@ -27,9 +32,7 @@ pub fn document(gate: &Gate) -> Document {
     };
     document.title(format!("Gate {word}{runs}: {}", subjects(gate)));
     document.paint(painted);
-    if let Some(text) = doubtful(gate) {
-        document.words(bound(text));
-    }
+    doubts::add(&mut document, gate);
     document.words(bound(&basis(gate)));
     document.gap();
     document.table(table(gate));
@@ -48,9 +51,10 @@ pub fn document(gate: &Gate) -> Document {
     }
     document.gap();
     for judged in &gate.requirements {
-        document.item(sentence(judged));
+        document.item(sentence(gate, judged));
     }
     document.gap();
+    reach::add(&mut document, gate);
     document.words(bound(
         "Passed: each requirement is met with 95 % confidence. Failed: at least one is not met, \
          with an error probability of 1 % for the whole gate (Holm's procedure), by Student's t \
@@ -62,24 +66,6 @@ pub fn document(gate: &Gate) -> Document {
         add_gate_notes(&mut document, comparisons);
     }
     document
-}
-
-/// Explains a gate whose requirements are all met in a doubtful study: why the gate is undecided,
-/// or why it passed nevertheless. `None` for all other gates.
-fn doubtful(gate: &Gate) -> Option<&'static str> {
-    let mut requirements = gate.requirements.iter();
-    let is_met = requirements.all(|judged| judged.decision == Decision::Passed);
-    match (gate.is_doubtful && is_met, gate.decision) {
-        (false, _) => None,
-        (true, Decision::Passed) => Some(
-            "Each requirement is met, and the study is DOUBTFUL, which --allow-doubtful allows.",
-        ),
-        (true, _) => Some(
-            "Undecided because the study is DOUBTFUL: each requirement is met, but the baseline \
-             differs from itself, so that the result may not be of the systems (find out what \
-             disturbs the machine and run the study again, or add --allow-doubtful).",
-        ),
-    }
 }
 
 /// What the gate compares, for each baseline.
@@ -98,99 +84,6 @@ const fn tone(decision: Decision) -> Tone {
         Decision::Failed => Tone::Bad,
         Decision::Undecided => Tone::Doubtful,
     }
-}
-
-/// A sentence with the blocks that were run and their standard deviation. If a requirement is
-/// undecided, the sentence includes the number of blocks that the gate needs.
-fn basis(gate: &Gate) -> String {
-    let requirements = || gate.requirements.iter();
-    let least = requirements().map(|judged| judged.count).min().unwrap_or(0);
-    let is_in_blocks = requirements().all(|judged| judged.method != Method::NotInterleaved);
-    let (what, each) = match is_in_blocks {
-        true => ("block", ""),
-        false => ("run", " of each configuration"),
-    };
-    let after = gate
-        .confirmed_after
-        .map_or_else(String::new, |after| format!(" after block {after}"));
-    let done = format!("{}{each}{after}", counted(least.into(), what));
-    let begin = match gate.decision {
-        Decision::Undecided => format!("Undecided with {done}"),
-        Decision::Passed | Decision::Failed => format!("Decided on {done}"),
-    };
-    let needed = gate.blocks_needed.and_then(|needed| {
-        let mut requirements = requirements();
-        let judged = requirements.find(|judged| judged.blocks_needed == Some(needed))?;
-        Some((needed, deviation(gate, judged)))
-    });
-    match (needs_blocks(gate), needed) {
-        (false, None) => format!("{begin}."),
-        (false, Some((_, deviation))) => format!("{begin} at {deviation}."),
-        (true, None) => {
-            let mut lacking = requirements().filter(|judged| judged.blocks_needed.is_none());
-            match lacking.find(|judged| judged.standard_deviation.is_some()) {
-                Some(judged) => format!(
-                    "{begin}: more than 10,000 are needed at {} (use longer runs, or stop other \
-                     programs).",
-                    deviation(gate, judged)
-                ),
-                None => format!(
-                    "{begin}: how many it takes is not known, because a standard deviation needs 2 \
-                     {what}s (add {what}s)."
-                ),
-            }
-        }
-        (true, Some((needed, deviation))) => {
-            let rest = match least >= needed && !gate.is_doubtful {
-                true => format!(
-                    ", but a ratio is too close to its threshold (add {what}s, or widen the margin)"
-                ),
-                false => String::new(),
-            };
-            format!(
-                "{begin}: it takes {} at {deviation} to pass identical systems with a probability \
-                 of 95 %{rest}.",
-                grouped(needed.into())
-            )
-        }
-    }
-}
-
-/// Whether more blocks could decide the gate: it is undecided, and so is one of its requirements.
-fn needs_blocks(gate: &Gate) -> bool {
-    let mut requirements = gate.requirements.iter();
-    gate.decision == Decision::Undecided
-        && requirements.any(|judged| judged.decision == Decision::Undecided)
-}
-
-/// The standard deviation of a requirement, and the A/A noise of its baseline for comparison.
-fn deviation(gate: &Gate, judged: &Judged) -> String {
-    let deviation = judged
-        .standard_deviation
-        .map_or_else(|| "not available".to_owned(), percent);
-    let mut beside = Vec::new();
-    if gate.requirements.len() > 1 {
-        beside.push(format!("{} of {}", judged.requirement, judged.side));
-    }
-    let noise = comparisons(gate, judged).and_then(|of| {
-        let mut controls = of.aa_controls.iter();
-        let control = controls.find(|control| control.metric == judged.requirement.metric())?;
-        control.noise
-    });
-    beside.extend(noise.map(|noise| format!("A/A noise {}", percent(noise))));
-    match beside.is_empty() {
-        true => format!("a standard deviation of {deviation}"),
-        false => format!(
-            "a standard deviation of {deviation} ({})",
-            beside.join("; ")
-        ),
-    }
-}
-
-/// The table of comparisons whose baseline is that of the requirement.
-fn comparisons<'a>(gate: &'a Gate, judged: &Judged) -> Option<&'a Comparisons> {
-    let mut tables = gate.comparisons.iter();
-    tables.find(|of| of.baseline == judged.baseline)
 }
 
 fn table(gate: &Gate) -> Table {
@@ -232,7 +125,7 @@ fn table(gate: &Gate) -> Table {
         ];
         if needs_blocks {
             cells.push(match judged.decision {
-                Decision::Undecided => judged.blocks_needed.map(Cell::count).into(),
+                Decision::Undecided => blocks_needed(judged).map(Cell::count).into(),
                 Decision::Passed | Decision::Failed => Cell::Empty,
             });
         }
@@ -250,7 +143,7 @@ const fn direction(bound: Bound) -> &'static str {
     }
 }
 
-pub fn sentence(judged: &Judged) -> String {
+fn sentence(gate: &Gate, judged: &Judged) -> String {
     let Judged {
         side,
         baseline,
@@ -258,8 +151,7 @@ pub fn sentence(judged: &Judged) -> String {
         ratio,
         ..
     } = judged;
-    let is_paired = judged.method != Method::NotInterleaved;
-    let runs = counted(judged.count.into(), if is_paired { "block" } else { "run" });
+    let runs = counted(judged.count.into(), judged.unit());
     let runs = match judged.method {
         Method::Blocks => runs,
         Method::BlocksApart => format!("{runs}, not interleaved"),
@@ -282,13 +174,44 @@ pub fn sentence(judged: &Judged) -> String {
              95 % confidence ({runs})"
         ),
         (_, None) => format!(
-            "{side}, {requirement}: not shown; {ratio:.3} of {baseline}, without a bound: that \
-             needs 5 {} ({runs})",
-            if is_paired { "blocks" } else { "runs of each" }
+            "{side}, {requirement}: not shown; {ratio:.3} of {baseline}, without a bound ({runs})"
         ),
     };
+    text += &compared(gate, judged);
     add_reservations(&mut text, judged);
     bound(&text)
+}
+
+/// What `compare` finds in the same blocks, and why this is not the gate's decision.
+fn compared(gate: &Gate, judged: &Judged) -> String {
+    let table = comparisons(gate, judged);
+    let row = table.and_then(|table| {
+        let mut rows = table.rows.iter();
+        let metric = judged.requirement.metric();
+        rows.find(|row| row.side == judged.side && row.metric == metric)
+    });
+    let Some((table, row)) = table.zip(row) else {
+        return String::new();
+    };
+    let Some(RatioInterval { low, high }) = row.interval() else {
+        return format!("; {}", no_interval(row));
+    };
+    let is_worse = is_worse(row);
+    let why = match judged.decision {
+        // Otherwise the reservation about the order of the runs follows.
+        Decision::Undecided if is_worse && order_alone(judged).is_none() => format!(
+            ": it is shown to be worse than the baseline with an error of 5 %, but not to be beyond \
+             {} with an error of 1 %, as a failure requires",
+            judged.requirement.threshold()
+        ),
+        Decision::Passed if is_worse => ", which is less than the requirement allows".to_owned(),
+        _ => String::new(),
+    };
+    format!(
+        "; comparison: {} ({} interval {low:.3} to {high:.3}){why}",
+        finding(row, None),
+        confidence(table.confidence)
+    )
 }
 
 /// Adds reservations to the sentence of a requirement: why the requirement does not fail despite a

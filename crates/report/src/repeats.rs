@@ -39,7 +39,7 @@ pub fn document(found: &Repeats) -> Document {
 fn table<'a>(of: impl Iterator<Item = &'a RepeatedMetric>, level: f64) -> Table {
     let mut table = Table::new(1, &["", "mean", "standard deviation"]).folding();
     table.column(format!("{} interval", confidence(level)), false);
-    table.column("±", false);
+    table.column("half-width", false);
     for of in of {
         let shown = |value: Option<f64>| value.map(|value| in_words(of.metric, value));
         let deviation = shown(of.standard_deviation).map(|deviation| {
@@ -47,10 +47,14 @@ fn table<'a>(of: impl Iterator<Item = &'a RepeatedMetric>, level: f64) -> Table 
             let share = share.map(|(deviation, mean)| percent(deviation / mean));
             format!("{deviation} ({})", share.unwrap_or_default())
         });
-        // No metric is negative. A large deviation can make the lower end of Student's interval so.
+        // No metric is negative, but a large deviation can make the lower end of Student's interval
+        // so. Then the interval has no lower end; cut off at 0, it would not fit its half-width.
         let ends = |low: f64, high: f64| {
-            let (low, high) = (shown(Some(low.max(0.0)))?, shown(Some(high))?);
-            Some(format!("{low} to {high}"))
+            let high = shown(Some(high))?;
+            Some(match shown(Some(low).filter(|low| *low > 0.0)) {
+                Some(low) => format!("{low} to {high}"),
+                None => format!("up to {high}"),
+            })
         };
         let interval = of.interval.and_then(|of| ends(of.low, of.high));
         let half = of.interval.map(|of| percent(of.half_width));
@@ -68,9 +72,12 @@ fn notes(found: &Repeats) -> Vec<String> {
     let rate = found.metrics.first();
     let width = rate.and_then(|rate| rate.interval).map(|of| of.half_width);
     notes.extend(found.until.zip(width).map(|(until, width)| {
-        let reached = if width <= until { "" } else { "not " };
+        let reached = match width <= until {
+            true => "has the requested",
+            false => "does not have the requested",
+        };
         format!(
-            "The requested ± {} of the rate is {reached}reached.",
+            "The interval of the rate {reached} half-width of {}.",
             percent(until)
         )
     }));
@@ -218,7 +225,8 @@ pub fn plan(plan: &StudyPlan, is_head: bool) -> Document {
     let target = plan.cells.first().map_or("", |cell| &*cell.label);
     let runs = match plan.until {
         Some(until) => format!(
-            "until the interval of the rate is within ± {}, from {RUNS_MIN_UNTIL} to {} runs",
+            "until the half-width of the rate's interval is at most {}, from {RUNS_MIN_UNTIL} to {} \
+             runs",
             percent(until),
             plan.blocks.max(RUNS_MIN_UNTIL)
         ),

@@ -11,6 +11,7 @@ use crate::incomplete::{IncompleteDifference, are_too_unlike, differences};
 use crate::metric::Metric;
 use crate::observed::{Baseline, ComparedSide, InvalidRun, SideGroup, Unlike, unlike};
 use crate::pairs::{blocks_of, logarithm, pairs};
+use crate::requirement::PASS_ALPHA;
 use crate::samples::{Method, Missing, Samples, count};
 use crate::side_summary::{SideSummary, summaries};
 use crate::statistics::{self, ALPHA, BLOCKS_MIN, Errors, Mean};
@@ -110,6 +111,10 @@ pub struct AaControl {
     pub ratio: f64,
     /// Confidence interval of the true ratio; `None` for fewer than five blocks.
     pub interval: Option<RatioInterval>,
+    /// Half-width of the 90 % interval of the log ratio (0.03 is 3 %): both of its bounds are
+    /// one-sided bounds with 95 % confidence, like the bound of a gate. `None` for fewer than five
+    /// blocks.
+    pub half_width: Option<f64>,
     /// A/A noise: standard deviation of the log ratio of second to first run over the blocks (0.03
     /// is 3 %). `None` for fewer than two blocks.
     pub noise: Option<f64>,
@@ -139,6 +144,10 @@ pub struct Comparisons {
     pub sides: Vec<SideSummary>,
     /// Number of blocks with a run of any configuration.
     pub blocks: u32,
+    /// Number of runs in a block; without blocks, number of configurations.
+    pub runs_per_block: u32,
+    /// Mean duration of a whole run, in seconds; `None` without runs.
+    pub run_s: Option<f64>,
     /// Probability that all intervals of the table contain the true ratios (0.95 is 95 %).
     pub confidence: f64,
     /// One row for each metric of each candidate, ordered by candidate.
@@ -166,6 +175,7 @@ fn aa_control(baseline: &Baseline, metric: Metric, alpha: f64) -> Option<AaContr
         count: count(logs),
         ratio: statistics::mean(logs).exp(),
         interval: interval(count(logs), mean, alpha),
+        half_width: mean.map(|mean| mean.mean - mean.lower_bound(PASS_ALPHA)),
         noise: statistics::standard_deviation(logs),
         p: mean.map(|mean| mean.p_of_zero()),
         is_doubtful: false,
@@ -204,6 +214,8 @@ impl Comparisons {
             common,
             sides: summaries,
             blocks: blocks_of(all()),
+            runs_per_block: count_of(all()),
+            run_s: mean_duration(all()),
             rows,
             is_doubtful: false,
             aa_controls: metrics.iter().filter_map(control).collect(),
@@ -212,6 +224,12 @@ impl Comparisons {
         };
         doubt(std::slice::from_mut(&mut table));
         table
+    }
+
+    /// Number of runs in this many blocks. Without blocks, one run of each configuration counts as a
+    /// block.
+    pub fn runs_in(&self, blocks: u32) -> u64 {
+        u64::from(blocks) * u64::from(self.runs_per_block)
     }
 
     /// Removes the estimates of candidates whose shares of incomplete operations differ too much
@@ -259,6 +277,16 @@ impl Comparisons {
         let halves: Option<Vec<f64>> = self.rows.iter().map(half).collect();
         halves?.into_iter().reduce(f64::max)
     }
+}
+
+fn count_of<'a>(sides: impl Iterator<Item = &'a ComparedSide>) -> u32 {
+    u32::try_from(sides.count()).unwrap_or(u32::MAX)
+}
+
+fn mean_duration<'a>(sides: impl Iterator<Item = &'a ComparedSide>) -> Option<f64> {
+    let durations = sides.flat_map(|side| &side.runs).map(|run| run.elapsed_s);
+    let durations: Vec<f64> = durations.collect();
+    (!durations.is_empty()).then(|| statistics::mean(&durations))
 }
 
 /// Marks tables as doubtful if an A/A control shows a difference. All A/A controls of a study share

@@ -9,11 +9,12 @@
 //! tests must reject. Student's t tests the hypothesis that the ratio meets its bound. The random
 //! order of the runs (`order.rs`) tests the hypothesis that the systems are identical, and is valid
 //! whatever disturbs the machine. All other results are undecided. A gate that would pass is
-//! undecided as well if the study has a doubtful A/A control.
+//! undecided as well if there are reasons to doubt the study ([`crate::GateDoubt`]).
 
 use serde::{Deserialize, Serialize};
 
 use crate::comparison::Comparisons;
+use crate::gate_doubts::{GateDoubt, doubts};
 use crate::incomplete::{IncompleteDifference, differences};
 use crate::metric::Metric;
 use crate::observed::{Baseline, ComparedSide, SideGroup, Unlike, unlike};
@@ -22,15 +23,12 @@ use crate::pairs::logarithm;
 use crate::samples::{Method, Missing, Samples};
 use crate::statistics::{ALPHA, BLOCKS_MIN, EstimatedDeviation};
 
-pub use crate::requirement::{Bound, PASS_ALPHA, Requirement, RequirementError};
+pub use crate::requirement::{Bound, FAIL_ALPHA, PASS_ALPHA, Requirement, RequirementError};
 
 /// Why a gate cannot be decided. This is an error, never a pass.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct GateError(String);
-
-/// Maximum probability that a gate fails although all requirements are met.
-pub const FAIL_ALPHA: f64 = 0.01;
 
 /// Result of a gate or of a requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,6 +89,13 @@ pub struct Judged {
     /// at this standard deviation; never less than `blocks_to_fail`. `None` without a standard
     /// deviation, or if 10,000 blocks do not suffice.
     pub blocks_needed: Option<u32>,
+    /// Number of blocks with which the requirement fails with a probability of 80 %, if the true
+    /// ratio equals `ratio`; never less than `blocks_to_fail`. `None` if `ratio` meets the
+    /// requirement, without a standard deviation, or if 10,000 blocks do not suffice.
+    pub blocks_needed_to_fail: Option<u32>,
+    /// The true ratio that these blocks fail with a probability of 80 %. It is always beyond the
+    /// threshold. `None` with fewer than `blocks_to_fail` blocks.
+    pub failing_ratio: Option<f64>,
     /// Minimum number of blocks that can fail the gate. With fewer blocks, the candidate has the
     /// worst run of every block by chance too often.
     pub blocks_to_fail: u32,
@@ -111,9 +116,9 @@ pub struct Gate {
     /// Number of the last block that the gate ignores, because blocks up to this one were already
     /// examined; `None` if all blocks were used.
     pub confirmed_after: Option<u32>,
-    /// Whether a baseline seems to differ from itself in an A/A control. The gate then passes only
-    /// if [`GateRules::allows_doubtful`] is set.
-    pub is_doubtful: bool,
+    /// Reasons to doubt the study. With a reason, the gate passes only if
+    /// [`GateRules::allows_doubtful`] is set.
+    pub doubts: Vec<GateDoubt>,
     /// Comparisons in the required metrics, with the A/A controls: one table for each baseline.
     pub comparisons: Vec<Comparisons>,
 }
@@ -122,7 +127,7 @@ pub struct Gate {
 pub struct GateRules {
     /// Number of the last block that the gate ignores; `None` for all blocks.
     pub after: Option<u32>,
-    /// Whether a study with a doubtful A/A control may pass.
+    /// Whether a study may pass despite reasons to doubt it ([`Gate::doubts`]).
     pub allows_doubtful: bool,
 }
 
@@ -166,20 +171,29 @@ impl Gate {
         fail_by_holm(&mut judged);
         let needed: Option<Vec<u32>> = judged.iter().map(|judged| judged.blocks_needed).collect();
         let comparisons = Comparisons::of_groups(&groups, &metrics(requirements), ALPHA);
-        let is_doubtful = comparisons.iter().any(|table| table.is_doubtful);
+        let doubts = doubts(&comparisons, requirements);
         Ok(Self {
             decision: match decision(&judged) {
-                // A doubtful A/A control does not change a failure: the test by the random order of
-                // the runs is valid whatever disturbs the machine.
-                Decision::Passed if is_doubtful && !rules.allows_doubtful => Decision::Undecided,
+                // Doubts do not change a failure: the test by the random order of the runs is valid
+                // whatever disturbs the machine.
+                Decision::Passed if !doubts.is_empty() && !rules.allows_doubtful => {
+                    Decision::Undecided
+                }
                 decision => decision,
             },
             requirements: judged,
             blocks_needed: needed.and_then(|needed| needed.into_iter().max()),
             confirmed_after: after,
-            is_doubtful,
+            doubts,
             comparisons,
         })
+    }
+
+    /// Whether each requirement is shown to be met, so that only doubts can keep the gate from
+    /// passing.
+    pub fn is_met(&self) -> bool {
+        let mut requirements = self.requirements.iter();
+        requirements.all(|judged| judged.decision == Decision::Passed)
     }
 }
 
@@ -205,14 +219,16 @@ fn has_counted(side: &ComparedSide, after: Option<u32>) -> Result<(), GateError>
     }
     match side.counted().next() {
         Some(_) => Ok(()),
-        None if runs == 1 => Err(GateError(format!(
-            "the only run of '{label}' is INVALID ('postmark show' has the reasons): a gate cannot \
-             decide on it"
-        ))),
-        None => Err(GateError(format!(
-            "all {runs} runs of '{label}' are INVALID ('postmark show' has the reasons): a gate \
-             cannot decide on them"
-        ))),
+        None => Err(GateError(match runs {
+            1 => format!(
+                "the only run of '{label}' is INVALID ('postmark show' has the reasons): a gate \
+                 cannot decide on it"
+            ),
+            _ => format!(
+                "all {runs} runs of '{label}' are INVALID ('postmark show' has the reasons): a \
+                 gate cannot decide on them"
+            ),
+        })),
     }
 }
 
@@ -224,10 +240,11 @@ fn missing(why: Missing, metric: Metric, side: &ComparedSide, baseline: &Baselin
             "more than 20 % of the blocks of '{side}' and '{baseline}' are INVALID ('postmark \
              show' has the reasons): a gate cannot decide on the rest"
         ),
-        Missing::NotMeasured => format!(
-            "{metric} is not in the runs of '{side}' and '{baseline}' (percentiles need ten \
-             samples beyond them: run longer)"
-        ),
+        Missing::NotMeasured => {
+            let why = metric.why_missing();
+            let why = why.map_or_else(String::new, |why| format!(" ({why})"));
+            format!("{metric} is not in the runs of '{side}' and '{baseline}'{why}")
+        }
         Missing::NoRuns => format!(
             "'{side}' and '{baseline}' have no complete block in common (give runs of the same \
              study)"
@@ -270,13 +287,13 @@ fn judge(
     let with_sign = |block: &Vec<f64>| block.iter().map(|log| sign * log).collect();
     let signed: Vec<Vec<f64>> = samples.blocks.iter().map(with_sign).collect();
     let blocks_to_fail = blocks_to_fail(&samples.blocks, all);
-    let needed = samples
-        .spread
-        .zip(samples.mean)
-        .and_then(|(deviation, mean)| {
-            let degrees = mean.degrees;
-            requirement.blocks_needed(EstimatedDeviation { deviation, degrees }, all)
-        });
+    let estimated = samples.spread.zip(samples.mean);
+    let needed = estimated.and_then(|(deviation, mean)| {
+        let degrees = mean.degrees;
+        requirement.blocks_needed(EstimatedDeviation { deviation, degrees }, all)
+    });
+    let (blocks_needed_to_fail, failing_ratio) =
+        requirement.failing(&samples, (blocks_to_fail, all));
     Ok(Judged {
         side: side.label.clone(),
         baseline: baseline.side.label.clone(),
@@ -296,6 +313,8 @@ fn judge(
             .map(|_| order_p(&signed)),
         standard_deviation: samples.spread,
         blocks_needed: needed.map(|needed| needed.max(blocks_to_fail)),
+        blocks_needed_to_fail,
+        failing_ratio,
         blocks_to_fail,
         unlike: unlike(side, &baseline.side),
         incomplete: differences(side, baseline),
@@ -303,6 +322,22 @@ fn judge(
 }
 
 impl Judged {
+    /// Whether the ratio is beyond the threshold, shown or not.
+    pub fn is_violated(&self) -> bool {
+        match self.requirement.bound {
+            Bound::AtLeast => self.ratio < self.requirement.threshold(),
+            Bound::AtMost => self.ratio > self.requirement.threshold(),
+        }
+    }
+
+    /// What `count` counts: blocks, or runs of each configuration.
+    pub const fn unit(&self) -> &'static str {
+        match self.method {
+            Method::Blocks | Method::BlocksApart => "block",
+            Method::NotInterleaved => "run",
+        }
+    }
+
     /// The greater p-value of Student's t test and the order test, both of which must reject.
     pub fn p_of_both(&self) -> Option<f64> {
         let p = self.p?;

@@ -15,6 +15,7 @@ pub mod design;
 mod drift;
 pub mod flaw;
 pub mod gate;
+mod gate_doubts;
 pub mod incomplete;
 pub mod metric;
 pub mod observed;
@@ -44,6 +45,7 @@ pub use flaw::{DesignError, Flaw};
 pub use gate::{
     Bound, Decision, Gate, GateError, GateRules, Judged, Requirement, RequirementError,
 };
+pub use gate_doubts::GateDoubt;
 pub use incomplete::IncompleteDifference;
 pub use metric::{Better, Metric, MetricUnit, Statistic, UnknownMetric};
 pub use observed::{

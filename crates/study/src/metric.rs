@@ -119,6 +119,20 @@ impl Metric {
         }
     }
 
+    /// Why a run with transactions may not contain the metric; `None` if no reason is known.
+    pub fn why_missing(self) -> Option<String> {
+        let operation = |action: Action| format!("the workload may not perform {}", action.name());
+        match self {
+            Self::Operations(action) => Some(operation(action)),
+            Self::Latency(action, Statistic::Mean | Statistic::Max) => Some(operation(action)),
+            Self::Latency(action, _) => Some(format!(
+                "a percentile needs ten samples beyond it: run longer; or {}",
+                operation(action)
+            )),
+            Self::Transactions | Self::Read | Self::Written | Self::Cpu | Self::Messages => None,
+        }
+    }
+
     /// Value of the metric in a run, in the metric's unit. `None` if the run does not contain the
     /// metric. Also `None` if the value is 0, because comparisons divide by it.
     pub fn of(self, summary: &Summary) -> Option<f64> {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use record::study::StudyPart;
-use record::{Fact, Phase, Record};
+use record::{Class, Fact, Phase, Record};
 use serde::{Deserialize, Serialize};
 use verdict::{Level, Summary};
 
@@ -34,6 +34,8 @@ pub struct Observed {
     pub subject: Subject,
     /// Level of the verdict. INVALID runs are listed but excluded from comparisons.
     pub level: Level,
+    /// Duration of the whole run with its pool's creation and removal, in seconds.
+    pub elapsed_s: f64,
     /// The requested metrics that the run contains.
     pub values: BTreeMap<Metric, f64>,
     /// Names of the rules that are the reasons of the verdict.
@@ -107,6 +109,10 @@ pub enum UnlikeWhat {
     /// The requested state of the page cache.
     CacheState,
     Host,
+    /// Whether the files are in memory: on tmpfs, or on a device that is memory.
+    Medium,
+    /// The requested properties of the image of a scratch file system, except its directory.
+    ScratchImage,
 }
 
 /// A condition in which two configurations differ.
@@ -121,11 +127,13 @@ pub struct Unlike {
 
 impl UnlikeWhat {
     /// All conditions, in the order in which reports list them.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 6] = [
         Self::Fingerprint,
         Self::DurabilityTier,
         Self::CacheState,
         Self::Host,
+        Self::Medium,
+        Self::ScratchImage,
     ];
 }
 
@@ -162,6 +170,54 @@ fn incomplete(record: &Record) -> BTreeMap<Incomplete, f64> {
     }
 }
 
+/// The conditions of a run. Without a known medium or a scratch file system, these two conditions
+/// are missing.
+fn conditions(record: &Record, tier: String) -> BTreeMap<UnlikeWhat, String> {
+    let medium = medium(record).map(|medium| (UnlikeWhat::Medium, medium.to_owned()));
+    let made = record.study.as_ref().and_then(|part| part.made.as_ref());
+    let image = made.map(|made| (UnlikeWhat::ScratchImage, image_options(&made.asked)));
+    let always = [
+        (UnlikeWhat::Fingerprint, record.fingerprint.to_string()),
+        (UnlikeWhat::DurabilityTier, tier),
+        (UnlikeWhat::CacheState, record.spec.cache.to_string()),
+        (UnlikeWhat::Host, record.host.hostname.clone()),
+    ];
+    always.into_iter().chain(medium).chain(image).collect()
+}
+
+/// Whether the files of a run are in memory; `None` if a location has no file system, or if its
+/// class is not known.
+fn medium(record: &Record) -> Option<&'static str> {
+    let in_memory = record.locations.iter().map(|location| {
+        let target = location.target.known()?;
+        let device = target.device.known();
+        Some(*target.class.known()? == Class::Memory || device.is_some_and(|of| of.is_memory()))
+    });
+    let in_memory: Vec<bool> = in_memory.collect::<Option<_>>()?;
+    match (in_memory.contains(&true), in_memory.contains(&false)) {
+        (false, false) => None,
+        (false, true) => Some("not memory"),
+        (true, false) => Some("memory"),
+        (true, true) => Some("partly memory"),
+    }
+}
+
+/// The properties that were requested for the image of a scratch file system: `make:ext4?size=1GiB`
+/// without its kind, which is what a study compares, and without directories, because the medium is
+/// a condition of its own.
+fn image_options(asked: &str) -> String {
+    let options = asked.split_once('?').map_or("", |(_, options)| options);
+    let options = options.split('&').filter(|option| {
+        let key = option.split('=').next().unwrap_or_default();
+        !["", "in", "journal-in", "fullness"].contains(&key)
+    });
+    let options: Vec<&str> = options.collect();
+    match options.is_empty() {
+        true => "default options".to_owned(),
+        false => options.join(" "),
+    }
+}
+
 impl Observed {
     /// Extracts the compared numbers from a record. `run` is the number of the run in the archive.
     pub fn of(record: &Record, run: Option<u64>, metrics: &[Metric]) -> Self {
@@ -177,6 +233,7 @@ impl Observed {
             block: record.study.as_ref().map(BlockAttempt::from),
             subject: Subject::from(record),
             level: summary.verdict.level,
+            elapsed_s: summary.elapsed_ns as f64 / 1e9,
             values: metrics.iter().filter_map(value).collect(),
             reasons: summary
                 .verdict
@@ -185,12 +242,7 @@ impl Observed {
                 .map(verdict::Reason::name)
                 .collect(),
             incomplete: incomplete(record),
-            conditions: BTreeMap::from([
-                (UnlikeWhat::Fingerprint, record.fingerprint.to_string()),
-                (UnlikeWhat::DurabilityTier, tier),
-                (UnlikeWhat::CacheState, record.spec.cache.to_string()),
-                (UnlikeWhat::Host, record.host.hostname.clone()),
-            ]),
+            conditions: conditions(record, tier),
         }
     }
 

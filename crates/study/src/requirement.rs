@@ -6,10 +6,14 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::metric::{Better, Metric, UnknownMetric};
-use crate::statistics::{EstimatedDeviation, Mean};
+use crate::samples::Samples;
+use crate::statistics::{Errors, EstimatedDeviation, Mean, POWER};
 
 /// Maximum probability that a requirement passes although the true ratio violates it.
 pub const PASS_ALPHA: f64 = 0.05;
+
+/// Maximum probability that a gate fails although all requirements are met.
+pub const FAIL_ALPHA: f64 = 0.01;
 
 /// Probability that identical systems miss a bound of a gate, if the gate has the number of blocks
 /// that it requests. An A/A control is doubtful by chance with a probability of 1 %
@@ -67,8 +71,50 @@ impl Requirement {
     }
 
     /// Distance of the threshold from 1, the ratio of identical systems, as a positive logarithm.
-    fn margin(&self) -> f64 {
+    pub(crate) fn margin(&self) -> f64 {
         self.threshold.ln().abs()
+    }
+
+    pub const fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
+    /// Distance of the threshold from 1, as a share: 0.03 for `>= 0.97`.
+    pub fn distance(&self) -> f64 {
+        (self.threshold - 1.0).abs()
+    }
+
+    /// For one of `all` requirements: the number of blocks that fail it with a probability of 80 %, if
+    /// the ratio of the samples is the true one and violates it; and the true ratio that these
+    /// samples fail with that probability, if they have the minimum number of blocks that can fail.
+    pub(crate) fn failing(
+        &self,
+        samples: &Samples,
+        (blocks_to_fail, all): (u32, usize),
+    ) -> (Option<u32>, Option<f64>) {
+        let errors = Errors {
+            false_alarm: FAIL_ALPHA / all as f64,
+            miss: 1.0 - POWER,
+        };
+        let Some((mean, spread)) = samples.mean.zip(samples.spread) else {
+            return (None, None);
+        };
+        let (signed, least) = self.at_least(mean);
+        let beyond = Some(least - signed.mean).filter(|beyond| *beyond > 0.0);
+        let needed = beyond.and_then(|beyond| errors.blocks_needed(beyond, spread));
+        let ratio = (samples.count_min() >= blocks_to_fail).then(|| {
+            let smallest = errors.smallest_detectable(mean.standard_error, mean.degrees);
+            self.ratio_beyond(smallest)
+        });
+        (needed.map(|needed| needed.max(blocks_to_fail)), ratio)
+    }
+
+    /// The ratio that fails this requirement by `log`, a positive logarithm.
+    fn ratio_beyond(&self, log: f64) -> f64 {
+        match self.bound {
+            Bound::AtLeast => self.threshold * (-log).exp(),
+            Bound::AtMost => self.threshold * log.exp(),
+        }
     }
 
     /// Returns the mean log ratio and the minimum that the requirement demands. For an upper bound,

@@ -157,6 +157,18 @@ impl Errors {
     }
 }
 
+/// Minimum number of blocks with which a one-sided confidence bound with error `alpha` is at most
+/// `half_width` away from the mean, at the standard deviation `spread`. `None` if [`BLOCKS_MAX`] do
+/// not suffice.
+pub(crate) fn blocks_of_half_width(half_width: f64, spread: f64, alpha: f64) -> Option<u32> {
+    let errors = Errors {
+        false_alarm: alpha,
+        // With a miss of 50 %, only the false alarm's quantile counts.
+        miss: 0.5,
+    };
+    errors.blocks_needed(half_width, spread)
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EstimatedDeviation {
     pub deviation: f64,

@@ -66,6 +66,11 @@ impl VerdictCounts {
         }
     }
 
+    /// Whether more than half of the runs that are not INVALID are DOUBTFUL.
+    pub const fn are_mostly_doubtful(&self) -> bool {
+        self.doubtful > self.valid
+    }
+
     pub const fn all(&self) -> u32 {
         self.valid + self.doubtful + self.invalid
     }

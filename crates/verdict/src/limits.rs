@@ -17,6 +17,7 @@ mod device;
 mod flushes;
 mod lock;
 mod offered_rate;
+mod processor_wait;
 mod program;
 mod server;
 mod think_time;
@@ -58,6 +59,7 @@ limits! {
     think_time::ThinkTime = "the think time",
     program::Program = "the program",
     cpu::Cpu = "the CPU",
+    processor_wait::ProcessorWait = "waiting for a processor",
     server::Server = "the server",
     flushes::Flushes = "the device's flushes",
     device::Device = "the device",

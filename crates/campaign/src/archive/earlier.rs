@@ -37,7 +37,11 @@ impl fmt::Display for Earlier {
         )?;
         match self.spread {
             Some((runs, spread)) => {
-                write!(f, "(spread of {runs} earlier runs ± {})", percent(spread))
+                write!(
+                    f,
+                    "(standard deviation of {runs} earlier runs: {})",
+                    percent(spread)
+                )
             }
             None => f.write_str("(spread of one run not known: --repeat 5)"),
         }

@@ -16,7 +16,7 @@ use super::ground::Course;
 use super::performed_runs::PerformedRuns;
 use super::targets::Targets;
 use crate::archive::ArchivePlace;
-use crate::calibration::lies_in_memory;
+use crate::calibration::stores_in_memory;
 use crate::error::Error;
 use crate::estimate::from_archive;
 use crate::user::User;
@@ -75,23 +75,31 @@ pub fn judge(
     Ok(())
 }
 
-/// Returns a refusal if a configuration requests a durability level on a target in memory. After
-/// each run, the rule `durability-in-memory` would make the run INVALID.
+/// Returns a refusal if a configuration requests a durability level on a target in memory, or on a
+/// scratch file system whose image is in memory. After each run, the rule `durability-in-memory` would make the run INVALID.
 fn durability_in_memory(
     design: &Design,
     cell: &StudyCell,
     durability: &Policies,
 ) -> Option<String> {
     let at = &design.targets[cell.target].at;
-    let is_in_memory = match at.parse::<MakeSpec>() {
-        Ok(made) if design.targets[cell.target].is_made() => made.kind == FileSystemKind::Tmpfs,
-        _ => !spec::is_url(Path::new(at)) && lies_in_memory(Path::new(at)),
+    let (is_in_memory, what) = match at.parse::<MakeSpec>() {
+        Ok(made) if design.targets[cell.target].is_made() => match made.kind {
+            FileSystemKind::Tmpfs => (true, "lies in memory, where syncing does nothing"),
+            _ => (
+                has_image_in_memory(&made),
+                "has its image in memory, so no disk stores what is synced",
+            ),
+        },
+        _ => (
+            !spec::is_url(Path::new(at)) && stores_in_memory(Path::new(at)),
+            "lies in memory, where no disk stores what is synced",
+        ),
     };
     (durability.sync() && is_in_memory).then(|| {
         format!(
             "its runs would be INVALID (durability-in-memory): they have durability {durability}, \
-             but {} lies in memory, where syncing does nothing (use a target on a disk, or \
-             durability none)",
+             but {} {what} (use a target on a disk, or durability none)",
             sanitize::shown(at)
         )
     })
@@ -118,6 +126,12 @@ fn shortage(
         Err(Refused::NoRoom(lack) | Refused::NoMemory(lack)) => Some(lack),
         _ => None,
     }
+}
+
+/// Whether the image of a scratch file system, or that of its journal, would be in memory.
+fn has_image_in_memory(made: &MakeSpec) -> bool {
+    let directories = [Some(made.directory.as_path()), made.journal_directory()];
+    directories.into_iter().flatten().any(stores_in_memory)
 }
 
 /// Resolves the run spec of a configuration. The directory of a scratch file system does not exist

@@ -46,8 +46,8 @@ pub struct CompareArguments {
     pub metric: Vec<Metric>,
     /// Compare runs of different conditions.
     ///
-    /// They may differ in workload, durability tier, cache state or host, and their shares of
-    /// skipped or failed operations by more than 1 %.
+    /// They may differ in workload, durability tier, cache state, host, medium (memory or not) or
+    /// scratch image, and their shares of skipped or failed operations by more than 1 %.
     #[arg(long)]
     pub unlike: bool,
     /// Show a study in the tables of a paper instead.
@@ -78,7 +78,8 @@ Examples:
 
 A bound of 0.985 passes identical systems (95 %) and fails a loss of 3 % (80 %). That takes
 8 blocks at a standard deviation of 1 %, 21 at 2 % and 45 at 3 %.
-No number of blocks fails a loss of 3 % by a bound of 0.97.")]
+With an A/A control a block is three runs. No number of blocks fails a loss of 3 % by a bound
+of 0.97: require 0.985 to find it.")]
 pub struct GateArguments {
     /// A study, or the baseline and its candidates.
     #[arg(required = true, value_name = "SIDE")]
@@ -93,15 +94,17 @@ pub struct GateArguments {
     /// This confirms an earlier decision on the blocks up to N.
     #[arg(long, value_name = "N")]
     pub confirm: Option<u32>,
-    /// Pass a study whose A/A control is doubtful.
+    /// Pass a study despite doubts.
     ///
-    /// In such a study a baseline differs from itself. Without this option, the gate is undecided.
+    /// Doubts are: more than half of a configuration's runs are DOUBTFUL; the baseline differs from
+    /// itself in the A/A control; or this control is too wide for a requirement. Without this
+    /// option, the gate is then undecided.
     #[arg(long)]
     pub allow_doubtful: bool,
     /// Compare runs of different conditions.
     ///
-    /// They may differ in workload, durability tier, cache state or host, and their shares of
-    /// skipped or failed operations by more than 1 %.
+    /// They may differ in workload, durability tier, cache state, host, medium (memory or not) or
+    /// scratch image, and their shares of skipped or failed operations by more than 1 %.
     #[arg(long)]
     pub unlike: bool,
     /// Format of the decision.

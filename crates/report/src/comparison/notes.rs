@@ -3,11 +3,16 @@
 
 use document::Document;
 use document::units::{bound, counted, grouped};
-use study::{Comparison, ComparisonOutcome, Comparisons, InvalidRun, Method, SideSummary};
+use study::statistics::BLOCKS_MIN;
+use study::{
+    AaControl, Comparison, ComparisonOutcome, Comparisons, InvalidRun, Method, RatioInterval,
+    SideSummary,
+};
 
-use super::sentence::{confidence, percent_up, reservations, tenths_up};
+use super::sentence::{confidence, detectable, reservations, tenths_up, why_missing};
 use super::table::metrics;
 use super::words::metric_name;
+use crate::study::length;
 
 const INVALID_LISTED_MAX: usize = 12;
 
@@ -116,26 +121,59 @@ fn aa_control(found: &Comparisons) -> String {
         };
     }
     let within = aa_controls(found).join(", ");
-    format!("A/A control ({baseline} against itself): {within}.")
+    let mut text = format!("A/A control ({baseline} against itself, 95 % interval): {within}.");
+    if found
+        .aa_controls
+        .iter()
+        .any(|control| is_as_wide(found, control))
+    {
+        text += " That is as far from 1 as a difference found, so the control does not show that \
+                 the machine alone makes no such difference.";
+    }
+    text
+}
+
+/// Whether the interval of a control reaches as far from 1 as a difference that is shown in its
+/// metric.
+fn is_as_wide(found: &Comparisons, control: &AaControl) -> bool {
+    let Some(interval) = control.interval else {
+        return false;
+    };
+    let reach = interval.high.ln().max(-interval.low.ln());
+    let rows = found.rows.iter().filter(|row| row.metric == control.metric);
+    let mut shown = rows.filter_map(|row| row.estimate().filter(|of| of.is_shown));
+    shown.any(|of| of.ratio.ln().abs() <= reach)
 }
 
 /// The result of the A/A control in each metric: `transactions/s within ±1.2 %`.
 pub(crate) fn aa_controls(found: &Comparisons) -> Vec<String> {
-    /// Text for a control with fewer blocks than an interval needs.
-    const NO_INTERVAL: &str = "no interval (needs 5 blocks)";
     let controls = || found.aa_controls.iter();
-    if controls().next().is_some() && controls().all(|control| control.interval.is_none()) {
-        return vec![NO_INTERVAL.to_owned()];
+    let has_too_few = |control: &AaControl| found.blocks < BLOCKS_MIN && control.interval.is_none();
+    if controls().next().is_some() && controls().all(has_too_few) {
+        return vec![format!("no interval (needs {BLOCKS_MIN} blocks)")];
     }
-    let within = controls().map(|control| {
-        let within = control.within();
-        let within = within.map(|within| format!("within ±{}", tenths_up(within)));
-        (
-            control.metric,
-            within.unwrap_or_else(|| NO_INTERVAL.to_owned()),
-        )
-    });
-    by_metric(found, within.collect())
+    let words = controls().map(|control| (control.metric, of_control(found, control)));
+    by_metric(found, words.collect())
+}
+
+/// The interval of a control. An interval that reaches from less than half to more than twice the
+/// baseline is useless, and a percentage of it would mean nothing.
+fn of_control(found: &Comparisons, control: &AaControl) -> String {
+    match (control.interval, control.within()) {
+        (Some(RatioInterval { low, high }), Some(within)) if within > 1.0 => {
+            format!("{low:.2} to {high:.2} times itself, too wide to check anything")
+        }
+        (_, Some(within)) => format!("within ±{}", tenths_up(within)),
+        _ if found.blocks < BLOCKS_MIN => format!("no interval (needs {BLOCKS_MIN} blocks)"),
+        _ => format!(
+            "no interval (only {} of {} contain both runs of the baseline{})",
+            control.count,
+            counted(found.blocks.into(), "block"),
+            why_missing(control.metric)
+                .replace(" (", "; ")
+                .replace(')', "")
+        ),
+    }
 }
 
 /// The smallest detectable difference of each metric: the largest value of all candidates. `None`
@@ -148,7 +186,7 @@ fn smallest_detectable(found: &Comparisons) -> Option<String> {
     };
     let values: Vec<_> = metrics(found)
         .into_iter()
-        .filter_map(|metric| Some((metric, percent_up(of_metric(metric)?))))
+        .filter_map(|metric| Some((metric, detectable(of_metric(metric)?))))
         .collect();
     let rows = || found.rows.iter().filter(|row| known(row).is_some());
     let count = rows().map(|row| row.count).max()?;
@@ -160,9 +198,24 @@ fn smallest_detectable(found: &Comparisons) -> Option<String> {
         }
     };
     let values = by_metric(found, values).join(", ");
+    let is_smaller = rows().any(|row| is_below_detectable(row));
+    let found_smaller = match is_smaller {
+        true => " A difference found is smaller: another study of this size may not show it again.",
+        false => "",
+    };
     Some(format!(
-        "Smallest detectable difference with {size}: {values}."
+        "Smallest detectable difference with {size} (probability 80 %): {values}.{found_smaller}"
     ))
+}
+
+/// Whether the difference found is smaller than the smallest detectable one, in logarithms, in which
+/// both directions are alike.
+fn is_below_detectable(row: &Comparison) -> bool {
+    let estimate = row.estimate().filter(|estimate| estimate.is_shown);
+    estimate.is_some_and(|estimate| {
+        let smallest = estimate.smallest_detectable.unwrap_or(0.0).ln_1p();
+        estimate.ratio.ln().abs() < smallest
+    })
 }
 
 /// The joint confidence of several intervals; `None` for a single interval.
@@ -185,10 +238,28 @@ pub(super) fn more_blocks(found: &Comparisons) -> Option<String> {
     let more = found.blocks_needed()?.checked_sub(done);
     let more = more.filter(|more| *more > 0 && found.is_in_blocks())?;
     Some(format!(
-        "{} would decide what is undecided, if the ratios seen are the true ones (probability 80 \
-         %).",
-        counted(more.into(), "more block")
+        "{} ({}) would decide what is undecided, if the ratios seen are the true ones (probability \
+         80 %).",
+        counted(more.into(), "more block"),
+        effort(std::slice::from_ref(found), more)
     ))
+}
+
+/// The runs of this many blocks of all tables of a study, and the time that they take: `135 runs,
+/// about 9 min`.
+pub(crate) fn effort(tables: &[Comparisons], blocks: u32) -> String {
+    let runs = counted(
+        tables.iter().map(|table| table.runs_in(blocks)).sum(),
+        "run",
+    );
+    let time = tables
+        .iter()
+        .map(|table| Some(table.run_s? * table.runs_in(blocks) as f64))
+        .sum::<Option<f64>>();
+    match time.filter(|seconds| *seconds > 0.0) {
+        Some(seconds) => format!("{runs}, about {}", length(seconds)),
+        None => runs,
+    }
 }
 
 /// Lists the conditions in which configurations differ, and the reasons why configurations were not
@@ -218,9 +289,19 @@ fn details(found: &Comparisons) -> Vec<String> {
 fn fewer_blocks(found: &Comparisons, row: &Comparison, side: &str) -> Option<String> {
     let is_fewer = found.is_in_blocks() && row.count < found.blocks;
     row.estimate().filter(|_| is_fewer)?;
+    let metric = match row.without {
+        0 => String::new(),
+        without => format!(
+            "; {} without {}{}",
+            counted(without.into(), "block"),
+            metric_name(row.metric),
+            why_missing(row.metric)
+        ),
+    };
     Some(format!(
-        "{side}: compared in {} of {} blocks",
-        row.count, found.blocks
+        "{side}: compared in {} of {}{metric}",
+        row.count,
+        counted(found.blocks.into(), "block")
     ))
 }
 
@@ -244,13 +325,7 @@ fn excluded(row: &Comparison, side: &str) -> Option<String> {
              different shares of their operations)"
         )),
         ComparisonOutcome::NotMeasured => {
-            let metric = metric_name(row.metric);
-            let why = match row.metric {
-                study::Metric::Latency(..) => {
-                    " (a percentile needs ten samples beyond it: run longer)"
-                }
-                _ => "",
-            };
+            let (metric, why) = (metric_name(row.metric), why_missing(row.metric));
             Some(format!(
                 "{metric}: not in the runs of both {side} and the baseline{why}"
             ))

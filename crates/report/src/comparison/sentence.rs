@@ -1,12 +1,13 @@
 //! Sentences about comparisons, such as "A makes 1.40 times B's transactions/s", and their parts.
 
 use document::units::{counted, percent};
+use study::statistics::BLOCKS_MIN;
 use study::{
     AaControl, Better, Comparison, ComparisonOutcome, Estimate, Incomplete, IncompleteDifference,
     Method, Metric, RatioInterval, Unlike, UnlikeWhat,
 };
 
-use super::words::{noun, result};
+use super::words::{metric_name, noun, result};
 
 pub fn sentence(row: &Comparison, level: f64) -> String {
     let (side, baseline) = (&row.side, &row.baseline);
@@ -32,13 +33,9 @@ pub fn sentence(row: &Comparison, level: f64) -> String {
             )
         }
         ComparisonOutcome::UnlikeShares => format!("{none} (add --unlike to compare them)"),
-        ComparisonOutcome::NotMeasured => match row.metric {
-            Metric::Latency(..) => format!(
-                "{none}: not in the runs of both (a percentile needs ten samples beyond it: run \
-                 longer)"
-            ),
-            _ => format!("{none}: not in the runs of both"),
-        },
+        ComparisonOutcome::NotMeasured => {
+            format!("{none}: not in the runs of both{}", why_missing(row.metric))
+        }
         ComparisonOutcome::NoRuns => format!("{none}: no complete block in common"),
     };
     text += &reservations(&row.unlike, &row.incomplete, side, baseline);
@@ -65,6 +62,29 @@ pub(crate) fn reservations(
     text
 }
 
+/// Why a metric may be missing in a run, in brackets; empty if no reason is known.
+pub(super) fn why_missing(metric: Metric) -> String {
+    let why = metric.why_missing();
+    why.map_or_else(String::new, |why| format!(" ({why})"))
+}
+
+/// Why an estimate has no interval, such as `no interval: that needs 5 blocks`. Blocks without the
+/// metric and INVALID blocks do not count.
+pub(crate) fn no_interval(row: &Comparison) -> String {
+    let (what, all) = match row.method {
+        Method::Blocks | Method::BlocksApart => ("blocks", row.count),
+        Method::NotInterleaved => ("runs of each", row.count.min(row.baseline_count)),
+    };
+    let needs = format!("no interval: that needs {BLOCKS_MIN} {what}");
+    let because = match (row.without, row.invalid) {
+        _ if all + row.without + row.invalid < BLOCKS_MIN => return needs,
+        (0, _) => "are not INVALID".to_owned(),
+        (_, 0) => format!("contain {}", metric_name(row.metric)),
+        _ => format!("contain {} and are not INVALID", metric_name(row.metric)),
+    };
+    format!("{needs} that {because}, and there are {all}")
+}
+
 /// The ratio in words, such as "A makes 1.40 times B's transactions/s".
 fn ratio(row: &Comparison, estimate: &Estimate) -> String {
     let verb = match row.metric {
@@ -88,7 +108,7 @@ fn of_whom(name: &str) -> String {
 }
 
 /// A ratio with the word that follows it in a sentence: `0.71 of`, `1.40 times`.
-fn ratio_of(ratio: f64, digits: usize) -> String {
+pub(crate) fn ratio_of(ratio: f64, digits: usize) -> String {
     let word = if ratio < 1.0 { "of" } else { "times" };
     format!("{ratio:.digits$} {word}")
 }
@@ -98,13 +118,7 @@ fn ratio_of(ratio: f64, digits: usize) -> String {
 pub(crate) fn finding(row: &Comparison, candidate: Option<&str>) -> String {
     let (estimate, is_higher) = match row.estimate() {
         Some(estimate) if estimate.is_shown => (estimate, estimate.ratio > 1.0),
-        Some(estimate) if estimate.interval.is_none() => {
-            let what = match row.method {
-                Method::Blocks | Method::BlocksApart => "blocks",
-                Method::NotInterleaved => "runs of each",
-            };
-            return format!("no interval (needs 5 {what})");
-        }
+        Some(estimate) if estimate.interval.is_none() => return no_interval(row),
         _ => return result(row).to_owned(),
     };
     let (verb, words) = match (row.metric, row.metric.better(), is_higher) {
@@ -143,7 +157,7 @@ fn undecided(row: &Comparison, estimate: &Estimate, basis: String) -> String {
         estimate.ratio
     );
     if let Some(smallest) = estimate.smallest_detectable {
-        text += &format!("; smallest detectable difference: {}", percent_up(smallest));
+        text += &format!("; smallest detectable difference: {}", detectable(smallest));
     }
     let is_paired = row.method != Method::NotInterleaved;
     if let Some(needed) = estimate.blocks_needed.filter(|_| is_paired) {
@@ -176,12 +190,7 @@ fn basis(row: &Comparison, estimate: &Estimate, level: f64) -> String {
             let confidence = confidence(level);
             format!("{confidence} interval {low:.digits$} to {high:.digits$}, {runs}")
         }
-        None => match row.method {
-            Method::Blocks | Method::BlocksApart => {
-                format!("{runs}; no interval: that needs 5 blocks")
-            }
-            Method::NotInterleaved => format!("{runs}; no interval: that needs 5 runs of each"),
-        },
+        None => format!("{runs}; {}", no_interval(row)),
     }
 }
 
@@ -193,6 +202,8 @@ pub fn unlike_words(unlike: &Unlike) -> String {
         UnlikeWhat::DurabilityTier => "durability tier",
         UnlikeWhat::CacheState => "cache state",
         UnlikeWhat::Host => "host",
+        UnlikeWhat::Medium => "what stores the files",
+        UnlikeWhat::ScratchImage => "image of the scratch file system",
     };
     let values = |values: &[String]| values.join(" and ");
     format!(
@@ -226,6 +237,16 @@ pub(crate) fn probability(p: f64) -> String {
         "< 0.0001".to_owned()
     } else {
         format!("= {p:.4}")
+    }
+}
+
+/// The smallest detectable difference in both directions. A candidate that is 77 % above the
+/// baseline is as far from it as one that is 44 % below. Small differences are alike and named once.
+pub(super) fn detectable(above: f64) -> String {
+    let [above, below] = [above, above / (1.0 + above)].map(percent_up);
+    match above == below {
+        true => above,
+        false => format!("{above} above the baseline or {below} below it"),
     }
 }
 

@@ -49,8 +49,7 @@ pub(crate) fn doubtful_runs(counts: &VerdictCounts) -> Option<String> {
     let reasons = in_words(&counts.doubtful_reasons, counts.doubtful);
     match counts.doubtful {
         0 => None,
-        1 if all == 1 => Some(format!("the only run is DOUBTFUL: {reasons}")),
-        doubtful if doubtful == all => Some(format!("all {runs} DOUBTFUL: {reasons}")),
+        doubtful if doubtful == all => Some(format!("{} DOUBTFUL: {reasons}", every(all))),
         doubtful => Some(format!(
             "{} of {runs} DOUBTFUL: {reasons}",
             grouped(doubtful.into())
@@ -61,14 +60,21 @@ pub(crate) fn doubtful_runs(counts: &VerdictCounts) -> Option<String> {
 /// The INVALID runs, with their rules: `6 of 10 runs are INVALID (too-short)`.
 pub(crate) fn invalid_runs(counts: &VerdictCounts) -> String {
     let runs = counted(counts.all().into(), "run");
-    let which = match (counts.invalid, counts.all()) {
-        (1, 1) => "the only run is".to_owned(),
-        (1, _) => format!("1 of {runs} is"),
-        (invalid, all) if invalid == all => format!("all {runs} are"),
-        (invalid, _) => format!("{} of {runs} are", grouped(invalid.into())),
+    let which = match counts.invalid == counts.all() {
+        true => every(counts.all()),
+        false => format!("{} of {runs}", grouped(counts.invalid.into())),
     };
+    let are = if counts.invalid == 1 { "is" } else { "are" };
     let reasons = in_words(&counts.invalid_reasons, counts.invalid);
-    format!("{which} INVALID ({reasons})")
+    format!("{which} {are} INVALID ({reasons})")
+}
+
+/// All of this many runs: `all 24 runs`, or `the only run`.
+fn every(runs: u32) -> String {
+    match runs {
+        1 => "the only run".to_owned(),
+        runs => format!("all {}", counted(runs.into(), "run")),
+    }
 }
 
 /// The rules of DOUBTFUL and of INVALID runs, each with its number of runs.

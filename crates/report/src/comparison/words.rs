@@ -37,15 +37,21 @@ pub(crate) fn value(metric: Metric, value: f64) -> Cell {
     }
 }
 
+/// Whether the candidate is shown to be worse than the baseline.
+pub(crate) fn is_worse(row: &Comparison) -> bool {
+    let shown = row.estimate().filter(|estimate| estimate.is_shown);
+    shown.is_some_and(|estimate| match row.metric.better() {
+        Better::Higher => estimate.ratio < 1.0,
+        Better::Lower => estimate.ratio > 1.0,
+    })
+}
+
 pub(crate) fn result(row: &Comparison) -> &'static str {
     match &row.outcome {
         ComparisonOutcome::Estimated(Estimate { interval: None, .. }) => "no interval",
         ComparisonOutcome::Estimated(estimate) if !estimate.is_shown => "no difference shown",
-        ComparisonOutcome::Estimated(estimate) => match (row.metric.better(), estimate.ratio > 1.0)
-        {
-            (Better::Higher, true) | (Better::Lower, false) => "better",
-            (Better::Higher, false) | (Better::Lower, true) => "worse",
-        },
+        ComparisonOutcome::Estimated(_) if is_worse(row) => "worse",
+        ComparisonOutcome::Estimated(_) => "better",
         ComparisonOutcome::TooManyInvalid => "too many INVALID",
         ComparisonOutcome::UnlikeShares => "not comparable",
         ComparisonOutcome::NotMeasured => "not measured",

@@ -3,9 +3,11 @@
 
 use document::units::{bound, latency, percent, rate, throughput};
 use document::{Cell, Document, Number, Table, Tone, kept};
+use engine::OperationKind;
 use record::{Fact, Phase, Record};
 use verdict::summary::{OperationTotal, TransactionsSummary};
 use verdict::{Level, Summary};
+use workload::Action;
 
 use super::evidence;
 use super::findings::{self, clean_up};
@@ -79,11 +81,20 @@ fn answer(summary: &Summary) -> String {
     apart(&words)
 }
 
-/// The rate, and its dispersion if there are enough intervals.
+/// Whether the measured operations change files. A run without measured operations created its
+/// pool.
+fn has_changes(summary: &Summary) -> bool {
+    let is_change = |action: &&Action| action.performs().is_some_and(OperationKind::changes);
+    let mut changes = Action::ALL.iter().filter(is_change);
+    let operations = &summary.operations;
+    operations.is_empty() || changes.any(|action| operations.contains_key(action.name()))
+}
+
+/// The rate, and its dispersion within the run if there are enough intervals.
 fn rate_in_words(transactions: &TransactionsSummary) -> String {
     let done = format!("{} transactions/s", rate(transactions.rate.per_second));
     match transactions.rate_dispersion {
-        Some(dispersion) => format!("{done} ± {}", percent(dispersion)),
+        Some(dispersion) => format!("{done} ± {} within the run", percent(dispersion)),
         None => done,
     }
 }
@@ -156,7 +167,7 @@ fn facts(document: &mut Document, record: &Record, summary: &Summary) {
             (Fact::Known(_) | Fact::NotApplicable, _) => {}
         }
     }
-    if record.spec.engine.makes_files() {
+    if record.spec.engine.makes_files() && has_changes(summary) {
         words.push(match evidence::level(&summary.durability) {
             Some(level) if summary.durability.stability.is_some() => {
                 format!("writes: acknowledged, {level}")

@@ -115,6 +115,30 @@ fn short_report_shows_reads_from_cache() {
     unknown.shows("reads from cache: not available (the kernel does not tell)");
 }
 
+/// A run that only reads acknowledges no changes, so the level of its writes would mean nothing.
+#[test]
+fn short_report_of_a_run_that_only_reads_has_no_line_about_writes() {
+    let screen = |is_kept: fn(Action) -> bool| {
+        let mut record = kept();
+        let mut phases = record.actual.phases.iter_mut();
+        let transactions = phases
+            .find(|phase| phase.phase == Phase::Transactions)
+            .unwrap();
+        for segment in &mut transactions.segments {
+            segment
+                .operations
+                .retain(|operation| is_kept(operation.action));
+        }
+        document::text(&report::text::short(&record), SCREEN_WIDTH)
+    };
+    assert!(screen(|_| true).contains("durability: "));
+    let reads = screen(|action| action == Action::Read);
+    assert!(
+        !reads.contains("durability: ") && !reads.contains("writes: "),
+        "{reads}"
+    );
+}
+
 #[test]
 fn failed_run_reports_the_error_and_remaining_files() {
     let mut record = kept();

@@ -4,6 +4,7 @@
 
 mod browser;
 mod compared;
+mod gated;
 mod golden;
 mod hostile;
 mod lists;

@@ -35,6 +35,7 @@ fn run(number: u32, rate: f64) -> StudyRun {
             block: None,
             subject: study::Subject::default(),
             level: Level::Valid,
+            elapsed_s: 30.0,
             values: values.collect(),
             reasons: [].into(),
             conditions: [(UnlikeWhat::Fingerprint, "f".to_owned())].into(),
@@ -62,6 +63,17 @@ fn repeats(rest: &str, runs: &[StudyRun]) -> Repeats {
         "0123456789ab",
         runs,
     )
+}
+
+#[test]
+fn interval_that_reaches_below_zero_is_shown_without_a_lower_end() {
+    let rate = |number| if number == 1 { 50_000.0 } else { 100.0 };
+    let document = report::repeats::document(&repeats("", &ten(rate)));
+    let text = document::text(&document, 120);
+    assert!(
+        text.contains("  up to ") && !text.contains("0 to "),
+        "{text}"
+    );
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 mod comparing;
 mod designs;
+mod gate_doubts;
 mod gates;
 mod metrics;
 mod repeats;

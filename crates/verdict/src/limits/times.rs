@@ -7,7 +7,7 @@ use system::Fact;
 use workload::mix::Think;
 
 use super::waits_for::WaitsFor;
-use crate::summary::{MachineSummary, PhaseSummary, overhead};
+use crate::summary::{MachineSummary, PhaseSummary, WorkersCpu, overhead};
 
 /// Minimum measured time. The kernel counts the time of devices in ticks of up to 10 ms, which are
 /// at most a tenth of this time.
@@ -22,8 +22,10 @@ pub(super) struct Times {
     pub thinking: f64,
     /// Waits for files that other workers have claimed.
     pub claims: f64,
-    /// On a processor, or ready to run.
+    /// On a processor, or ready to run while other workers of the run use the processors.
     pub running: f64,
+    /// Ready to run, while something else than the run's workers uses the processors.
+    pub ready: f64,
     /// Overhead of the program, as a part of `running`.
     pub program: f64,
     /// What workers wait for in calls; `None` if the record does not show it.
@@ -51,31 +53,34 @@ impl Times {
         };
         let idle = (1.0 - operations - claims - overhead).clamp(0.0, 1.0 - claims);
         // A worker whose wait has ended is ready to run until it gets a processor. This time is
-        // already part of the wait. It must not count twice, so `running` is at most `rest`.
+        // already part of the wait. It must not count twice, so `running` and `ready` together are
+        // at most `rest`.
         let rest = 1.0 - claims - idle;
-        let times = |running: f64, overhead: f64, waits_for| Self {
+        let times = |running: f64, ready: f64, overhead: f64, waits_for| Self {
             awaiting_arrivals: if is_open { idle } else { 0.0 },
             keeps_up: is_open && phase.queue_is_bounded(),
             thinking: if is_open { 0.0 } else { idle },
             claims,
             running: running.min(rest),
+            ready: ready.min(rest - running.min(rest)),
             program: overhead.min(running).min(rest),
             waits_for,
         };
         if record.spec.engine == EngineName::NULL {
-            return Fact::Known((times(1.0, 1.0, None), None));
+            return Fact::Known((times(1.0, 0.0, 1.0, None), None));
         }
         let machine = summary.machine.as_ref();
-        running(phase, machine).map(|of_worker| {
-            // `of_worker` is a share of the whole measured time. `running` is a share of the
-            // workers' own times, which are shorter if some workers finish early.
-            let running = of_worker * summary.duration_ns as f64 * phase.workers.len() as f64 / ns;
+        of_workers(record, phase, machine).map(|of_worker| {
+            // `of_worker` has shares of the whole measured time. `running` and `ready` are shares
+            // of the workers' own times, which are shorter if some workers finish early.
+            let whole = summary.duration_ns as f64 * phase.workers.len() as f64 / ns;
+            let (running, ready) = (of_worker.running * whole, of_worker.ready * whole);
             let waits_for = machine.map(|machine| WaitsFor::of(record, machine));
             let why = waits_for
                 .as_ref()
                 .and_then(|fact| fact.why().map(str::to_owned));
             let waits_for = waits_for.and_then(Fact::into_known);
-            (times(running, overhead, waits_for), why)
+            (times(running, ready, overhead, waits_for), why)
         })
     }
 
@@ -86,9 +91,10 @@ impl Times {
             thinking,
             claims,
             running,
+            ready,
             ..
         } = self;
-        (1.0 - awaiting_arrivals - thinking - claims - running).max(0.0)
+        (1.0 - awaiting_arrivals - thinking - claims - running - ready).max(0.0)
     }
 
     /// Share of the time in which workers sleep in calls while the device is busy, multiplied by
@@ -141,8 +147,19 @@ fn claims_ns(record: &Record, phase: &PhaseRecord) -> f64 {
     all as f64 * phase.measured_ns() as f64 / ended_ns.saturating_sub(began_ns).max(1) as f64
 }
 
-/// Mean share of the time in which a worker runs or is ready to run.
-fn running(phase: &PhaseRecord, machine: Option<&MachineSummary>) -> Fact<f64> {
+/// Mean shares of a worker's time.
+struct OfWorker {
+    /// On a processor, or ready to run while other workers of the run use the processors.
+    running: f64,
+    /// Ready to run, while something else uses the processors.
+    ready: f64,
+}
+
+fn of_workers(
+    record: &Record,
+    phase: &PhaseRecord,
+    machine: Option<&MachineSummary>,
+) -> Fact<OfWorker> {
     let (Some(counted), Some(machine)) = (&phase.machine, machine) else {
         return unavailable("the kernel's counters were not recorded over time");
     };
@@ -153,9 +170,36 @@ fn running(phase: &PhaseRecord, machine: Option<&MachineSummary>) -> Fact<f64> {
         let why = counted.threads.why();
         return unavailable(why.unwrap_or("the processor time of the workers is not known"));
     };
-    match workers.waiting {
-        Some(waiting) => Fact::Known((workers.sum + waiting) / workers.count as f64),
-        None => unavailable(why_not(counted).unwrap_or("waits for a processor are not counted")),
+    let Some(waiting) = workers.waiting else {
+        return unavailable(why_not(counted).unwrap_or("waits for a processor are not counted"));
+    };
+    let count = workers.count as f64;
+    let own = own_share(&workers, processors(record, machine));
+    Fact::Known(OfWorker {
+        running: (workers.sum + waiting * own) / count,
+        ready: waiting * (1.0 - own) / count,
+    })
+}
+
+/// Share of the processors that the other workers of the run use while a worker waits for one: their
+/// processor time, divided by the time that the waiting worker leaves of the processors. The only
+/// worker of a run never waits for itself. The share is 1 if the number of processors is not known.
+fn own_share(workers: &WorkersCpu, processors: Option<f64>) -> f64 {
+    let of_each = workers.sum / workers.count as f64;
+    let left = processors.map(|processors| processors - of_each);
+    match left {
+        _ if workers.count == 1 => 0.0,
+        Some(left) if left > 0.0 => ((workers.sum - of_each) / left).min(1.0),
+        _ => 1.0,
+    }
+}
+
+/// Number of processors that the workers may use. Ranks may be on several machines and have
+/// affinities of their own, so all processors of their machines count.
+fn processors(record: &Record, machine: &MachineSummary) -> Option<f64> {
+    match record.cluster {
+        None => record.host.processors.usable.known().map(|of| *of as f64),
+        Some(_) => machine.processors,
     }
 }
 

@@ -1,9 +1,9 @@
-//! **`durability-in-memory`** (DOUBTFUL, INVALID). Durability was requested, but the changes are in
-//! memory. *Threshold*: with a `--durability` other than `none`, any location in memory. INVALID:
-//! on tmpfs and similar file systems, where a sync has no effect. DOUBTFUL: on a file system that
-//! needs a device, if its device is memory (`ram0`, an image on tmpfs). The file system then
-//! performs its syncs, but no disk stores the data. *Evidence*: the file system and the devices of
-//! each location. *What to do*: use a directory on a disk.
+//! **`durability-in-memory`** (INVALID). Durability was requested, but the changes are in memory.
+//! *Threshold*: with a `--durability` other than `none`, any location in memory: on tmpfs and
+//! similar file systems, where a sync has no effect, or on a file system whose device is memory
+//! (`ram0`, an image on tmpfs). There the file system performs its syncs, but no disk stores the
+//! data, so the rate is that of a system without durability. *Evidence*: the file system and the
+//! devices of each location. *What to do*: use a directory on a disk, or `--durability none`.
 
 use spec::Policies;
 use system::{Class, Device, Target};
@@ -26,7 +26,7 @@ pub struct DurabilityInMemory {
 }
 
 impl Rule for DurabilityInMemory {
-    const ADVICE: &str = "use a --target on a disk, or remove --durability";
+    const ADVICE: &str = "use a --target on a disk, or --durability none";
 
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         record.locations.iter().find_map(|location| {
@@ -43,7 +43,7 @@ impl Rule for DurabilityInMemory {
     }
 
     fn level(&self) -> Level {
-        Level::invalid_if(!self.is_beneath)
+        Level::Invalid
     }
 
     fn sentence(&self) -> String {
@@ -53,7 +53,7 @@ impl Rule for DurabilityInMemory {
             self.path,
             self.place,
             match self.is_beneath {
-                true => "so synced data does not survive a power failure",
+                true => "so no disk stores what is synced",
                 false => "where syncing does nothing",
             }
         )

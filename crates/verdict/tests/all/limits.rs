@@ -93,14 +93,46 @@ fn why_not(record: &Record) -> String {
 }
 
 #[test]
-fn time_on_a_processor_or_ready_for_one_is_limited_by_the_cpu() {
+fn time_on_a_processor_is_limited_by_the_cpu() {
     is(&run(0.97, 0.0), RunLimit::Cpu, 0.97);
-    is(&run(0.5, 0.48), RunLimit::Cpu, 0.98);
     let mut record = run(0.9, 0.0);
     // Each operation takes 1 ms, so 200,000 ns of overhead are a share of 0.2. This share is
     // subtracted from the CPU's part, 0.9.
     overhead(&mut record, 200_000.0);
     is(&record, RunLimit::Cpu, 0.7);
+}
+
+/// Creates a run of 60 s by `workers` workers on `processors` processors. Each runs for the share `running`
+/// of the time, and waits for a processor for the share `ready`.
+fn crowd(workers: u32, processors: u64, running: f64, ready: f64) -> Record {
+    let mut record = run(running, ready);
+    record.host.processors.usable = Fact::Known(processors);
+    let threads = known(&mut machine(&mut record).threads);
+    let one = threads.iter().find(|thread| thread.is_worker()).cloned();
+    threads.extend((1..workers).filter_map(|_| one.clone()));
+    let of_phase = &mut transactions(&mut record).workers;
+    let first = of_phase[0].clone();
+    of_phase.resize(workers as usize, first);
+    record
+}
+
+/// A single worker never waits for itself. Workers that fill all processors wait for each other.
+#[test]
+fn waits_for_a_processor_that_others_use_are_a_limit_of_their_own() {
+    is(&crowd(1, 1, 0.4, 0.6), RunLimit::ProcessorWait, 0.6);
+    is(
+        &crowd(2, 2, 0.02, 0.98),
+        RunLimit::ProcessorWait,
+        0.98 * 1.96 / 1.98,
+    );
+    is(&crowd(2, 1, 0.5, 0.5), RunLimit::Cpu, 1.0);
+    is(&crowd(16, 2, 0.125, 0.875), RunLimit::Cpu, 1.0);
+    // Two workers and another program share a processor: a worker waits for each of the others for
+    // half of its wait.
+    is(&crowd(2, 1, 1.0 / 3.0, 2.0 / 3.0), RunLimit::Cpu, 2.0 / 3.0);
+    let mut record = crowd(2, 2, 0.02, 0.98);
+    record.host.processors.usable = Fact::Unavailable("hidden".to_owned());
+    is(&record, RunLimit::Cpu, 1.0);
 }
 
 #[test]

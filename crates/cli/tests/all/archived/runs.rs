@@ -75,7 +75,9 @@ fn run_is_compared_with_the_last_one_of_the_same_workload() {
     }
     assert_eq!(ran(&words), Some(format!("run 2, {last} {unknown}")));
     let fourth = ran(&words).unwrap();
-    fourth.shows(&format!("run 6, {last} (spread of 3 earlier runs ± "));
+    fourth.shows(&format!(
+        "run 6, {last} (standard deviation of 3 earlier runs: "
+    ));
 }
 
 #[test]

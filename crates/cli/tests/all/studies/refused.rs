@@ -197,8 +197,26 @@ fn durable_study_in_memory_is_refused_before_it_makes_anything() {
         ended
             .shows("its runs would be INVALID (durability-in-memory): they have durability ")
             .shows(told)
-            .shows("lies in memory, where syncing does nothing");
+            .shows("lies in memory, where no disk stores what is synced");
     }
+}
+
+/// Like the test above, for a scratch file system whose image would be in memory. Neither root nor
+/// mkfs is needed, because the study is refused first.
+#[test]
+fn durable_study_on_an_image_in_memory_is_refused_before_it_makes_anything() {
+    let lab = Lab::new();
+    let image = |size: &str| format!("make:ext4?size={size}&in=/dev/shm");
+    let words = format!(
+        "--durability fsync --target {} --target b={}",
+        image("1GiB"),
+        image("2GiB")
+    );
+    let ended = lab.shows(&format!("study {LITTLE} {words}"));
+    lab.is_refused(&ended);
+    ended
+        .shows("its runs would be INVALID (durability-in-memory): they have durability fsync, but ")
+        .shows("has its image in memory, so no disk stores what is synced (use a target on a disk");
 }
 
 /// The study runs in a mount namespace that hides mkfs, so that other tests still find mkfs.

@@ -138,7 +138,8 @@ fn repetition_ends_as_soon_as_the_interval_is_narrow_enough() {
     runs.assert(study::Looks::new(100).blocks().contains(&runs) && runs < 100);
     let width = found.metrics[0].interval.unwrap().half_width;
     width.assert(width <= 0.5);
-    one_line(&lab.answer("study --resume")).shows("± 50.0 % of the rate is reached");
+    one_line(&lab.answer("study --resume"))
+        .shows("The interval of the rate has the requested half-width of 50.0 %.");
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn durable_run_in_memory_is_invalid() {
 /// On a file system whose image is in memory, a sync writes to memory, which does not survive a
 /// crash.
 #[test]
-fn durable_run_on_an_image_in_memory_is_doubtful() {
+fn durable_run_on_an_image_in_memory_is_invalid() {
     let test_dir = TestDir::in_memory();
     if in_memory(&test_dir).is_none() || !FileSystem::Ext4.is_available() {
         return;
@@ -53,7 +53,7 @@ fn durable_run_on_an_image_in_memory_is_doubtful() {
     )
     .perform();
     let verdict = &ran.summary.verdict;
-    ran.is(Level::Doubtful);
+    ran.is(Level::Invalid);
     ran.assert(
         has!(
             verdict,

@@ -280,7 +280,7 @@ fn durability_in_memory_is_reported() {
     }];
     for change in beneath {
         let (level, found) = reason(asked("o-sync", change));
-        assert_eq!(level, Level::Doubtful);
+        assert_eq!(level, Level::Invalid);
         assert!(
             matches!(
                 found,

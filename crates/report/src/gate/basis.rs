@@ -1,0 +1,162 @@
+//! The blocks of a gate: how many it has, and how many it needs.
+
+use document::units::{counted, grouped, percent};
+use study::{Comparisons, Decision, Gate, Judged, Method};
+
+use crate::comparison::effort;
+
+/// A sentence with the blocks that were run and their standard deviation. If a requirement is
+/// undecided, the sentence includes the number of blocks that the gate needs.
+pub(super) fn basis(gate: &Gate) -> String {
+    let requirements = || gate.requirements.iter();
+    let least = requirements().map(|judged| judged.count).min().unwrap_or(0);
+    let is_in_blocks = requirements().all(|judged| judged.method != Method::NotInterleaved);
+    let (what, each) = match is_in_blocks {
+        true => ("block", ""),
+        false => ("run", " of each configuration"),
+    };
+    let after = gate
+        .confirmed_after
+        .map_or_else(String::new, |after| format!(" after block {after}"));
+    let done = format!("{}{each}{after}", counted(least.into(), what));
+    let begin = match gate.decision {
+        Decision::Undecided => format!("Undecided with {done}"),
+        Decision::Passed | Decision::Failed => format!("Decided on {done}"),
+    };
+    if !needs_blocks(gate) {
+        let needed = needed(gate);
+        return match needed {
+            None => format!("{begin}."),
+            Some((_, judged)) => format!("{begin} at {}.", deviation(gate, judged)),
+        };
+    }
+    let rest = match violated(gate) {
+        Some(judged) => to_fail(gate, judged, what),
+        None => to_pass(gate, (least, what)),
+    };
+    format!("{begin}: {rest}.")
+}
+
+/// Whether more blocks could decide the gate: it is undecided, and so is one of its requirements.
+pub(super) fn needs_blocks(gate: &Gate) -> bool {
+    let mut requirements = gate.requirements.iter();
+    gate.decision == Decision::Undecided
+        && requirements.any(|judged| judged.decision == Decision::Undecided)
+}
+
+/// Number of blocks that an undecided requirement needs: to fail, if its ratio violates it, and
+/// otherwise to pass identical systems.
+pub(super) fn blocks_needed(judged: &Judged) -> Option<u32> {
+    match judged.is_violated() {
+        true => judged.blocks_needed_to_fail,
+        false => judged.blocks_needed,
+    }
+}
+
+/// The undecided requirement that more blocks would fail first, if its ratio is the true one.
+fn violated(gate: &Gate) -> Option<&Judged> {
+    let undecided = gate.requirements.iter().filter(|judged| {
+        judged.decision == Decision::Undecided
+            && judged.is_violated()
+            && judged.standard_deviation.is_some()
+    });
+    undecided.min_by_key(|judged| judged.blocks_needed_to_fail.unwrap_or(u32::MAX))
+}
+
+/// The number of blocks that fail a requirement whose ratio violates it.
+fn to_fail(gate: &Gate, judged: &Judged, what: &str) -> String {
+    let Judged {
+        side,
+        requirement,
+        ratio,
+        ..
+    } = judged;
+    let (begin, deviation) = (
+        format!("the ratio {ratio:.3} of {side} does not meet {requirement}, but it is not shown"),
+        deviation(gate, judged),
+    );
+    match judged.blocks_needed_to_fail {
+        Some(needed) => format!(
+            "{begin}. If that is the true ratio, {} ({}) fail the gate with a probability of 80 % \
+             at {deviation}",
+            counted(needed.into(), what),
+            effort(&gate.comparisons, needed)
+        ),
+        None => format!(
+            "{begin}. If that is the true ratio, more than 10,000 {what}s are needed to fail the \
+             gate at {deviation} (use longer runs, or stop other programs)"
+        ),
+    }
+}
+
+/// The number of blocks with which identical systems pass.
+fn to_pass(gate: &Gate, (least, what): (u32, &str)) -> String {
+    let Some((needed, judged)) = needed(gate) else {
+        let mut requirements = gate.requirements.iter();
+        let lacking = |judged: &&Judged| {
+            judged.blocks_needed.is_none() && judged.standard_deviation.is_some()
+        };
+        return match requirements.find(lacking) {
+            Some(judged) => format!(
+                "more than 10,000 are needed at {} (use longer runs, or stop other programs)",
+                deviation(gate, judged)
+            ),
+            None => format!(
+                "how many it takes is not known, because a standard deviation needs 2 {what}s (add \
+                 {what}s)"
+            ),
+        };
+    };
+    let rest = match least >= needed && gate.doubts.is_empty() {
+        true => {
+            format!(
+                ", but a ratio is too close to its threshold (add {what}s, or widen the margin)"
+            )
+        }
+        false => String::new(),
+    };
+    format!(
+        "it takes {} ({}) at {} to pass identical systems with a probability of 95 %{rest}",
+        grouped(needed.into()),
+        effort(&gate.comparisons, needed),
+        deviation(gate, judged)
+    )
+}
+
+/// The number of blocks that the gate needs, and the requirement that needs them.
+fn needed(gate: &Gate) -> Option<(u32, &Judged)> {
+    let needed = gate.blocks_needed?;
+    let mut requirements = gate.requirements.iter();
+    let judged = requirements.find(|judged| judged.blocks_needed == Some(needed))?;
+    Some((needed, judged))
+}
+
+/// The standard deviation of a requirement, and the A/A noise of its baseline for comparison.
+fn deviation(gate: &Gate, judged: &Judged) -> String {
+    let deviation = judged
+        .standard_deviation
+        .map_or_else(|| "not available".to_owned(), percent);
+    let mut beside = Vec::new();
+    if gate.requirements.len() > 1 {
+        beside.push(format!("{} of {}", judged.requirement, judged.side));
+    }
+    let noise = comparisons(gate, judged).and_then(|of| {
+        let mut controls = of.aa_controls.iter();
+        let control = controls.find(|control| control.metric == judged.requirement.metric())?;
+        control.noise
+    });
+    beside.extend(noise.map(|noise| format!("A/A noise {}", percent(noise))));
+    match beside.is_empty() {
+        true => format!("a standard deviation of {deviation}"),
+        false => format!(
+            "a standard deviation of {deviation} ({})",
+            beside.join("; ")
+        ),
+    }
+}
+
+/// The table of comparisons whose baseline is that of the requirement.
+pub(super) fn comparisons<'a>(gate: &'a Gate, judged: &Judged) -> Option<&'a Comparisons> {
+    let mut tables = gate.comparisons.iter();
+    tables.find(|of| of.baseline == judged.baseline)
+}

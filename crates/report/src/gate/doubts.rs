@@ -1,0 +1,69 @@
+//! The doubts of a gate: why a gate whose requirements are met is undecided, or why it passed
+//! nevertheless.
+
+use document::Document;
+use document::units::{bound, counted, percent};
+use study::{Decision, Gate, GateDoubt};
+
+use crate::comparison::{doubtful_runs, noun, probability, ratio_of};
+
+/// Adds the doubts, unless the gate failed: no doubt changes a failure. If a requirement is
+/// undecided, the study needs more blocks anyway, so a control that is too wide is not named.
+pub(super) fn add(document: &mut Document, gate: &Gate) {
+    let is_named =
+        |doubt: &&GateDoubt| gate.is_met() || !matches!(doubt, GateDoubt::WideControl { .. });
+    let doubts: Vec<&GateDoubt> = gate.doubts.iter().filter(is_named).collect();
+    if doubts.is_empty() || gate.decision == Decision::Failed {
+        return;
+    }
+    let head = match (gate.decision, gate.is_met()) {
+        (Decision::Passed, _) => "Passed despite these doubts, which --allow-doubtful allows:",
+        (_, true) => "Undecided because of these doubts, although each requirement is met:",
+        (_, false) => "With these doubts the gate cannot pass:",
+    };
+    document.words(head);
+    document.items(doubts.into_iter().map(|doubt| bound(&words(doubt))));
+    if gate.decision != Decision::Passed {
+        document.words(
+            "Remove the causes and run the study again, or add --allow-doubtful to ignore them.",
+        );
+    }
+    document.gap();
+}
+
+fn words(doubt: &GateDoubt) -> String {
+    match doubt {
+        GateDoubt::DoubtfulRuns { side, verdicts } => {
+            let runs = doubtful_runs(verdicts).unwrap_or_default();
+            format!("{side}: {runs} ('postmark show' has the reasons)")
+        }
+        GateDoubt::BaselineDiffers { control, baseline } => format!(
+            "{baseline} differs from itself: in the A/A control its second runs have {} the {} of \
+             its first runs (p {})",
+            ratio_of(control.ratio, 3),
+            noun(control.metric),
+            probability(control.p.unwrap_or_default())
+        ),
+        GateDoubt::WideControl {
+            baseline,
+            requirement,
+            half_width,
+            margin,
+            blocks_needed,
+        } => {
+            let enough = match blocks_needed {
+                Some(blocks) => format!(
+                    "; {} would be enough at this noise",
+                    counted((*blocks).into(), "block")
+                ),
+                None => "; no number of blocks is enough at this noise".to_owned(),
+            };
+            format!(
+                "the A/A control is too wide for {requirement}: it measures {baseline} against \
+                 itself to within {}, and the requirement allows {}{enough}",
+                percent(*half_width),
+                percent(*margin)
+            )
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! What a gate can find: the ratio that its blocks fail, and why a ratio at the threshold is not
+//! found.
+
+use document::Document;
+use document::units::{bound, counted, percent};
+use study::{Bound, Decision, Gate, Judged, Requirement};
+
+/// Adds a note for each requirement that no candidate failed.
+pub(super) fn add(document: &mut Document, gate: &Gate) {
+    let mut requirements: Vec<Requirement> = Vec::new();
+    for judged in &gate.requirements {
+        if !requirements.contains(&judged.requirement) {
+            requirements.push(judged.requirement);
+        }
+    }
+    for requirement in requirements {
+        let of = gate.requirements.iter();
+        let of: Vec<&Judged> = of.filter(|of| of.requirement == requirement).collect();
+        if of.iter().all(|judged| judged.decision != Decision::Failed) {
+            document.words(bound(&words(requirement, &of)));
+        }
+    }
+}
+
+fn words(requirement: Requirement, judged: &[&Judged]) -> String {
+    let (threshold, distance) = (requirement.threshold(), percent(requirement.distance()));
+    let (beyond, change) = match requirement.bound() {
+        Bound::AtLeast => ("less", format!("a loss of {distance}")),
+        Bound::AtMost => ("more", format!("an increase of {distance}")),
+    };
+    // The candidate whose noise hides the most.
+    let hardest = judged
+        .iter()
+        .filter_map(|of| Some((of.failing_ratio?, of.count)));
+    let hardest = hardest.reduce(|one, other| {
+        let is_harder = match requirement.bound() {
+            Bound::AtLeast => other.0 < one.0,
+            Bound::AtMost => other.0 > one.0,
+        };
+        if is_harder { other } else { one }
+    });
+    let found = hardest.map(|(ratio, count)| {
+        format!(
+            "With {}, {requirement} fails a true ratio of {ratio:.3} or {beyond} with a \
+             probability of 80 %. ",
+            counted(count.into(), judged[0].unit())
+        )
+    });
+    let half = (threshold + (1.0 - threshold) / 2.0) * 10_000.0;
+    format!(
+        "{}A true ratio of {threshold}, {change}, is not found: it fails at most 1 % of the gates, \
+         with any number of blocks (to find it, require {} {}).",
+        found.unwrap_or_default(),
+        requirement.bound().sign(),
+        half.round() / 10_000.0
+    )
+}

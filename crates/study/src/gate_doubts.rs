@@ -1,0 +1,84 @@
+//! Reasons to doubt a study whose requirements are all met, so that its gate does not pass.
+//!
+//! How it works: there are three reasons. More than half of a configuration's runs are DOUBTFUL.
+//! The A/A control differs from 1. Or the control is too wide: the half-width of its 90 % interval,
+//! whose ends are one-sided 95 % bounds as the gate's own, exceeds the margin of a requirement. A
+//! gate with the number of blocks that it requests almost never has a control that is too wide by
+//! chance, because the control and the candidates have the same noise.
+
+use serde::{Deserialize, Serialize};
+
+use crate::comparison::{AaControl, Comparisons};
+use crate::requirement::{PASS_ALPHA, Requirement};
+use crate::statistics::blocks_of_half_width;
+use crate::verdicts::VerdictCounts;
+
+/// A reason to doubt a study.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "doubt")]
+pub enum GateDoubt {
+    /// More than half of the counted runs of a configuration are DOUBTFUL.
+    DoubtfulRuns {
+        /// Name of the configuration.
+        side: String,
+        verdicts: VerdictCounts,
+    },
+    /// A baseline differs from itself in an A/A control.
+    BaselineDiffers {
+        control: AaControl,
+        baseline: String,
+    },
+    /// The A/A control is too wide for a requirement.
+    WideControl {
+        baseline: String,
+        requirement: Requirement,
+        /// Half-width of the control's 90 % interval, as a share (0.44 is 44 %).
+        half_width: f64,
+        /// The distance of the requirement from 1, as a share.
+        margin: f64,
+        /// Number of blocks with which the control would be narrow enough at the same A/A noise;
+        /// `None` if 10,000 do not suffice.
+        blocks_needed: Option<u32>,
+    },
+}
+
+/// Returns all reasons to doubt the comparisons of a gate.
+pub(crate) fn doubts(tables: &[Comparisons], requirements: &[Requirement]) -> Vec<GateDoubt> {
+    let mut doubts = Vec::new();
+    for table in tables {
+        for side in &table.sides {
+            let doubt = GateDoubt::DoubtfulRuns {
+                side: side.label.clone(),
+                verdicts: side.verdicts.clone(),
+            };
+            let is_new = side.verdicts.are_mostly_doubtful() && !doubts.contains(&doubt);
+            doubts.extend(is_new.then_some(doubt));
+        }
+        for control in &table.aa_controls {
+            let doubt = || GateDoubt::BaselineDiffers {
+                control: control.clone(),
+                baseline: table.baseline.clone(),
+            };
+            doubts.extend(control.is_doubtful.then(doubt));
+            let of_metric = requirements
+                .iter()
+                .filter(|of| of.metric() == control.metric);
+            doubts.extend(of_metric.filter_map(|of| wide(control, &table.baseline, of)));
+        }
+    }
+    doubts
+}
+
+fn wide(control: &AaControl, baseline: &str, requirement: &Requirement) -> Option<GateDoubt> {
+    let half_width = control.half_width?;
+    let margin = requirement.margin();
+    (half_width > margin).then(|| GateDoubt::WideControl {
+        baseline: baseline.to_owned(),
+        requirement: *requirement,
+        half_width: half_width.exp_m1(),
+        margin: requirement.distance(),
+        blocks_needed: control
+            .noise
+            .and_then(|noise| blocks_of_half_width(margin, noise, PASS_ALPHA)),
+    })
+}
