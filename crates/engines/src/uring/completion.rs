@@ -136,7 +136,7 @@ impl Flight {
 
     /// Decides how the operation continues after a chain. `stops` returns whether the run is
     /// stopping.
-    pub(super) fn settle(&mut self, context: &Context, stops: impl Fn() -> bool) -> Next {
+    pub(super) fn after_chain(&mut self, context: &Context, stops: impl Fn() -> bool) -> Next {
         let Some(trouble) = self.trouble.take() else {
             if self.next == self.stages.len() {
                 return Next::Ended;

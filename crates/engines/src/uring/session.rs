@@ -153,7 +153,7 @@ impl UringSession {
                 continue;
             }
             let stopping = &self.stopping;
-            match flight.settle(&self.context, || stopping.is_wanted()) {
+            match flight.after_chain(&self.context, || stopping.is_wanted()) {
                 Next::Chain => self.send(number),
                 Next::Ended => self.end(number, steps),
             }
