@@ -38,6 +38,7 @@ mod sweeps;
 mod system_calls;
 mod terminal;
 mod texts;
+mod uring;
 mod verdict;
 mod words;
 mod wrappers;
