@@ -17,7 +17,7 @@ use crate::process::output;
 use crate::strace::{FileCall, counts, trace};
 use crate::{operations, ours};
 
-const SOURCE: &str = include_str!("../floor.c");
+pub const SOURCE: &str = include_str!("../floor.c");
 /// Maximum wall time relative to the C program's, for each number of workers.
 const WALL_LIMITS: [(u32, f64); 2] = [(1, 1.03), (2, 1.05)];
 /// The upper end of the ratio's interval may exceed the limit in [`WALL_LIMITS`] by this much.
@@ -33,6 +33,10 @@ pub struct FloorOptions {
     /// Transactions of each worker.
     #[arg(long, default_value_t = 100_000)]
     pub transactions: u64,
+    /// Instead compare the engine `uring` at this queue depth with the engine `posix` and with the
+    /// C program's own ring: creates, reads and deletes of files of 4 KiB on ext4, xfs and tmpfs.
+    #[arg(long, value_name = "DEPTH", conflicts_with = "calls")]
+    pub ring: Option<u32>,
     /// Compare the calls of both programs under strace for a twentieth of the work, instead of
     /// measuring.
     #[arg(long)]

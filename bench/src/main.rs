@@ -1,8 +1,8 @@
 //! Benchmarks of the program itself, with public tools only.
 //!
 //! `classic` runs our program and Debian's `postmark` in turns on tmpfs, and on ext4 and xfs in
-//! loop images, and prints ratios. `floor` compares the engine `posix` with a bare C program that
-//! makes the same calls (`floor.c`). `peers` runs our program beside Debian's `fio` and `fs_mark`.
+//! loop images, and prints ratios. `floor` compares the engines `posix` and `uring` with a bare C
+//! program that makes the same calls and requests (`floor.c`). `peers` runs our program beside Debian's `fio` and `fs_mark`.
 //! `large` uses ten million files. `presets` runs all presets on all file systems. `null` measures
 //! the overhead of the loop that performs operations. `seeing` measures the cost of the progress
 //! display and the time to read counters. `nfs` compares the engine `nfs` with the same calls
@@ -38,6 +38,7 @@ mod presets;
 mod process;
 mod ranks;
 mod result;
+mod ring;
 mod safety;
 mod seeing;
 mod statistics;
@@ -73,7 +74,7 @@ enum Benchmark {
     /// Ours against the original: wall time, user CPU, system CPU.
     Classic(classic::ClassicOptions),
     /// The engine `posix` with a prepared stream against bare system calls, on tmpfs, with one
-    /// worker and two.
+    /// worker and two. With --ring, the engine `uring` against `posix` and a bare ring.
     Floor(floor::FloorOptions),
     /// Our program against fio and fs_mark: files per second and user CPU per file, by phase.
     Peers(peers::PeersOptions),
@@ -141,7 +142,13 @@ fn perform(arguments: &Arguments) -> Result<bool> {
         Benchmark::Steady => driving::steady(ours).map(no_limits)?,
         Benchmark::Plan => own::plan(ours, pairs(9)).map(no_limits)?,
         Benchmark::Ours(options) => ours::perform(options).map(no_limits)?,
-        Benchmark::Floor(options) => (floor::perform(pairs(15), *options)?, options.check),
+        Benchmark::Floor(options) => {
+            let holds = match options.ring {
+                None => floor::perform(pairs(15), *options)?,
+                Some(depth) => ring::compare(pairs(15), depth, *options)?,
+            };
+            (holds, options.check)
+        }
         Benchmark::Peers(options) => (peers::perform(pairs(15), options)?, options.check),
         Benchmark::Large(options) => (large::perform(ours, *options)?, options.check),
         Benchmark::Seeing(options) => (seeing::perform(ours, pairs(15), *options)?, options.check),

@@ -189,7 +189,8 @@ impl NfsRivals<'_> {
         let mut command = self.server.command(&std::env::current_exe()?);
         let url = format!("nfs://127.0.0.1:{NFS_PORT}/export?mountport={MOUNT_PORT}");
         command.args(["ours", "--prepared", "--workload", workload]);
-        command.args(["--target", &url, "--depth", &depth.to_string()]);
+        command.args(["--target", &url, "--engine", "nfs"]);
+        command.args(["--depth", &depth.to_string()]);
         Measured::parse(&output(&mut command)?)
     }
 

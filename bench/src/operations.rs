@@ -1,9 +1,12 @@
-//! The list of operations that `floor.c` performs: the classic stream, with the names of all files.
+//! The list of operations that `floor.c` performs: a stream of the classic workload or of a mix,
+//! with the names of all files.
 
 use crate::result::Result;
 use std::io::Write;
 
-use workload::{Action, ClassicStream, Phase, Stream, Work, Workload};
+use workload::layout::Shape;
+use workload::names::Names;
+use workload::{Action, Phase, Work, Workload};
 
 /// The first 8 bytes of the list: the text `PMFLO0R1` on a little-endian machine.
 const MAGIC: u64 = 0x3152_304f_4c46_4d50;
@@ -12,28 +15,29 @@ const NAME_BYTES: usize = 24;
 
 /// Writes the operations of all workers; returns the number of operations.
 pub fn write(workload: &Workload, to: &mut impl Write) -> Result<u64> {
-    let Work::Classic(classic) = &workload.work else {
-        return Err("the floor knows classic workloads only".into());
+    let (blocks, is_flat, bytes_max) = match &workload.work {
+        Work::Classic(classic) => (
+            [classic.read_block_bytes, classic.write_block_bytes],
+            classic.subdirectories <= 1 && classic.weights.len() <= 1,
+            classic.size_high_bytes,
+        ),
+        Work::Mix(mix) => (
+            [mix.read_block_bytes, mix.write_block_bytes],
+            mix.layout.shape == Shape::Flat && mix.names == Names::default(),
+            mix.size_max_bytes,
+        ),
     };
-    if classic.read_block_bytes != classic.write_block_bytes
-        || classic.subdirectories > 1
-        || classic.weights.len() > 1
-    {
+    if blocks[0] != blocks[1] || !is_flat {
         return Err("the floor knows one size of blocks and one directory only".into());
     }
     let workers = workload.workers.count();
-    let header = [
-        MAGIC,
-        workers.into(),
-        classic.write_block_bytes,
-        classic.size_high_bytes,
-    ];
+    let header = [MAGIC, workers.into(), blocks[0], bytes_max];
     for number in header {
         to.write_all(&number.to_ne_bytes())?;
     }
     let mut sum = 0;
     for worker in 0..workers {
-        let mut stream = ClassicStream::new(&workload.classic_of(classic, worker))?;
+        let mut stream = workload.stream(worker, |_| ())?;
         for phase in Phase::ALL {
             let mut operations = Vec::new();
             while let Some(intent) = stream.next(phase) {

@@ -1,6 +1,6 @@
-//! Runs the engine `posix` or `nfs` in a separate process that prints the cost of each phase. The
-//! record of a run is not sufficient: it contains only the processor time of the whole run. That
-//! time includes the generation of the operations in advance (`--prepared`).
+//! Runs an engine in a separate process that prints the cost of each phase. The record of a run is
+//! not sufficient: it contains only the processor time of the whole run. That time includes the
+//! generation of the operations in advance (`--prepared`).
 
 use crate::result::Result;
 use record::{Outcome, PhaseRecord};
@@ -19,9 +19,11 @@ pub struct OursOptions {
     pub target: PathBuf,
     #[arg(long)]
     pub prepared: bool,
-    /// Queue depth of the engine `nfs`. Without this option, the engine is `posix`.
-    #[arg(long)]
-    pub depth: Option<u32>,
+    /// The engine: `nfs` in a new directory below the URL of an NFS server, others in a directory.
+    #[arg(long, default_value = "posix")]
+    pub engine: String,
+    #[arg(long, default_value_t = 1)]
+    pub depth: u32,
 }
 
 /// The command that performs a workload in a directory, and prints text for
@@ -34,19 +36,18 @@ pub fn command(workload: &Workload, at: &Path, prepared: bool) -> Result<Command
     Ok(command)
 }
 
-/// Performs a workload and prints the cost of its phases. Without a depth, the engine is `posix` in
-/// a directory. With a depth, the engine is `nfs` in a new directory below the URL of an NFS
-/// server.
+/// Performs a workload and prints the cost of its phases.
 pub fn perform(options: &OursOptions) -> Result<()> {
-    let (engine, place) = match options.depth {
-        None => ("posix", Place::Location),
-        Some(_) => ("nfs", Place::OwnDirectory),
+    let engine = EngineName::from_name(&options.engine).ok_or("there is no such engine")?;
+    let place = match engine.uses_urls() {
+        true => Place::OwnDirectory,
+        false => Place::Location,
     };
     let workload: Workload = serde_json::from_str(&options.workload)?;
     let spec = RunSpec {
         prepared: options.prepared,
-        engine: EngineName::from_name(engine).expect("the registry has it"),
-        depth: options.depth.unwrap_or(1),
+        engine,
+        depth: options.depth,
         ..RunSpec::classic(workload, vec![options.target.clone()], place)
     };
     let mut times = Times::default();
@@ -141,7 +142,8 @@ mod tests {
             workload,
             target: place.path().to_owned(),
             prepared: true,
-            depth: None,
+            engine: "posix".to_owned(),
+            depth: 1,
         };
         perform(&options).unwrap();
         assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);

@@ -128,7 +128,9 @@ impl EngineFacts {
         }
     }
 
-    fn lacks(&self, lack: impl Into<String>) -> Unsupported {
+    /// Returns the error of an engine that cannot perform a run; `lack` is the rest of a sentence
+    /// that begins with the engine's name, and includes what to do.
+    pub fn lacks(&self, lack: impl Into<String>) -> Unsupported {
         let lack = lack.into();
         Unsupported {
             engine: self.name,

@@ -218,6 +218,12 @@ pub trait Engine: Send + Sync {
         self.facts().supports(need)
     }
 
+    /// The kinds of operations that the engine performs by other calls than its own, because its
+    /// interface lacks them on this machine. Reports name them.
+    fn plain_operations(&self) -> Vec<OperationKind> {
+        Vec::new()
+    }
+
     /// The namespace that contains the engine's files; `None` if the engine creates no files.
     fn namespace(&self) -> Option<Arc<dyn namespace::Namespace>> {
         None

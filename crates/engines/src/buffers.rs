@@ -34,6 +34,11 @@ impl Memory {
     }
 
     #[inline]
+    pub(crate) fn filled(&self, range: Range<usize>) -> &[u8] {
+        &self.all[self.begin..self.begin + self.bytes][range]
+    }
+
+    #[inline]
     pub(crate) fn part(&mut self, range: Range<usize>) -> &mut [u8] {
         &mut self.bytes()[range]
     }
@@ -119,9 +124,7 @@ impl Reads {
 
     /// Returns the contents of the last read; `None` if contents are not kept.
     pub(crate) fn content(&self) -> Option<&[u8]> {
-        let begin = self.memory.begin;
-        self.keeps
-            .then(|| &self.memory.all[begin..begin + self.filled])
+        self.keeps.then(|| self.memory.filled(0..self.filled))
     }
 }
 

@@ -10,12 +10,13 @@ use std::marker::PhantomData;
 
 use crate::buffers::{Answers, Reads, Writes};
 use crate::system::{At, System};
+pub(crate) use durability::{have_one_directory, parent};
 use engine::{
     Cause, Errno, Failure, Listing, Name, OpenError, Operation, OperationKind, OperationOutcome,
     Session, Settings, Step, Steps, Stopping, Submitted, Ticket,
 };
-pub(crate) use policy::ContentsOnly;
 use policy::Policy;
+pub(crate) use policy::{ContentsOnly, Syncs};
 
 mod attributes;
 mod contents;
@@ -40,10 +41,10 @@ pub(crate) trait Style {
 }
 
 /// The mode of new files, before the process's umask.
-const FILE_MODE: libc::mode_t = 0o644;
+pub(crate) const FILE_MODE: libc::mode_t = 0o644;
 /// An interrupted call is repeated up to this many times; then the operation fails with the call's
 /// error. The limit ensures that a storm of signals cannot block a run forever.
-const INTERRUPTIONS_MAX: u32 = 1_000;
+pub(crate) const INTERRUPTIONS_MAX: u32 = 1_000;
 
 /// A session that makes system calls in the style `T`.
 #[derive(Debug)]
@@ -236,6 +237,17 @@ impl<S: System, T: Style> Calls<S, T> {
     pub(crate) fn begin(&mut self, kind: OperationKind) -> Option<ContentsOnly> {
         self.policy.begin(kind);
         self.policy.now.file
+    }
+
+    /// The flags and syncs that the durability policy gives to operations of a kind, for a caller
+    /// that performs them itself.
+    pub(crate) fn syncs(&self, kind: OperationKind) -> Syncs {
+        self.policy.of(kind)
+    }
+
+    /// `O_DIRECT` for operations that move contents; 0 without direct I/O.
+    pub(crate) fn content_flags(&self) -> c_int {
+        self.policy.content_flags
     }
 
     pub(crate) fn reads(&mut self) -> &mut Reads {

@@ -11,6 +11,7 @@ pub mod raw;
 pub mod registry;
 pub mod simulated;
 pub mod stdio;
+pub mod uring;
 
 mod acting_user;
 mod buffers;

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spec::{Note, RunSpec};
 use system::{Clocks, DurabilityFacts, Fact, Host, Target};
-use workload::{End, Fingerprint, Phase, StreamHash};
+use workload::{Action, End, Fingerprint, Phase, StreamHash};
 
 use crate::classic::ClassicFigures;
 use crate::id::RunId;
@@ -369,6 +369,11 @@ pub struct Record {
     /// several ranks, `host` and `during` are those of the first rank's host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<ClusterRecord>,
+    /// Operations of the run that the I/O engine performed by system calls, because its own
+    /// interface, such as io_uring of this kernel, has no request for them; absent if there are
+    /// none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plain_operations: Vec<Action>,
     /// Results of the run, as opposed to its run spec in `spec`.
     pub actual: Actual,
     /// Notes on options whose resolved values may surprise the user.

@@ -3,8 +3,10 @@
 
 use std::path::PathBuf;
 
+use engine::Engine;
 use record::{Actual, Host, Origin, Record, RunId, Tool};
 use spec::RunSpec;
+use workload::{Action, Phase};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::clock::{Clock, SystemClock};
@@ -30,11 +32,24 @@ pub(crate) fn head(
         host: looked.host,
         during: since.during(),
         room: looked.room,
+        plain_operations: Vec::new(),
         actual: Actual::unfinished(request.check, request.overhead),
         cluster: None,
         hints: Vec::new(),
         study: None,
     }
+}
+
+/// Returns the operations of the run that its engine performs by other calls than its own.
+pub(crate) fn plain_operations(request: &RunSpec, engine: &dyn Engine) -> Vec<Action> {
+    let plain = engine.plain_operations();
+    let mut actions: Vec<Action> = Phase::ALL
+        .into_iter()
+        .flat_map(|phase| request.workload.actions(phase))
+        .filter(|action| action.performs().is_some_and(|kind| plain.contains(&kind)))
+        .collect();
+    actions.dedup();
+    actions
 }
 
 /// Derives the run's identifier as a hash of values that differ between any two runs: the machine's

@@ -15,7 +15,7 @@ use crate::control::{Control, TakeControl};
 use crate::counter_baseline::Since;
 use crate::error::Refused;
 use crate::events::{Event, Events};
-use crate::initial_record::head;
+use crate::initial_record::{head, plain_operations};
 use crate::overhead;
 use crate::preflight::{self, Looked, paths};
 use crate::ranks::Processes;
@@ -154,6 +154,7 @@ fn begin<'e>(
         Err(_) => looked.directories.clone(),
     };
     let mut head = head(request, looked, (&directories, one_clock.origin), &since);
+    head.plain_operations = plain_operations(request, &**engine);
     head.cluster = processes.own_part(&head, &one_clock);
     let taken = match taken {
         Ok(taken) => taken,

@@ -39,6 +39,7 @@ mod sweeps;
 mod system_calls;
 mod terminal;
 mod texts;
+mod uring;
 mod verdict;
 mod words;
 mod wrappers;

@@ -9,7 +9,7 @@ use engine::{Name, Operation, OperationOutcome, Step, Steps};
 
 /// Returns the path of the directory that contains `path`; empty if the path is a single name.
 #[inline]
-fn parent(path: &CStr) -> &[u8] {
+pub(crate) fn parent(path: &CStr) -> &[u8] {
     let mut path = path.to_bytes();
     while let [rest @ .., b'/'] = path {
         path = rest;
@@ -36,7 +36,7 @@ fn directory_of<'a>(name: Name<'_>, buffer: &'a mut Vec<u8>) -> At<'a> {
     )
 }
 
-pub(super) fn have_one_directory(a: Name<'_>, b: Name<'_>) -> bool {
+pub(crate) fn have_one_directory(a: Name<'_>, b: Name<'_>) -> bool {
     a.location == b.location && parent(a.relative) == parent(b.relative)
 }
 
@@ -89,13 +89,26 @@ impl<S: System, T: Style> Calls<S, T> {
             return Ok(());
         }
         let location = operation.name().location;
+        self.sync_batch_of(location, operation.written_bytes(), steps)
+    }
+
+    /// Counts a completed change in a location, as [`sync_batch`](Self::sync_batch) does.
+    #[inline]
+    pub(crate) fn sync_batch_of(
+        &mut self,
+        location: usize,
+        moved_bytes: u64,
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
+        if self.policy.batch == 0 {
+            return Ok(());
+        }
         let changes = &mut self.policy.changes[location];
         *changes += 1;
         if *changes < self.policy.batch {
             return Ok(());
         }
         *changes = 0;
-        let moved_bytes = operation.written_bytes();
         self.step(Step::SyncFileSystem, steps, |system| {
             system.sync_file_system(location)
         })

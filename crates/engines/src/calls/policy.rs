@@ -25,10 +25,10 @@ pub(crate) struct Policy {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Syncs {
     /// `O_DSYNC` or `O_SYNC` for a file that will be written; 0 with other policies.
-    pub(super) write_flags: c_int,
+    pub(crate) write_flags: c_int,
     /// `Some` if a changed file is synced; the value selects fdatasync(2) or fsync(2).
     pub(crate) file: Option<ContentsOnly>,
-    pub(super) directories: bool,
+    pub(crate) directories: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -68,9 +68,15 @@ impl Policy {
         }
     }
 
+    /// The flags and syncs of operations of a kind.
+    #[inline]
+    pub(super) fn of(&self, kind: OperationKind) -> Syncs {
+        self.by_kind[kind as usize]
+    }
+
     /// Applies the policy of the operation that begins.
     #[inline]
     pub(super) fn begin(&mut self, kind: OperationKind) {
-        self.now = self.by_kind[kind as usize];
+        self.now = self.of(kind);
     }
 }

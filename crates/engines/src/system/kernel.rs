@@ -48,6 +48,11 @@ impl KernelCalls {
         })
     }
 
+    /// The descriptors of the locations' directories, for an engine that makes calls itself.
+    pub(crate) fn held(&self) -> impl Iterator<Item = c_int> {
+        self.held.iter().map(AsRawFd::as_raw_fd)
+    }
+
     /// Converts a name to the directory and path that calls like openat(2) take.
     #[inline]
     fn place<'a>(&'a self, at: At<'a>) -> (BorrowedFd<'a>, &'a CStr) {

@@ -13,6 +13,7 @@ use engines::probe_direct;
 use engines::raw::Raw;
 use engines::simulated::{Code, Simulated};
 use engines::stdio::Stdio;
+use engines::uring::Uring;
 use proptest::prelude::*;
 
 fn content(bytes: usize) -> Vec<u8> {
@@ -80,6 +81,9 @@ proptest! {
         keeps(&Raw, &settings(temporary.path()), file.name(), &content, true);
         keeps(&Posix, &settings(temporary.path()), file.name(), &content, true);
         keeps(&Stdio, &settings(temporary.path()), file.name(), &content, false);
+        for uring in [Uring::new(1), Uring::new(2), Uring::new(1).without_chains()] {
+            keeps(&uring, &settings(temporary.path()), file.name(), &content, true);
+        }
         let (root, simulated) = (Path::new("/sim"), Simulated::new(Code::Raw, 1));
         keeps(&simulated, &settings(root), FilePath::new(root, "1").name(), &content, true);
     }
@@ -101,6 +105,13 @@ fn has_direct(directory: &Path) -> bool {
 
 #[test]
 fn direct_io_reads_and_writes_correct_contents() {
+    reads_and_writes_directly(&Posix);
+    for depth in [1, 4] {
+        reads_and_writes_directly(&Uring::new(depth));
+    }
+}
+
+fn reads_and_writes_directly(engine: &dyn Engine) {
     const BLOCK: usize = 2 * DIRECT_ALIGNMENT;
     let temporary = tempfile::tempdir().unwrap();
     if !has_direct(temporary.path()) {
@@ -126,7 +137,7 @@ fn direct_io_reads_and_writes_correct_contents() {
             durability: durability.into(),
             ..settings(temporary.path(), BLOCK)
         };
-        let session = &mut Posix.open(&settings).unwrap();
+        let session = &mut engine.open(&settings).unwrap();
         let bytes = whole.len() as u64;
         done(session, &make::create(name, whole));
         done(session, &make::read(name, bytes));
@@ -228,6 +239,13 @@ fn session_thread_has_own_table_of_open_files() {
             assert_eq!(own_descriptors(), [0, 1, 2, 3], "the held directory alone");
             drop(session);
             assert_eq!(own_descriptors(), [0, 1, 2]);
+            let uring = Uring::new(4).open(&settings(temporary.path(), 16)).unwrap();
+            assert_eq!(
+                own_descriptors(),
+                [0, 1, 2, 3, 4],
+                "the held directory and the ring"
+            );
+            drop(uring);
             open_sessions(temporary.path());
             assert_eq!(own_descriptors(), [0, 1, 2], "everything was closed");
         });

@@ -8,6 +8,7 @@ use engines::posix::Posix;
 use engines::raw::Raw;
 use engines::simulated::{Code, Fault, Simulated};
 use engines::stdio::Stdio;
+use engines::uring::Uring;
 
 use crate::support::{FilePath, Seen, TEXT, make, perform, settings};
 
@@ -100,6 +101,8 @@ fn every_engine_stores_files() {
         keeps_files(&Raw, temporary.path(), block);
         keeps_files(&Posix, temporary.path(), block);
         keeps_files(&Stdio, temporary.path(), block);
+        keeps_files(&Uring::new(1), temporary.path(), block);
+        keeps_files(&Uring::new(16), temporary.path(), block);
         for code in [Code::Raw, Code::Posix] {
             keeps_files(&Simulated::new(code, 1), Path::new("/sim"), block);
         }
@@ -135,6 +138,8 @@ fn file_contains_written_bytes() {
     run(&Raw, temporary.path(), name);
     run(&Posix, temporary.path(), name);
     run(&Stdio, temporary.path(), name);
+    run(&Uring::new(1), temporary.path(), name);
+    run(&Uring::new(16), temporary.path(), name);
 }
 
 /// Causes every fault at every call of a few operations. An operation that succeeds must have been

@@ -138,6 +138,7 @@ fn rejection_names_engines_that_support_the_requirement() {
         direct: true,
     };
     assert_eq!(Posix.supports(&everything), Ok(()));
+    assert_eq!(engines::uring::Uring::new(8).supports(&everything), Ok(()));
     assert_eq!(engines::null::Null.supports(&everything), Ok(()));
     let raw = Need {
         direct: false,

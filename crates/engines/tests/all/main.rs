@@ -10,5 +10,6 @@ mod nfs;
 mod operations;
 mod registry;
 mod simulated;
+mod uring;
 
 mod support;

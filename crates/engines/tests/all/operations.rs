@@ -14,6 +14,7 @@ use engines::posix::Posix;
 use engines::raw::Raw;
 use engines::simulated::{Code, Simulated};
 use engines::stdio::Stdio;
+use engines::uring::Uring;
 
 const ENOENT: i32 = 2;
 const EIO: i32 = 5;
@@ -214,6 +215,15 @@ fn every_engine_performs_every_operation() {
                 assert_eq!(engine.files().len(), 2);
                 assert_eq!(engine.open_files(), 0);
             }
+            for (depth, chains) in [(1, true), (8, true), (64, true), (1, false), (8, false)] {
+                let temporary = tempfile::tempdir().unwrap();
+                let engine = match chains {
+                    true => Uring::new(depth),
+                    false => Uring::new(depth).without_chains(),
+                };
+                does_everything(&engine, temporary.path(), block, &policies);
+                check_final_files(temporary.path());
+            }
         }
     }
 }
@@ -265,6 +275,8 @@ fn mode_and_times_are_set_as_requested() {
         is_set();
         set(&Posix, &with(temporary.path()), file.name());
         is_set();
+        set(&Uring::new(4), &with(temporary.path()), file.name());
+        is_set();
         let engine = Simulated::new(Code::Posix, 1);
         set(
             &engine,
@@ -309,6 +321,7 @@ fn large_directories_are_listed_completely() {
     }
     list(&Raw, temporary.path(), whole.name(), expected);
     list(&Posix, temporary.path(), whole.name(), expected);
+    list(&Uring::new(4), temporary.path(), whole.name(), expected);
     list(&Stdio, temporary.path(), whole.name(), expected);
     let gone: Result<_, Failure> = Posix
         .open(&settings(temporary.path(), 16))

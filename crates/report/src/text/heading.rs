@@ -39,6 +39,9 @@ fn requested(document: &mut Document, record: &Record, summary: &Summary) {
         document.pair(0, "Pool", size_of_pool(&pool));
     }
     document.list("How", "", &record.spec.settings());
+    if let Some(plain) = plain_operations(record) {
+        document.sentence("Plain calls", plain);
+    }
     if let Some(sizing) = &record.sizing {
         document.sentence("Sizing", sentence(sizing, workload, &record.spec.drive));
     }
@@ -48,6 +51,25 @@ fn requested(document: &mut Document, record: &Record, summary: &Summary) {
         Fact::Unavailable(why) => document.pair(0, "Stream", format!("not available: {why}")),
         Fact::NotApplicable => {}
     }
+}
+
+/// Names the operations that the engine performed by system calls, with their numbers.
+fn plain_operations(record: &Record) -> Option<String> {
+    let named = record.plain_operations.iter().map(|action| {
+        let phases = record.actual.all_phases();
+        let all = phases.flat_map(record::PhaseRecord::all_operations);
+        let of_action = all.filter(|operation| operation.action == *action);
+        let count = of_action.map(|operation| operation.meter.operations).sum();
+        format!("{} ({})", action.name(), grouped(count))
+    });
+    let named: Vec<String> = named.collect();
+    (!named.is_empty()).then(|| {
+        format!(
+            "{}: by system calls, because the interface of engine {} has no request for them here",
+            named.join(", "),
+            record.spec.engine
+        )
+    })
 }
 
 /// The name of the workload: its preset, or else its kind.

@@ -18,7 +18,7 @@ pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary
     if record.spec.latencies {
         latencies(document, summary);
         slowest(document, record);
-        steps(document, summary);
+        steps(document, record, summary);
     } else {
         document.line("Latencies were not recorded (--no-latencies).");
         document.gap();
@@ -118,7 +118,7 @@ fn cells_of<const N: usize>(times: &LatencySummary, columns: [&str; N]) -> [Cell
 
 const STEP_COLUMNS: [&str; 5] = ["mean", "p50", "p99", "p99.9", "max"];
 
-fn steps(document: &mut Document, summary: &Summary) {
+fn steps(document: &mut Document, record: &Record, summary: &Summary) {
     let head = ["Call", "", "", "count"];
     let mut table = Table::new(3, &[&head[..], &STEP_COLUMNS].concat());
     for phase in &summary.phases {
@@ -149,6 +149,15 @@ fn steps(document: &mut Document, summary: &Summary) {
     if !table.is_empty() {
         document.table(table);
         document.note("time of each call; the first starts at issue");
+        let plain = &record.plain_operations;
+        if !plain.is_empty() {
+            let names: Vec<&str> = plain.iter().map(|action| action.name()).collect();
+            document.note(format!(
+                "system calls: those of {}; all others are requests of engine {}",
+                names.join(", "),
+                record.spec.engine
+            ));
+        }
         document.gap();
     }
 }

@@ -10,6 +10,9 @@ use workload::{Action, Intent};
 pub(super) struct Flights {
     /// Operations in flight, indexed by flight; `None` for free flights.
     in_flight: Vec<Option<Flight>>,
+    /// The files and names of the operations in flight, indexed by flight. They are kept apart,
+    /// because each new intent is compared with all of them.
+    reaches: Vec<Option<Reach>>,
     free: Vec<usize>,
     /// How long intents have waited for operations in flight on the same file.
     waits: Histogram,
@@ -35,7 +38,7 @@ pub(super) struct Issued {
 
 /// The file and the names that an intent uses, creates or removes. For an operation on a link, the
 /// names include the target of the link.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Reach {
     file: u64,
     names: [(NameKind, u64); 2],
@@ -74,6 +77,7 @@ impl Flights {
     pub(super) fn new(depth: usize) -> Self {
         Self {
             in_flight: vec![None; depth],
+            reaches: vec![None; depth],
             free: (0..depth).rev().collect(),
             waits: Histogram::default(),
         }
@@ -94,7 +98,11 @@ impl Flights {
         let number = flight.issued.ticket.flight();
         // Operations may have completed since `room` was called, so the flight need not be the last
         // entry of `free`.
-        self.free.retain(|free| *free != number);
+        match self.free.last() == Some(&number) {
+            true => drop(self.free.pop()),
+            false => self.free.retain(|free| *free != number),
+        }
+        self.reaches[number] = Reach::of(&flight.intent);
         self.in_flight[number] = Some(flight);
     }
 
@@ -104,6 +112,7 @@ impl Flights {
     /// Panics if the operation was not in flight, because an engine must return each ticket once.
     pub(super) fn ends(&mut self, ticket: Ticket) -> Flight {
         let number = ticket.flight();
+        self.reaches[number] = None;
         let flight = self.in_flight[number]
             .take()
             .filter(|flight| flight.issued.ticket == ticket);
@@ -116,8 +125,8 @@ impl Flights {
         let Some(reach) = Reach::of(intent) else {
             return false;
         };
-        let mut others = self.in_flight.iter().flatten();
-        others.any(|flight| Reach::of(&flight.intent).is_some_and(|other| other.meets(&reach)))
+        let mut others = self.reaches.iter().flatten();
+        others.any(|other| other.meets(&reach))
     }
 
     /// Whether an operation of this transaction is in flight.

@@ -3,7 +3,7 @@
 
 use rustix::process::Signal;
 
-use crate::support::Engine::{Posix, Raw, Stdio};
+use crate::support::Engine::{Posix, Raw, Stdio, Uring};
 use crate::support::Interface::{Prompt, Run};
 use crate::support::interface::{clean, own_directories};
 use crate::support::test_dir::{create_user_files, set_age, write};
@@ -11,13 +11,16 @@ use crate::support::{FileSystem, Interface, Phase, Snapshot, TestDir, Volume, Wo
 
 /// Interface, phase and number of subdirectories. The cases cover all phases, with and without a
 /// run directory, and with and without subdirectories.
-const CASES: [(Interface, Phase, u32); 6] = [
+const CASES: [(Interface, Phase, u32); 9] = [
     (Prompt(Stdio), Phase::Prepare, 1),
     (Prompt(Raw), Phase::Transactions, 10),
     (Prompt(Stdio), Phase::Delete, 1),
     (Run(Posix), Phase::Prepare, 10),
     (Run(Raw), Phase::Transactions, 1),
     (Run(Stdio), Phase::Delete, 10),
+    (Run(Uring), Phase::Prepare, 10),
+    (Run(Uring), Phase::Transactions, 1),
+    (Run(Uring), Phase::Delete, 10),
 ];
 
 fn as_before_on(kind: Option<FileSystem>) {

@@ -16,7 +16,7 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::process::{Gid, Uid};
 use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 
-use crate::support::Engine::{Posix, Raw, Stdio as Streams};
+use crate::support::Engine::{Posix, Raw, Stdio as Streams, Uring};
 use crate::support::Interface::{Prompt, Run};
 use crate::support::interface::{clean, own_directories, program, program_for_all};
 use crate::support::test_dir::set_mode;
@@ -126,7 +126,7 @@ fn directory_of_root_in_a_users_home_is_used_with_root_rights() {
     }
     // A run does not follow a symbolic link that the user has created.
     symlink(&roots, home.join("link")).unwrap();
-    for interface in [Prompt(Raw), Run(Posix)] {
+    for interface in [Prompt(Raw), Run(Posix), Run(Uring)] {
         let ended = interface.perform(&Work::small(&home.join("link")), &test_dir);
         ended
             .code(if interface.is_prompt() { 1 } else { 2 })
@@ -146,7 +146,7 @@ fn targets_of_several_users_are_refused() {
     give(&theirs, THEM);
     let mut work = Work::small(&theirs);
     work.locations.push(roots.clone());
-    for interface in [Prompt(Raw), Run(Posix)] {
+    for interface in [Prompt(Raw), Run(Posix), Run(Uring)] {
         let ended = interface.perform(&work, &test_dir);
         ended
             .code(if interface.is_prompt() { 1 } else { 2 })
@@ -214,7 +214,7 @@ fn files_of_a_killed_run_with_root_rights_are_removed() {
     if !is_root() {
         return;
     }
-    for interface in [Prompt(Raw), Run(Posix)] {
+    for interface in [Prompt(Raw), Run(Posix), Run(Uring)] {
         let test_dir = TestDir::in_memory();
         let place = test_dir.directory("theirs");
         give(&place, THEM);

@@ -12,6 +12,8 @@ pub enum Engine {
     Stdio,
     Raw,
     Posix,
+    /// With eight operations of a worker in flight.
+    Uring,
 }
 
 /// The command that starts a run, with its I/O engine.
@@ -120,7 +122,7 @@ impl Work {
         let buffering = match engine {
             Engine::Stdio => "true",
             Engine::Raw => "false",
-            Engine::Posix => panic!("the prompt has no such engine"),
+            Engine::Posix | Engine::Uring => panic!("the prompt has no such engine"),
         };
         text.extend_from_slice(format!("set buffering {buffering}\n").as_bytes());
         for (index, location) in self.locations.iter().enumerate() {
@@ -141,8 +143,12 @@ impl Work {
             Engine::Stdio => "stdio",
             Engine::Raw => "raw",
             Engine::Posix => "posix",
+            Engine::Uring => "uring",
         };
         let mut words: Vec<OsString> = vec!["run".into(), "--engine".into(), name.into()];
+        if engine == Engine::Uring {
+            words.extend(["--depth".into(), "8".into()]);
+        }
         for (option, value) in [
             ("--files", self.files.to_string()),
             ("--transactions", self.transactions.to_string()),
