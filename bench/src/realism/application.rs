@@ -1,0 +1,50 @@
+//! What an application is: its requirements, its preparation, and the work that is timed.
+
+use crate::result::Result;
+
+use super::cell::{Cell, Step};
+use super::needs::Need;
+
+/// The data of an application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+pub enum Data {
+    /// The data with which the presets were chosen.
+    Tuned,
+    /// Another project's tree, or other mail, news and web traffic.
+    Other,
+}
+
+impl Data {
+    pub const ALL: [Self; 2] = [Self::Tuned, Self::Other];
+
+    /// Selects the value for this data set.
+    pub fn choose<A>(self, tuned: A, other: A) -> A {
+        match self {
+            Self::Tuned => tuned,
+            Self::Other => other,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        self.choose("tuned", "other")
+    }
+}
+
+/// An application that runs beside presets.
+pub struct Application {
+    pub name: &'static str,
+    /// Applications of a group run one after another in the same directory: `cp`, `find`, `grep`
+    /// and `rm` use the tree that `tar` has unpacked.
+    pub group: &'static str,
+    /// Programs and data that must be on this machine.
+    pub needs: fn(Data) -> Vec<Need>,
+    /// Makes the initial files, which is not timed.
+    pub prepare: fn(&mut Cell<'_>) -> Result<()>,
+    /// Performs the work and times its steps.
+    pub run: fn(&mut Cell<'_>) -> Result<Vec<Step>>,
+    /// The directory with the application's files, below that of its group.
+    pub files: &'static str,
+    /// Whether the sizes of the files are those of published packages. Generated mail, news and web
+    /// objects say nothing about real sizes.
+    pub has_real_sizes: bool,
+}
