@@ -10,9 +10,11 @@
 mod application;
 mod applications;
 mod cell;
+mod data;
 mod mix;
 mod needs;
 mod options;
+mod preset_names;
 mod rounds;
 mod score;
 mod table;
@@ -29,27 +31,41 @@ use std::sync::atomic::AtomicUsize;
 use scratch::MakeStop;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use self::application::{Application, Data};
+use self::application::Application;
 use self::applications::{APPLICATIONS, PAIRINGS};
+use self::data::Data;
 use self::needs::Need;
 pub use self::options::RealismOptions;
+use self::preset_names::{PresetNames, preset_names};
 use self::rounds::Rounds;
 use self::score::{Found, kolmogorov_smirnov, missed, ratios, score};
 use self::traces::{Traces, key};
-use self::visit::{Visit, continue_after};
-use self::volume::{BASELINE, Volume};
+use self::visit::{Bench, Visit, continue_after};
+use self::volume::{BASELINE, BINDFS, Volume};
 use crate::draws::Draws;
 
 /// Performs all rounds that are missing, and prints the table. Returns whether all requirements are
 /// met.
 pub fn perform(ours: &Path, options: &RealismOptions) -> Result<bool> {
     let options = &with_whole_paths(options)?;
+    let ours = &ours
+        .canonicalize()
+        .map_err(|error| format!("cannot use {}: {error} (use --ours)", ours.display()))?;
+    let names = &preset_names(ours, &options.run_for)?;
     if !options.table {
+        let options = &with_available_file_systems(options)?;
         let applications = available(options)?;
-        measure_rounds(ours, options, &applications)?;
-        trace_all(ours, options, &applications)?;
+        let bench = Bench {
+            ours,
+            options,
+            names,
+        };
+        measure_rounds(bench, &applications)?;
+        if !options.no_trace {
+            trace_all(bench, &applications)?;
+        }
     }
-    let found = found(options)?;
+    let found = found(options, names)?;
     let missed = missed(&found);
     let data = options.data_name(options.data);
     let text = table::markdown(&data, &found, &missed);
@@ -72,33 +88,53 @@ fn with_whole_paths(options: &RealismOptions) -> Result<RealismOptions> {
     })
 }
 
+/// Removes bindfs from the file systems if its program is missing, or installs it. Crate `scratch`
+/// names the missing programs of the others.
+fn with_available_file_systems(options: &RealismOptions) -> Result<RealismOptions> {
+    let need = Need::Program {
+        name: BINDFS,
+        install: "apt-get install -y --no-install-recommends bindfs",
+    };
+    let mut options = options.clone();
+    let is_selected = options.on.iter().any(|kind| kind == BINDFS);
+    if is_selected && !need.is_met(&options.packages) {
+        if options.install {
+            need.install(&options.packages)?;
+        } else {
+            let advice = need.advice(&options.packages);
+            println!("{BINDFS} is skipped; it needs: {advice}");
+            options.on.retain(|kind| kind != BINDFS);
+        }
+    }
+    Ok(options)
+}
+
 /// The selected applications whose programs and data are there. Names the missing ones with the
 /// command that installs them, or installs them.
 fn available(options: &RealismOptions) -> Result<Vec<&'static Application>> {
     let is_selected = |one: &&Application| {
         options.apps.is_empty() || options.apps.iter().any(|of| of == one.name)
     };
+    let packages = &options.packages;
     let mut available = Vec::new();
     for application in APPLICATIONS.into_iter().filter(is_selected) {
-        let packages = &options.packages;
-        let is_missing = |need: &Need| !need.is_met(packages);
-        let missing = (application.needs)(options.data)
-            .into_iter()
-            .filter(is_missing);
-        let missing: Vec<Need> = missing.collect();
-        if !options.install {
-            for need in &missing {
-                println!(
-                    "{} is skipped; it needs: {}",
-                    application.name,
-                    need.advice(packages)
-                );
+        let missing = |data| {
+            let needs = (application.needs)(data).into_iter();
+            needs.filter(|need| !need.is_met(packages))
+        };
+        if options.install {
+            // Traces compare the sizes of both data sets.
+            for data in Data::ALL {
+                missing(data).try_for_each(|need| need.install(packages))?;
             }
         }
-        if options.install {
-            missing.iter().try_for_each(|need| need.install(packages))?;
+        let mut is_available = true;
+        for need in missing(options.data) {
+            is_available = false;
+            let (name, advice) = (application.name, need.advice(packages));
+            println!("{name} is skipped; it needs: {advice}");
         }
-        if missing.is_empty() || options.install {
+        if is_available {
             available.push(application);
         }
     }
@@ -139,18 +175,19 @@ impl<'a> Volumes<'a> {
             .get_mut(kind)
             .ok_or_else(|| format!("{kind} was not made").into())
     }
+
+    fn remove(self) -> Result<()> {
+        self.made.into_values().try_for_each(Volume::remove)
+    }
 }
 
-fn measure_rounds(
-    ours: &Path,
-    options: &RealismOptions,
-    applications: &[&Application],
-) -> Result<()> {
+fn measure_rounds(bench: Bench<'_>, applications: &[&Application]) -> Result<()> {
+    let options = bench.options;
     let mut rounds = Rounds::open(&options.rounds_file())?;
     let mut volumes = Volumes::new(options)?;
     for round in 0..options.rounds {
         for kind in shuffled(&options.on, round) {
-            let mut visit = Visit::new(ours, options, round)?;
+            let mut visit = Visit::new(bench, round)?;
             if applications
                 .iter()
                 .all(|one| visit.is_done(&rounds, kind, one))
@@ -161,7 +198,7 @@ fn measure_rounds(
             visit.perform(&mut rounds, kind, volume, applications)?;
         }
     }
-    Ok(())
+    volumes.remove()
 }
 
 /// The file systems in the random order of a round.
@@ -175,7 +212,8 @@ fn shuffled(kinds: &[String], round: u32) -> Vec<&str> {
 
 /// Traces each application with each data set that is there, and each preset, if that has not been
 /// done before.
-fn trace_all(ours: &Path, options: &RealismOptions, applications: &[&Application]) -> Result<()> {
+fn trace_all(bench: Bench<'_>, applications: &[&Application]) -> Result<()> {
+    let options = bench.options;
     let strace = Need::Program {
         name: "strace",
         install: "apt-get install -y --no-install-recommends strace",
@@ -200,7 +238,7 @@ fn trace_all(ours: &Path, options: &RealismOptions, applications: &[&Application
             if traces.contains_key(&name) || !needs.iter().all(|of| of.is_met(&options.packages)) {
                 continue;
             }
-            let mut visit = Visit::new(ours, options, 0)?;
+            let mut visit = Visit::new(bench, 0)?;
             let volume = volumes.empty(kind)?;
             match visit.trace(volume, application, data) {
                 Ok(trace) => drop(traces.insert(name, trace)),
@@ -208,25 +246,28 @@ fn trace_all(ours: &Path, options: &RealismOptions, applications: &[&Application
             }
         }
         for preset in applications::presets_beside(application.name) {
-            if !traces.contains_key(preset) {
-                let visit = Visit::new(ours, options, 0)?;
-                let trace = visit.trace_preset(volumes.empty(kind)?, preset)?;
-                traces.insert(preset.to_owned(), trace);
+            let name = &bench.names[preset];
+            if !traces.contains_key(name) {
+                let visit = Visit::new(bench, 0)?;
+                match visit.trace_preset(volumes.empty(kind)?, preset) {
+                    Ok(trace) => drop(traces.insert(name.clone(), trace)),
+                    Err(error) => continue_after(&format!("trace of {preset}"), error)?,
+                }
             }
         }
         traces::save(&traces, &file)?;
     }
-    Ok(())
+    volumes.remove()
 }
 
 /// All rows of the table for which there is a round.
-fn found(options: &RealismOptions) -> Result<Vec<Found>> {
+fn found(options: &RealismOptions, names: &PresetNames) -> Result<Vec<Found>> {
     let rounds = Rounds::open(&options.rounds_file())?;
     let traces = traces::load(&options.traces_file())?;
     let data = options.data_name(options.data);
     let rows = PAIRINGS.iter().map(|pairing| {
         let real = ratios(&rounds.lines, &data, pairing.application, pairing.steps);
-        let predicted = ratios(&rounds.lines, &data, pairing.preset, &[]);
+        let predicted = ratios(&rounds.lines, &data, &names[pairing.preset], &[]);
         let mut found = Found {
             pairing,
             score: score(&real, &predicted),
@@ -237,7 +278,7 @@ fn found(options: &RealismOptions) -> Result<Vec<Found>> {
             has_real_sizes: false,
             own_sizes: None,
         };
-        add_traces(&mut found, options, &traces);
+        add_traces(&mut found, options, &traces, &names[pairing.preset]);
         found
     });
     let selected = |found: &Found| {
@@ -247,11 +288,11 @@ fn found(options: &RealismOptions) -> Result<Vec<Found>> {
     Ok(rows.filter(selected).collect())
 }
 
-fn add_traces(found: &mut Found, options: &RealismOptions, traces: &Traces) {
+fn add_traces(found: &mut Found, options: &RealismOptions, traces: &Traces, preset: &str) {
     let name = found.pairing.application;
     let of_data = |data| traces.get(&key(name, &options.data_name(data)));
     let real = of_data(options.data);
-    if let (Some(real), Some(preset)) = (real, traces.get(found.pairing.preset)) {
+    if let (Some(real), Some(preset)) = (real, traces.get(preset)) {
         found.mixes = mix::total_variation(&real.mix, &preset.mix);
         found.sizes = kolmogorov_smirnov(&real.sizes, &preset.sizes);
     }

@@ -3,32 +3,8 @@
 use crate::result::Result;
 
 use super::cell::{Cell, Step};
+use super::data::Data;
 use super::needs::Need;
-
-/// The data of an application.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
-pub enum Data {
-    /// The data with which the presets were chosen.
-    Tuned,
-    /// Another project's tree, or other mail, news and web traffic.
-    Other,
-}
-
-impl Data {
-    pub const ALL: [Self; 2] = [Self::Tuned, Self::Other];
-
-    /// Selects the value for this data set.
-    pub fn choose<A>(self, tuned: A, other: A) -> A {
-        match self {
-            Self::Tuned => tuned,
-            Self::Other => other,
-        }
-    }
-
-    pub fn name(self) -> &'static str {
-        self.choose("tuned", "other")
-    }
-}
 
 /// An application that runs beside presets.
 pub struct Application {
@@ -45,6 +21,6 @@ pub struct Application {
     /// The directory with the application's files, below that of its group.
     pub files: &'static str,
     /// Whether the sizes of the files are those of published packages. Generated mail, news and web
-    /// objects say nothing about real sizes.
+    /// objects are no evidence of real sizes.
     pub has_real_sizes: bool,
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use super::application::Data;
+use super::data::Data;
 use super::volume::Volume;
 use crate::process::output;
 

@@ -123,6 +123,15 @@ fn kind(call: &Call) -> Option<&'static str> {
     })
 }
 
+/// A mix without the calls of another one.
+pub fn without(mix: &Mix, other: &Mix) -> Mix {
+    let rest = mix.iter().map(|(kind, count)| {
+        let others = other.get(kind).copied().unwrap_or_default();
+        (kind.clone(), count.saturating_sub(others))
+    });
+    rest.filter(|(_, count)| *count > 0).collect()
+}
+
 /// The total variation distance of two mixes: half the sum of the differences of all shares, from 0
 /// (equal) to 1 (no common kind). `None` if a mix is empty.
 pub fn total_variation(one: &Mix, other: &Mix) -> Option<f64> {
@@ -191,6 +200,15 @@ mod tests {
         counts
             .map(|(kind, count)| ((*kind).to_owned(), *count))
             .collect()
+    }
+
+    #[test]
+    fn calls_of_another_run_are_subtracted() {
+        let rest = without(
+            &mix(&[("a", 5), ("b", 1)]),
+            &mix(&[("a", 2), ("b", 3), ("c", 1)]),
+        );
+        assert_eq!(rest, mix(&[("a", 3)]));
     }
 
     #[test]

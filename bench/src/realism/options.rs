@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::application::Data;
 use super::applications::APPLICATIONS;
+use super::data::Data;
 use super::volume::FILE_SYSTEMS;
 
 #[derive(Clone, Debug, clap::Args)]
@@ -42,6 +42,9 @@ pub struct RealismOptions {
     /// Install missing programs and download missing data.
     #[arg(long)]
     pub install: bool,
+    /// Do not trace applications and presets: without mixes and sizes.
+    #[arg(long)]
+    pub no_trace: bool,
     /// Only show the table of the results so far.
     #[arg(long)]
     pub table: bool,

@@ -129,7 +129,7 @@ pub fn kolmogorov_smirnov(one: &[u64], other: &[u64]) -> Option<f64> {
     differences.max_by(f64::total_cmp)
 }
 
-/// What is known of a preset beside an application.
+/// The results of a preset beside an application.
 #[derive(Clone, Debug)]
 pub struct Found {
     pub pairing: &'static Pairing,
@@ -175,20 +175,24 @@ fn missed_by(found: &Found) -> Vec<String> {
         Some((in_order, apart)) => {
             missed.push(format!("{name}: {in_order} of {apart} pairs are in order"));
         }
-        None => missed.push(format!(
-            "{name}: pairs need {ROUNDS_MIN} rounds of the application"
-        )),
+        None => missed.push(format!("{name}: pairs need {ROUNDS_MIN} rounds")),
     }
     let mut at_most = |what: &str, value: Option<f64>, limit: f64| match value {
         Some(value) if value <= limit => {}
-        Some(value) => missed.push(format!("{name}: {what} {value:.2}, wanted {limit:.2}")),
-        None => missed.push(format!("{name}: {what} was not measured")),
+        Some(value) => {
+            missed.push(format!(
+                "{name}: the {what} is {value:.2}, wanted at most {limit:.2}"
+            ));
+        }
+        None => missed.push(format!("{name}: the {what} was not measured")),
     };
     at_most("factor", found.score.factor, found.pairing.factor_max);
-    at_most("mixes differ by", found.mixes, MIXES_MAX);
+    at_most("distance of mixes", found.mixes, MIXES_MAX);
     match (found.has_real_sizes, found.own_sizes) {
-        (true, Some(own)) => at_most("sizes differ by", found.sizes, own),
-        (true, None) => missed.push(format!("{name}: only one data set was traced for sizes")),
+        (true, Some(own)) => at_most("distance of sizes", found.sizes, own),
+        (true, None) => missed.push(format!(
+            "{name}: the sizes of both data sets were not traced"
+        )),
         (false, _) => {}
     }
     missed

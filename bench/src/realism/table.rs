@@ -10,12 +10,12 @@ use crate::statistics::or_dash;
 pub fn markdown(data: &str, found: &[Found], missed: &[String]) -> String {
     let mut text = format!(
         "# Presets beside applications ({data} data)\n\n\
-         Ratios are speeds relative to {BASELINE}: the median of the rounds' ratios, with its 95 % \
-         interval from six rounds on (before: least and greatest). Pairs: pairs of file systems \
-         whose real intervals do not overlap, and how many of them the preset orders the same way. \
-         Factor: exp of the root mean square of ln(predicted / real). Mixes: total variation of the \
-         calls. Sizes: distance (Kolmogorov-Smirnov) of the preset's files from the \
-         application's, and of the application's two data sets from each other.\n\n\
+         Ratios are speeds relative to {BASELINE}: the median of the rounds' ratios, with its \
+         95 % interval from six rounds on (before: least and greatest). Pairs: pairs of file \
+         systems whose real intervals do not overlap, and how many of them the preset orders the \
+         same way. Factor: exp of the root mean square of ln(predicted / real). Mixes: total \
+         variation of the calls. Sizes: distance (Kolmogorov-Smirnov) of the preset's files from \
+         the application's, and of the application's two data sets from each other.\n\n\
          | application | preset | rounds | pairs | factor (limit) | mixes | sizes (own) |\n\
          |---|---|---|---|---|---|---|\n"
     );

@@ -7,44 +7,56 @@ use record::Phase;
 use tempfile::TempDir;
 use verdict::summary::Summary;
 
-use super::application::{Application, Data};
+use super::application::Application;
 use super::applications::presets_beside;
 use super::cell::{Cell, Step, file_sizes};
+use super::data::Data;
+use super::mix::without;
 use super::options::RealismOptions;
+use super::preset_names::PresetNames;
 use super::rounds::{Place, Rounds};
 use super::traces::Trace;
 use super::volume::{Volume, open_to_all};
 use crate::noise::Noise;
 use crate::process::{caught, command, output, record_of};
 
+/// What all measurements share.
+#[derive(Clone, Copy)]
+pub struct Bench<'a> {
+    /// The PostMark binary.
+    pub ours: &'a Path,
+    pub options: &'a RealismOptions,
+    pub names: &'a PresetNames,
+}
+
 pub struct Visit<'a> {
-    ours: &'a Path,
-    options: &'a RealismOptions,
+    bench: Bench<'a>,
     round: u32,
     /// For configuration, logs and sockets of applications.
     outside: TempDir,
 }
 
 impl<'a> Visit<'a> {
-    pub fn new(ours: &'a Path, options: &'a RealismOptions, round: u32) -> Result<Self> {
+    pub fn new(bench: Bench<'a>, round: u32) -> Result<Self> {
         let outside = tempfile::Builder::new()
             .prefix("postmark-bench-")
             .tempdir()?;
         open_to_all(outside.path())?;
         Ok(Self {
-            ours,
-            options,
+            bench,
             round,
             outside,
         })
     }
 
+    /// The place of an application or a preset in the data file.
     fn place(&self, file_system: &str, name: &str) -> Place {
+        let Bench { options, names, .. } = self.bench;
         Place {
-            data: self.options.data_name(self.options.data),
+            data: options.data_name(options.data),
             round: self.round,
             file_system: file_system.to_owned(),
-            name: name.to_owned(),
+            name: names.get(name).map_or(name, String::as_str).to_owned(),
         }
     }
 
@@ -87,6 +99,8 @@ impl<'a> Visit<'a> {
                     Err(error) => {
                         let what = format!("round {}, {file_system}, {name}", self.round);
                         continue_after(&what, error)?;
+                        // The next application of the group prepares its own files.
+                        remove(&volume.path().join(application.group))?;
                     }
                 }
             }
@@ -112,29 +126,29 @@ impl<'a> Visit<'a> {
             volume,
             directory,
             outside: self.outside.path(),
-            packages: &self.options.packages,
+            packages: &self.bench.options.packages,
             data,
-            is_small: self.options.small,
+            is_small: self.bench.options.small,
             round: self.round,
             traces: None,
         })
     }
 
     fn application(&self, volume: &mut Volume, application: &Application) -> Result<Vec<Step>> {
-        let mut cell = self.cell(volume, application, self.options.data)?;
+        let mut cell = self.cell(volume, application, self.bench.options.data)?;
         (application.prepare)(&mut cell)?;
         cell.volume.sync()?;
         (application.run)(&mut cell)
     }
 
     fn preset(&self, volume: &Volume, preset: &str) -> Result<Step> {
-        let RealismOptions { run_for, .. } = self.options;
+        let RealismOptions { run_for, .. } = self.bench.options;
         let seed = 100 + self.round;
         let words =
             format!("--preset {preset} --for {run_for} --seed {seed} --no-overhead --no-series");
         let directory = volume.path().join("preset");
         std::fs::create_dir_all(&directory)?;
-        let (record, _) = record_of(self.ours, &words, &directory)?;
+        let (record, _) = record_of(self.bench.ours, &words, &directory)?;
         let summary = Summary::of(&record);
         let phase = summary.phase(Phase::Transactions);
         let done = &phase.ok_or("the record lacks the transactions")?.last_done;
@@ -167,26 +181,33 @@ impl<'a> Visit<'a> {
         trace
     }
 
-    /// Traces the transactions of a preset: those of a second run, in the pool of a first one.
+    /// Traces the transactions of a preset: the calls of a run without those of a run that only
+    /// prepares and deletes the pool. The sizes are those of the pool.
     pub fn trace_preset(&self, volume: &Volume, preset: &str) -> Result<Trace> {
         let directory = volume.path().join("preset");
-        std::fs::create_dir_all(&directory)?;
-        let run_for = &self.options.run_for;
-        let words = format!(
-            "run --quiet --preset {preset} --for {run_for} --no-overhead --no-series --target"
-        );
-        let ours = self.ours.canonicalize()?;
-        output(command(&ours, &words).arg(&directory).arg("--keep"))?;
+        let ours = self.bench.ours;
+        let words = format!("run --quiet --preset {preset} --no-overhead --no-series --target");
+        let run_for = format!("--for {}", self.bench.options.run_for);
+        let mut traces = Vec::new();
+        for (name, how) in [("all", run_for.as_str()), ("pool", "--transactions 0")] {
+            std::fs::create_dir_all(&directory)?;
+            let log = self.outside.path().join(format!("trace-{name}"));
+            let mut strace = command("strace", "-f -qq -y -s 0 -e trace=%file,%desc -o");
+            strace
+                .arg(&log)
+                .arg(ours)
+                .args(words.split(' '))
+                .arg(&directory);
+            output(strace.args(how.split(' ')))?;
+            traces.push(Trace::new(&[log], &directory, Vec::new())?);
+        }
+        let mut run = command(ours, &words);
+        output(run.arg(&directory).args(["--transactions", "0", "--keep"]))?;
         let sizes = file_sizes(&directory);
-        let log = self.outside.path().join("trace-preset");
-        let mut strace = command("strace", "-f -qq -y -s 0 -e trace=%file,%desc -o");
-        strace
-            .arg(&log)
-            .arg(&ours)
-            .args(words.split(' '))
-            .arg(&directory);
-        output(strace.args(["--reuse", "--keep"]))?;
-        Trace::new(&[log], &directory, sizes)
+        Ok(Trace {
+            mix: without(&traces[0].mix, &traces[1].mix),
+            ..Trace::new::<&Path>(&[], &directory, sizes)?
+        })
     }
 }
 

@@ -13,7 +13,7 @@ use crate::process::output;
 /// All file systems that can be measured. Ratios are relative to [`BASELINE`].
 pub const FILE_SYSTEMS: [&str; 6] = ["tmpfs", "ext4", "xfs", "btrfs", "overlay", BINDFS];
 pub const BASELINE: &str = "ext4";
-const BINDFS: &str = "bindfs";
+pub const BINDFS: &str = "bindfs";
 
 /// A mounted file system that is removed when this value is dropped.
 pub struct Volume {
@@ -81,6 +81,13 @@ impl Volume {
         self.unmount_fuse();
         self.made.remount()?;
         self.mount_fuse()
+    }
+
+    /// Removes the file system. Dropping the value does the same, but reports no error.
+    pub fn remove(mut self) -> Result<()> {
+        self.unmount_fuse();
+        self.made.remove()?;
+        Ok(())
     }
 
     /// Writes all data to the device, so that earlier writes do not disturb the next measurement.

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use super::super::application::{Application, Data};
+use super::super::application::Application;
 use super::super::cell::{Cell, Step, timed};
+use super::super::data::Data;
 use super::super::needs::Need;
 use super::traffic::{SizeRange, Talk, free_port, in_parallel, popular, text, user};
 use crate::draws::Draws;

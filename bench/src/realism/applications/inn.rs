@@ -1,6 +1,7 @@
 //! INN: feed articles by TAKETHIS, read them through nnrpd, and expire all of them. Articles are
 //! files (tradspool), and overviews too (tradindexed).
 
+use std::net::TcpStream;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
@@ -8,8 +9,9 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use super::super::application::{Application, Data};
+use super::super::application::Application;
 use super::super::cell::{Cell, Step, timed};
+use super::super::data::Data;
 use super::super::needs::Need;
 use super::traffic::{SizeRange, Talk, free_port, in_parallel, popular, text, user};
 use crate::draws::Draws;
@@ -206,6 +208,8 @@ fn run(cell: &mut Cell<'_>) -> Result<Vec<Step>> {
     let expire = timed("expire", articles, || output(&mut command).map(drop))?;
     for server in [&mut nnrpd, &mut innd] {
         server.signal(Signal::TERM);
+        // innd notices the signal when something arrives; it may already have ended.
+        drop(TcpStream::connect(("127.0.0.1", port)));
         server.end_within(TO_END)?;
     }
     Ok(vec![feed, read, expire])

@@ -91,6 +91,9 @@ impl Talk {
     /// The next line, without its end. The end of the connection is an error.
     pub fn line(&mut self) -> Result<String> {
         let mut line = Vec::new();
+        // Without this, a server that sends a reply in two parts waits up to 40 ms for the
+        // acknowledgement of the first one. The kernel keeps the option for a short time only.
+        rustix::net::sockopt::set_tcp_quickack(&self.writer, true)?;
         if self.reader.read_until(b'\n', &mut line)? == 0 {
             return Err("the server closed the connection".into());
         }

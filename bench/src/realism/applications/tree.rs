@@ -13,7 +13,8 @@ use crate::process::output;
 /// Go's library: the tree of the first measurements.
 const GOLANG: Need = Need::Data {
     name: "golang",
-    install: "apt-get download golang-1.19-src && dpkg-deb -x golang-1.19-src_*.deb deb && rm *.deb \
+    install: "apt-get download golang-1.19-src \
+              && dpkg-deb -x golang-1.19-src_*.deb deb && rm *.deb \
               && tar -C deb/usr/share/go-1.19 --exclude=src/cmd -cf tree.tar src \
               && tar -C deb/usr/share/go-1.19/src -cf small.tar net && rm -r deb",
 };
@@ -116,7 +117,7 @@ fn unpack_cold(cell: &mut Cell<'_>) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::application::Data;
+    use super::super::super::data::Data;
     use super::*;
 
     #[test]

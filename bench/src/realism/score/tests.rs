@@ -23,7 +23,7 @@ fn line(round: u32, file_system: &str, name: &str, step: &str, seconds: f64) -> 
 #[test]
 fn ratio_is_the_median_of_the_rounds_own_ratios() {
     let mut lines = Vec::new();
-    // Ratios of the rounds: 2, 4 and 1; the median of all times would give another ratio.
+    // Ratios of the rounds: 2, 4 and 1; the median of all times would differ.
     for (round, ext4, xfs) in [(0, 2.0, 1.0), (1, 4.0, 1.0), (2, 30.0, 30.0)] {
         lines.push(line(round, "ext4", "tar", "tar", ext4));
         lines.push(line(round, "xfs", "tar", "tar", xfs));
