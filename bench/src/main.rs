@@ -11,7 +11,8 @@
 //! `sweeps`, `steady` and `soak` are runs with a given load. `studies` measures false alarms of
 //! studies, and `verdicts` measures error rates of verdict rules. `plan` times plans, and `archive`
 //! times lists of very many runs. `safety` measures nothing, but checks that a user's files stay
-//! unchanged.
+//! unchanged. `realism` runs applications and the presets beside them in turns on several file
+//! systems, and measures how well the presets predict them.
 //!
 //! Pairs are interleaved (A B B A …) and medians are printed with an interval, because the machine
 //! is shared. Mounts need root. `floor` and `peers` need `gcc`, and `strace` to show calls. `nfs`
@@ -37,6 +38,7 @@ mod phases;
 mod presets;
 mod process;
 mod ranks;
+mod realism;
 mod result;
 mod ring;
 mod safety;
@@ -114,6 +116,9 @@ enum Benchmark {
     /// Kills, ends or moves runs at random among a user's files, calls `clean`, and checks that no
     /// file of the user is touched.
     Safety(safety::Campaign),
+    /// Applications and the presets beside them, in turns on several file systems: how well the
+    /// presets predict the applications.
+    Realism(realism::RealismOptions),
     /// One run of the engine `posix` or `nfs`, in a separate process.
     #[command(hide = true)]
     Ours(ours::OursOptions),
@@ -158,6 +163,7 @@ fn perform(arguments: &Arguments) -> Result<bool> {
         Benchmark::Studies(options) => (studies::perform(ours, options)?, options.check),
         Benchmark::Verdicts(options) => (verdicts::perform(ours, *options)?, options.check),
         Benchmark::Archive(options) => (archive::compare(ours, pairs(9), *options)?, options.check),
+        Benchmark::Realism(options) => (realism::perform(ours, options)?, options.check),
         Benchmark::Safety(campaign) => (safety::perform(ours, campaign)?, true),
     };
     Ok(holds || !is_checked)

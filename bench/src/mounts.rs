@@ -31,6 +31,14 @@ impl Mount {
             is_lazy,
         })
     }
+
+    /// A mount that another program has made, such as a FUSE server.
+    pub fn existing(point: &Path) -> Self {
+        Self {
+            point: point.to_owned(),
+            is_lazy: false,
+        }
+    }
 }
 
 impl Drop for Mount {

@@ -39,15 +39,17 @@ pub fn trace(
 }
 
 /// A finished system call in the log of strace.
-struct Call {
-    name: String,
-    arguments: String,
+pub struct Call {
+    pub name: String,
+    pub arguments: String,
     /// The return value; `None` if the call failed.
-    answer: Option<i64>,
+    pub answer: Option<i64>,
+    /// The name of the error, for example `ENOENT`; `None` if the call succeeded.
+    pub error: Option<String>,
 }
 
 /// The finished calls of a log, by thread.
-fn calls(text: &str) -> BTreeMap<u32, Vec<Call>> {
+pub fn calls(text: &str) -> BTreeMap<u32, Vec<Call>> {
     let mut begun: HashMap<u32, String> = HashMap::new();
     let mut calls: BTreeMap<u32, Vec<Call>> = BTreeMap::new();
     for line in text.lines() {
@@ -78,12 +80,17 @@ fn call(text: &str) -> Option<Call> {
     Some(Call {
         name: name.to_owned(),
         arguments: arguments.trim_end().strip_suffix(')')?.to_owned(),
+        // With the option `-y`, the path of a returned descriptor follows in angle brackets.
         answer: answer
-            .split_whitespace()
+            .split([' ', '<'])
             .next()?
             .parse()
             .ok()
             .filter(|answer| *answer >= 0),
+        error: answer
+            .strip_prefix("-1 ")
+            .and_then(|error| error.split(' ').next())
+            .map(str::to_owned),
     })
 }
 

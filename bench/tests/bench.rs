@@ -1,8 +1,8 @@
-//! Tests of the benchmarks themselves: equal calls, no mounts after an interruption, and thirty
-//! rounds of the safety campaign. The tests need root for mounts, and gcc and strace. The campaign
-//! needs the tools of file systems and /dev/fuse. If something is missing, a test prints the reason
-//! to standard error and passes, unless all tests are required (`CI` is set, or
-//! `POSTMARK_TEST_ALL=1`).
+//! Tests of the benchmarks themselves: equal calls, no mounts after an interruption, rounds of
+//! applications beside presets, and thirty rounds of the safety campaign. The tests need root for
+//! mounts, and gcc and strace. The campaign needs the tools of file systems and /dev/fuse. If
+//! something is missing, a test prints the reason to standard error and passes, unless all tests
+//! are required (`CI` is set, or `POSTMARK_TEST_ALL=1`).
 
 #![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
@@ -127,4 +127,85 @@ fn random_safety_rounds_leave_user_files_unchanged() {
         String::from_utf8_lossy(&output.stderr)
     );
     assert!(text.contains(&format!("{rounds} rounds in")), "{text}");
+}
+
+/// Runs `bench realism` on a tmpfs, with applications whose data is a tiny tree in `directory`.
+fn realism(directory: &Path, more: &[&str]) -> String {
+    let path = |name: &str| directory.join(name).display().to_string();
+    let ours = Path::new(env!("CARGO_BIN_EXE_bench")).with_file_name("postmark");
+    let output = bench()
+        .args([
+            "--ours",
+            &ours.display().to_string(),
+            "realism",
+            "--small",
+            "--no-trace",
+        ])
+        .args(["--on", "tmpfs", "--apps", "tar,rm", "--for", "50ms"])
+        .args(["--size", "256MiB", "--images", &path("images")])
+        .args([
+            "--packages",
+            &path("packages"),
+            "--results",
+            &path("results"),
+        ])
+        .args(more)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}{errors}");
+    text
+}
+
+#[test]
+fn rounds_of_applications_and_presets_are_kept_and_continued() {
+    if !is_possible() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let place = |name: &str| directory.path().join(name);
+    for name in ["images", "results", "tree/include"] {
+        std::fs::create_dir_all(place(name)).unwrap();
+    }
+    let text = realism(directory.path(), &["--rounds", "1"]);
+    let missing = "tar is skipped; it needs: mkdir -p ";
+    assert!(
+        text.contains(missing) && text.contains("apt-get download"),
+        "{text}"
+    );
+
+    std::fs::create_dir_all(place("packages/binutils")).unwrap();
+    for number in 0..50 {
+        std::fs::write(place(&format!("tree/include/{number}")), "text").unwrap();
+    }
+    let archive = place("packages/binutils/small.tar");
+    let mut tar = Command::new("tar");
+    tar.arg("-C").arg(place("tree")).arg("-cf").arg(archive);
+    assert!(tar.arg("include").status().unwrap().success());
+    let rounds = || std::fs::read_to_string(place("results/rounds.csv")).unwrap();
+    realism(directory.path(), &["--rounds", "1"]);
+    let first = rounds();
+    for line in [
+        "0,tmpfs,tar,tar,50,",
+        "0,tmpfs,rm,rm,50,",
+        "0,tmpfs,build-tree@",
+    ] {
+        assert!(first.contains(&format!("\nother-small,{line}")), "{first}");
+    }
+    let text = realism(directory.path(), &["--rounds", "2"]);
+    assert!(rounds().starts_with(&first) && rounds().contains("\nother-small,1,tmpfs,tar,"));
+    assert_eq!(rounds().lines().count(), 1 + 2 * 3, "{}", rounds());
+    // Without ext4 there is no ratio, and so a requirement is missed.
+    assert!(
+        text.contains("| tar | `build-tree` | 0 | - | - (1.3) | - | - (-) |"),
+        "{text}"
+    );
+    assert!(
+        text.contains("build-tree beside tar: the factor was not measured"),
+        "{text}"
+    );
+    assert!(place("results/table-other-small.md").exists());
+    assert_eq!(std::fs::read_dir(place("images")).unwrap().count(), 0);
+    assert!(!has_mounts(directory.path()));
 }

@@ -4,7 +4,8 @@
 //! A [`MakeSpec`] describes the file system. [`MakeSpec::check`] reports, before anything is made,
 //! a missing requirement: privileges, programs, the kernel's driver, a loop device or free space.
 //! [`Made::make`] makes the file system. [`Made::remake`], [`Made::save`] and [`Made::restore`] let
-//! each run start from the same state. [`Made::remove`] removes the file system with all its files.
+//! each run start from the same state. [`Made::remount`] empties its caches. [`Made::remove`]
+//! removes the file system with all its files.
 //! [`find`] lists the file systems that killed programs left behind, and [`FoundMade::remove`]
 //! removes one of them.
 //!

@@ -232,6 +232,24 @@ impl Made {
         self.start(Images::New, &mut |_| ())
     }
 
+    /// Unmounts and mounts the file system with its files, so that the kernel caches none of them.
+    ///
+    /// # Errors
+    /// Returns an error if the file system is in use, or if it has no image: a tmpfs would lose its
+    /// files.
+    pub fn remount(&mut self) -> Result<(), MakeError> {
+        if !self.spec.kind.has_image() {
+            return Err(MakeError::new(
+                "a tmpfs cannot be remounted with its files (use a kind of file system with an \
+                 image)"
+                    .to_owned(),
+            ));
+        }
+        self.check()?;
+        self.stop()?;
+        self.start(Images::Formatted, &mut |_| ())
+    }
+
     /// Saves the state of the file system (files, filler and block layout) under a name, so that
     /// later runs can start from it. Replaces an earlier state with the same name. The file system
     /// is unmounted for the copy, and then mounted.

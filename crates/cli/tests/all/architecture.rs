@@ -37,7 +37,7 @@ const MAY_IMPORT: &str = "
     published | document workload record verdict study
     cli | document workload engine engines ranks ranks-mpi measure system ganesha spec record \
         verdict rundir runner campaign scratch archive report published study
-    bench | workload engines measure system record verdict runner archive study faultfs
+    bench | workload engines measure system scratch record verdict runner archive study faultfs
     # Supports of tests: no program of ours but bench may import them.
     faultfs |
     testkit | engine engines record runner workload

@@ -208,6 +208,27 @@ fn ext4_is_remade_with_the_same_identity() {
 }
 
 #[test]
+fn remounted_ext4_keeps_its_files_and_a_tmpfs_is_not_remounted() {
+    let scene = Scene::new();
+    let specs = ["ext4?size=32MiB", "tmpfs?size=4MiB"].map(|word| scene.spec(word));
+    if !is_root() || !specs.iter().all(can_make) {
+        return;
+    }
+    let [mut ext4, mut tmpfs] = specs.map(|spec| Made::make(&spec, "remounted").unwrap());
+    for made in [&ext4, &tmpfs] {
+        std::fs::write(made.directory().join("file"), "text").unwrap();
+    }
+    ext4.remount().unwrap();
+    let error = tmpfs.remount().unwrap_err().to_string();
+    assert!(error.starts_with("a tmpfs cannot be remounted"), "{error}");
+    for made in [ext4, tmpfs] {
+        let file = made.directory().join("file");
+        assert_eq!(std::fs::read_to_string(file).unwrap(), "text");
+        made.remove().unwrap();
+    }
+}
+
+#[test]
 fn new_image_is_fully_allocated() {
     use std::os::unix::fs::MetadataExt;
 

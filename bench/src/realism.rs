@@ -1,0 +1,304 @@
+//! Do presets predict applications? Runs each application and the preset beside it in turns on
+//! several file systems, and compares their speeds relative to ext4.
+//!
+//! A round visits all file systems in random order. Each is formatted, and then performs each
+//! application and the preset beside it; every second round begins with the preset. Results are
+//! appended to `rounds.csv` when a measurement ends, and a measurement that is in the file is not
+//! repeated. Then each application and each preset is traced once on ext4, for the mix of calls and
+//! the sizes of files (`traces.json`). `table-DATA.md` contains the result.
+
+mod application;
+mod applications;
+mod cell;
+mod data;
+mod mix;
+mod needs;
+mod options;
+mod preset_names;
+mod rounds;
+mod score;
+mod table;
+mod traces;
+mod visit;
+mod volume;
+
+use crate::result::Result;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+use scratch::MakeStop;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use self::application::Application;
+use self::applications::{APPLICATIONS, PAIRINGS};
+use self::data::Data;
+use self::needs::Need;
+pub use self::options::RealismOptions;
+use self::preset_names::{PresetNames, preset_names};
+use self::rounds::Rounds;
+use self::score::{Found, kolmogorov_smirnov, missed, ratios, score};
+use self::traces::{Traces, key};
+use self::visit::{Bench, Visit, continue_after};
+use self::volume::{BASELINE, BINDFS, Volume};
+use crate::draws::Draws;
+
+/// Performs all rounds that are missing, and prints the table. Returns whether all requirements are
+/// met.
+pub fn perform(ours: &Path, options: &RealismOptions) -> Result<bool> {
+    let options = &with_whole_paths(options)?;
+    let ours = &ours
+        .canonicalize()
+        .map_err(|error| format!("cannot use {}: {error} (use --ours)", ours.display()))?;
+    let names = &preset_names(ours, &options.run_for)?;
+    if !options.table {
+        let options = &with_available_file_systems(options)?;
+        let applications = available(options)?;
+        let bench = Bench {
+            ours,
+            options,
+            names,
+        };
+        measure_rounds(bench, &applications)?;
+        if !options.no_trace {
+            trace_all(bench, &applications)?;
+        }
+    }
+    let found = found(options, names)?;
+    let missed = missed(&found);
+    let data = options.data_name(options.data);
+    let text = table::markdown(&data, &found, &missed);
+    print!("{text}");
+    std::fs::write(options.results.join(format!("table-{data}.md")), text)?;
+    Ok(missed.is_empty())
+}
+
+/// Creates the directories. Applications work in other directories, so they need whole paths.
+fn with_whole_paths(options: &RealismOptions) -> Result<RealismOptions> {
+    let whole = |path: &Path| -> Result<PathBuf> {
+        std::fs::create_dir_all(path)
+            .and_then(|()| path.canonicalize())
+            .map_err(|error| format!("cannot use {}: {error}", path.display()).into())
+    };
+    Ok(RealismOptions {
+        packages: whole(&options.packages)?,
+        results: whole(&options.results)?,
+        ..options.clone()
+    })
+}
+
+/// Removes bindfs from the file systems if its program is missing, or installs it. Crate `scratch`
+/// names the missing programs of the others.
+fn with_available_file_systems(options: &RealismOptions) -> Result<RealismOptions> {
+    let need = Need::Program {
+        name: BINDFS,
+        install: "apt-get install -y --no-install-recommends bindfs",
+    };
+    let mut options = options.clone();
+    let is_selected = options.on.iter().any(|kind| kind == BINDFS);
+    if is_selected && !need.is_met(&options.packages) {
+        if options.install {
+            need.install(&options.packages)?;
+        } else {
+            let advice = need.advice(&options.packages);
+            println!("{BINDFS} is skipped; it needs: {advice}");
+            options.on.retain(|kind| kind != BINDFS);
+        }
+    }
+    Ok(options)
+}
+
+/// The selected applications whose programs and data are there. Names the missing ones with the
+/// command that installs them, or installs them.
+fn available(options: &RealismOptions) -> Result<Vec<&'static Application>> {
+    let is_selected = |one: &&Application| {
+        options.apps.is_empty() || options.apps.iter().any(|of| of == one.name)
+    };
+    let packages = &options.packages;
+    let mut available = Vec::new();
+    for application in APPLICATIONS.into_iter().filter(is_selected) {
+        let missing = |data| {
+            let needs = (application.needs)(data).into_iter();
+            needs.filter(|need| !need.is_met(packages))
+        };
+        if options.install {
+            // Traces compare the sizes of both data sets.
+            for data in Data::ALL {
+                missing(data).try_for_each(|need| need.install(packages))?;
+            }
+        }
+        let mut is_available = true;
+        for need in missing(options.data) {
+            is_available = false;
+            let (name, advice) = (application.name, need.advice(packages));
+            println!("{name} is skipped; it needs: {advice}");
+        }
+        if is_available {
+            available.push(application);
+        }
+    }
+    Ok(available)
+}
+
+/// The file systems, each made when it is first used and removed at the end.
+struct Volumes<'a> {
+    options: &'a RealismOptions,
+    stop: MakeStop,
+    made: BTreeMap<String, Volume>,
+}
+
+impl<'a> Volumes<'a> {
+    fn new(options: &'a RealismOptions) -> Result<Self> {
+        let caught = Arc::new(AtomicUsize::new(0));
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            let number = usize::try_from(signal).unwrap_or(1);
+            signal_hook::flag::register_usize(signal, caught.clone(), number)?;
+        }
+        Ok(Self {
+            options,
+            stop: caught.into(),
+            made: BTreeMap::new(),
+        })
+    }
+
+    /// The file system, empty.
+    fn empty(&mut self, kind: &str) -> Result<&mut Volume> {
+        if let Some(volume) = self.made.get_mut(kind) {
+            volume.remake()?;
+        } else {
+            let RealismOptions { size, images, .. } = self.options;
+            let volume = Volume::new(kind, size, images, self.stop.clone())?;
+            self.made.insert(kind.to_owned(), volume);
+        }
+        self.made
+            .get_mut(kind)
+            .ok_or_else(|| format!("{kind} was not made").into())
+    }
+
+    fn remove(self) -> Result<()> {
+        self.made.into_values().try_for_each(Volume::remove)
+    }
+}
+
+fn measure_rounds(bench: Bench<'_>, applications: &[&Application]) -> Result<()> {
+    let options = bench.options;
+    let mut rounds = Rounds::open(&options.rounds_file())?;
+    let mut volumes = Volumes::new(options)?;
+    for round in 0..options.rounds {
+        for kind in shuffled(&options.on, round) {
+            let mut visit = Visit::new(bench, round)?;
+            if applications
+                .iter()
+                .all(|one| visit.is_done(&rounds, kind, one))
+            {
+                continue;
+            }
+            let volume = volumes.empty(kind)?;
+            visit.perform(&mut rounds, kind, volume, applications)?;
+        }
+    }
+    volumes.remove()
+}
+
+/// The file systems in the random order of a round.
+fn shuffled(kinds: &[String], round: u32) -> Vec<&str> {
+    let mut draws = Draws::new(1, "realism", round);
+    let mut rest: Vec<&str> = kinds.iter().map(String::as_str).collect();
+    let count = rest.len();
+    let mut draw = |_| rest.swap_remove(draws.below(rest.len() as u64) as usize);
+    (0..count).map(&mut draw).collect()
+}
+
+/// Traces each application with each data set that is there, and each preset, if that has not been
+/// done before.
+fn trace_all(bench: Bench<'_>, applications: &[&Application]) -> Result<()> {
+    let options = bench.options;
+    let strace = Need::Program {
+        name: "strace",
+        install: "apt-get install -y --no-install-recommends strace",
+    };
+    if !strace.is_met(&options.packages) {
+        println!(
+            "traces are skipped; they need: {}",
+            strace.advice(&options.packages)
+        );
+        return Ok(());
+    }
+    let file = options.traces_file();
+    let mut traces = traces::load(&file)?;
+    let mut volumes = Volumes::new(options)?;
+    let is_on = |kind: &&String| *kind == BASELINE;
+    let kind = options.on.iter().find(is_on).or(options.on.first());
+    let kind = kind.ok_or("no file system was selected (use --on)")?;
+    for application in applications {
+        for data in Data::ALL {
+            let needs = (application.needs)(data);
+            let name = key(application.name, &options.data_name(data));
+            if traces.contains_key(&name) || !needs.iter().all(|of| of.is_met(&options.packages)) {
+                continue;
+            }
+            let mut visit = Visit::new(bench, 0)?;
+            let volume = volumes.empty(kind)?;
+            match visit.trace(volume, application, data) {
+                Ok(trace) => drop(traces.insert(name, trace)),
+                Err(error) => continue_after(&format!("trace of {name}"), error)?,
+            }
+        }
+        for preset in applications::presets_beside(application.name) {
+            let name = &bench.names[preset];
+            if !traces.contains_key(name) {
+                let visit = Visit::new(bench, 0)?;
+                match visit.trace_preset(volumes.empty(kind)?, preset) {
+                    Ok(trace) => drop(traces.insert(name.clone(), trace)),
+                    Err(error) => continue_after(&format!("trace of {preset}"), error)?,
+                }
+            }
+        }
+        traces::save(&traces, &file)?;
+    }
+    volumes.remove()
+}
+
+/// All rows of the table for which there is a round.
+fn found(options: &RealismOptions, names: &PresetNames) -> Result<Vec<Found>> {
+    let rounds = Rounds::open(&options.rounds_file())?;
+    let traces = traces::load(&options.traces_file())?;
+    let data = options.data_name(options.data);
+    let rows = PAIRINGS.iter().map(|pairing| {
+        let real = ratios(&rounds.lines, &data, pairing.application, pairing.steps);
+        let predicted = ratios(&rounds.lines, &data, &names[pairing.preset], &[]);
+        let mut found = Found {
+            pairing,
+            score: score(&real, &predicted),
+            real,
+            predicted,
+            mixes: None,
+            sizes: None,
+            has_real_sizes: false,
+            own_sizes: None,
+        };
+        add_traces(&mut found, options, &traces, &names[pairing.preset]);
+        found
+    });
+    let selected = |found: &Found| {
+        let name = found.pairing.application;
+        options.apps.is_empty() || options.apps.iter().any(|of| of == name)
+    };
+    Ok(rows.filter(selected).collect())
+}
+
+fn add_traces(found: &mut Found, options: &RealismOptions, traces: &Traces, preset: &str) {
+    let name = found.pairing.application;
+    let of_data = |data| traces.get(&key(name, &options.data_name(data)));
+    let real = of_data(options.data);
+    if let (Some(real), Some(preset)) = (real, traces.get(preset)) {
+        found.mixes = mix::total_variation(&real.mix, &preset.mix);
+        found.sizes = kolmogorov_smirnov(&real.sizes, &preset.sizes);
+    }
+    let mut applications = APPLICATIONS.iter();
+    found.has_real_sizes = applications.any(|one| one.name == name && one.has_real_sizes);
+    if let (true, [Some(tuned), Some(other)]) = (found.has_real_sizes, Data::ALL.map(of_data)) {
+        found.own_sizes = kolmogorov_smirnov(&tuned.sizes, &other.sizes);
+    }
+}

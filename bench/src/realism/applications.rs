@@ -1,0 +1,133 @@
+//! The applications, and the presets that stand beside them.
+
+mod build;
+mod dovecot;
+mod git;
+mod inn;
+mod nginx;
+mod packages;
+mod traffic;
+mod tree;
+
+use super::application::Application;
+
+/// All applications. Those of a group follow each other.
+pub const APPLICATIONS: [&Application; 12] = [
+    &tree::TAR,
+    &tree::FIND,
+    &tree::GREP,
+    &tree::CP,
+    &tree::RM,
+    &git::APPLICATION,
+    &build::APPLICATION,
+    &packages::PNPM_INSTALL,
+    &packages::PIP_INSTALL,
+    &nginx::APPLICATION,
+    &dovecot::APPLICATION,
+    &inn::APPLICATION,
+];
+
+/// A preset that claims to predict an application.
+#[derive(Debug)]
+pub struct Pairing {
+    pub application: &'static str,
+    /// The steps of the application that the preset predicts; all if empty.
+    pub steps: &'static [&'static str],
+    pub preset: &'static str,
+    /// Greatest accepted factor.
+    pub factor_max: f64,
+}
+
+const FACTOR: f64 = 1.3;
+/// For package installs and rm.
+const WIDE_FACTOR: f64 = 1.5;
+
+const fn pairing(
+    application: &'static str,
+    steps: &'static [&'static str],
+    preset: &'static str,
+    factor_max: f64,
+) -> Pairing {
+    Pairing {
+        application,
+        steps,
+        preset,
+        factor_max,
+    }
+}
+
+/// Which preset stands beside which application. When presets change, only this table changes.
+pub const PAIRINGS: [Pairing; 14] = [
+    pairing("dovecot", &[], "mail", FACTOR),
+    pairing("dovecot", &["expunge"], "mail", FACTOR),
+    pairing("dovecot", &[], "varmail", FACTOR),
+    pairing("nginx", &[], "web-cache", FACTOR),
+    pairing("inn", &[], "news", FACTOR),
+    pairing("tar", &[], "build-tree", FACTOR),
+    pairing("cp", &[], "build-tree", FACTOR),
+    pairing("find", &[], "build-tree", FACTOR),
+    pairing("grep", &[], "build-tree", FACTOR),
+    pairing("rm", &[], "build-tree", WIDE_FACTOR),
+    pairing("git", &[], "build-tree", FACTOR),
+    pairing("c-build", &[], "build-tree", FACTOR),
+    pairing("pnpm", &[], "build-tree", WIDE_FACTOR),
+    pairing("pip", &[], "build-tree", WIDE_FACTOR),
+];
+
+impl Pairing {
+    /// The application, with the steps if they are not all.
+    pub fn what(&self) -> String {
+        match self.steps {
+            [] => self.application.to_owned(),
+            steps => format!("{} ({})", self.application, steps.join(", ")),
+        }
+    }
+}
+
+/// The presets beside an application, each once.
+pub fn presets_beside(application: &str) -> Vec<&'static str> {
+    let beside = PAIRINGS
+        .iter()
+        .filter(|pairing| pairing.application == application);
+    let mut presets: Vec<&str> = beside.map(|pairing| pairing.preset).collect();
+    presets.dedup();
+    presets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use workload::presets::{Machine, find};
+
+    #[test]
+    fn each_application_has_a_preset_and_each_pairing_names_what_exists() {
+        for application in APPLICATIONS {
+            assert!(
+                !presets_beside(application.name).is_empty(),
+                "{}",
+                application.name
+            );
+        }
+        for pairing in &PAIRINGS {
+            let mut applications = APPLICATIONS.iter();
+            assert!(
+                applications.any(|other| other.name == pairing.application),
+                "{pairing:?}"
+            );
+            assert!(
+                find(pairing.preset, &Machine::SMALL).is_some(),
+                "{pairing:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn applications_of_a_group_follow_each_other() {
+        let mut groups: Vec<&str> = APPLICATIONS.iter().map(|one| one.group).collect();
+        groups.dedup();
+        let count = groups.len();
+        groups.sort_unstable();
+        groups.dedup();
+        assert_eq!(groups.len(), count);
+    }
+}

@@ -1,0 +1,70 @@
+//! The options of `bench realism`.
+
+use std::path::PathBuf;
+
+use super::applications::APPLICATIONS;
+use super::data::Data;
+use super::volume::FILE_SYSTEMS;
+
+#[derive(Clone, Debug, clap::Args)]
+pub struct RealismOptions {
+    /// Applications to run [default: all].
+    #[arg(long, value_delimiter = ',', value_parser = APPLICATIONS.map(|one| one.name))]
+    pub apps: Vec<String>,
+    /// File systems to measure.
+    #[arg(long, value_delimiter = ',', value_parser = FILE_SYSTEMS)]
+    #[arg(default_values = FILE_SYSTEMS)]
+    pub on: Vec<String>,
+    /// Number of rounds, with those that are in the data file.
+    #[arg(long, default_value_t = 10)]
+    pub rounds: u32,
+    /// Data of the applications.
+    #[arg(long, value_enum, default_value = "other")]
+    pub data: Data,
+    /// Use little data, to try the applications.
+    #[arg(long)]
+    pub small: bool,
+    /// Duration of each run of a preset.
+    #[arg(long = "for", default_value = "1500ms")]
+    pub run_for: String,
+    /// Size of each file system.
+    #[arg(long, default_value = "2GiB")]
+    pub size: String,
+    /// Directory for the images of file systems, which are written completely.
+    #[arg(long, default_value = "/var/tmp")]
+    pub images: PathBuf,
+    /// Directory for data of packages.
+    #[arg(long, default_value = "target/realism/packages")]
+    pub packages: PathBuf,
+    /// Directory for rounds, traces and the table.
+    #[arg(long, default_value = "target/realism")]
+    pub results: PathBuf,
+    /// Install missing programs and download missing data.
+    #[arg(long)]
+    pub install: bool,
+    /// Do not trace applications and presets: without mixes and sizes.
+    #[arg(long)]
+    pub no_trace: bool,
+    /// Only show the table of the results so far.
+    #[arg(long)]
+    pub table: bool,
+    /// End with code 1 if a requirement is missed.
+    #[arg(long)]
+    pub check: bool,
+}
+
+impl RealismOptions {
+    /// The name of the data in files.
+    pub fn data_name(&self, data: Data) -> String {
+        let small = if self.small { "-small" } else { "" };
+        format!("{}{small}", data.name())
+    }
+
+    pub fn rounds_file(&self) -> PathBuf {
+        self.results.join("rounds.csv")
+    }
+
+    pub fn traces_file(&self) -> PathBuf {
+        self.results.join("traces.json")
+    }
+}

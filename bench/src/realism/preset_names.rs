@@ -1,0 +1,51 @@
+//! The names of presets in data files. A name contains a digest of the preset's run spec, because a
+//! preset that was changed, or is sized for another machine, must not be judged by earlier rounds.
+
+use crate::result::Result;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::applications::PAIRINGS;
+use crate::process::{command, output};
+
+/// The name in data files of each preset that stands beside an application.
+pub type PresetNames = BTreeMap<&'static str, String>;
+
+pub fn preset_names(ours: &Path, run_for: &str) -> Result<PresetNames> {
+    let mut names = PresetNames::new();
+    for pairing in &PAIRINGS {
+        let preset = pairing.preset;
+        if !names.contains_key(preset) {
+            let words = format!("plan --preset {preset} --for {run_for} --format json");
+            let plan: serde_json::Value =
+                serde_json::from_str(&output(&mut command(ours, &words))?)?;
+            names.insert(preset, with_digest(preset, &plan["spec"]));
+        }
+    }
+    Ok(names)
+}
+
+fn with_digest(preset: &str, spec: &serde_json::Value) -> String {
+    let digest = xxh3_64(spec.to_string().as_bytes());
+    format!("{preset}@{:08x}", digest >> 32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn name_changes_with_the_run_spec() {
+        let name = |files: u32| with_digest("mail", &json!({ "files": files }));
+        assert_eq!(name(10), name(10));
+        assert_ne!(name(10), name(11));
+        assert!(
+            name(10).starts_with("mail@") && name(10).len() == 13,
+            "{}",
+            name(10)
+        );
+    }
+}

@@ -1,0 +1,78 @@
+//! The results as Markdown.
+
+use std::fmt::Write;
+
+use super::score::{Found, Ratios};
+use super::volume::{BASELINE, FILE_SYSTEMS};
+use crate::statistics::or_dash;
+
+/// The tables of predictions and of ratios, with the requirements that are missed.
+pub fn markdown(data: &str, found: &[Found], missed: &[String]) -> String {
+    let mut text = format!(
+        "# Presets beside applications ({data} data)\n\n\
+         Ratios are speeds relative to {BASELINE}: the median of the rounds' ratios, with its \
+         95 % interval from six rounds on (before: least and greatest). Pairs: pairs of file \
+         systems whose real intervals do not overlap, and how many of them the preset orders the \
+         same way. Factor: exp of the root mean square of ln(predicted / real). Mixes: total \
+         variation of the calls. Sizes: distance (Kolmogorov-Smirnov) of the preset's files from \
+         the application's, and of the application's two data sets from each other.\n\n\
+         | application | preset | rounds | pairs | factor (limit) | mixes | sizes (own) |\n\
+         |---|---|---|---|---|---|---|\n"
+    );
+    for row in found {
+        let pairs = row.score.pairs;
+        let pairs = pairs.map_or("-".to_owned(), |(of, all)| format!("{of}/{all}"));
+        let _ = writeln!(
+            text,
+            "| {} | `{}` | {} | {pairs} | {} ({}) | {} | {} ({}) |",
+            row.pairing.what(),
+            row.pairing.preset,
+            rounds(&row.real),
+            or_dash(row.score.factor, 2),
+            row.pairing.factor_max,
+            or_dash(row.mixes, 2),
+            or_dash(row.sizes, 2),
+            or_dash(row.own_sizes, 2),
+        );
+    }
+    let others = FILE_SYSTEMS.iter().filter(|system| **system != BASELINE);
+    let others: Vec<&str> = others.copied().collect();
+    let _ = writeln!(
+        text,
+        "\n| ratio | {} |\n|---|{}",
+        others.join(" | "),
+        "---|".repeat(others.len())
+    );
+    for row in found {
+        let what = row.pairing.what();
+        ratio_row(&mut text, &what, &row.real, &others);
+        let predicted = format!("– predicted by `{}`", row.pairing.preset);
+        ratio_row(&mut text, &predicted, &row.predicted, &others);
+    }
+    text.push_str("\nMissed requirements:\n\n");
+    for sentence in missed {
+        let _ = writeln!(text, "- {sentence}");
+    }
+    if missed.is_empty() {
+        text.push_str("none\n");
+    }
+    text
+}
+
+/// The fewest rounds of the file systems.
+fn rounds(ratios: &Ratios) -> usize {
+    ratios
+        .values()
+        .map(|ratio| ratio.rounds)
+        .min()
+        .unwrap_or_default()
+}
+
+fn ratio_row(text: &mut String, name: &str, ratios: &Ratios, systems: &[&str]) {
+    let cell = |system: &&str| {
+        let ratio = ratios.get(*system);
+        ratio.map_or("-".to_owned(), |ratio| ratio.median.show(2))
+    };
+    let cells: Vec<String> = systems.iter().map(cell).collect();
+    let _ = writeln!(text, "| {name} | {} |", cells.join(" | "));
+}

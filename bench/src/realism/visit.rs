@@ -1,0 +1,231 @@
+//! The measurements on one file system in one round.
+
+use crate::result::Result;
+use std::path::Path;
+
+use record::Phase;
+use tempfile::TempDir;
+use verdict::summary::Summary;
+
+use super::application::Application;
+use super::applications::presets_beside;
+use super::cell::{Cell, Step, file_sizes};
+use super::data::Data;
+use super::mix::without;
+use super::options::RealismOptions;
+use super::preset_names::PresetNames;
+use super::rounds::{Place, Rounds};
+use super::traces::Trace;
+use super::volume::{Volume, open_to_all};
+use crate::noise::Noise;
+use crate::process::{caught, command, output, record_of};
+
+/// What all measurements share.
+#[derive(Clone, Copy)]
+pub struct Bench<'a> {
+    /// The PostMark binary.
+    pub ours: &'a Path,
+    pub options: &'a RealismOptions,
+    pub names: &'a PresetNames,
+}
+
+pub struct Visit<'a> {
+    bench: Bench<'a>,
+    round: u32,
+    /// For configuration, logs and sockets of applications.
+    outside: TempDir,
+}
+
+impl<'a> Visit<'a> {
+    pub fn new(bench: Bench<'a>, round: u32) -> Result<Self> {
+        let outside = tempfile::Builder::new()
+            .prefix("postmark-bench-")
+            .tempdir()?;
+        open_to_all(outside.path())?;
+        Ok(Self {
+            bench,
+            round,
+            outside,
+        })
+    }
+
+    /// The place of an application or a preset in the data file.
+    fn place(&self, file_system: &str, name: &str) -> Place {
+        let Bench { options, names, .. } = self.bench;
+        Place {
+            data: options.data_name(options.data),
+            round: self.round,
+            file_system: file_system.to_owned(),
+            name: names.get(name).map_or(name, String::as_str).to_owned(),
+        }
+    }
+
+    /// Whether an application and the presets beside it are in the data file.
+    pub fn is_done(&self, rounds: &Rounds, file_system: &str, application: &Application) -> bool {
+        let mut names = presets_beside(application.name);
+        names.push(application.name);
+        names
+            .iter()
+            .all(|name| rounds.contains(&self.place(file_system, name)))
+    }
+
+    /// Runs all applications, and the presets beside them, that are not in the data file.
+    pub fn perform(
+        &mut self,
+        rounds: &mut Rounds,
+        file_system: &str,
+        volume: &mut Volume,
+        applications: &[&Application],
+    ) -> Result<()> {
+        let noise = Noise::begin();
+        for (index, application) in applications.iter().enumerate() {
+            let mut names = presets_beside(application.name);
+            // Every second round begins with the presets.
+            let position = if self.round % 2 == 0 { 0 } else { names.len() };
+            names.insert(position, application.name);
+            for name in names {
+                let place = self.place(file_system, name);
+                if rounds.contains(&place) {
+                    continue;
+                }
+                volume.sync()?;
+                let steps = if name == application.name {
+                    self.application(volume, application)
+                } else {
+                    self.preset(volume, name).map(|step| vec![step])
+                };
+                match steps {
+                    Ok(steps) => rounds.append(&place, steps)?,
+                    Err(error) => {
+                        let what = format!("round {}, {file_system}, {name}", self.round);
+                        continue_after(&what, error)?;
+                        // The next application of the group prepares its own files.
+                        remove(&volume.path().join(application.group))?;
+                    }
+                }
+            }
+            let next = applications.get(index + 1);
+            if next.is_none_or(|next| next.group != application.group) {
+                remove(&volume.path().join(application.group))?;
+            }
+        }
+        println!("round {}, {file_system}: {}", self.round, noise.end());
+        Ok(())
+    }
+
+    fn cell<'b>(
+        &'b self,
+        volume: &'b mut Volume,
+        application: &Application,
+        data: Data,
+    ) -> Result<Cell<'b>> {
+        let directory = volume.path().join(application.group);
+        std::fs::create_dir_all(&directory)?;
+        open_to_all(&directory)?;
+        Ok(Cell {
+            volume,
+            directory,
+            outside: self.outside.path(),
+            packages: &self.bench.options.packages,
+            data,
+            is_small: self.bench.options.small,
+            round: self.round,
+            traces: None,
+        })
+    }
+
+    fn application(&self, volume: &mut Volume, application: &Application) -> Result<Vec<Step>> {
+        let mut cell = self.cell(volume, application, self.bench.options.data)?;
+        (application.prepare)(&mut cell)?;
+        cell.volume.sync()?;
+        (application.run)(&mut cell)
+    }
+
+    fn preset(&self, volume: &Volume, preset: &str) -> Result<Step> {
+        let RealismOptions { run_for, .. } = self.bench.options;
+        let seed = 100 + self.round;
+        let words =
+            format!("--preset {preset} --for {run_for} --seed {seed} --no-overhead --no-series");
+        let directory = volume.path().join("preset");
+        std::fs::create_dir_all(&directory)?;
+        let (record, _) = record_of(self.bench.ours, &words, &directory)?;
+        let summary = Summary::of(&record);
+        let phase = summary.phase(Phase::Transactions);
+        let done = &phase.ok_or("the record lacks the transactions")?.last_done;
+        Ok(Step {
+            name: "transactions".to_owned(),
+            operations: done.done.count,
+            seconds: done.ns as f64 / 1e9,
+        })
+    }
+
+    /// Traces an application once on an empty file system.
+    pub fn trace(
+        &mut self,
+        volume: &mut Volume,
+        application: &Application,
+        data: Data,
+    ) -> Result<Trace> {
+        let mut cell = self.cell(volume, application, data)?;
+        (application.prepare)(&mut cell)?;
+        let files = cell.path(application.files);
+        let before = file_sizes(&files);
+        cell.traces = Some(Vec::new());
+        (application.run)(&mut cell)?;
+        let after = file_sizes(&files);
+        // rm leaves no files.
+        let sizes = if after.is_empty() { before } else { after };
+        let logs = cell.traces.take().unwrap_or_default();
+        let trace = Trace::new(&logs, &cell.directory, sizes);
+        remove(&cell.directory)?;
+        trace
+    }
+
+    /// Traces the transactions of a preset: the calls of a run without those of a run that only
+    /// prepares and deletes the pool. The sizes are those of the pool.
+    pub fn trace_preset(&self, volume: &Volume, preset: &str) -> Result<Trace> {
+        let directory = volume.path().join("preset");
+        let ours = self.bench.ours;
+        let words = format!("run --quiet --preset {preset} --no-overhead --no-series --target");
+        let run_for = format!("--for {}", self.bench.options.run_for);
+        let mut traces = Vec::new();
+        for (name, how) in [("all", run_for.as_str()), ("pool", "--transactions 0")] {
+            std::fs::create_dir_all(&directory)?;
+            let log = self.outside.path().join(format!("trace-{name}"));
+            let mut strace = command("strace", "-f -qq -y -s 0 -e trace=%file,%desc -o");
+            strace
+                .arg(&log)
+                .arg(ours)
+                .args(words.split(' '))
+                .arg(&directory);
+            output(strace.args(how.split(' ')))?;
+            traces.push(Trace::new(&[log], &directory, Vec::new())?);
+        }
+        let mut run = command(ours, &words);
+        output(run.arg(&directory).args(["--transactions", "0", "--keep"]))?;
+        let sizes = file_sizes(&directory);
+        Ok(Trace {
+            mix: without(&traces[0].mix, &traces[1].mix),
+            ..Trace::new::<&Path>(&[], &directory, sizes)?
+        })
+    }
+}
+
+/// Reports a failure of one measurement, which the next call of the program repeats. After a signal
+/// the benchmark ends.
+pub fn continue_after(what: &str, error: Box<dyn std::error::Error>) -> Result<()> {
+    if caught().is_some() {
+        return Err(error);
+    }
+    println!("{what} failed: {error}");
+    Ok(())
+}
+
+fn remove(directory: &Path) -> Result<()> {
+    match std::fs::remove_dir_all(directory) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(format!("cannot remove {}: {error}", directory.display()).into())
+        }
+        _ => Ok(()),
+    }
+}
