@@ -151,7 +151,7 @@ fn preset_called(name: &str) -> Result<Preset, Error> {
 /// Returns the preset with this name, with or without a version.
 ///
 /// # Errors
-/// Says that no preset has the name, and which one has the most similar name.
+/// Returns that no preset has the name, and the most similar name.
 pub fn preset(name: &str) -> Result<Preset, String> {
     presets::find(name).ok_or_else(|| {
         let all = presets::all();
