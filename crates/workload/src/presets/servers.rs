@@ -46,7 +46,7 @@ pub(super) const ROWS: &[Row] = &[
                     ("append-size", "histogram:8..72=1,73..204=1"),
                     ("write-block", "16384"),
                     ("read-block", "8192"),
-                    ("durability", "deliver=fsync+dir,append=fdatasync"),
+                    ("durability", "append=fdatasync,deliver=fsync+dir"),
                 ],
             },
             Values {
