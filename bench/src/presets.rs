@@ -6,7 +6,8 @@ use std::path::Path;
 
 use record::Phase;
 use verdict::summary::Summary;
-use workload::presets::{self, Machine};
+use workload::Action;
+use workload::presets::{self, Preset};
 
 use crate::mounts::{MountedVolume, sync, touch_memory};
 use crate::noise::Noise;
@@ -32,11 +33,6 @@ pub struct PresetsOptions {
 /// Runs every preset `rounds` times on each file system, in turns, and prints the medians.
 pub fn show(ours: &Path, on: &[String], rounds: usize) -> Result<()> {
     touch_memory();
-    let names: Vec<&str> = presets::all(&Machine::SMALL)
-        .iter()
-        .filter(|preset| preset.workload.mix().is_some())
-        .map(|preset| preset.name)
-        .collect();
     println!(
         "transactions a second [interval]; until durable; the greatest p99 of its operations in \
          microseconds"
@@ -44,6 +40,7 @@ pub fn show(ours: &Path, on: &[String], rounds: usize) -> Result<()> {
     println!("medians of {rounds} rounds, a file system after the other");
     for kind in on {
         let mounted = MountedVolume::new(kind)?;
+        let names = performed_on(kind);
         let noise = Noise::begin();
         let mut samples = vec![Vec::new(); names.len()];
         for _ in 0..rounds {
@@ -56,7 +53,7 @@ pub fn show(ours: &Path, on: &[String], rounds: usize) -> Result<()> {
         for (name, samples) in names.iter().zip(&samples) {
             let show = |part: fn(&RunSample) -> f64| median(samples.iter().map(part));
             println!(
-                "  {name:12} {:>30} {:>10.0} {:>10.0}",
+                "  {name:21} {:>30} {:>10.0} {:>10.0}",
                 show(|sample| sample.per_s).show(0),
                 show(|sample| sample.until_durable_per_s).value,
                 show(|sample| sample.p99_us).value
@@ -64,6 +61,17 @@ pub fn show(ours: &Path, on: &[String], rounds: usize) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The presets with a mix that a file system can perform: only btrfs and xfs can clone files.
+fn performed_on(kind: &str) -> Vec<&'static str> {
+    let clones = matches!(kind, "btrfs" | "xfs");
+    let is_performed = |preset: &Preset| {
+        let mix = preset.workload.mix();
+        mix.is_some_and(|mix| clones || mix.weights.get(Action::Clone) == 0)
+    };
+    let presets = presets::all().into_iter().filter(is_performed);
+    presets.map(|preset| preset.name).collect()
 }
 
 fn once(ours: &Path, preset: &str, at: &Path) -> Result<RunSample> {

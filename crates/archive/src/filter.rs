@@ -39,13 +39,19 @@ impl Filter {
         add("begun_unix_ns >= ?", moment(self.since_unix_ns));
         add("begun_unix_ns < ?", moment(self.until_unix_ns));
         add("host = ?", word(&self.host));
-        add("preset = ?", word(&self.preset));
         add("fingerprint = ?", word(&self.fingerprint));
         for tag in &self.tags {
             let tagged = "number IN (SELECT run FROM tag WHERE word = ?)";
             add(tagged, Some(text(tag)));
         }
         add("verdict = ?", self.verdict.map(|level| text(level.name())));
+        if let Some(name) = &self.preset {
+            // Without a version, the name selects the runs of all versions of the preset.
+            parts.push(
+                "(preset = ? OR preset GLOB ? || '-[0-9]' OR preset GLOB ? || '-[0-9][0-9]')",
+            );
+            values.extend([text(name), text(name), text(name)]);
+        }
         if let Some(name) = &self.file_system {
             // The column contains the names of all file systems of a run, joined by `+`. Most runs
             // have only one. An index on the column would return rows in random order. If a third

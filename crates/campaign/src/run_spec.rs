@@ -13,8 +13,7 @@ use document::sanitize;
 
 use record::Record;
 use spec::{Asked, ConfigError, Invocation, Options, RunSpec, SizesOption, TargetOption};
-use system::{Host, Sources};
-use workload::presets::{self, Machine, Preset};
+use workload::presets::{self, Preset};
 
 pub use config::{no_text, parse_config, text_of, to_config};
 pub use specified::Specified;
@@ -49,10 +48,9 @@ pub struct RunRequest {
 /// # Errors
 /// Returns the problem, the option or file that contains it, and what would be correct.
 pub fn specify(request: &RunRequest, user: User) -> Result<Specified, Error> {
-    let machine = machine();
     let Some(run) = &request.like else {
         let file = request.config.as_deref().map(config::read).transpose()?;
-        let mut specified = specify_over(request, file.unwrap_or_default(), None, &machine)?;
+        let mut specified = specify_over(request, file.unwrap_or_default(), None)?;
         let config = request.config.as_deref();
         specified
             .inputs
@@ -61,7 +59,7 @@ pub fn specify(request: &RunRequest, user: User) -> Result<Specified, Error> {
     };
     let earlier = record_source::find(run, request.like_in.as_deref(), user)?;
     let options = record::options_again(&earlier.spec);
-    let mut specified = specify_over(request, options, Some(&earlier), &machine)?;
+    let mut specified = specify_over(request, options, Some(&earlier))?;
     specified
         .notes
         .extend(like::differs(&earlier, &specified.spec));
@@ -71,15 +69,15 @@ pub fn specify(request: &RunRequest, user: User) -> Result<Specified, Error> {
     Ok(specified)
 }
 
-/// Resolves a request for the given host. Returns `None` if the result depends on a file, an
-/// earlier run, or the size of a working set.
-pub fn specify_on(request: &RunRequest, host: &Host) -> Option<Result<RunSpec, Error>> {
+/// Resolves a request whose result is the same on every host. Returns `None` if the result depends
+/// on a file, an earlier run, or the size of a working set.
+pub fn specify_anywhere(request: &RunRequest) -> Option<Result<RunSpec, Error>> {
     let options = &request.options;
     let is_of_others = request.like.is_some() || request.config.is_some();
     if is_of_others || options.working_set.is_some() || !histograms(options).is_empty() {
         return None;
     }
-    let specified = specify_over(request, Options::default(), None, &machine_of(host));
+    let specified = specify_over(request, Options::default(), None);
     Some(specified.map(|specified| specified.spec))
 }
 
@@ -88,12 +86,9 @@ fn specify_over(
     request: &RunRequest,
     file: Options,
     earlier: Option<&Record>,
-    machine: &Machine,
 ) -> Result<Specified, Error> {
     let preset = request.preset.as_deref();
-    let preset = preset
-        .map(|name| preset_called(name, machine))
-        .transpose()?;
+    let preset = preset.map(preset_called).transpose()?;
     let said = Options {
         target: request.locations.clone().map_err(Error::refused)?,
         ..request.options.clone()
@@ -169,15 +164,21 @@ impl From<String> for Wrong {
     }
 }
 
-fn preset_called(name: &str, machine: &Machine) -> Result<Preset, Error> {
-    presets::find(name, machine).ok_or_else(|| {
-        let all = presets::all(machine);
+fn preset_called(name: &str) -> Result<Preset, Error> {
+    preset(name)
+        .map_err(|why| Error::refused(format_args!("invalid value '{name}' for --preset: {why}")))
+}
+
+/// Returns the preset with this name, with or without a version.
+///
+/// # Errors
+/// Returns that no preset has the name, and the most similar name.
+pub fn preset(name: &str) -> Result<Preset, String> {
+    presets::find(name).ok_or_else(|| {
+        let all = presets::all();
         let known = similar(name, all.iter().map(|preset| preset.name));
         let hint = known.map_or_else(String::new, |known| format!("did you mean '{known}'? "));
-        Error::refused(format_args!(
-            "invalid value '{name}' for --preset: no preset has this name ({hint}'postmark \
-             presets' lists them)"
-        ))
+        format!("no preset has this name ({hint}'postmark presets' lists them)")
     })
 }
 
@@ -208,24 +209,4 @@ fn histograms(options: &Options) -> Vec<Input> {
         _ => None,
     };
     sizes.into_iter().filter_map(file).collect()
-}
-
-/// Describes this machine, for which presets are sized. Values that are not available are replaced
-/// by small default values.
-pub fn machine() -> Machine {
-    machine_of(&Host::read(&Sources::default()))
-}
-
-fn machine_of(host: &Host) -> Machine {
-    let usable = host.processors.usable.known().copied();
-    Machine {
-        memory_bytes: host
-            .cache_limit_bytes()
-            .known()
-            .copied()
-            .unwrap_or(Machine::SMALL.memory_bytes),
-        processors: usable
-            .and_then(|usable| u32::try_from(usable).ok())
-            .unwrap_or(Machine::SMALL.processors),
-    }
 }

@@ -172,7 +172,9 @@ pub enum Command {
     /// A study runs every combination in each block, and reports ratios with confidence intervals.
     Study(StudyArguments),
     /// List the presets: workloads with a name, and their sources.
-    Presets,
+    ///
+    /// With a name, show all values of this preset, and the source of each.
+    Presets(PresetsArguments),
     /// List the I/O engines: targets, depth, operations, durability.
     Engines(EnginesArguments),
     /// List archived runs.
@@ -227,6 +229,12 @@ pub enum Command {
     Man(ManArguments),
     /// Show examples for a task, or the help of a command.
     Help(HelpArguments),
+}
+
+#[derive(Debug, Args)]
+pub struct PresetsArguments {
+    /// Show this preset, like mail or mail-1.
+    pub name: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -226,7 +226,7 @@ fn perform_command(command: Command, words: Vec<String>, side: &Side) -> Result<
         Command::Run(arguments) => run::run(arguments, words, side),
         Command::Plan(arguments) => plan::plan(arguments),
         Command::Study(arguments) => study::study(arguments, words, side),
-        Command::Presets => presets::list(),
+        Command::Presets(arguments) => presets::show(&arguments),
         Command::Engines(said) => engines::list(said.format),
         Command::List(arguments) => archive::list(&arguments),
         Command::Show(arguments) => archive::show(&arguments),

@@ -144,11 +144,11 @@ pub fn differences(workload: &Workload) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use workload::presets::{self, Machine};
+    use workload::presets;
 
     #[test]
     fn published_presets_equal_the_defaults_except_for_the_shape() {
-        for preset in presets::all(&Machine::SMALL) {
+        for preset in presets::all() {
             let Some((shape, edition)) = ConfigurationShape::of(&preset.workload) else {
                 assert_eq!(differences(&preset.workload), ["a mix of operations"]);
                 continue;

@@ -13,7 +13,7 @@ use document::sanitize::{is_harmful, sanitize};
 use record::{Record, Tool, workload_in_words};
 use serde::{Deserialize, Serialize};
 use verdict::{Level, Summary};
-use workload::presets::{self, Machine};
+use workload::presets;
 use workload::{Fingerprint, Workload};
 
 use crate::number::KILOBYTE_BYTES;
@@ -277,8 +277,7 @@ fn is_fingerprint(text: &str) -> bool {
 
 /// Returns the name of the classic preset with this workload, or the options that create it.
 fn configuration(workload: &Workload) -> String {
-    // Presets of classic work do not depend on the machine.
-    let mut presets = presets::all(&Machine::SMALL).into_iter();
+    let mut presets = presets::all().into_iter();
     let preset =
         presets.find(|preset| preset.workload.classic().is_some() && preset.workload == *workload);
     preset.map_or_else(

@@ -8,7 +8,7 @@
 use document::units::counted;
 use record::{Edition, Fact, workload_in_words};
 use serde::Serialize;
-use workload::presets::{self, Machine};
+use workload::presets;
 use workload::{Workload, fingerprint};
 
 use crate::editions::{Plans, converted, in_short, made_by, meant};
@@ -157,9 +157,8 @@ pub fn groups(library: &Library, submissions: &[Numbered]) -> Vec<Group> {
 /// else the submitted one. For classic work, only the numbers of the configuration are used. All
 /// other parameters have the original PostMark's defaults.
 fn promised(submission: &Submission) -> Workload {
-    let preset =
-        presets::find(&submission.configuration, &Machine::SMALL).map(|preset| preset.workload);
-    // Presets of mixes depend on the machine, so their names do not determine a workload.
+    let preset = presets::find(&submission.configuration).map(|preset| preset.workload);
+    // Submissions are about classic work.
     let named = preset.filter(|workload| workload.classic().is_some());
     let workload = named.as_ref().unwrap_or(&submission.workload);
     match ConfigurationShape::of(workload) {

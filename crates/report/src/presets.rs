@@ -1,52 +1,89 @@
-//! The presets and their sources.
+//! The presets, and the sources of their numbers.
 
 use document::Document;
 use document::units::counted;
+use workload::Workers;
 use workload::presets::Preset;
-use workload::{Work, Workers};
 
-/// The list of presets, as resolved on this machine.
-pub fn document(presets: &[Preset]) -> Document {
+/// The list of presets, grouped by application.
+pub fn list(presets: &[Preset]) -> Document {
     let mut document = Document::default();
     document.line("Presets, for postmark run --preset NAME:");
     document.below(
-        "Presets with 'on this machine' have as many files and workers as its memory and \
-         processors call for. On another machine the same name is another workload, and results \
-         do not compare. To run the same work elsewhere: postmark plan --preset NAME --format \
-         toml > FILE, then postmark run --config FILE.",
+        "A preset is the same workload on every machine: files, sizes, workers and operations \
+         never change. mail is the newest version of mail; mail-1 is version 1. --scale 4 makes \
+         the pool four times as large. postmark presets NAME shows each value of a preset with \
+         its source.",
     );
+    let mut group = "";
     for preset in presets {
-        let workload = &preset.workload;
+        if preset.group != group {
+            group = preset.group;
+            document.heading(group);
+        }
         document.gap();
-        document.head(preset.name);
-        document.below(preset.what);
-        if let Work::Classic(classic) = &workload.work {
-            let edition = classic.edition;
-            document.below(format!("edition {edition}; from {}", preset.source));
+        document.head(preset.full_name());
+        if preset.version.is_none() {
+            document.below(preset.what);
+            document.below(format!("from {}", preset.source));
             continue;
         }
-        let files = workload.files();
-        let workers = match workload.workers {
-            Workers::Private { workers } => {
-                let workers = several(workers, "worker");
-                format!("{workers}, each with {files} files")
-            }
-            Workers::Shared {
-                writers, readers, ..
-            } => {
-                let (writers, readers) = (several(writers, "writer"), several(readers, "reader"));
-                format!("{files} files, {writers} and {readers}")
-            }
-        };
-        let how = &preset.how;
-        let durability = how.durability.map_or(String::new(), |of| format!(", {of}"));
-        let time = how
-            .run_for_s
-            .map_or(String::new(), |of| format!(", {of} s"));
-        document.below(format!("on this machine: {workers}{durability}{time}"));
-        document.below(format!("from {}", preset.source));
+        document.below(format!("for {}", preset.application));
+        document.below(preset.what);
+        document.below(format!("does not predict {}", preset.not_predicted));
+        document.below(format!("{}; from {}", amount(preset), preset.source));
     }
     document
+}
+
+/// One preset, with all values and their sources.
+pub fn one(preset: &Preset) -> Document {
+    let mut document = Document::default();
+    document.head(preset.full_name());
+    document.sentence("For", preset.application);
+    document.sentence("Work", preset.what);
+    document.sentence(
+        "Limits",
+        format!("does not predict {}", preset.not_predicted),
+    );
+    document.pair(0, "Amount", amount(preset));
+    if preset.values.is_empty() {
+        document.sentence("Source", preset.source);
+    }
+    for values in preset.values {
+        document.gap();
+        let own = if values.source.is_own {
+            "our own choice: "
+        } else {
+            ""
+        };
+        document.line(format!("From {own}{}", values.source.text));
+        for (option, value) in values.values {
+            let parts: Vec<&str> = value.split(',').collect();
+            document.list("", &format!("{option} "), &parts);
+        }
+    }
+    document
+}
+
+/// Workers, files and time of a preset.
+fn amount(preset: &Preset) -> String {
+    let files = counted(preset.workload.files(), "file");
+    let workers = match preset.workload.workers {
+        Workers::ONE => format!("1 worker, {files}"),
+        Workers::Private { workers } => {
+            format!("{}, each with {files}", counted(workers.into(), "worker"))
+        }
+        Workers::Shared {
+            writers, readers, ..
+        } => {
+            let (writers, readers) = (several(writers, "writer"), several(readers, "reader"));
+            format!("{files}, {writers} and {readers}")
+        }
+    };
+    let time = preset.how.run_for_s;
+    let time = time.map_or(String::new(), |time| format!(", {time} s"));
+    workers + &time
 }
 
 fn several(count: u32, what: &str) -> String {

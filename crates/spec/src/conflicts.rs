@@ -93,6 +93,12 @@ pub(crate) const SOURCE: &[Conflict] = &[
         "{working-set} and {files} cannot be combined: both set the number of files",
     ),
     Conflict(
+        &["scale"],
+        |options, _| options.files.is_some() || options.working_set.is_some(),
+        "{scale} multiplies the files of a preset, and cannot be combined with --files or \
+         --working-set: they set the number of files",
+    ),
+    Conflict(
         &["writers", "readers"],
         |options, _| options.workers.is_some(),
         "{workers} and {*} cannot be combined: --workers have private pools, --writers and \

@@ -7,9 +7,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::Weights;
 use workload::fingerprint::GENERATORS_VERSION;
-use workload::mix::Think;
-
-use crate::values::ThinkOption;
 
 /// An effect of the options that the user may not expect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -19,13 +16,6 @@ pub enum Note {
     PairsBecameMix {
         /// Weights of the resulting mix.
         weights: Weights,
-    },
-    /// Transactions are issued at an offered rate, so the think time of the preset is ignored.
-    ThinkGivesWay {
-        /// Think time of the preset, which is ignored.
-        think: Think,
-        /// Offered rate, in transactions/s; null for a load sweep.
-        per_second: Option<f64>,
     },
     /// The workload differs from that of the earlier run that the option `--like` names.
     OtherWork {
@@ -68,17 +58,6 @@ impl fmt::Display for Note {
                 "The pool is shared, so the workload is the mix {weights}. Each transaction is \
                  one operation."
             ),
-            Self::ThinkGivesWay { think, per_second } => {
-                write!(
-                    f,
-                    "The preset's think time ({}) is ignored because of ",
-                    ThinkOption(*think)
-                )?;
-                match per_second {
-                    Some(rate) => write!(f, "--rate {rate}."),
-                    None => f.write_str("--sweep."),
-                }
-            }
             Self::OtherWork { generators } => {
                 f.write_str(
                     "The workload differs from that of the repeated run (the fingerprints differ)",

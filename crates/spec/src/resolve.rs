@@ -113,14 +113,14 @@ fn unsized_spec(
     };
     draft.set_options()?;
     let weights = locations.iter().map(|location| location.weight).collect();
-    work::finish(&mut draft, weights, notes)?;
+    work::finish(&mut draft, weights)?;
     let mut spec = draft.spec;
     spec.workload.validate()?;
     // A preset whose workload was changed by options is not named in the spec.
     let is_preset = |preset: &&Preset| preset.is_of(&spec.workload);
     let preset = asked.preset.filter(is_preset);
     spec.preset = match preset {
-        Some(preset) => Some(preset.name.to_owned()),
+        Some(preset) => Some(preset.full_name()),
         None => asked.earlier_preset.clone(),
     };
     if !spec.engine.makes_files() {

@@ -32,8 +32,9 @@ pub struct RunSpec {
     /// The command line as given, such as `postmark run --for 1m`: the program's name and the
     /// arguments.
     pub command_line: Vec<String>,
-    /// The preset that defines the workload. Options may have changed its size and length. Null
-    /// without a preset, or if options changed the operations of the preset.
+    /// The preset that defines the workload, with its version, such as `mail-1`. Options may have
+    /// changed its size, workers and length. Null without a preset, or if options changed the
+    /// operations of the preset.
     pub preset: Option<String>,
     /// The complete, resolved workload. It includes the workers of all ranks.
     pub workload: Workload,

@@ -96,6 +96,12 @@ macro_rules! option_table {
     files: Count =>
         |s| Some(Count(s.workload.files())),
         |d, Count(n)| d.spec.workload = d.spec.workload.with_files(n);
+    /// Multiply the files of the preset by this number.
+    ///
+    /// Presets are the same on every machine. This makes their pool larger; the directories and
+    /// all other values remain.
+    #[arg(value_name = "N")]
+    scale: Count => |_| None, work::set_scale;
     /// Choose --files by size, like 100GiB or 4x (caches).
     ///
     /// The pool has this total size: bytes, or a multiple of the page cache. A short calibration on

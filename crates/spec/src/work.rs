@@ -5,7 +5,6 @@ mod mix;
 pub(crate) mod workers;
 
 use workload::contents::{ContentKind, ContentSpec};
-use workload::mix::Think;
 use workload::sizes::{SIZE_MAX_BYTES, Sizes};
 use workload::{Bias, Classic, Mix, Work, WorkerSeeds, Workers, Workload};
 
@@ -79,11 +78,7 @@ fn mix_of_pairs(
 }
 
 /// Sets the weights of the locations, and all values of the workload that are derived from options.
-pub(crate) fn finish(
-    draft: &mut Draft<'_>,
-    location_weights: Vec<u32>,
-    notes: &mut Vec<Note>,
-) -> Result<(), ConfigError> {
+pub(crate) fn finish(draft: &mut Draft<'_>, location_weights: Vec<u32>) -> Result<(), ConfigError> {
     let options = draft.options;
     let workload = &mut draft.spec.workload;
     match &mut workload.work {
@@ -97,21 +92,6 @@ pub(crate) fn finish(
         Work::Mix(mix) => {
             mix.location_weights = location_weights;
             mix::finish(options, mix)?;
-            let per_second = options.rate.map(|rate| rate.0);
-            let climbs_rates = options
-                .sweep
-                .as_ref()
-                .is_some_and(|sweep| !sweep.0.is_of_counts());
-            let has_due_times = climbs_rates || per_second.is_some();
-            if has_due_times && mix.think != Think::None {
-                // A think time given as an option contradicts due times, and is refused elsewhere.
-                // Here the think time comes from a preset, and is ignored with a note.
-                notes.push(Note::ThinkGivesWay {
-                    think: mix.think,
-                    per_second: per_second.filter(|_| options.sweep.is_none()),
-                });
-                mix.think = Think::None;
-            }
         }
     }
     Ok(())
@@ -174,6 +154,20 @@ pub(crate) fn set_align(draft: &mut Draft<'_>, Bytes(align): Bytes) -> Result<()
         ));
     }
     draft.mix(|mix| mix.align_bytes = align);
+    Ok(())
+}
+
+/// Multiplies the files of each pool.
+pub(crate) fn set_scale(draft: &mut Draft<'_>, Count(scale): Count) -> Result<(), ConfigError> {
+    let files = draft.spec.workload.files().checked_mul(scale);
+    let files = files.filter(|_| scale > 0).ok_or_else(|| {
+        ConfigError::invalid(
+            scale,
+            "--scale",
+            "expected a factor of the preset's files, like 4",
+        )
+    })?;
+    draft.spec.workload = draft.spec.workload.with_files(files);
     Ok(())
 }
 

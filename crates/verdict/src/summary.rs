@@ -42,7 +42,7 @@ pub use self::phase::{
 pub use self::pool::PoolSummary;
 pub use self::ranks::{HostShare, RankShare, RanksSummary, SharesSpread, SlowestRank};
 pub use self::rate::Rate;
-pub use self::reads::{Behind, ReadsServed, Surprise};
+pub use self::reads::{Behind, ReadsServed, Surprise, WARM_MAX};
 pub use self::shares::{Share, shares, transactions_meant};
 pub use self::tier::{DurabilitySummary, DurabilityTier};
 pub use self::totals::{OperationTotal, TransactionsSummary};

@@ -1,89 +1,120 @@
-//! Presets: named workloads, each with a description and the source of its figures.
+//! Presets: named workloads, each with a description and the sources of its numbers.
 //!
-//! Classic presets use published configurations. The mixes represent current applications. The
-//! transactions of a mix end after [`RUN_FOR_S`] seconds. Its numbers of files and workers depend
-//! on the machine. The pools of mixes fit into the page cache and are created within seconds on a
-//! solid-state disk. To measure performance beyond the page cache, use a larger pool (`--files`) or
-//! a cold cache.
+//! Classic presets use published configurations. The others represent current applications. Each of
+//! them is a fixed workload with a version: its numbers are the same on every machine and never
+//! change. A workload with other numbers gets the next version. The transactions end after
+//! [`RUN_FOR_S`] seconds.
 
+mod ai;
 mod classic;
-mod mixes;
+mod mdtest;
 mod preset;
+mod row;
+mod servers;
+mod sources;
+mod trees;
 
-pub use self::preset::{Machine, Manner, Preset, RUN_FOR_S};
+pub use self::preset::{Manner, Preset, RUN_FOR_S, Source, Values};
+use self::row::Row;
 
-/// Returns all presets, sized for a machine: first those of the original PostMark, then the mixes.
-pub fn all(machine: &Machine) -> Vec<Preset> {
-    let mut presets = classic::all();
-    presets.extend(mixes::all(machine));
+/// The presets of current applications, in the order of lists.
+const ROWS: [&[Row]; 4] = [servers::ROWS, trees::ROWS, ai::ROWS, mdtest::ROWS];
+
+/// Returns all presets, grouped by application: first those of current applications, then those of
+/// the original PostMark.
+pub fn all() -> Vec<Preset> {
+    let mut presets: Vec<Preset> = ROWS.concat().iter().map(Row::preset).collect();
+    presets.extend(classic::all());
     presets
 }
 
-pub fn find(name: &str, machine: &Machine) -> Option<Preset> {
-    all(machine).into_iter().find(|preset| preset.name == name)
+/// Returns the preset with a name like `mail-1`, or the newest version of the preset with a name
+/// like `mail`.
+pub fn find(name: &str) -> Option<Preset> {
+    let is_called = |preset: &Preset| preset.name == name || preset.full_name() == name;
+    all()
+        .into_iter()
+        .filter(is_called)
+        .max_by_key(|preset| preset.version)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const MACHINES: [Machine; 4] = [
-        Machine::SMALL,
-        Machine {
-            memory_bytes: 0,
-            processors: 0,
-        },
-        Machine {
-            memory_bytes: 24 << 30,
-            processors: 2,
-        },
-        Machine {
-            memory_bytes: u64::MAX,
-            processors: u32::MAX,
-        },
-    ];
-
     #[test]
-    fn presets_are_valid_on_every_machine_and_have_unique_names() {
-        for machine in &MACHINES {
-            let presets = all(machine);
-            for preset in &presets {
-                assert_eq!(
-                    preset.workload.validate(),
-                    Ok(()),
-                    "{} {machine:?}",
-                    preset.name
-                );
-                let namesakes = presets
-                    .iter()
-                    .filter(|other| other.name == preset.name)
-                    .count();
-                assert_eq!(namesakes, 1, "{}", preset.name);
-                for line in [preset.what, preset.source] {
-                    assert!(!line.is_empty() && !line.contains('\n'), "{}", preset.name);
-                }
+    fn presets_are_valid_and_have_unique_names() {
+        let presets = all();
+        for preset in &presets {
+            let name = preset.full_name();
+            assert_eq!(preset.workload.validate(), Ok(()), "{name}");
+            let is_namesake = |other: &&Preset| other.full_name() == name || other.name == name;
+            assert_eq!(presets.iter().filter(is_namesake).count(), 1, "{name}");
+            for line in [
+                preset.application,
+                preset.what,
+                preset.not_predicted,
+                preset.source,
+            ] {
+                assert!(!line.is_empty() && !line.contains('\n'), "{name}");
             }
         }
     }
 
     #[test]
-    fn pools_of_mixes_grow_with_memory_up_to_a_limit() {
-        let bytes = |preset: &Preset| {
-            let mean = preset.workload.mix().map_or(0.0, |mix| mix.sizes.mean());
-            (mean * preset.workload.files() as f64 * f64::from(preset.workload.streams())) as u64
+    fn a_name_without_version_is_the_newest_version() {
+        assert_eq!(find("mail").unwrap().full_name(), "mail-1");
+        assert_eq!(find("mail-1").unwrap().full_name(), "mail-1");
+        assert_eq!(find("default").unwrap().full_name(), "default");
+        for unknown in ["mail-0", "mail-2", "Mail", ""] {
+            assert!(find(unknown).is_none(), "{unknown}");
+        }
+    }
+
+    #[test]
+    fn at_most_one_number_in_ten_is_our_own_choice() {
+        let is_number = |value: &&(&str, &str)| value.1.contains(|c: char| c.is_ascii_digit());
+        let count = |is_counted: fn(&Source) -> bool| -> usize {
+            let presets = all();
+            let values = presets.iter().flat_map(|preset| preset.values);
+            let counted = values.filter(|values| is_counted(values.source));
+            counted
+                .map(|values| values.values.iter().filter(is_number).count())
+                .sum()
         };
-        for (small, large) in mixes::all(&MACHINES[1])
-            .iter()
-            .zip(mixes::all(&MACHINES[3]))
-        {
-            assert!(bytes(small) < bytes(&large), "{}", small.name);
-            assert!(bytes(small) < 160 << 20, "{}: {}", small.name, bytes(small));
-            assert!(
-                bytes(&large) < 1100 << 20,
-                "{}: {}",
-                small.name,
-                bytes(&large)
+        let (own, numbers) = (count(|source| source.is_own), count(|_| true));
+        assert!(numbers > 200 && own * 10 <= numbers, "{own} of {numbers}");
+    }
+
+    #[test]
+    fn every_value_has_a_source_and_occurs_once() {
+        for preset in all() {
+            assert_eq!(
+                preset.values.is_empty(),
+                preset.version.is_none(),
+                "{}",
+                preset.name
             );
+            let mut names: Vec<&str> = Vec::new();
+            for values in preset.values {
+                assert!(!values.source.text.is_empty(), "{}", preset.name);
+                names.extend(values.values.iter().map(|(name, _)| *name));
+            }
+            let all = names.len();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), all, "{}", preset.name);
+        }
+    }
+
+    #[test]
+    fn pools_are_created_within_seconds_on_a_solid_state_disk() {
+        for preset in all().iter().filter(|preset| preset.version.is_some()) {
+            let mean = preset.workload.mix().map_or(0.0, |mix| mix.sizes.mean());
+            let files = preset.workload.files() * u64::from(preset.workload.streams());
+            assert!(files <= 100_000, "{}: {files}", preset.name);
+            let bytes = mean * files as f64;
+            assert!(bytes < 1.2e9, "{}: {bytes}", preset.name);
         }
     }
 }

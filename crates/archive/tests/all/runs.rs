@@ -99,7 +99,7 @@ fn ten(archive: &mut Archive) {
     for number in 1..=10 {
         let mut record = run(number);
         record.host.hostname = if number % 2 == 0 { "even" } else { "odd" }.to_owned();
-        record.spec.preset = (number % 3 == 0).then(|| "mail".to_owned());
+        record.spec.preset = (number % 3 == 0).then(|| "mail-1".to_owned());
         on(&mut record, if number < 4 { "xfs" } else { "ext4" });
         if number == 5 {
             record.actual.outcome = Outcome::Interrupted { signal: 2 };

@@ -12,10 +12,8 @@ use spec::{Invocation, Options, TargetOption};
 pub struct WorkArguments {
     /// Start from a preset; 'postmark presets' lists them.
     ///
-    /// Other options override its values. Files and workers of mail, varmail, news, web-cache,
-    /// build-tree and ai-samples depend on this machine's memory and processors: on another machine
-    /// the same name is another workload. 'postmark plan --format toml' writes the complete
-    /// workload for 'run --config' elsewhere.
+    /// A preset is the same workload on every machine. A name like mail is its newest version;
+    /// mail-1 is version 1. Other options override its values; --scale multiplies its files.
     #[arg(long, value_name = "NAME")]
     pub preset: Option<String>,
     /// Read options from a configuration file in TOML.

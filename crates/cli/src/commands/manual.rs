@@ -20,7 +20,6 @@ use workload::presets;
 use crate::args::{self, CompletionsArguments, ManArguments, Shell, Topic};
 use crate::ui::output::{Outputs, unwritable};
 use crate::ui::problem::{Problem, print, refuse, tell};
-use campaign::run_spec::machine;
 
 /// Time limit for writing a page, because its file system may hang.
 const WRITTEN_WITHIN: Duration = Duration::from_secs(60);
@@ -37,9 +36,7 @@ pub fn completions(arguments: &CompletionsArguments) -> Result<u8, Problem> {
         // Only completions list the preset names. If clap checked preset names elsewhere, its error
         // would replace the message that suggests the most similar preset.
         command = command.mut_subcommand(name, |command| {
-            let names = presets::all(&machine())
-                .into_iter()
-                .map(|preset| preset.name);
+            let names = presets::all().into_iter().map(|preset| preset.name);
             command.mut_arg("preset", |preset| {
                 preset.value_parser(PossibleValuesParser::new(names))
             })

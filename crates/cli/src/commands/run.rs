@@ -113,6 +113,6 @@ pub fn resolve(record: &Record) -> Option<Result<RunSpec, String>> {
         return None;
     }
     arguments.work.invocation = arguments.invocation(words.clone());
-    let specified = run_spec::specify_on(&arguments.work.request(), &record.host)?;
+    let specified = run_spec::specify_anywhere(&arguments.work.request())?;
     Some(specified.map_err(|error| error.to_string()))
 }

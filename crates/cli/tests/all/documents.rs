@@ -9,7 +9,7 @@ use std::process::Command;
 use crate::{layout, original};
 
 /// Replacements in a documented command, so that its run is short.
-const SCALED: [(&str, &str); 11] = [
+const SCALED: [(&str, &str); 12] = [
     // Short runs in memory get the verdict INVALID, so with --strict they would fail.
     (" --strict", ""),
     ("cargo run --release -- run", "postmark run"),
@@ -26,6 +26,7 @@ const SCALED: [(&str, &str); 11] = [
     (" --files 10k", " --files 100"),
     (" --transactions 100k", " --transactions 300"),
     (" --working-set 4x", " --files 100"),
+    (" --scale 4", " --files 100"),
     ("set number 20000", "set number 100"),
     ("set transactions 100000", "set transactions 300"),
     (

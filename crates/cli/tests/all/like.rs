@@ -65,7 +65,7 @@ fn recorded(specified: &Specified) -> Record {
 }
 
 /// Options for a variety of workloads and run settings.
-const KINDS: [&str; 24] = [
+const KINDS: [&str; 25] = [
     "",
     "--compat 1.0 --files 700 --transactions 900 --size 10..5000 --seed 7 --bias-read -1 \
      --bias-create 9 --dirs 12",
@@ -73,6 +73,7 @@ const KINDS: [&str; 24] = [
     "--workers 3 --worker-seeds same --contents compressible:2.5 --pin --durability batch:100",
     "--writers 2 --readers 3 --bias-read 9 --bias-create -1 --size 100..200 --dirs 5",
     "--preset mail --files 100 --transactions 100",
+    "--preset varmail --scale 3 --transactions 100",
     "--preset web-cache --files 100 --transactions 100 --rate 5000",
     "--preset ai-samples --files 20 --transactions 20",
     "--mix read=5,append=2,create=1,delete=1 --size lognormal:median=8KiB,sigma=1.2,max=1MiB \

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use record::Fact;
 use study::{Design, PaperLayout, StudyCell};
-use workload::presets::{self, Machine};
+use workload::presets;
 
 use super::blocks::{BlockValues, count};
 use super::figures::figures_of;
@@ -189,6 +189,6 @@ fn why_missing(results: &LayoutResults, work: usize, system: usize) -> String {
 }
 
 fn shape_of_preset(name: &str) -> Option<ConfigurationShape> {
-    let preset = presets::find(name, &Machine::SMALL)?;
+    let preset = presets::find(name)?;
     ConfigurationShape::of(&preset.workload).map(|(shape, _)| shape)
 }

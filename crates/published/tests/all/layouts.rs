@@ -12,7 +12,7 @@ use study::{Design, PaperLayout, StudyComparisons};
 use testkit::Shows;
 use verdict::Summary;
 use workload::Edition;
-use workload::presets::{self, Machine};
+use workload::presets;
 
 const RUN: &str = include_str!("../../../report/tests/golden/run.json");
 const WITH: LayoutView = LayoutView {
@@ -38,7 +38,7 @@ fn runs(design: &Design, blocks: u32, rates: &[(&str, f64)]) -> Vec<PaperRun> {
             };
             let noise = 1.0 + f64::from((block * 7 + number as u32 * 3) % 5) / 100.0;
             let preset = design.workloads[cell.workload].preset.as_deref().unwrap();
-            let workload = presets::find(preset, &Machine::SMALL).unwrap().workload;
+            let workload = presets::find(preset).unwrap().workload;
             let (shape, edition) = ConfigurationShape::of(&workload).unwrap();
             // Twice the number of files reduces the rate to three quarters.
             let rate = rate * noise * 0.75_f64.powf((shape.files as f64 / 1_000.0).log2());

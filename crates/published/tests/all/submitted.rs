@@ -9,7 +9,7 @@ use published::{Beside, Library, Submission, submission_tables, submissions};
 use record::{ArrivalProcess, Outcome, Record, SteadyAsked, SteadyRule, Stop, Workload};
 use testkit::{Assert, Shows, kept, runs::at_rate, table};
 use verdict::{Level, Summary};
-use workload::presets::{self, Machine};
+use workload::presets;
 use workload::{Action, Classic, Edition, Mix, Weights, Workers, fingerprint};
 
 fn beside_run(library: &Library, record: &Record) -> Beside {
@@ -28,7 +28,7 @@ fn of(workload: Workload) -> Record {
 }
 
 fn preset(name: &str) -> Workload {
-    presets::find(name, &Machine::SMALL).unwrap().workload
+    presets::find(name).unwrap().workload
 }
 
 /// Returns a record with the original PostMark's default configuration.

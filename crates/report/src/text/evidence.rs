@@ -6,7 +6,8 @@ use document::{Cell, Column, Document, Number, Table};
 use record::{Fact, MessageCounter, Residency, ResidencySample, ServerCounts};
 use verdict::Summary;
 use verdict::summary::{
-    Behind, DurabilitySummary, DurabilityTier, EvidenceSummary, MessagesSent, ReadsServed, Surprise,
+    Behind, DurabilitySummary, DurabilityTier, EvidenceSummary, MessagesSent, ReadsServed,
+    Surprise, WARM_MAX,
 };
 
 pub(crate) fn render(document: &mut Document, summary: &Summary) {
@@ -26,6 +27,9 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
         phases.iter().map(|(name, of)| (*name, &of.messages[..])),
     );
     servers(document, &phases);
+    if tests_cache(summary) {
+        document.note("the pool fits in memory, so this run tests the page cache");
+    }
     document.note(acknowledged(&summary.durability));
     if let Some(why) = summary.durability.tier.why() {
         document.note(format!("acknowledged: not available ({why})"));
@@ -118,6 +122,15 @@ pub(crate) fn count(fact: &Fact<u64>) -> Cell {
 /// Page-cache hit rate, as a share of the bytes read; `None` if it is not available.
 pub(crate) fn cached(reads: &ReadsServed) -> Option<f64> {
     reads.fraction.map(|fetched| (1.0 - fetched).max(0.0))
+}
+
+/// Whether the size of the pool made the run a test of the page cache: the pool fits in memory, and
+/// the cache served nearly all bytes that the transactions read.
+pub(crate) fn tests_cache(summary: &Summary) -> bool {
+    let fraction = summary.pool.as_ref().and_then(|pool| pool.memory_fraction);
+    let cached = summary.reads.as_ref().and_then(cached);
+    fraction.is_some_and(|fraction| fraction <= 1.0)
+        && cached.is_some_and(|cached| cached >= 1.0 - WARM_MAX)
 }
 
 /// The durability level of acknowledged changes and the durability policy, in a few words.

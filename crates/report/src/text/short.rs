@@ -159,7 +159,14 @@ fn facts(document: &mut Document, record: &Record, summary: &Summary) {
     if let Some(reads) = summary.reads.as_ref().filter(|reads| reads.read_bytes > 0) {
         match (reads.served_bytes(), evidence::cached(reads)) {
             (Fact::Known(_), Some(cached)) => {
-                words.push(format!("reads: {} from page cache", percent(cached)))
+                let tests_cache = match evidence::tests_cache(summary) {
+                    true => " (the pool fits in memory: a test of the cache)",
+                    false => "",
+                };
+                words.push(format!(
+                    "reads: {} from page cache{tests_cache}",
+                    percent(cached)
+                ));
             }
             (Fact::Unavailable(why), _) => {
                 document.words(format!("reads from cache: not available ({why})"));

@@ -10,6 +10,7 @@ mod hostile;
 mod lists;
 mod pages;
 mod planned;
+mod presets;
 mod ranks;
 mod repeated;
 mod servers;

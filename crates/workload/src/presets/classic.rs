@@ -106,8 +106,13 @@ fn preset(row: &Row) -> Preset {
     };
     Preset {
         name,
+        version: None,
+        group: "Results of papers",
+        application: "a comparison with published results",
         what,
+        not_predicted: "servers of today: the files are those of 1997 to 2004",
         source,
+        values: &[],
         workload,
         how: Manner::default(),
     }

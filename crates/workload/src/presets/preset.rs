@@ -1,23 +1,6 @@
-//! The description, source and workload of a preset, and the machine that determines its size.
+//! The description, sources and workload of a preset.
 
 use crate::whole::{Work, Workload};
-
-/// The properties of a machine that determine the size of presets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Machine {
-    /// Memory that can cache contents of files, in bytes.
-    pub memory_bytes: u64,
-    /// The number of usable processors.
-    pub processors: u32,
-}
-
-impl Machine {
-    /// A small machine, which determines the size of presets if the actual machine is unknown.
-    pub const SMALL: Self = Self {
-        memory_bytes: 8 << 30,
-        processors: 4,
-    };
-}
 
 /// Options of a preset in addition to its workload, in the text form of the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,9 +12,71 @@ pub struct Manner {
     pub run_for_s: Option<u64>,
 }
 
+/// Where numbers of presets come from.
+#[derive(Debug)]
+pub struct Source {
+    /// The paper, program, trace or measurement, with its date.
+    pub text: &'static str,
+    /// Whether the numbers are our own choice.
+    pub is_own: bool,
+}
+
+impl Source {
+    pub(super) const fn of(text: &'static str) -> Self {
+        let is_own = false;
+        Self { text, is_own }
+    }
+
+    /// A choice that no source supports, with its reason.
+    pub(super) const fn own(text: &'static str) -> Self {
+        let is_own = true;
+        Self { text, is_own }
+    }
+}
+
+/// Values of a preset that have the same source.
+#[derive(Clone, Copy, Debug)]
+pub struct Values {
+    pub source: &'static Source,
+    /// Options of the command line with their values. `mix NAME` is the weight of an operation.
+    pub values: &'static [(&'static str, &'static str)],
+}
+
+/// A workload that users select by its name instead of by single options.
+#[derive(Clone, Debug)]
+pub struct Preset {
+    /// The name without version, such as `mail`.
+    pub name: &'static str,
+    /// The version of the workload; `None` for the presets of papers, which never get another one.
+    pub version: Option<u32>,
+    /// The heading below which lists contain the preset.
+    pub group: &'static str,
+    /// The application that the preset represents.
+    pub application: &'static str,
+    /// A one-line description of the work.
+    pub what: &'static str,
+    /// What results of the preset do not predict.
+    pub not_predicted: &'static str,
+    /// The main sources, in a few words.
+    pub source: &'static str,
+    /// All values with their sources; empty for the presets of papers, whose figures all come from
+    /// `source`.
+    pub values: &'static [Values],
+    pub workload: Workload,
+    pub how: Manner,
+}
+
 impl Preset {
+    /// The name with version, such as `mail-1`; records contain it.
+    pub fn full_name(&self) -> String {
+        match self.version {
+            Some(version) => format!("{}-{version}", self.name),
+            None => self.name.to_owned(),
+        }
+    }
+
     /// Returns whether the work and the contents of a workload equal those of this preset. Ignores
-    /// the workers, the number of files and transactions, the seed, the targets and the think time.
+    /// the workers, the number of files and transactions, the seed and the targets.
     pub fn is_of(&self, workload: &Workload) -> bool {
         let mut own = self.workload.work.clone();
         match (&mut own, &workload.work) {
@@ -44,9 +89,6 @@ impl Preset {
                 (own.files, own.transactions, own.seed) =
                     (other.files, other.transactions, other.seed);
                 own.location_weights.clone_from(&other.location_weights);
-                // In a run with a limited rate, arrivals replace the think time. So the think time
-                // is ignored.
-                own.think = other.think;
             }
             _ => return false,
         }
@@ -56,16 +98,3 @@ impl Preset {
 
 /// The default duration of a preset's measurement, in seconds.
 pub const RUN_FOR_S: u64 = 10;
-
-/// A workload that users select by its name instead of by single options.
-#[derive(Clone, Debug)]
-pub struct Preset {
-    pub name: &'static str,
-    /// A one-line description.
-    pub what: &'static str,
-    /// The source of the preset's figures.
-    pub source: &'static str,
-    /// The workload, sized for the machine.
-    pub workload: Workload,
-    pub how: Manner,
-}

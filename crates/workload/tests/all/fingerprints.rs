@@ -2,17 +2,10 @@
 //! different fingerprint is a defect, unless a new version of the generators is meant to make
 //! earlier results incomparable.
 
-use workload::presets::{self, Machine};
+use workload::presets;
 use workload::{Planner, Workload, fingerprint};
 
 const GOLDEN: &str = include_str!("../fingerprints.golden");
-
-/// The machine for presets whose size depends on the machine. This value must never change, because
-/// the stored fingerprints depend on it.
-const MACHINE: Machine = Machine {
-    memory_bytes: 8 << 30,
-    processors: 4,
-};
 
 /// The number of transactions of each worker that the stored hash includes, for presets that end by
 /// time.
@@ -21,7 +14,7 @@ const BEGINNING: u64 = 10_000;
 #[test]
 fn fingerprints_of_presets_are_unchanged() {
     let mut lines = String::new();
-    for preset in presets::all(&MACHINE) {
+    for preset in presets::all() {
         let fingerprint = fingerprint::fingerprint(&preset.workload).unwrap();
         let has_end = preset.workload.transactions() < Workload::ENDLESS;
         let planned = if has_end {
@@ -39,7 +32,9 @@ fn fingerprints_of_presets_are_unchanged() {
         }
         lines.push_str(&format!(
             "{} {} {}\n",
-            preset.name, fingerprint, plan.stream_hash
+            preset.full_name(),
+            fingerprint,
+            plan.stream_hash
         ));
     }
     assert_eq!(lines, GOLDEN);

@@ -1,6 +1,6 @@
 //! Checks that the streams reproduce published sessions and tables exactly.
 
-use workload::presets::{self, Machine};
+use workload::presets;
 use workload::{Action, Classic, Edition, End, Phase, Plan, Planner, Workload};
 
 fn plan(edition: Edition, files: u64, transactions: u64, subdirectories: u32) -> Plan {
@@ -77,7 +77,7 @@ fn read_to_written_ratios_of_published_tables_are_reproduced() {
 #[test]
 fn massive_presets_perform_the_same_work_in_each_process() {
     for (name, files) in [("veritas-massive-1", 2_000), ("veritas-massive-2", 20_000)] {
-        let massive = presets::find(name, &Machine::SMALL).unwrap().workload;
+        let massive = presets::find(name).unwrap().workload;
         let one = Workload::from(Classic {
             edition: Edition::V1_0,
             files,

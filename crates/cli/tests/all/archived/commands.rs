@@ -46,7 +46,7 @@ fn archived_run_is_listed_shown_exported_and_imported() {
     list.assert(list.lines().all(|line| line.chars().count() <= 80));
     let listed = json(&home.answer("list --format json"));
     assert_eq!(listed.as_array().unwrap().len(), 2);
-    assert_eq!(listed[1]["preset"], "mail");
+    assert_eq!(listed[1]["preset"], "mail-1");
     assert_eq!(listed[0]["state"], "complete");
     let csv = home.answer("list --format csv --preset mail");
     assert_eq!(csv.lines().count(), 2);
@@ -68,6 +68,9 @@ fn archived_run_is_listed_shown_exported_and_imported() {
         ("--until 1d", 0),
         ("--since 2001-08-27 --until 2100-01-01", 2),
         ("--preset mail", 1),
+        ("--preset mail-1", 1),
+        ("--preset mail-2", 0),
+        ("--preset ma", 0),
         ("--preset web-cache", 0),
         ("--host nobody", 0),
         ("--file-system tmpfs", if is_memory { 2 } else { 0 }),
@@ -90,7 +93,7 @@ fn archived_run_is_listed_shown_exported_and_imported() {
 
     assert_eq!(home.answer("show 1"), report);
     let second = Record::from_json(&home.answer("show last --format json")).unwrap();
-    assert_eq!(second.spec.preset.as_deref(), Some("mail"));
+    assert_eq!(second.spec.preset.as_deref(), Some("mail-1"));
     let identity = second.id.to_string();
     assert_eq!(
         home.answer(&format!("show {}", &identity[..12])),

@@ -389,7 +389,7 @@ fn repeated_record_is_read_from_the_named_archive() {
         files(&home.answer(&format!("{like} --archive other.db"))),
         (21, None)
     );
-    assert_eq!(files(&home.answer(like)), (40, Some("mail".to_owned())));
+    assert_eq!(files(&home.answer(like)), (40, Some("mail-1".to_owned())));
     // With `--archive none`, the new run is not archived, but `--like` still reads the default
     // archive.
     assert_eq!(files(&home.answer(&format!("{like} --archive none"))).0, 40);

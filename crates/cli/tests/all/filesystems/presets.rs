@@ -5,13 +5,22 @@ use crate::runs::Run;
 
 /// Presets with mixes. Every read can be verified, because the contents identify the file and its
 /// version.
-const MIXES: [(&str, &str); 6] = [
-    ("mail", "--files 100 --transactions 150"),
+const MIXES: [(&str, &str); 15] = [
+    ("mail", "--files 100 --transactions 500"),
+    ("mail-expunge", "--files 100 --transactions 300"),
     ("varmail", "--files 40 --transactions 60"),
     ("news", "--files 400 --transactions 500"),
     ("web-cache", "--files 300 --transactions 500"),
-    ("build-tree", "--files 400 --transactions 1000"),
+    ("photo-store", "--files 100 --transactions 300"),
+    ("build", "--files 400 --transactions 1000"),
+    ("source-tree", "--files 400 --transactions 1000"),
+    ("git", "--files 400 --transactions 1000"),
+    ("package-install-link", "--files 400 --transactions 1000"),
+    ("package-install-copy", "--files 400 --transactions 1000"),
+    ("containers", "--files 200 --transactions 500"),
+    ("agent", "--files 400 --transactions 2000"),
     ("ai-samples", "--files 100 --transactions 100"),
+    ("mdtest-hard", "--files 400 --transactions 100"),
 ];
 
 /// Classic presets, which represent twelve processes by twelve workers. All files have the same

@@ -19,9 +19,13 @@ const CONTRADICTIONS: &str = "
     run --writers 2 --mix read=1,stat=1 | writers | like create=1 | --writers 0
     run --worker-seeds random | --worker-seeds | same | offset
     run --writers 2 --keep | --keep | shared | requires --transactions 0 | --workers
-    run --preset news --keep | --keep | requires --transactions 0
+    run --preset mdtest-hard --keep | --keep | requires --transactions 0
     # How large the pool is.
     run --working-set 2x --files 10 | --working-set 2x and --files 10 | cannot be combined
+    run --preset git --scale 4 --files 10 | --scale 4 | --files or --working-set
+    run --preset git --scale 4 --working-set 2x | --scale 4 | they set the number of files
+    run --preset git --scale 0 | --scale | like 4
+    run --preset git --scale 9999999999999999 | --scale | like 4
     run --working-set 2x --reuse | --working-set 2x and --reuse | cannot be combined
     run --working-set 0x | --working-set 0x | like 4x
     run --working-set 0GiB | --working-set 0 | like 4x

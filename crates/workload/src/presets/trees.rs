@@ -1,0 +1,332 @@
+//! Presets of work on trees of files: builds, source trees, git, packages, containers and agents.
+
+use super::preset::{Source, Values};
+use super::row::Row;
+use super::sources::*;
+
+const SOURCE_CODE: &str = "Source code and packages";
+const CONTAINERS: &str = "Containers and agents";
+
+/// Sizes of Go 1.19's source files: the number of files between two powers of two, with the
+/// smallest and the largest of them.
+const GO_SIZES: &str = "histogram:0..127=137,128..255=206,256..511=626,512..1023=670,\
+                        1024..2047=744,2048..4082=755,4096..8185=729,8194..16335=549,\
+                        16384..32670=304,32953..65535=166,65540..124875=59,132469..212331=9,\
+                        269743..484988=20,530736..714520=9,1416934=1,10864368=1";
+/// Sizes in a clone of Django, in the same form.
+const DJANGO_SIZES: &str = "histogram:0..127=241,132..253=50,256..511=155,514..1023=575,\
+                            1026..2045=727,2049..4086=578,4108..8183=638,8210..16328=302,\
+                            16394..32766=346,32838..64603=50,68122..116736=13,163184..173566=2,\
+                            285314..501907=5,10540630=1";
+/// Sizes in node_modules, in the same form.
+const NODE_SIZES: &str = "histogram:0..127=631,128..255=753,256..511=1365,512..1023=1580,\
+                          1024..2047=1914,2049..4094=1158,4101..8186=1101,8213..16265=537,\
+                          16384..32625=286,32983..64547=154,65566..129714=68,131615..259410=66,\
+                          268996..447654=22,530459..1031269=13,1080227..2077071=5,2215296=1,\
+                          6031103=1,8874208..9707520=2";
+/// Sizes in Debian's required packages, in the same form.
+const DEBIAN_SIZES: &str = "histogram:0..127=88,128..255=172,256..511=177,512..1023=839,\
+                            1024..2047=821,2048..4095=678,4096..8191=258,8192..16383=261,\
+                            16384..32767=230,32768..65535=259,65536..131071=143,\
+                            131072..262143=76,262144..524287=31,524288..1048575=3,\
+                            1048576..2097151=1,2097152..4194303=2";
+
+const FOUR_TREES: Source =
+    Source::own("four of these trees, so that random changes keep the pool's size");
+
+/// All calls of pnpm but those that import a file from its store.
+const INSTALL: &[(&str, &str)] = &[
+    ("workers", "1"),
+    ("mix read", "10110"),
+    ("mix stat", "20793"),
+    ("mix stat-missing", "1930"),
+    ("mix mkdir", "2521"),
+    ("mix mkdir-existing", "1833"),
+    ("mix rmdir", "2515"),
+    ("mix symlink", "2784"),
+    ("mix readlink", "34"),
+    ("mix rename", "464"),
+    ("mix set-attributes", "173"),
+    ("mix list", "3780"),
+];
+const NODE_TREE: &[(&str, &str)] = &[
+    ("files", "9657"),
+    ("size", NODE_SIZES),
+    ("dirs", "tree:3x7"),
+];
+
+const INSTALL_LINK: Row = Row {
+    name: "package-install-link",
+    version: 1,
+    group: SOURCE_CODE,
+    application: "package installs that link files from a store (pnpm)",
+    what: "files of a store are read and linked into a tree, with directories, symbolic links, \
+           stats and failed look-ups; then the tree is removed",
+    not_predicted: "the processor time of the package manager (about 60 % of an install on ext4), \
+                    downloads, and removal in the order of directories",
+    source: "calls and tree of pnpm (our traces)",
+    values: &[
+        Values {
+            source: &PNPM,
+            values: INSTALL,
+        },
+        Values {
+            source: &IMPORT,
+            values: &[("mix link", "19128")],
+        },
+        Values {
+            source: &NODE,
+            values: NODE_TREE,
+        },
+    ],
+};
+
+pub(super) const ROWS: &[Row] = &[
+    Row {
+        name: "build",
+        version: 1,
+        group: SOURCE_CODE,
+        application: "compilers at work (configure, make -j2)",
+        what: "stats, failed look-ups and opens, reads of sources, small outputs and appends to a \
+               log",
+        not_predicted: "the time of a build: compilers keep the processors busy, so builds take \
+                        about as long on every file system",
+        source: "calls of a build of zlib (our trace), tree of Go",
+        values: &[
+            Values {
+                source: &BUILD,
+                values: &[
+                    ("workers", "2"),
+                    ("mix stat", "415"),
+                    ("mix stat-missing", "214"),
+                    ("mix open-missing", "190"),
+                    ("mix read", "183"),
+                    ("mix append", "112"),
+                    ("mix create", "30"),
+                    ("mix overwrite", "22"),
+                    ("mix set-attributes", "6"),
+                    ("mix rename", "4"),
+                    ("mix copy", "1"),
+                    ("append-size", "histogram:4..40=50,41..496=40,497..4096=10"),
+                    ("read-block", "4096"),
+                    ("write-block", "4096"),
+                ],
+            },
+            Values {
+                source: &GO,
+                values: &[("files", "4985"), ("size", GO_SIZES), ("dirs", "tree:7x3")],
+            },
+            Values {
+                source: &Source::own("as many deletions as files are created and copied"),
+                values: &[("mix delete", "31")],
+            },
+        ],
+    },
+    Row {
+        name: "source-tree",
+        version: 1,
+        group: SOURCE_CODE,
+        application: "work with a source tree (tar x, find, grep -r, cp -r, rm -rf)",
+        what: "files are created with their attributes, looked up, read, copied by the kernel \
+               and deleted, with directories and listings",
+        not_predicted: "a first pass without a cache (use --cache cold), and rm -rf: a tree in \
+                        its order is cheaper to remove than random files on btrfs, and dearer on \
+                        xfs",
+        source: "calls and tree of Go's sources (our traces)",
+        values: &[
+            Values {
+                source: &TREE,
+                values: &[
+                    ("workers", "1"),
+                    ("mix create", "4985"),
+                    ("mix copy", "4985"),
+                    ("mix delete", "9970"),
+                    ("mix set-attributes", "7873"),
+                    ("mix mkdir", "790"),
+                    ("mix rmdir", "790"),
+                    ("mix stat", "18922"),
+                    ("mix read", "4985"),
+                    ("mix list", "2768"),
+                    ("write-block", "10240"),
+                    ("read-block", "98304"),
+                ],
+            },
+            Values {
+                source: &GO,
+                values: &[("size", GO_SIZES), ("dirs", "tree:6x4")],
+            },
+            Values {
+                source: &FOUR_TREES,
+                values: &[("files", "19940")],
+            },
+        ],
+    },
+    Row {
+        name: "git",
+        version: 1,
+        group: SOURCE_CODE,
+        application: "git in a work tree (clone, status, checkout)",
+        what: "many stats and failed look-ups, listings, files created and deleted, directories \
+               made and removed",
+        not_predicted: "the processor time of git (a third to two thirds of a command), git gc, \
+                        and a first status without a cache",
+        source: "calls and tree of git on Django (our traces)",
+        values: &[
+            Values {
+                source: &GIT,
+                values: &[
+                    ("workers", "1"),
+                    ("mix create", "7165"),
+                    ("mix delete", "7165"),
+                    ("mix stat", "31379"),
+                    ("mix stat-missing", "6663"),
+                    ("mix open-missing", "7337"),
+                    ("mix read", "2223"),
+                    ("mix list", "6179"),
+                    ("mix mkdir", "2573"),
+                    ("mix rmdir", "2573"),
+                    ("mix rename", "21"),
+                    ("mix set-attributes", "11"),
+                    ("write-block", "16384"),
+                ],
+            },
+            Values {
+                source: &DJANGO,
+                values: &[("size", DJANGO_SIZES), ("dirs", "tree:3x8")],
+            },
+            Values {
+                source: &FOUR_TREES,
+                values: &[("files", "14732")],
+            },
+        ],
+    },
+    INSTALL_LINK,
+    Row {
+        name: "package-install-clone",
+        application: "package installs that clone files of a store (pnpm, uv; btrfs, xfs)",
+        what: "as package-install-link, but files share blocks with those of the store (FICLONE)",
+        values: &[
+            Values {
+                source: &PNPM,
+                values: INSTALL,
+            },
+            Values {
+                source: &IMPORT,
+                values: &[("mix clone", "9564"), ("mix delete", "9564")],
+            },
+            Values {
+                source: &NODE,
+                values: NODE_TREE,
+            },
+        ],
+        ..INSTALL_LINK
+    },
+    Row {
+        name: "package-install-copy",
+        application: "package installs that copy files of a store (npm, pip, pnpm)",
+        what: "as package-install-link, but the kernel copies the files (copy_file_range)",
+        values: &[
+            Values {
+                source: &PNPM,
+                values: INSTALL,
+            },
+            Values {
+                source: &IMPORT,
+                values: &[("mix copy", "9564"), ("mix delete", "9564")],
+            },
+            Values {
+                source: &NODE,
+                values: NODE_TREE,
+            },
+        ],
+        ..INSTALL_LINK
+    },
+    Row {
+        name: "containers",
+        version: 1,
+        group: CONTAINERS,
+        application: "container images (unpack layers, start, remove)",
+        what: "files are created with their attributes, with directories and symbolic links; a \
+               small share is read; all are removed",
+        not_predicted: "downloads and decompression, the layers of overlayfs (copy-up), and \
+                        images with large files",
+        source: "files of Debian's required packages, calls of tar (our traces), share that is \
+                 read of Harter et al.",
+        values: &[
+            Values {
+                source: &DEBIAN,
+                values: &[
+                    ("size", DEBIAN_SIZES),
+                    ("dirs", "tree:7x4"),
+                    ("mix create", "4039"),
+                    ("mix delete", "4039"),
+                    ("mix mkdir", "695"),
+                    ("mix rmdir", "695"),
+                    ("mix symlink", "1074"),
+                ],
+            },
+            Values {
+                source: &LAYER,
+                values: &[
+                    ("workers", "1"),
+                    ("mix set-attributes", "6379"),
+                    ("mix list", "1042"),
+                    ("write-block", "10240"),
+                ],
+            },
+            Values {
+                source: &SLACKER,
+                values: &[("mix read", "258")],
+            },
+            Values {
+                source: &FOUR_TREES,
+                values: &[("files", "16156")],
+            },
+        ],
+    },
+    Row {
+        name: "agent",
+        version: 1,
+        group: CONTAINERS,
+        application: "sandboxes of coding agents",
+        what: "a copy of a workspace, then tool calls: commands that walk the work tree (stats, \
+               failed look-ups, listings, reads) and edits that replace files; removal",
+        not_predicted: "the time of commands, which is mostly computing, other commands than git \
+                        status, and workspaces made by links, clones or overlayfs",
+        source: "tool calls of TraceLab, calls of git status (our trace)",
+        values: &[
+            Values {
+                source: &TRACELAB,
+                values: &[("mix replace", "11")],
+            },
+            Values {
+                source: &COMMANDS,
+                values: &[
+                    ("mix stat", "685762"),
+                    ("mix stat-missing", "1694"),
+                    ("mix open-missing", "180334"),
+                    ("mix list", "189112"),
+                    ("mix read", "125442"),
+                ],
+            },
+            Values {
+                source: &FORK,
+                values: &[
+                    ("workers", "1"),
+                    ("mix copy", "3683"),
+                    ("mix delete", "3683"),
+                    ("mix mkdir", "2472"),
+                    ("mix rmdir", "2472"),
+                ],
+            },
+            Values {
+                source: &DJANGO,
+                values: &[
+                    ("files", "3683"),
+                    ("size", DJANGO_SIZES),
+                    ("dirs", "tree:3x7"),
+                ],
+            },
+        ],
+    },
+];
