@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use crate::intent::{Action, Intent, PoolState};
+use crate::intent::{Action, Intent, Pause, PoolState};
 use crate::mix::{Mix, Think, Weights};
 use crate::pool::File;
 use crate::popularity::Popularity;
@@ -22,8 +22,8 @@ pub struct Draft {
     pub amount: u64,
     /// The random number that selects an offset in the file.
     pub offset: u64,
-    /// The think time before the operation is issued, in nanoseconds.
-    pub think_ns: u64,
+    /// What the worker does before it issues the operation.
+    pub pause: Pause,
 }
 
 /// The effect of a performed intent on its file.
@@ -43,9 +43,7 @@ const MISSING: u64 = 1 << 47;
 /// Generates the drafts of one worker of a mix.
 #[derive(Clone, Debug)]
 pub struct Mixer {
-    /// Each action, with the sum of its weight and of all weights before it. A random number below
-    /// `sum` selects the first action whose sum is greater.
-    actions: Vec<(u64, Action)>,
+    choices: Vec<Choice>,
     sum: u64,
     think: Think,
     append_sizes: Sampler,
@@ -56,6 +54,17 @@ pub struct Mixer {
     keys: Keys,
     /// Whether files are selected by a running number (a shuffled order), not by random numbers.
     is_shuffled: bool,
+}
+
+/// An action of a mix.
+#[derive(Clone, Copy, Debug)]
+struct Choice {
+    /// The sum of the action's weight and of all weights before it. A random number below the sum
+    /// of all weights selects the first action whose `end` is greater.
+    end: u64,
+    action: Action,
+    /// The processor time before the operation, in nanoseconds.
+    compute_ns: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -165,11 +174,16 @@ impl Mixer {
         births_seed: u64,
     ) -> Self {
         let ends = running_sums(weights.actions().map(|action| weights.get(action).into()));
-        let actions: Vec<(u64, Action)> = ends.zip(weights.actions()).collect();
+        let choice = |(end, action)| Choice {
+            end,
+            action,
+            compute_ns: mix.compute.ns_of(action),
+        };
+        let choices = ends.zip(weights.actions()).map(choice).collect();
         let key = |name| Key::new(seed, name, worker);
         Self {
             sum: weights.sum(),
-            actions,
+            choices,
             think: mix.think,
             append_sizes: tables.append_sizes.clone(),
             range_sizes: tables.range_sizes.clone(),
@@ -191,22 +205,23 @@ impl Mixer {
         &self.births
     }
 
-    pub fn thinks(&self) -> bool {
-        self.think != Think::None
+    /// Returns whether this worker thinks or computes before any of its operations.
+    pub fn pauses(&self) -> bool {
+        self.think != Think::None || self.choices.iter().any(|choice| choice.compute_ns > 0)
     }
 
     /// Returns whether this worker can create files in an empty pool.
     pub fn creates(&self) -> bool {
-        self.actions
+        self.choices
             .iter()
-            .any(|(_, action)| matches!(action, Action::Create | Action::Deliver))
+            .any(|choice| matches!(choice.action, Action::Create | Action::Deliver))
     }
 
     /// Returns whether at least one operation of this worker is possible on a pool. `has_room`
     /// states whether at least one directory is below its limit of entries.
     pub fn can_perform_any(&self, pool: &PoolState, has_room: bool) -> bool {
-        let mut actions = self.actions.iter();
-        actions.any(|(_, action)| self.can_perform(*action, pool, has_room))
+        let mut choices = self.choices.iter();
+        choices.any(|choice| self.can_perform(choice.action, pool, has_room))
     }
 
     fn can_perform(&self, action: Action, pool: &PoolState, has_room: bool) -> bool {
@@ -235,22 +250,26 @@ impl Mixer {
     #[inline]
     pub fn draft(&self, index: u64) -> Draft {
         let share = below(self.keys.action.at(index), self.sum);
-        let action = self.actions.iter().find(|(end, _)| share < *end);
+        let choice = self.choices.iter().find(|choice| share < choice.end);
+        let think_ns = match self.think {
+            Think::None => 0,
+            Think::Fixed(ns) => ns,
+            Think::Exponential(mean_ns) => {
+                let open = 1.0 - unit(self.keys.think.at(index));
+                (-libm::log(open) * mean_ns as f64) as u64
+            }
+        };
         Draft {
-            action: action.map_or(Action::Nothing, |(_, action)| *action),
+            action: choice.map_or(Action::Nothing, |choice| choice.action),
             pick: match self.is_shuffled {
                 true => index,
                 false => self.keys.pick.at(index),
             },
             amount: self.keys.amount.at(index),
             offset: self.keys.offset.at(index),
-            think_ns: match self.think {
-                Think::None => 0,
-                Think::Fixed(ns) => ns,
-                Think::Exponential(mean_ns) => {
-                    let open = 1.0 - unit(self.keys.think.at(index));
-                    (-libm::log(open) * mean_ns as f64) as u64
-                }
+            pause: Pause {
+                think_ns,
+                compute_ns: choice.map_or(0, |choice| choice.compute_ns),
             },
         }
     }
@@ -267,7 +286,7 @@ impl Mixer {
             size_bytes: file.size_bytes,
             file: file.file,
             version: file.version,
-            think_ns: draft.think_ns,
+            pause: draft.pause,
             ..Intent::NOTHING
         };
         let change = self.change(&mut intent, draft, file, fresh);
@@ -370,7 +389,7 @@ impl Mixer {
 
 /// `action` is [`Action::Create`] or [`Action::Deliver`].
 #[inline]
-pub fn creation(action: Action, file: File, think_ns: u64) -> Intent {
+pub fn creation(action: Action, file: File, pause: Pause) -> Intent {
     Intent {
         action,
         ends_transaction: true,
@@ -379,7 +398,7 @@ pub fn creation(action: Action, file: File, think_ns: u64) -> Intent {
         bytes: file.size_bytes,
         file: file.file,
         version: file.version,
-        think_ns,
+        pause,
         ..Intent::NOTHING
     }
 }

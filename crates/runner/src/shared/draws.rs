@@ -9,7 +9,7 @@ use workload::mixer::{Change, Draft, creation};
 use workload::names::NameKind;
 use workload::pool::File;
 use workload::random::below;
-use workload::{Action, Intent, SkipReason};
+use workload::{Action, Intent, Pause, SkipReason};
 
 use super::pool::{Claim, Claimed};
 use super::source::{Held, SharedSource};
@@ -41,7 +41,7 @@ impl SharedSource {
             return skipped(SkipReason::DirectoryFull);
         };
         self.held[flight] = Held::New(file);
-        creation(action, file, 0)
+        creation(action, file, Pause::NONE)
     }
 
     /// Resolves a draft into `intent`. Returns `false` if the run stops, or if the file of the
@@ -65,7 +65,7 @@ impl SharedSource {
             }
             Action::ReadLink | Action::MakeDirectoryExisting => {
                 *intent = match self.lend(flight, draft.action.named(), draft.pick) {
-                    Some(thing) => asked(thing.intent(draft.action), 0),
+                    Some(thing) => asked(thing.intent(draft.action), Pause::NONE),
                     // Only writers create links and directories. A reader skips the operation if
                     // the pool has none.
                     None if !self.mixer.creates() => skipped(SkipReason::PoolEmpty),
@@ -205,7 +205,7 @@ impl SharedSource {
 
     fn remove(&mut self, flight: usize, kind: NameKind, thing: Thing) -> Intent {
         self.held[flight] = Held::Gone;
-        let intent = asked(removal(kind, thing), 0);
+        let intent = asked(removal(kind, thing), Pause::NONE);
         self.pool.places[thing.place as usize].begins(intent.action);
         intent
     }
@@ -231,6 +231,6 @@ impl SharedSource {
             of: 0,
         };
         self.held[flight] = Held::Directory(thing);
-        make_directory(thing, 0)
+        make_directory(thing, Pause::NONE)
     }
 }
