@@ -118,7 +118,7 @@ impl MixStream {
 
     fn meet(&mut self, turn: usize, mut draft: Draft) -> Intent {
         match draft.action {
-            Action::Create | Action::Deliver => return self.create(draft.action, draft.pause),
+            action if action.creates() => return self.create(action, draft.pause),
             Action::MakeDirectory | Action::RemoveDirectory => return self.directory(&draft),
             Action::ReadLink | Action::MakeDirectoryExisting => {
                 let things = &self.ring(draft.action.named()).things;
@@ -142,7 +142,7 @@ impl MixStream {
             return Intent::NOTHING;
         }
         match draft.action {
-            Action::Link => self.link(turn, &draft, NameKind::Link),
+            Action::Link | Action::InstallLink => self.link(turn, &draft, NameKind::Link),
             Action::SymbolicLink => self.link(turn, &draft, NameKind::SymbolicLink),
             _ => self.on_a_file(turn, &draft),
         }

@@ -212,9 +212,7 @@ impl Mixer {
 
     /// Returns whether this worker can create files in an empty pool.
     pub fn creates(&self) -> bool {
-        self.choices
-            .iter()
-            .any(|choice| matches!(choice.action, Action::Create | Action::Deliver))
+        self.choices.iter().any(|choice| choice.action.creates())
     }
 
     /// Returns whether at least one operation of this worker is possible on a pool. `has_room`
@@ -227,12 +225,14 @@ impl Mixer {
     fn can_perform(&self, action: Action, pool: &PoolState, has_room: bool) -> bool {
         let has_files = pool.sizes.is_some();
         match action {
-            Action::Create | Action::Deliver => has_room,
+            action if action.creates() => has_room,
             Action::MakeDirectory | Action::MakeDirectoryExisting | Action::RemoveDirectory => {
                 has_room || pool.has_extras
             }
-            Action::Copy | Action::Clone => has_files && has_room,
-            Action::Link | Action::SymbolicLink => has_files && (has_room || pool.has_extras),
+            action if action.copies() => has_files && has_room,
+            Action::Link | Action::InstallLink | Action::SymbolicLink => {
+                has_files && (has_room || pool.has_extras)
+            }
             Action::ReadLink => pool.has_symbolic_link || (has_files && has_room),
             Action::Append => pool.sizes.is_some_and(|(least, _)| {
                 let append = self.append_sizes.low().max(1);
@@ -301,7 +301,7 @@ impl Mixer {
             Action::StatMissing | Action::OpenMissing => {
                 (intent.number, intent.file) = (intent.number | MISSING, 0);
             }
-            Action::Copy | Action::Clone => {
+            Action::Copy | Action::Clone | Action::InstallCopy | Action::InstallClone => {
                 (intent.number, intent.other) = (fresh, file.number);
                 (intent.bytes, intent.size_bytes) = (size, 0);
                 return Change::Adds(File {
@@ -335,19 +335,19 @@ impl Mixer {
                     ..file
                 });
             }
-            Action::Replace => {
+            Action::Replace | Action::Rewrite => {
                 intent.bytes = self.births.sizes.draw(draft.amount);
                 intent.version = file.next_version();
                 return Change::Becomes(File {
                     size_bytes: intent.bytes,
                     version: intent.version,
-                    // The replacement is a new file under the old name, so it has no extended
+                    // A replacement is a new file under the old name, so it has no extended
                     // attributes.
-                    has_extended: false,
+                    has_extended: file.has_extended && draft.action == Action::Rewrite,
                     ..file
                 });
             }
-            Action::Link | Action::SymbolicLink => intent.other = fresh,
+            Action::Link | Action::InstallLink | Action::SymbolicLink => intent.other = fresh,
             Action::GetExtended if file.has_extended => {}
             Action::SetExtended | Action::GetExtended => {
                 intent.action = Action::SetExtended;
@@ -361,7 +361,8 @@ impl Mixer {
             | Action::List
             | Action::ListWithStat
             | Action::OpenClose
-            | Action::Lock => {}
+            | Action::Lock
+            | Action::LockFile => {}
             _ => {
                 intent.action = Action::Nothing;
                 intent.skip = Some(SkipReason::EmptyFile);
@@ -387,7 +388,7 @@ impl Mixer {
     }
 }
 
-/// `action` is [`Action::Create`] or [`Action::Deliver`].
+/// `action` creates a file with new contents.
 #[inline]
 pub fn creation(action: Action, file: File, pause: Pause) -> Intent {
     Intent {
