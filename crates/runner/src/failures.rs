@@ -169,12 +169,14 @@ impl Failures {
     /// skipped.
     #[inline]
     pub(crate) fn skips(&self, intent: &Intent) -> bool {
-        self.any_spoiled()
-            && self.is_spoiled(
-                intent.place,
-                intent.action.named(),
-                (intent.number, intent.file),
-            )
+        self.any_spoiled() && self.uses_spoiled(intent)
+    }
+
+    fn uses_spoiled(&self, intent: &Intent) -> bool {
+        let is_spoiled = |kind, number| self.is_spoiled(intent.place, kind, (number, intent.file));
+        // The file to be copied may itself be a copy that failed.
+        is_spoiled(intent.action.named(), intent.number)
+            || (intent.action.copies() && is_spoiled(NameKind::File, intent.other))
     }
 
     pub(crate) fn is_uncertain(&self, kept: &Kept) -> bool {

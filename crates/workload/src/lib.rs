@@ -10,6 +10,7 @@ mod error;
 mod text_form;
 
 pub mod arrivals;
+pub mod births;
 pub mod classic;
 pub mod compute;
 pub mod contents;
