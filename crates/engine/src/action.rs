@@ -182,6 +182,24 @@ actions! {
     Copy = 30, "copy": Some(Kind::Copy), on File, more_files Some(true), comes_as [Copy];
     /// Create a new file that shares the blocks of a file (FICLONE).
     Clone = 31, "clone": Some(Kind::Clone), on File, more_files Some(true), comes_as [Clone];
+    /// Truncate a file and write new contents to it.
+    Rewrite = 32, "rewrite": Some(Kind::Rewrite), on File, more_files None, comes_as [Rewrite];
+    /// Create a lock file beside a file, write 8 bytes to it and remove it.
+    LockFile = 33, "lock-file": Some(Kind::LockFile), on Temporary, more_files None,
+        comes_as [LockFile];
+    /// Create a new file as `tar` and package managers do: look for its name, make its directory,
+    /// write it, set its attributes.
+    Install = 34, "install": Some(Kind::Install), on File, more_files Some(true),
+        comes_as [Install];
+    /// The same with a hard link to a file in place of new contents.
+    InstallLink = 35, "install-link": Some(Kind::InstallLink), on File, more_files None,
+        comes_as [InstallLink, RemoveLink];
+    /// The same with a copy of a file, which the kernel makes (copy_file_range).
+    InstallCopy = 36, "install-copy": Some(Kind::InstallCopy), on File, more_files Some(true),
+        comes_as [InstallCopy];
+    /// The same with a clone of a file, which shares its blocks (FICLONE).
+    InstallClone = 37, "install-clone": Some(Kind::InstallClone), on File, more_files Some(true),
+        comes_as [InstallClone];
 }
 
 impl Action {
@@ -233,6 +251,41 @@ impl Action {
         matches!(self.performs(), Some(Kind::List | Kind::ListWithStat))
     }
 
+    /// Whether the action creates a file with new contents, as `create` and `deliver` do.
+    #[inline]
+    pub const fn creates(self) -> bool {
+        matches!(self.changes_count(), Some(true)) && !self.copies()
+    }
+
+    /// Whether the action creates a file with the contents of another file, as `copy` and `clone`
+    /// do.
+    #[inline]
+    pub const fn copies(self) -> bool {
+        matches!(
+            self,
+            Self::Copy | Self::Clone | Self::InstallCopy | Self::InstallClone
+        )
+    }
+
+    /// Whether the action clones a file, which only some file systems can.
+    pub const fn clones(self) -> bool {
+        matches!(self, Self::Clone | Self::InstallClone)
+    }
+
+    /// Whether the action creates a hard link.
+    #[inline]
+    pub const fn links(self) -> bool {
+        matches!(self, Self::Link | Self::InstallLink)
+    }
+
+    /// Whether the action sets a file's mode and times.
+    pub const fn sets_attributes(self) -> bool {
+        matches!(
+            self,
+            Self::SetAttributes | Self::Install | Self::InstallCopy | Self::InstallClone
+        )
+    }
+
     /// Whether the action removes a name of a file, link or directory.
     #[inline]
     pub const fn removes(self) -> bool {
@@ -248,7 +301,7 @@ impl Action {
     /// Whether the action's bytes are the size that a file gets, without any transfer of contents.
     #[inline]
     pub const fn sets_size(self) -> bool {
-        matches!(self, Self::Truncate | Self::Copy | Self::Clone)
+        matches!(self, Self::Truncate) || self.copies()
     }
 
     /// Whether the action writes contents to files, as `create` and `append` do.

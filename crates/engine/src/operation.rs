@@ -436,6 +436,103 @@ operations! {
         Close.said("both files"), SyncDirectory.if_synced().by("of the new name")
     ];
 
+    /// Write new contents to an existing file in place: truncate it and write it, as editors
+    /// without a temporary file do.
+    Rewrite = "rewrite" {
+        /// The name of the file, which must exist.
+        name: Name<'a>,
+        /// The new contents, which replace the old ones completely.
+        content: &'a [u8],
+    } changes: true, needs: Ranges, bytes: Written of content, steps: [
+        Open.said("an existing file, with truncation"), Write.always(), Sync.if_synced(),
+            Close.always()
+    ];
+
+    /// Hold a lock file: create it, write 8 bytes and remove it.
+    LockFile = "hold a lock file" {
+        /// The name of the lock file, which must not exist.
+        name: Name<'a>,
+        /// The bytes to write to the lock file; they do not count as contents.
+        content: &'a [u8],
+    } changes: true, needs: Replacement, bytes: None, steps: [
+        Open.said("exclusive"), Write.said("8 bytes"), Sync.if_synced(), Close.always(),
+        Unlink.always(), SyncDirectory.if_synced()
+    ];
+
+    /// Install a new file, as `tar` and package managers do: look whether it exists, try to create
+    /// its directory, write the file and set its attributes.
+    Install = "install" {
+        /// The name of the new file, which must not exist.
+        name: Name<'a>,
+        /// The whole contents; their length is the file's size.
+        content: &'a [u8],
+        /// The permission bits, such as `0o644`.
+        mode: u32,
+        /// The new access time and modification time, in nanoseconds since the epoch.
+        times_ns: i64,
+    } changes: true, needs: Attributes, bytes: Written of content, steps: [
+        Stat.said("`fstatat` of the new name, which must answer ENOENT"),
+        MakeDirectory.said("of the directory of the new name, which must answer EEXIST"),
+        Open.said("exclusive"), Write.always(), SetMode.said("`fchmod`"),
+        SetTimes.said("`futimens`: access and modification"), Sync.if_synced(), Close.always(),
+        SyncDirectory.if_synced()
+    ];
+
+    /// Install a hard link to an existing file, as package managers with a store do. A link shares
+    /// the attributes of its file, so they are not set.
+    InstallLink = "install by link" {
+        /// The existing name of the file.
+        name: Name<'a>,
+        /// The additional name, which must not exist.
+        to: Name<'a>,
+    } changes: true, needs: Links, bytes: None, steps: [
+        Stat.said("`fstatat` of the new name, which must answer ENOENT"),
+        MakeDirectory.said("of the directory of the new name, which must answer EEXIST"),
+        Link.always(), SyncDirectory.if_synced().by("of the new name")
+    ];
+
+    /// Install a copy of an existing file, which the kernel makes.
+    InstallCopy = "install by copy" {
+        /// The name of the new file, which must not exist.
+        name: Name<'a>,
+        /// The name of the file to copy, which must exist.
+        from: Name<'a>,
+        /// The size of the file to copy; a shorter file is a failure.
+        bytes: u64,
+        /// The permission bits, such as `0o644`.
+        mode: u32,
+        /// The new access time and modification time, in nanoseconds since the epoch.
+        times_ns: i64,
+    } changes: true, needs: Copies, bytes: None, steps: [
+        Stat.said("`fstatat` of the new name, which must answer ENOENT"),
+        MakeDirectory.said("of the directory of the new name, which must answer EEXIST"),
+        Open.said("the file to read, and the new file, exclusive"),
+        Copy.said("`copy_file_range`, until all bytes are copied"), SetMode.said("`fchmod`"),
+        SetTimes.said("`futimens`: access and modification"), Sync.if_synced(),
+        Close.said("both files"), SyncDirectory.if_synced().by("of the new name")
+    ];
+
+    /// Install a clone of an existing file, which shares its blocks.
+    InstallClone = "install by clone" {
+        /// The name of the new file, which must not exist.
+        name: Name<'a>,
+        /// The name of the file to clone, which must exist.
+        from: Name<'a>,
+        /// The size of the file to clone.
+        bytes: u64,
+        /// The permission bits, such as `0o644`.
+        mode: u32,
+        /// The new access time and modification time, in nanoseconds since the epoch.
+        times_ns: i64,
+    } changes: true, needs: Copies, bytes: None, steps: [
+        Stat.said("`fstatat` of the new name, which must answer ENOENT"),
+        MakeDirectory.said("of the directory of the new name, which must answer EEXIST"),
+        Open.said("the file to read, and the new file, exclusive"),
+        Clone.said("`ioctl`, `FICLONE`"), SetMode.said("`fchmod`"),
+        SetTimes.said("`futimens`: access and modification"), Sync.if_synced(),
+        Close.said("both files"), SyncDirectory.if_synced().by("of the new name")
+    ];
+
     /// Evict a file's contents from the page cache, except for pages that are not yet on the
     /// device.
     Evict = "evict" {
@@ -452,8 +549,13 @@ impl<'a> Operation<'a> {
     #[inline]
     pub const fn names(&self) -> (Name<'a>, Option<Name<'a>>) {
         match *self {
-            Self::Rename { name, to } | Self::Link { name, to } => (name, Some(to)),
-            Self::Copy { name, from, .. } | Self::Clone { name, from, .. } => (from, Some(name)),
+            Self::Rename { name, to }
+            | Self::Link { name, to }
+            | Self::InstallLink { name, to } => (name, Some(to)),
+            Self::Copy { name, from, .. }
+            | Self::Clone { name, from, .. }
+            | Self::InstallCopy { name, from, .. }
+            | Self::InstallClone { name, from, .. } => (from, Some(name)),
             Self::Replace {
                 name, temporary, ..
             }

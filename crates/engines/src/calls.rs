@@ -22,6 +22,7 @@ mod attributes;
 mod contents;
 mod copies;
 mod durability;
+mod install;
 mod listing;
 mod names;
 mod policy;
@@ -211,17 +212,53 @@ impl<S: System, T: Style> Calls<S, T> {
             Operation::ListWithStat { name } => self.list(name, true, steps),
             Operation::StatMissing { name } => self.stat_missing(name, steps),
             Operation::OpenMissing { name } => self.open_missing(name, steps),
-            Operation::MakeDirectoryExisting { name } => self.make_existing(name, steps),
+            Operation::MakeDirectoryExisting { name } => self.make_existing(at(name), steps),
             Operation::OpenClose { name } => {
                 self.on_file(name, T::READ, 0, steps, |_, _, _| Ok(()))
             }
             Operation::ReadMapped { name, bytes } => self.read_mapped(name, bytes, steps),
             Operation::Lock { name } => self.lock(name, steps),
             Operation::Copy { name, from, bytes } => {
-                self.copy(from, name, bytes, Step::Copy, steps)
+                self.copy((from, name), bytes, Step::Copy, None, steps)
             }
             Operation::Clone { name, from, bytes } => {
-                self.copy(from, name, bytes, Step::Clone, steps)
+                self.copy((from, name), bytes, Step::Clone, None, steps)
+            }
+            Operation::Rewrite { name, content } => {
+                self.write(name, T::OVERWRITE | libc::O_TRUNC, content, false, steps)
+            }
+            Operation::LockFile { name, content } => self.lock_file(name, content, steps),
+            Operation::Install {
+                name,
+                content,
+                mode,
+                times_ns,
+            } => self.install(name, content, (mode, times_ns), steps),
+            Operation::InstallLink { name, to } => {
+                self.look_for(to, steps)?;
+                self.link(name, to, steps)
+            }
+            Operation::InstallCopy {
+                name,
+                from,
+                bytes,
+                mode,
+                times_ns,
+            } => {
+                self.look_for(name, steps)?;
+                let set = Some((mode, times_ns));
+                self.copy((from, name), bytes, Step::Copy, set, steps)
+            }
+            Operation::InstallClone {
+                name,
+                from,
+                bytes,
+                mode,
+                times_ns,
+            } => {
+                self.look_for(name, steps)?;
+                let set = Some((mode, times_ns));
+                self.copy((from, name), bytes, Step::Clone, set, steps)
             }
             Operation::Evict { name } => self.evict(name, steps),
         }

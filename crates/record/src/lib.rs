@@ -57,10 +57,10 @@ pub use ranks::{
 pub use read::ReadError;
 pub use rerun::{options_again, words_again, workload_in_words};
 pub use run::{
-    Actual, Check, ClaimWaits, CleanUp, ErrorRecord, FirstDone, Left, Load, LocationRecord,
-    OperationRecord, Origin, Outcome, PhaseRecord, PhaseSync, Record, Room, RoomVolume, Segment,
-    SegmentKind, SlowOperation, SlowStep, SlowestRecord, Stalled, StepRecord, SweepStep,
-    SweepStepRun, SystemDuring, Tool, WorkerPhase,
+    Actual, Check, ClaimWaits, CleanUp, ComputeRecord, ErrorRecord, FirstDone, Left, Load,
+    LocationRecord, OperationRecord, Origin, Outcome, PhaseRecord, PhaseSync, Record, Room,
+    RoomVolume, Segment, SegmentKind, SlowOperation, SlowStep, SlowestRecord, Stalled, StepRecord,
+    SweepStep, SweepStepRun, SystemDuring, Tool, WorkerPhase,
 };
 pub use sent::Sent;
 pub use server::{ServerCounts, ServerRecord, ServerTotals};

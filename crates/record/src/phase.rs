@@ -138,6 +138,28 @@ pub struct SlowStep {
     pub ns: u64,
 }
 
+/// The computations of workers before operations (`--compute`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ComputeRecord {
+    /// Number of computations.
+    pub count: u64,
+    /// Processor time of all computations together, in nanoseconds. No latency includes it.
+    pub ns: u64,
+}
+
+impl ComputeRecord {
+    /// Whether no worker computed.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Adds the computations of another worker or segment.
+    pub fn add(&mut self, more: Self) {
+        self.count = self.count.saturating_add(more.count);
+        self.ns = self.ns.saturating_add(more.ns);
+    }
+}
+
 /// A part of a phase, such as the warm-up or the measurement window, with its own counts and
 /// latencies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -155,6 +177,9 @@ pub struct Segment {
     pub transactions: u64,
     /// Number of operations of the stream that were not performed, by reason.
     pub skipped: Skipped,
+    /// Computations of the workers before operations; left out without computations.
+    #[serde(default, skip_serializing_if = "ComputeRecord::is_none")]
+    pub compute: ComputeRecord,
     /// Operations by role and kind. Kinds that did not occur are omitted.
     pub operations: Vec<OperationRecord>,
 }
@@ -302,6 +327,13 @@ impl PhaseRecord {
         for segment in self.measured() {
             all.merge(&segment.skipped);
         }
+        all
+    }
+
+    /// Returns the computations of the workers before operations in the measured segments.
+    pub fn compute(&self) -> ComputeRecord {
+        let mut all = ComputeRecord::default();
+        self.measured().for_each(|segment| all.add(segment.compute));
         all
     }
 

@@ -22,9 +22,9 @@ use crate::partial_record::Completed;
 use crate::run::{LocationRecord, PhaseRecord, Record, SCHEMA_VERSION};
 use document::sanitize;
 
-/// Maximum length of a text, in bytes: five times the length of the record of a day-long run with
+/// Maximum length of a text, in bytes: six times the length of the record of a day-long run with
 /// 64 workers.
-pub const BYTES_MAX: usize = 256 << 20;
+pub const BYTES_MAX: usize = 320 << 20;
 /// Maximum length of a string in the text, in bytes. The longest string that a run writes is a
 /// histogram of sizes with [`workload::sizes::BINS_MAX`] bins, below 3 MB.
 pub const STRING_BYTES_MAX: usize = 4 << 20;

@@ -19,8 +19,8 @@ use crate::study::StudyPart;
 pub use crate::during::SystemDuring;
 pub use crate::outcome::Outcome;
 pub use crate::phase::{
-    ClaimWaits, FirstDone, OperationRecord, PhaseRecord, PhaseSync, Segment, SegmentKind,
-    SlowOperation, SlowStep, SlowestRecord, StepRecord, WorkerPhase,
+    ClaimWaits, ComputeRecord, FirstDone, OperationRecord, PhaseRecord, PhaseSync, Segment,
+    SegmentKind, SlowOperation, SlowStep, SlowestRecord, StepRecord, WorkerPhase,
 };
 pub use crate::room::{Room, RoomVolume};
 pub use crate::tool::Tool;

@@ -56,13 +56,13 @@ impl Acknowledged {
         let mut sum = Self::default();
         for (action, count) in &replay.acknowledged {
             *match action {
-                Action::Create | Action::Copy | Action::Clone => &mut sum.creations,
                 Action::Deliver => &mut sum.deliveries,
+                action if action.changes_count() == Some(true) => &mut sum.creations,
                 Action::Rename => &mut sum.renames,
                 Action::Replace => &mut sum.replacements,
                 Action::Delete => &mut sum.deletions,
                 Action::Append => &mut sum.appends,
-                Action::Overwrite => &mut sum.overwrites,
+                Action::Overwrite | Action::Rewrite => &mut sum.overwrites,
                 Action::Truncate => &mut sum.truncations,
                 _ => &mut sum.other,
             } += count;

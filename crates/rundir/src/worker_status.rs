@@ -267,12 +267,11 @@ pub fn written_names(action: Action, number: u64) -> Vec<WrittenName> {
         Action::Replace | Action::Deliver => {
             vec![(NameKind::Temporary, number), (NameKind::File, number)]
         }
-        Action::Create
-        | Action::Append
-        | Action::Overwrite
-        | Action::Truncate
-        | Action::Copy
-        | Action::Clone => vec![(NameKind::File, number)],
+        Action::LockFile => vec![(NameKind::Temporary, number)],
+        Action::Append | Action::Overwrite | Action::Truncate | Action::Rewrite => {
+            vec![(NameKind::File, number)]
+        }
+        action if action.changes_count() == Some(true) => vec![(NameKind::File, number)],
         _ => Vec::new(),
     }
 }

@@ -38,13 +38,10 @@ enum Change {
 
 fn change(action: Action) -> Option<Change> {
     match action {
-        Action::Create
-        | Action::Deliver
-        | Action::Copy
-        | Action::Clone
-        | Action::Link
-        | Action::SymbolicLink
-        | Action::MakeDirectory => Some(Change::More),
+        Action::Link | Action::InstallLink | Action::SymbolicLink | Action::MakeDirectory => {
+            Some(Change::More)
+        }
+        action if action.changes_count() == Some(true) => Some(Change::More),
         Action::Delete
         | Action::RemoveLink
         | Action::RemoveSymbolicLink

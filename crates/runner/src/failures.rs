@@ -169,12 +169,14 @@ impl Failures {
     /// skipped.
     #[inline]
     pub(crate) fn skips(&self, intent: &Intent) -> bool {
-        self.any_spoiled()
-            && self.is_spoiled(
-                intent.place,
-                intent.action.named(),
-                (intent.number, intent.file),
-            )
+        self.any_spoiled() && self.uses_spoiled(intent)
+    }
+
+    fn uses_spoiled(&self, intent: &Intent) -> bool {
+        let is_spoiled = |kind, number| self.is_spoiled(intent.place, kind, (number, intent.file));
+        // The file to be copied may itself be a copy that failed.
+        is_spoiled(intent.action.named(), intent.number)
+            || (intent.action.copies() && is_spoiled(NameKind::File, intent.other))
     }
 
     pub(crate) fn is_uncertain(&self, kept: &Kept) -> bool {
@@ -261,14 +263,15 @@ impl Failures {
             Action::Rename => names.push((NameKind::File, intent.other)),
             Action::Replace | Action::Deliver => names.push((NameKind::Temporary, intent.number)),
             // Linking leaves the file itself unchanged.
-            Action::Link => names = vec![(NameKind::Link, intent.other)],
+            Action::Link | Action::InstallLink => names = vec![(NameKind::Link, intent.other)],
             Action::SymbolicLink => names = vec![(NameKind::SymbolicLink, intent.other)],
             _ => {}
         }
         let mut spoiled = self.spoiled.lock();
         // A failed copy leaves the file that was to be copied as it is.
-        let is_copy = matches!(intent.action, Action::Copy | Action::Clone);
-        if names[0].0 == NameKind::File && !is_copy {
+        let is_of_file = names[0].0 == NameKind::File && !intent.action.copies();
+        // A lock file that remains has the name of the file's temporary file.
+        if is_of_file || intent.action == Action::LockFile {
             spoiled.files.insert(intent.file);
         }
         spoiled.names.entry(intent.place).or_default().extend(names);

@@ -91,7 +91,7 @@ impl Listings {
             return;
         }
         match intent.action {
-            Action::Create | Action::Deliver | Action::Copy | Action::Clone => {
+            action if action.changes_count() == Some(true) => {
                 self.change(place, NameKind::File, number, Listing::add)
             }
             Action::MakeDirectory => self.change(place, NameKind::Directory, number, Listing::add),
@@ -105,7 +105,9 @@ impl Listings {
                 self.change(place, NameKind::File, number, Listing::remove);
                 self.change(place, NameKind::File, intent.other, Listing::add);
             }
-            Action::Link => self.change(place, NameKind::Link, intent.other, Listing::add),
+            Action::Link | Action::InstallLink => {
+                self.change(place, NameKind::Link, intent.other, Listing::add);
+            }
             Action::SymbolicLink => {
                 self.change(place, NameKind::SymbolicLink, intent.other, Listing::add)
             }

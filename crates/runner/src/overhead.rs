@@ -14,6 +14,7 @@ use record::{Actual, Origin, Outcome, Overhead, PhaseRecord};
 use rundir::Life;
 use spec::{Cache, Drive, Keeping, OnError, Place, RunSpec, Stop};
 use system::Fact;
+use workload::compute::Compute;
 use workload::mix::Think;
 use workload::{Work, Workers, Workload};
 
@@ -82,6 +83,7 @@ fn asked(request: &RunSpec, performed: u64) -> RunSpec {
     };
     if let Work::Mix(mix) = &mut workload.work {
         mix.think = Think::None;
+        mix.compute = Compute::default();
     }
     workload = workload
         .with_files(files(&workload))

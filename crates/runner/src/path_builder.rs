@@ -11,11 +11,13 @@ use workload::{Action, Intent, Work};
 
 /// The extended attribute that [`Action::SetExtended`] sets.
 const EXTENDED: &CStr = c"user.postmark";
-/// The file modes that [`Action::SetAttributes`] sets.
+/// The file modes that [`Action::SetAttributes`] sets. Installed files have the second one.
 pub(crate) const SET_MODES: [u32; 2] = [0o600, 0o644];
-/// The file time that [`Action::SetAttributes`] sets: 2001-09-09, in nanoseconds since the Unix
+/// The file time that [`Action::SetAttributes`] and installations set: 2001-09-09, in nanoseconds since the Unix
 /// epoch.
 const TIMES_NS: i64 = 1_000_000_000_000_000_000;
+/// The contents of lock files.
+const LOCK_FILE: &[u8] = b"postmark";
 
 /// The scheme of a workload's file names and directories.
 #[derive(Clone, Debug)]
@@ -212,6 +214,17 @@ impl Namer {
             Action::OpenClose => Operation::OpenClose { name },
             Action::ReadMapped => Operation::ReadMapped { name, bytes },
             Action::Lock => Operation::Lock { name },
+            Action::LockFile => Operation::LockFile {
+                name,
+                content: LOCK_FILE,
+            },
+            Action::Rewrite => Operation::Rewrite { name, content },
+            Action::Install => Operation::Install {
+                name,
+                content,
+                mode: SET_MODES[1],
+                times_ns: TIMES_NS,
+            },
             Action::SetExtended | Action::GetExtended => extended(intent, name, &mut self.value),
             Action::SymbolicLink | Action::ReadLink => {
                 symbolic_link(intent, name, (&mut self.second, &mut self.target), place)
@@ -273,8 +286,12 @@ fn second_name<'a>(
     place: PlaceOfName<'_>,
 ) -> Operation<'a> {
     let kind = match intent.action {
-        Action::Rename | Action::Copy | Action::Clone => NameKind::File,
-        Action::Link => NameKind::Link,
+        Action::Rename
+        | Action::Copy
+        | Action::Clone
+        | Action::InstallCopy
+        | Action::InstallClone => NameKind::File,
+        Action::Link | Action::InstallLink => NameKind::Link,
         Action::Replace | Action::Deliver => NameKind::Temporary,
         other => unreachable!("{other:?} has one name, or is no operation"),
     };
@@ -286,6 +303,7 @@ fn second_name<'a>(
     match intent.action {
         Action::Rename => Operation::Rename { name, to: second },
         Action::Link => Operation::Link { name, to: second },
+        Action::InstallLink => Operation::InstallLink { name, to: second },
         Action::Copy => Operation::Copy {
             name,
             from: second,
@@ -295,6 +313,20 @@ fn second_name<'a>(
             name,
             from: second,
             bytes: intent.bytes,
+        },
+        Action::InstallCopy => Operation::InstallCopy {
+            name,
+            from: second,
+            bytes: intent.bytes,
+            mode: SET_MODES[1],
+            times_ns: TIMES_NS,
+        },
+        Action::InstallClone => Operation::InstallClone {
+            name,
+            from: second,
+            bytes: intent.bytes,
+            mode: SET_MODES[1],
+            times_ns: TIMES_NS,
         },
         Action::Replace => Operation::Replace {
             name,

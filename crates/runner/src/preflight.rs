@@ -376,10 +376,12 @@ fn check_actions(request: &RunSpec, directories: &[PathBuf]) -> Result<(), Refus
         let lacks = |error: std::io::Error| {
             rustix::io::Errno::from_io_error(&error) == Some(rustix::io::Errno::OPNOTSUPP)
         };
-        if wants(|action| action == Action::Clone)
-            && engines::probe_clone(directory).is_err_and(lacks)
-        {
-            return unable(directory, "files that share blocks", "clone");
+        if wants(Action::clones) && engines::probe_clone(directory).is_err_and(lacks) {
+            return unable(
+                directory,
+                "files that share blocks",
+                "clone and install-clone",
+            );
         }
     }
     Ok(())

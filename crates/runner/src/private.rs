@@ -2,7 +2,7 @@
 
 use record::Histogram;
 use workload::prepared::Prepared;
-use workload::{ClassicStream, End, Intent, Kept, MixStream, Phase, PoolState, Stream};
+use workload::{ClassicStream, End, Intent, Kept, MixStream, Pause, Phase, PoolState, Stream};
 
 use crate::listings::{Expected, Listings};
 
@@ -65,8 +65,8 @@ impl Private {
     }
 
     #[inline]
-    pub(crate) fn think_ns(&mut self, _: Phase) -> u64 {
-        0
+    pub(crate) fn pause(&mut self, _: Phase) -> Pause {
+        Pause::NONE
     }
 
     #[inline(always)]

@@ -271,7 +271,7 @@ fn makes(workload: &Workload) -> Makes {
     // and 0o666 with `fopen`.
     let mut modes = vec![0o644, 0o666];
     if let Some(mix) = workload.mix() {
-        if mix.weights.get(Action::SetAttributes) > 0 {
+        if mix.weights.actions().any(Action::sets_attributes) {
             modes.extend(SET_MODES);
         }
     }

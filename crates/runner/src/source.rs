@@ -2,7 +2,7 @@
 //! several workers share.
 
 use record::Histogram;
-use workload::{End, Intent, Kept, Phase, PoolState};
+use workload::{End, Intent, Kept, Pause, Phase, PoolState};
 
 use crate::listings::Expected;
 use crate::private::Private;
@@ -35,11 +35,11 @@ impl Source {
         of_pool!(self, own => own.is_pure())
     }
 
-    /// Returns the think time in nanoseconds before the next intent of a phase, and 0 if it was
-    /// already returned.
+    /// Returns the pause before the next intent of a phase. There is none if the intent contains its
+    /// own pause, or if the pause was already returned.
     #[inline]
-    pub(crate) fn think_ns(&mut self, phase: Phase) -> u64 {
-        of_pool!(self, own => own.think_ns(phase))
+    pub(crate) fn pause(&mut self, phase: Phase) -> Pause {
+        of_pool!(self, own => own.pause(phase))
     }
 
     /// Draws the next intent of a phase into `intent`, for a flight. Returns `false` at the end of

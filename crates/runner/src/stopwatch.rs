@@ -8,10 +8,19 @@ use workload::{Action, Intent, Role};
 use crate::clock::{Clock as _, RunClock};
 
 /// Results of the operations of a segment, by action.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Meters {
     by_action: [Option<Box<Kind>>; Action::COUNT],
     steps: Vec<(Action, Step, Histogram)>,
+}
+
+impl Default for Meters {
+    fn default() -> Self {
+        Self {
+            by_action: [const { None }; Action::COUNT],
+            steps: Vec::new(),
+        }
+    }
 }
 
 /// Creates the meter of an action. Marked as cold, so that the usual path, on which the meter

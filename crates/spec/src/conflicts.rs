@@ -149,6 +149,7 @@ pub(crate) const GIVEN: &[Conflict] = &[
             "entries-max",
             "names",
             "think",
+            "compute",
             "align",
         ],
         is_classic,
@@ -246,6 +247,12 @@ pub(crate) const GIVEN: &[Conflict] = &[
 /// Conflicts in a complete spec. They are checked with the options that `RunSpec::to_options`
 /// returns.
 pub(crate) const COMPLETE: &[Conflict] = &[
+    Conflict(
+        &["compute"],
+        |options, spec| options.compute.is_some() && spec.depth > 1,
+        "{compute} and {depth} cannot be combined: operations in flight would wait for the worker \
+         while it computes (remove --depth, or use more workers)",
+    ),
     Conflict(
         &["cache"],
         |_, spec| (spec.cache, spec.engine) == (Cache::ColdData, EngineName::STDIO),

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use document::units::grouped;
 use engine::Policies;
 use workload::arrivals::ArrivalProcess;
+use workload::compute::Compute;
 use workload::contents::ContentKind;
 use workload::names::Names;
 use workload::popularity::Popularity;

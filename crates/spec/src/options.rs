@@ -10,6 +10,7 @@ use clap::{ArgMatches, Args};
 use engine::Policies;
 use serde::{Deserialize, Serialize};
 use workload::arrivals::ArrivalProcess;
+use workload::compute::Compute;
 use workload::contents::ContentKind;
 use workload::intent::Action;
 use workload::names::Names;

@@ -124,9 +124,7 @@ impl RunSpec {
         let Some(mix) = self.workload.mix() else {
             return self.durability.rest;
         };
-        let writes = |action: &Action| {
-            action.moves_bytes_out() || matches!(action, Action::Copy | Action::Clone)
-        };
+        let writes = |action: &Action| action.moves_bytes_out() || action.copies();
         let actions = mix.weights.actions().filter(writes);
         let policies: Vec<Durability> = actions.map(|action| self.durability.of(action)).collect();
         let is_delayed =

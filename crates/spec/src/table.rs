@@ -224,6 +224,16 @@ macro_rules! option_table {
     #[arg(value_name = "TIME")]
     think: ThinkOption =>
         |s| mix(s, |m| Some(ThinkOption(m.think))), |d, think| d.mix(|m| m.think = think.0);
+    /// Processor time before operations, like deliver=120us.
+    ///
+    /// The worker keeps its processor busy for this time before each operation of the kind, as an
+    /// application that computes between its calls. Latencies do not include it, but the response
+    /// times of --rate do. Several: deliver=120us,read=5us.
+    #[arg(value_name = "TIMES", allow_hyphen_values = true)]
+    compute: Compute =>
+        |s| mix(s, |m| Some(m.compute.clone()).filter(|compute| !compute.is_none())),
+        |d, compute| d.mix(|m| m.compute = compute),
+        shows 16 => |s| mix(s, |m| unless(&Compute::default(), &m.compute, "compute"));
     /// All sizes are multiples of this [default: 1; with --direct 4096].
     #[arg(value_name = "BYTES")]
     align: Bytes => |s| mix(s, |m| Some(Bytes(m.align_bytes))), work::set_align;

@@ -1,8 +1,8 @@
 //! Creates records, and parts of records, for tests.
 
 use record::{
-    Action, Histogram, Meter, OperationRecord, Phase, PhaseRecord, Record, Role, Segment,
-    SegmentKind, Slices, WorkerPhase,
+    Action, ComputeRecord, Histogram, Meter, OperationRecord, Phase, PhaseRecord, Record, Role,
+    Segment, SegmentKind, Slices, WorkerPhase,
 };
 use workload::Skipped;
 
@@ -66,6 +66,7 @@ pub fn segment(
         issued: transactions,
         transactions,
         skipped: Skipped::default(),
+        compute: ComputeRecord::default(),
         operations,
     }
 }

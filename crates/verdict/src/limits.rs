@@ -12,6 +12,7 @@ use workload::Phase;
 
 use crate::summary::PhaseSummary;
 
+mod compute;
 mod cpu;
 mod device;
 mod flushes;
@@ -57,6 +58,7 @@ macro_rules! limits {
 limits! {
     offered_rate::OfferedRate = "the offered rate",
     think_time::ThinkTime = "the think time",
+    compute::Compute = "the workload's own compute",
     program::Program = "the program",
     cpu::Cpu = "the CPU",
     processor_wait::ProcessorWait = "waiting for a processor",

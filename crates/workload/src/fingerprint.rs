@@ -123,7 +123,7 @@ impl StreamHasher {
         bytes[29..37].copy_from_slice(&intent.other.to_le_bytes());
         bytes[37..45].copy_from_slice(&intent.file.to_le_bytes());
         bytes[45..49].copy_from_slice(&intent.version.to_le_bytes());
-        bytes[49..57].copy_from_slice(&intent.think_ns.to_le_bytes());
+        bytes[49..57].copy_from_slice(&intent.pause.think_ns.to_le_bytes());
         self.filled += WIDE_BYTES;
     }
 
@@ -135,7 +135,7 @@ impl StreamHasher {
             number: draft.pick,
             bytes: draft.amount,
             offset_bytes: draft.offset,
-            think_ns: draft.think_ns,
+            pause: draft.pause,
             ..Intent::NOTHING
         });
     }

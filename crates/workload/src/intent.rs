@@ -63,11 +63,32 @@ pub struct Intent {
     pub file: u64,
     /// The version of the file's contents that the operation reads or writes.
     pub version: u32,
-    /// The think time before the worker issues the operation, in nanoseconds.
-    pub think_ns: u64,
+    /// What the worker does before it issues the operation.
+    pub pause: Pause,
     /// The reason why the operation is skipped. `None` for a performed operation, and for an
     /// operation that a bias of -1 disables.
     pub skip: Option<SkipReason>,
+}
+
+/// The time that a worker spends before it issues an operation: it thinks, and then computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pause {
+    /// The think time, in nanoseconds.
+    pub think_ns: u64,
+    /// The processor time that the worker spends, in nanoseconds.
+    pub compute_ns: u64,
+}
+
+impl Pause {
+    pub const NONE: Self = Self {
+        think_ns: 0,
+        compute_ns: 0,
+    };
+
+    #[inline]
+    pub const fn is_none(self) -> bool {
+        self.think_ns | self.compute_ns == 0
+    }
 }
 
 impl Intent {
@@ -82,7 +103,7 @@ impl Intent {
         other: 0,
         file: 0,
         version: 0,
-        think_ns: 0,
+        pause: Pause::NONE,
         skip: None,
     };
 

@@ -10,7 +10,9 @@ mod error;
 mod text_form;
 
 pub mod arrivals;
+pub mod births;
 pub mod classic;
+pub mod compute;
 pub mod contents;
 pub mod edition;
 mod endless;
@@ -44,7 +46,7 @@ pub use edition::Edition;
 pub use error::WorkloadError;
 pub use extent::Extent;
 pub use fingerprint::{Fingerprint, StreamHash, StreamHasher};
-pub use intent::{Action, End, Intent, Kept, Phase, PoolState, Stream};
+pub use intent::{Action, End, Intent, Kept, Pause, Phase, PoolState, Stream};
 pub use mix::{Mix, Weights};
 pub use mix_stream::MixStream;
 pub use plan::followed::Followed;

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::weights::Weights;
 use crate::WorkloadError;
+use crate::compute::Compute;
 use crate::error::{check_blocks, check_files, check_weights};
 use crate::intent::Action;
 use crate::layout::{Layout, Shape};
@@ -69,6 +70,10 @@ pub struct Mix {
     /// Time that a worker waits between the completion of an operation and the issue of the next
     /// one.
     pub think: Think,
+    /// Processor time that a worker spends before operations, such as `deliver=120us`; left out if
+    /// none.
+    #[serde(default, skip_serializing_if = "Compute::is_none")]
+    pub compute: Compute,
     /// Bytes of one read call; the last call of an operation may be shorter.
     pub read_block_bytes: u64,
     /// Bytes of one write call; the last call of an operation may be shorter.
@@ -105,6 +110,7 @@ impl Default for Mix {
             },
             names: Names::default(),
             think: Think::None,
+            compute: Compute::default(),
             read_block_bytes: 1 << 16,
             write_block_bytes: 1 << 16,
             align_bytes: 1,
@@ -145,6 +151,7 @@ impl Mix {
         part("popularity", self.popularity.validate())?;
         part("dirs", self.layout.validate())?;
         part("names", self.names.validate())?;
+        self.compute.validate(&self.weights)?;
         check_blocks(
             self.read_block_bytes,
             self.write_block_bytes,
@@ -206,7 +213,7 @@ impl Mix {
     /// computed.
     pub fn canonical(&self) -> String {
         let locations: Vec<String> = self.location_weights.iter().map(u32::to_string).collect();
-        format!(
+        let mut text = format!(
             "mix files={} transactions={} weights={} size={} append-size={} range-size={} \
              size-max={} popularity={} dirs={} entries-max={} maildir={} names={} think={} \
              read-block={} write-block={} align={} locations={} seed={}",
@@ -228,6 +235,10 @@ impl Mix {
             self.align_bytes,
             locations.join(","),
             self.seed,
-        )
+        );
+        if !self.compute.is_none() {
+            text += &format!(" compute={}", self.compute);
+        }
+        text
     }
 }

@@ -7,7 +7,7 @@
 //! time.
 
 use crate::extras::{Ring, Thing};
-use crate::intent::{Action, End, Intent, Kept, Phase, PoolState, Stream};
+use crate::intent::{Action, End, Intent, Kept, Pause, Phase, PoolState, Stream};
 use crate::mix::Mix;
 use crate::mixer::{Change, Draft, Mixer, creation, deletion};
 use crate::names::NameKind;
@@ -96,12 +96,12 @@ impl MixStream {
         }
     }
 
-    fn create(&mut self, action: Action, think_ns: u64) -> Intent {
+    fn create(&mut self, action: Action, pause: Pause) -> Intent {
         let Some(file) = self.birth() else {
-            return skipped(SkipReason::DirectoryFull, think_ns);
+            return skipped(SkipReason::DirectoryFull, pause);
         };
         self.files.push(file);
-        creation(action, file, think_ns)
+        creation(action, file, pause)
     }
 
     fn draw_transaction(&mut self, intent: &mut Intent) -> bool {
@@ -118,12 +118,12 @@ impl MixStream {
 
     fn meet(&mut self, turn: usize, mut draft: Draft) -> Intent {
         match draft.action {
-            Action::Create | Action::Deliver => return self.create(draft.action, draft.think_ns),
+            action if action.creates() => return self.create(action, draft.pause),
             Action::MakeDirectory | Action::RemoveDirectory => return self.directory(&draft),
             Action::ReadLink | Action::MakeDirectoryExisting => {
                 let things = &self.ring(draft.action.named()).things;
                 if let Some(thing) = things.get(below(draft.pick, things.len() as u64) as usize) {
-                    return asked(thing.intent(draft.action), draft.think_ns);
+                    return asked(thing.intent(draft.action), draft.pause);
                 }
                 // The pool contains no symbolic link or no directory, so one is created.
                 if draft.action == Action::MakeDirectoryExisting {
@@ -136,13 +136,13 @@ impl MixStream {
         }
         if self.files.is_empty() {
             if self.mixers.iter().any(Mixer::creates) {
-                return self.create(Action::Create, draft.think_ns);
+                return self.create(Action::Create, draft.pause);
             }
             self.end = End::OutOfFiles;
             return Intent::NOTHING;
         }
         match draft.action {
-            Action::Link => self.link(turn, &draft, NameKind::Link),
+            Action::Link | Action::InstallLink => self.link(turn, &draft, NameKind::Link),
             Action::SymbolicLink => self.link(turn, &draft, NameKind::SymbolicLink),
             _ => self.on_a_file(turn, &draft),
         }
@@ -165,7 +165,7 @@ impl MixStream {
             }
             Change::Adds(file) => {
                 if !self.takes_one_more(file.place) {
-                    return skipped(SkipReason::DirectoryFull, draft.think_ns);
+                    return skipped(SkipReason::DirectoryFull, draft.pause);
                 }
                 self.number = file.number;
                 self.files.push(file);
@@ -176,12 +176,12 @@ impl MixStream {
 
     fn link(&mut self, turn: usize, draft: &Draft, kind: NameKind) -> Intent {
         if let Some(intent) = self.remove_from(kind, self.extras_max) {
-            return asked(intent, draft.think_ns);
+            return asked(intent, draft.pause);
         }
         let position = self.ranks.rank(draft.pick, self.files.len());
         let file = self.files.get(position);
         if !self.takes_one_more(file.place) {
-            return skipped(SkipReason::DirectoryFull, draft.think_ns);
+            return skipped(SkipReason::DirectoryFull, draft.pause);
         }
         self.number += 1;
         let (intent, _) = self.mixers[turn].decide(draft, file, self.number);
@@ -200,11 +200,11 @@ impl MixStream {
             _ => self.extras_max,
         };
         if let Some(intent) = self.remove_from(NameKind::Directory, least) {
-            return asked(intent, draft.think_ns);
+            return asked(intent, draft.pause);
         }
         let place = self.mixers[0].births().file(self.number + 1).place;
         if !self.takes_one_more(place) {
-            return skipped(SkipReason::DirectoryFull, draft.think_ns);
+            return skipped(SkipReason::DirectoryFull, draft.pause);
         }
         self.number += 1;
         let thing = Thing {
@@ -213,7 +213,7 @@ impl MixStream {
             of: 0,
         };
         self.ring(NameKind::Directory).things.push_back(thing);
-        make_directory(thing, draft.think_ns)
+        make_directory(thing, draft.pause)
     }
 
     fn next_in_delete(&mut self) -> Option<Intent> {
@@ -248,21 +248,21 @@ impl MixStream {
     }
 }
 
-fn skipped(reason: SkipReason, think_ns: u64) -> Intent {
-    asked(Intent::skipped(reason), think_ns)
+fn skipped(reason: SkipReason, pause: Pause) -> Intent {
+    asked(Intent::skipped(reason), pause)
 }
 
-/// Marks an intent as the operation that completes a transaction, and sets its think time.
-pub fn asked(intent: Intent, think_ns: u64) -> Intent {
+/// Marks an intent as the operation that completes a transaction, and sets what the worker does before it.
+pub fn asked(intent: Intent, pause: Pause) -> Intent {
     Intent {
         ends_transaction: true,
-        think_ns,
+        pause,
         ..intent
     }
 }
 
-pub fn make_directory(thing: Thing, think_ns: u64) -> Intent {
-    asked(thing.intent(Action::MakeDirectory), think_ns)
+pub fn make_directory(thing: Thing, pause: Pause) -> Intent {
+    asked(thing.intent(Action::MakeDirectory), pause)
 }
 
 impl Stream for MixStream {
@@ -271,7 +271,7 @@ impl Stream for MixStream {
         match phase {
             Phase::Prepare if self.number >= self.initial => return false,
             Phase::Prepare => {
-                *intent = self.create(Action::Create, 0);
+                *intent = self.create(Action::Create, Pause::NONE);
                 intent.ends_transaction = false;
             }
             Phase::Transactions => return self.draw_transaction(intent),

@@ -2,9 +2,8 @@
 //! file. Every drawn value is a pure function of seed, worker and index. The drawn values form a
 //! [`Draft`]. It becomes an [`Intent`] when its file is chosen.
 
-use std::sync::Arc;
-
-use crate::intent::{Action, Intent, PoolState};
+use crate::births::{Births, Tables};
+use crate::intent::{Action, Intent, Pause, PoolState};
 use crate::mix::{Mix, Think, Weights};
 use crate::pool::File;
 use crate::popularity::Popularity;
@@ -22,8 +21,8 @@ pub struct Draft {
     pub amount: u64,
     /// The random number that selects an offset in the file.
     pub offset: u64,
-    /// The think time before the operation is issued, in nanoseconds.
-    pub think_ns: u64,
+    /// What the worker does before it issues the operation.
+    pub pause: Pause,
 }
 
 /// The effect of a performed intent on its file.
@@ -43,9 +42,7 @@ const MISSING: u64 = 1 << 47;
 /// Generates the drafts of one worker of a mix.
 #[derive(Clone, Debug)]
 pub struct Mixer {
-    /// Each action, with the sum of its weight and of all weights before it. A random number below
-    /// `sum` selects the first action whose sum is greater.
-    actions: Vec<(u64, Action)>,
+    choices: Vec<Choice>,
     sum: u64,
     think: Think,
     append_sizes: Sampler,
@@ -58,6 +55,17 @@ pub struct Mixer {
     is_shuffled: bool,
 }
 
+/// An action of a mix.
+#[derive(Clone, Copy, Debug)]
+struct Choice {
+    /// The sum of the action's weight and of all weights before it. A random number below the sum
+    /// of all weights selects the first action whose `end` is greater.
+    end: u64,
+    action: Action,
+    /// The processor time before the operation, in nanoseconds.
+    compute_ns: u64,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Keys {
     action: Key,
@@ -65,93 +73,6 @@ struct Keys {
     amount: Key,
     offset: Key,
     think: Key,
-}
-
-/// The sampling tables of a mix. Workers share the tables, because a histogram may have 65,536
-/// bins, and a mix may have thousands of targets.
-#[derive(Clone, Debug)]
-pub struct Tables {
-    sizes: Sampler,
-    append_sizes: Sampler,
-    range_sizes: Sampler,
-    /// Running sums of the targets' shares. A random number selects the first target whose sum is
-    /// greater than the number.
-    shares: Arc<[u64]>,
-}
-
-impl Tables {
-    pub fn new(mix: &Mix) -> Self {
-        let weights = mix.location_weights.iter().copied().map(u64::from);
-        Self {
-            sizes: mix.sizes.sampler(mix.align_bytes),
-            append_sizes: mix.append_sizes.sampler(mix.align_bytes),
-            range_sizes: mix.range_sizes.sampler(mix.align_bytes),
-            shares: running_sums(weights).collect(),
-        }
-    }
-}
-
-/// Determines the directory and the size of every new file. Both depend only on the file's number,
-/// not on the worker that creates the file.
-#[derive(Clone, Debug)]
-pub struct Births {
-    sizes: Sampler,
-    size: Key,
-    location: Key,
-    /// Running sums of the targets' shares, as in [`Tables`].
-    shares: Arc<[u64]>,
-    places: u32,
-}
-
-impl Births {
-    /// `seed` is the same for all workers of a pool, so that each worker computes the same
-    /// directory and size from a file's number.
-    pub fn new(mix: &Mix, tables: &Tables, seed: u64) -> Self {
-        Self {
-            sizes: tables.sizes.clone(),
-            size: Key::new(seed, "size", 0),
-            location: Key::new(seed, "location", 0),
-            shares: Arc::clone(&tables.shares),
-            places: mix.layout.places(),
-        }
-    }
-
-    /// Returns the new file with this number. Within a target, consecutive file numbers cycle
-    /// through the directories.
-    #[inline]
-    pub fn file(&self, number: u64) -> File {
-        let location = match &*self.shares {
-            [_] => 0,
-            shares => {
-                let share = below(self.location.at(number), shares[shares.len() - 1]);
-                shares.partition_point(|end| *end <= share) as u32
-            }
-        };
-        let inner = if self.places == 1 {
-            0
-        } else {
-            (number % u64::from(self.places)) as u32
-        };
-        File {
-            number,
-            file: number,
-            size_bytes: self.sizes.draw(self.size.at(number)),
-            place: location * self.places + inner,
-            version: 0,
-            has_extended: false,
-        }
-    }
-
-    /// Returns the directory that follows `place` in a cycle through the directories of all
-    /// targets.
-    pub fn place_after(&self, place: u32) -> u32 {
-        (place + 1) % self.places()
-    }
-
-    /// Returns the number of directories for files in all targets.
-    pub fn places(&self) -> u32 {
-        self.places * self.shares.len() as u32
-    }
 }
 
 impl Mixer {
@@ -165,11 +86,16 @@ impl Mixer {
         births_seed: u64,
     ) -> Self {
         let ends = running_sums(weights.actions().map(|action| weights.get(action).into()));
-        let actions: Vec<(u64, Action)> = ends.zip(weights.actions()).collect();
+        let choice = |(end, action)| Choice {
+            end,
+            action,
+            compute_ns: mix.compute.ns_of(action),
+        };
+        let choices = ends.zip(weights.actions()).map(choice).collect();
         let key = |name| Key::new(seed, name, worker);
         Self {
             sum: weights.sum(),
-            actions,
+            choices,
             think: mix.think,
             append_sizes: tables.append_sizes.clone(),
             range_sizes: tables.range_sizes.clone(),
@@ -191,33 +117,34 @@ impl Mixer {
         &self.births
     }
 
-    pub fn thinks(&self) -> bool {
-        self.think != Think::None
+    /// Returns whether this worker thinks or computes before any of its operations.
+    pub fn pauses(&self) -> bool {
+        self.think != Think::None || self.choices.iter().any(|choice| choice.compute_ns > 0)
     }
 
     /// Returns whether this worker can create files in an empty pool.
     pub fn creates(&self) -> bool {
-        self.actions
-            .iter()
-            .any(|(_, action)| matches!(action, Action::Create | Action::Deliver))
+        self.choices.iter().any(|choice| choice.action.creates())
     }
 
     /// Returns whether at least one operation of this worker is possible on a pool. `has_room`
     /// states whether at least one directory is below its limit of entries.
     pub fn can_perform_any(&self, pool: &PoolState, has_room: bool) -> bool {
-        let mut actions = self.actions.iter();
-        actions.any(|(_, action)| self.can_perform(*action, pool, has_room))
+        let mut choices = self.choices.iter();
+        choices.any(|choice| self.can_perform(choice.action, pool, has_room))
     }
 
     fn can_perform(&self, action: Action, pool: &PoolState, has_room: bool) -> bool {
         let has_files = pool.sizes.is_some();
         match action {
-            Action::Create | Action::Deliver => has_room,
+            action if action.creates() => has_room,
             Action::MakeDirectory | Action::MakeDirectoryExisting | Action::RemoveDirectory => {
                 has_room || pool.has_extras
             }
-            Action::Copy | Action::Clone => has_files && has_room,
-            Action::Link | Action::SymbolicLink => has_files && (has_room || pool.has_extras),
+            action if action.copies() => has_files && has_room,
+            Action::Link | Action::InstallLink | Action::SymbolicLink => {
+                has_files && (has_room || pool.has_extras)
+            }
             Action::ReadLink => pool.has_symbolic_link || (has_files && has_room),
             Action::Append => pool.sizes.is_some_and(|(least, _)| {
                 let append = self.append_sizes.low().max(1);
@@ -235,22 +162,26 @@ impl Mixer {
     #[inline]
     pub fn draft(&self, index: u64) -> Draft {
         let share = below(self.keys.action.at(index), self.sum);
-        let action = self.actions.iter().find(|(end, _)| share < *end);
+        let choice = self.choices.iter().find(|choice| share < choice.end);
+        let think_ns = match self.think {
+            Think::None => 0,
+            Think::Fixed(ns) => ns,
+            Think::Exponential(mean_ns) => {
+                let open = 1.0 - unit(self.keys.think.at(index));
+                (-libm::log(open) * mean_ns as f64) as u64
+            }
+        };
         Draft {
-            action: action.map_or(Action::Nothing, |(_, action)| *action),
+            action: choice.map_or(Action::Nothing, |choice| choice.action),
             pick: match self.is_shuffled {
                 true => index,
                 false => self.keys.pick.at(index),
             },
             amount: self.keys.amount.at(index),
             offset: self.keys.offset.at(index),
-            think_ns: match self.think {
-                Think::None => 0,
-                Think::Fixed(ns) => ns,
-                Think::Exponential(mean_ns) => {
-                    let open = 1.0 - unit(self.keys.think.at(index));
-                    (-libm::log(open) * mean_ns as f64) as u64
-                }
+            pause: Pause {
+                think_ns,
+                compute_ns: choice.map_or(0, |choice| choice.compute_ns),
             },
         }
     }
@@ -267,7 +198,7 @@ impl Mixer {
             size_bytes: file.size_bytes,
             file: file.file,
             version: file.version,
-            think_ns: draft.think_ns,
+            pause: draft.pause,
             ..Intent::NOTHING
         };
         let change = self.change(&mut intent, draft, file, fresh);
@@ -282,7 +213,7 @@ impl Mixer {
             Action::StatMissing | Action::OpenMissing => {
                 (intent.number, intent.file) = (intent.number | MISSING, 0);
             }
-            Action::Copy | Action::Clone => {
+            Action::Copy | Action::Clone | Action::InstallCopy | Action::InstallClone => {
                 (intent.number, intent.other) = (fresh, file.number);
                 (intent.bytes, intent.size_bytes) = (size, 0);
                 return Change::Adds(File {
@@ -316,19 +247,19 @@ impl Mixer {
                     ..file
                 });
             }
-            Action::Replace => {
+            Action::Replace | Action::Rewrite => {
                 intent.bytes = self.births.sizes.draw(draft.amount);
                 intent.version = file.next_version();
                 return Change::Becomes(File {
                     size_bytes: intent.bytes,
                     version: intent.version,
-                    // The replacement is a new file under the old name, so it has no extended
+                    // A replacement is a new file under the old name, so it has no extended
                     // attributes.
-                    has_extended: false,
+                    has_extended: file.has_extended && draft.action == Action::Rewrite,
                     ..file
                 });
             }
-            Action::Link | Action::SymbolicLink => intent.other = fresh,
+            Action::Link | Action::InstallLink | Action::SymbolicLink => intent.other = fresh,
             Action::GetExtended if file.has_extended => {}
             Action::SetExtended | Action::GetExtended => {
                 intent.action = Action::SetExtended;
@@ -342,7 +273,8 @@ impl Mixer {
             | Action::List
             | Action::ListWithStat
             | Action::OpenClose
-            | Action::Lock => {}
+            | Action::Lock
+            | Action::LockFile => {}
             _ => {
                 intent.action = Action::Nothing;
                 intent.skip = Some(SkipReason::EmptyFile);
@@ -368,9 +300,9 @@ impl Mixer {
     }
 }
 
-/// `action` is [`Action::Create`] or [`Action::Deliver`].
+/// `action` creates a file with new contents.
 #[inline]
-pub fn creation(action: Action, file: File, think_ns: u64) -> Intent {
+pub fn creation(action: Action, file: File, pause: Pause) -> Intent {
     Intent {
         action,
         ends_transaction: true,
@@ -379,7 +311,7 @@ pub fn creation(action: Action, file: File, think_ns: u64) -> Intent {
         bytes: file.size_bytes,
         file: file.file,
         version: file.version,
-        think_ns,
+        pause,
         ..Intent::NOTHING
     }
 }

@@ -206,11 +206,11 @@ impl<'a> Planner<'a> {
             nothing: sum
                 .tallies
                 .iter()
-                .map(|actions| actions[Action::Nothing as usize].operations)
+                .map(|actions| actions.0[Action::Nothing as usize].operations)
                 .sum(),
             tallies: sum.tallies.map(|actions| {
-                let occurs = |action: &Action| actions[*action as usize].operations > 0;
-                let tally = |action: Action| (action, actions[action as usize]);
+                let occurs = |action: &Action| actions.0[*action as usize].operations > 0;
+                let tally = |action: Action| (action, actions.0[action as usize]);
                 Action::operations().filter(occurs).map(tally).collect()
             }),
             skipped: sum.skipped,
@@ -253,7 +253,7 @@ impl<'a> Planner<'a> {
                     first.take(&intent);
                     left -= 1;
                 }
-                let tally = &mut sum.tallies[phase as usize][intent.action as usize];
+                let tally = &mut sum.tallies[phase as usize].0[intent.action as usize];
                 tally.operations += 1;
                 tally.bytes += intent.bytes;
                 if intent.action.moves_bytes_in() {
@@ -284,10 +284,19 @@ impl<'a> Planner<'a> {
     }
 }
 
+/// The operations of one phase, by action.
+struct Tallies([Tally; Action::COUNT]);
+
+impl Default for Tallies {
+    fn default() -> Self {
+        Self([Tally::default(); Action::COUNT])
+    }
+}
+
 /// The totals of all streams.
 #[derive(Default)]
 struct Sum {
-    tallies: [[Tally; Action::COUNT]; 3],
+    tallies: [Tallies; 3],
     skipped: Skipped,
     transactions: u64,
     end: End,

@@ -7,13 +7,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::WorkloadError;
+use crate::births::Tables;
 use crate::classic::Classic;
 use crate::contents::ContentSpec;
 use crate::endless;
 use crate::intent::Stream;
 use crate::mix::Mix;
 use crate::mix_stream::MixStream;
-use crate::mixer::{Mixer, Tables};
+use crate::mixer::Mixer;
 use crate::stream::ClassicStream;
 use crate::table::MemoryHint;
 pub use crate::workers::{Role, WorkerSeeds, Workers};

@@ -178,6 +178,20 @@ fn think_time_is_the_limit_of_workers_that_think() {
 }
 
 #[test]
+fn compute_is_the_limit_of_workers_that_compute() {
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
+    let work = "--mix read=1,stat=1 --files 50 --compute read=500us,stat=500us --for 1s";
+    let ran = Run::new(&location, work).perform();
+    is_limited_by(&ran, RunLimit::Compute, 0.6);
+    let settings = ran.record.spec.settings();
+    ran.assert(
+        settings.contains(&"compute read=500us,stat=500us".to_owned()),
+        "the report does not show the option",
+    );
+}
+
+#[test]
 fn program_is_the_limit_of_the_engine_null() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");

@@ -269,7 +269,7 @@ fn every_kind_of_operation_is_verified_and_leaves_no_files() {
         let mut some = all.clone();
         for (lack, actions) in [
             ("extended attributes", &["set-xattr", "get-xattr"][..]),
-            ("files that share blocks", &["clone"]),
+            ("files that share blocks", &["clone", "install-clone"]),
         ] {
             let few = [&["create", "append", "read"], actions].concat();
             let words = format!("run --quiet --mix {} {rest} {shape}", mix(&few));

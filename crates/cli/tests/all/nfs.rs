@@ -166,7 +166,7 @@ fn calls_in(ran: &Ran, phase: &str) -> BTreeMap<String, u64> {
 }
 
 /// The operations of mixes that NFS version 3 does not support.
-const LACKS: [&str; 7] = [
+const LACKS: [&str; 9] = [
     "set-xattr",
     "get-xattr",
     "open-close",
@@ -174,6 +174,8 @@ const LACKS: [&str; 7] = [
     "lock",
     "copy",
     "clone",
+    "install-copy",
+    "install-clone",
 ];
 
 /// All operations of mixes that NFS version 3 supports.

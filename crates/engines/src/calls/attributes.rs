@@ -47,7 +47,7 @@ impl<S: System, T: Style> Calls<S, T> {
         })
     }
 
-    fn set_attributes_of(
+    pub(super) fn set_attributes_of(
         &mut self,
         object: Object<'_>,
         mode: u32,

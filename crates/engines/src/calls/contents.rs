@@ -92,7 +92,7 @@ impl<S: System, T: Style> Calls<S, T> {
     }
 
     #[inline]
-    fn write_blocks(
+    pub(super) fn write_blocks(
         &mut self,
         file: c_int,
         content: &[u8],
@@ -221,7 +221,7 @@ impl<S: System, T: Style> Calls<S, T> {
     /// Panics if direct I/O is requested with a size that is not a multiple of the alignment: the
     /// caller violated the contract.
     #[inline]
-    fn assert_alignment(&self, bytes: u64) {
+    pub(super) fn assert_alignment(&self, bytes: u64) {
         assert!(
             !self.writes.is_direct() || bytes % DIRECT_ALIGNMENT as u64 == 0,
             "{bytes} bytes are no multiple of {DIRECT_ALIGNMENT}, as direct input and output \

@@ -3,34 +3,35 @@
 use std::ffi::c_int;
 
 use super::{Calls, Style, in_step};
-use crate::system::System;
+use crate::system::{Object, System};
 use engine::{Cause, Failure, Name, OperationOutcome, Step, Steps};
 
 /// The smallest page of all architectures: a mapping is read at these distances.
 const PAGE_BYTES: usize = 4096;
 
 impl<S: System, T: Style> Calls<S, T> {
-    /// Creates a file with the contents of another one by `step`, a copy or a clone.
+    /// Creates a file with the contents of another one by `step`, a copy or a clone. Sets its mode
+    /// and times if `set` contains them.
     pub(super) fn copy(
         &mut self,
-        name: Name<'_>,
-        to: Name<'_>,
+        (name, to): (Name<'_>, Name<'_>),
         bytes: u64,
         step: Step,
+        set: Option<(u32, i64)>,
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
         let from = self.open(name, T::READ)?;
-        let copied = self.copy_to(from, to, bytes, step, steps);
+        let copied = self.copy_to((from, to), bytes, step, set, steps);
         self.close(from, bytes, copied, steps)?;
         self.sync_directory_of(to, bytes, steps)
     }
 
     fn copy_to(
         &mut self,
-        from: c_int,
-        to: Name<'_>,
+        (from, to): (c_int, Name<'_>),
         bytes: u64,
         step: Step,
+        set: Option<(u32, i64)>,
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
         let file = self.open(to, T::CREATE | self.policy.now.write_flags)?;
@@ -41,6 +42,10 @@ impl<S: System, T: Style> Calls<S, T> {
         };
         let synced = copied.and_then(|()| {
             steps.ended(step);
+            if let Some((mode, times_ns)) = set {
+                self.set_attributes_of(Object::File(file), mode, times_ns, steps)
+                    .map_err(|failure| failure.having_moved(bytes))?;
+            }
             self.sync_file(file, bytes, steps)
         });
         let closed = self.system.close(file);

@@ -22,7 +22,7 @@ pub(crate) fn parent(path: &CStr) -> &[u8] {
 }
 
 /// Returns the directory that contains a name; `buffer` stores the path of the directory.
-fn directory_of<'a>(name: Name<'_>, buffer: &'a mut Vec<u8>) -> At<'a> {
+pub(super) fn directory_of<'a>(name: Name<'_>, buffer: &'a mut Vec<u8>) -> At<'a> {
     let directory = match parent(name.relative) {
         b"" => b".",
         directory => directory,

@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 use super::durability::have_one_directory;
 use super::{Calls, Style, again, at, in_step};
-use crate::system::System;
+use crate::system::{At, System};
 use engine::namespace::DIRECTORY_MODE;
 use engine::{Cause, Errno, Failure, Name, OperationOutcome, Step, Steps};
 
@@ -38,15 +38,12 @@ impl<S: System, T: Style> Calls<S, T> {
     /// Tries to create a directory that exists.
     pub(super) fn make_existing(
         &mut self,
-        name: Name<'_>,
+        directory: At<'_>,
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
         self.step(Step::MakeDirectory, steps, |system| {
-            expects(
-                Errno::EXIST,
-                system.mkdir(at(name), DIRECTORY_MODE),
-                Errno::NOENT,
-            )
+            let made = system.mkdir(directory, DIRECTORY_MODE);
+            expects(Errno::EXIST, made, Errno::NOENT)
         })
     }
 

@@ -245,7 +245,7 @@ impl NfsSession {
         let (first, count) = self.lines_of[flight.places[0].location];
         flight.call.line = first + number % count;
         flight.stage = flight.first_stage(&self.directories);
-        if flight.has_second && self.lines_of[flight.places[1].location] != (first, count) {
+        if flight.uses[1] && self.lines_of[flight.places[1].location] != (first, count) {
             // A handle is valid only on the server that issued it.
             let step = flight.step();
             self.fail(number, step, Cause::System(Errno::XDEV));

@@ -229,6 +229,11 @@ impl State {
             Kind::File(_) => &mut self.truth.opened_to_read,
         };
         *opened += 1;
+        if let (Kind::File(content), true) =
+            (&mut self.node_mut(name)?.kind, flags & libc::O_TRUNC != 0)
+        {
+            content.clear();
+        }
         Ok(number)
     }
 

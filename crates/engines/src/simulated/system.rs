@@ -155,6 +155,10 @@ impl System for SimulatedSystem {
 
     fn mkdir(&mut self, at: At<'_>, mode: libc::mode_t) -> Result<(), Errno> {
         let (mut state, name) = self.begin_at(Step::MakeDirectory, at)?;
+        // The directory of a location exists, also if no test made it.
+        if self.roots.contains(&name) {
+            return Err(Errno::EXIST);
+        }
         state.make(name, Kind::Directory, mode)?;
         state.truth.directories_made += 1;
         Ok(())

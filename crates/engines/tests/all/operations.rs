@@ -4,7 +4,7 @@
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use crate::support::work::{KEY, MODE, Names, TIMES_NS, steps_of, work};
+use crate::support::work::{KEY, MODE, Names, SET, TIMES_NS, steps_of, work};
 use crate::support::{FilePath, POLICIES, TEXT, TICKET, done, failed, make, settings};
 use engine::{
     Cause, Durability, Engine, Failure, Listing, Name, Operation, OperationKind, Policies, Session,
@@ -37,7 +37,10 @@ fn does_everything<S: Engine>(engine: &S, directory: &Path, block: usize, polici
     for (operation, steps) in work(names) {
         let what = format!("{} {policies}: {operation:?}", engine.name());
         let kind = operation.kind();
-        let follows_clone = std::mem::replace(&mut is_clone, kind == OperationKind::Clone);
+        let follows_clone = std::mem::replace(
+            &mut is_clone,
+            matches!(kind, OperationKind::Clone | OperationKind::InstallClone),
+        );
         if !shares_blocks && (is_clone || follows_clone) {
             kinds.push(kind);
             continue;
@@ -114,6 +117,17 @@ fn reports_system_errors(session: &mut Box<dyn Session>, names: &Names) {
         (make::lock(one), Step::Open, ENOENT),
         (make::copy(one, temporary, 1), Step::Open, ENOENT),
         (make::copy(five, six, 7), Step::Open, EEXIST),
+        (make::install(six, content, SET), Step::Stat, EEXIST),
+        (
+            make::install(names.of("e/4"), content, SET),
+            Step::MakeDirectory,
+            ENOENT,
+        ),
+        (make::install_link(five, six), Step::Stat, EEXIST),
+        (make::install_copy(five, six, 7, SET), Step::Stat, EEXIST),
+        (make::install_clone(five, six, 7, SET), Step::Stat, EEXIST),
+        (make::rewrite(one, content), Step::Open, ENOENT),
+        (make::lock_file(six), Step::Open, EEXIST),
         (make::read_link(one, target), Step::ReadLink, ENOENT),
         (make::evict(one), Step::Open, ENOENT),
         (make::list(one), Step::Open, ENOENT),
@@ -131,6 +145,7 @@ fn reports_system_errors(session: &mut Box<dyn Session>, names: &Names) {
     }
     done(session, &make::delete(temporary));
     done(session, &make::remove_directory(one));
+    done(session, &make::remove_directory(names.of("e")));
     reports_wrong_results(session, names);
     // The failed operations changed nothing.
     done(session, &make::read(five, 7));
@@ -248,15 +263,24 @@ fn mapping_beyond_the_end_of_a_file_is_an_error() {
 
 #[test]
 fn mode_and_times_are_set_as_requested() {
-    for durability in [Durability::None, Durability::Fsync] {
+    for (durability, installs) in [
+        (Durability::None, false),
+        (Durability::Fsync, false),
+        (Durability::None, true),
+        (Durability::Fsync, true),
+    ] {
         let temporary = tempfile::tempdir().unwrap();
         let file = FilePath::new(temporary.path(), "1");
         let with = |directory: &Path| Settings {
             durability: durability.into(),
             ..settings(directory, 16)
         };
-        fn set<S: Engine>(engine: &S, settings: &Settings, name: Name<'_>) {
+        fn set<S: Engine>(engine: &S, settings: &Settings, name: Name<'_>, installs: bool) {
             let mut session = engine.open(settings).unwrap();
+            if installs {
+                done(&mut session, &make::install(name, TEXT, SET));
+                return;
+            }
             done(&mut session, &make::create(name, TEXT));
             done(&mut session, &make::set_attributes(name, MODE, TIMES_NS));
         }
@@ -271,9 +295,9 @@ fn mode_and_times_are_set_as_requested() {
             }
             std::fs::remove_file(temporary.path().join("1")).unwrap();
         };
-        set(&Raw, &with(temporary.path()), file.name());
+        set(&Raw, &with(temporary.path()), file.name(), installs);
         is_set();
-        set(&Posix, &with(temporary.path()), file.name());
+        set(&Posix, &with(temporary.path()), file.name(), installs);
         is_set();
         set(&Uring::new(4), &with(temporary.path()), file.name());
         is_set();
@@ -282,6 +306,7 @@ fn mode_and_times_are_set_as_requested() {
             &engine,
             &with(Path::new("/sim")),
             FilePath::new(Path::new("/sim"), "1").name(),
+            installs,
         );
         let found = engine.attributes_of("/sim/1").unwrap();
         assert_eq!(
@@ -289,6 +314,22 @@ fn mode_and_times_are_set_as_requested() {
             (MODE, TIMES_NS, 1)
         );
     }
+}
+
+/// A rewritten file has exactly the new contents, and a lock file exists only within its operation.
+#[test]
+fn rewritten_files_are_not_longer_than_their_contents() {
+    let file = FilePath::new(Path::new("/sim"), "1");
+    let engine = Simulated::new(Code::Raw, 1);
+    let mut session = engine.open(&settings(Path::new("/sim"), 3)).unwrap();
+    done(&mut session, &make::create(file.name(), TEXT));
+    done(&mut session, &make::rewrite(file.name(), b"abcd"));
+    assert_eq!(engine.content_of("/sim/1").unwrap(), b"abcd");
+    let lock = FilePath::new(Path::new("/sim"), "1.lock");
+    done(&mut session, &make::lock_file(lock.name()));
+    assert_eq!(engine.files().len(), 1);
+    let failure = failed(&mut session, &make::lock_file(file.name()));
+    assert_eq!((failure.step, failure.errno()), (Step::Open, Some(EEXIST)));
 }
 
 /// The directory contains more entries than one call returns, and a hidden entry that is not

@@ -92,6 +92,7 @@ impl Segment {
         self.issued += more.issued;
         self.transactions += more.transactions;
         self.skipped.merge(&more.skipped);
+        self.compute.add(more.compute);
         for operation in more.operations {
             merge::operation(&mut self.operations, operation);
         }

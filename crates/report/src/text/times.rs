@@ -1,6 +1,6 @@
 //! Durations of operations, of their calls, and of waits for other workers.
 
-use document::units::percent;
+use document::units::{counted, duration, percent};
 use document::{Cell, Document, Number, Table};
 use record::{Phase, Record, Role};
 use verdict::Summary;
@@ -26,6 +26,7 @@ pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary
     if record.spec.workload.workers.is_shared() {
         claim_waits(document, summary);
     }
+    compute(document, summary);
 }
 
 fn latencies(document: &mut Document, summary: &Summary) {
@@ -158,6 +159,20 @@ fn steps(document: &mut Document, record: &Record, summary: &Summary) {
                 record.spec.engine
             ));
         }
+        document.gap();
+    }
+}
+
+/// Adds the time for which workers computed before operations.
+fn compute(document: &mut Document, summary: &Summary) {
+    let phases = summary.phases.iter();
+    for compute in phases.filter_map(|phase| phase.compute) {
+        document.line(format!(
+            "Compute before operations: {}, {} of processor time, {} of the workers' time.",
+            counted(compute.count, "time"),
+            duration(compute.ns as f64 / 1e9),
+            percent(compute.workers_fraction)
+        ));
         document.gap();
     }
 }

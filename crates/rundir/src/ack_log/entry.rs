@@ -108,6 +108,7 @@ pub(crate) fn write_begun(
     match operation {
         Operation::Rename { to: second, .. }
         | Operation::Link { to: second, .. }
+        | Operation::InstallLink { to: second, .. }
         | Operation::Replace {
             temporary: second, ..
         }
@@ -115,7 +116,9 @@ pub(crate) fn write_begun(
             temporary: second, ..
         }
         | Operation::Copy { from: second, .. }
-        | Operation::Clone { from: second, .. } => {
+        | Operation::Clone { from: second, .. }
+        | Operation::InstallCopy { from: second, .. }
+        | Operation::InstallClone { from: second, .. } => {
             escape(prefix, to);
             escape(second.relative.to_bytes(), to);
         }
@@ -152,12 +155,8 @@ pub(crate) fn header(header: &Header) -> Result<Vec<u8>, serde_json::Error> {
 
 fn size_after(intent: &Intent) -> u64 {
     match intent.action {
-        Action::Create
-        | Action::Deliver
-        | Action::Replace
-        | Action::Truncate
-        | Action::Copy
-        | Action::Clone => intent.bytes,
+        Action::Replace | Action::Truncate | Action::Rewrite => intent.bytes,
+        action if action.changes_count() == Some(true) => intent.bytes,
         Action::Append => intent.size_bytes + intent.bytes,
         Action::Overwrite => intent.size_bytes.max(intent.bytes),
         Action::Delete => 0,

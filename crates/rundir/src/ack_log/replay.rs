@@ -151,21 +151,17 @@ impl Replay {
         }
         let key = (entry.location, entry.path.clone());
         let object = match entry.action {
-            Action::Create | Action::Deliver | Action::Replace | Action::Copy | Action::Clone => {
-                self.object(&entry, Some(after(&entry)))
-            }
+            action if makes_object(action) => self.object(&entry, Some(after(&entry))),
             _ => match self.names.get(&key).map(|name| &name.acked) {
                 Some(Acked::File(object)) => *object,
                 _ => self.object(&entry, None),
             },
         };
         match entry.action {
-            Action::Create
-            | Action::Deliver
-            | Action::Copy
-            | Action::Clone
-            | Action::SymbolicLink
-            | Action::MakeDirectory => self.may(key, May::Made),
+            Action::SymbolicLink | Action::MakeDirectory | Action::LockFile => {
+                self.may(key, May::Made)
+            }
+            action if action.changes_count() == Some(true) => self.may(key, May::Made),
             Action::Delete
             | Action::RemoveLink
             | Action::RemoveSymbolicLink
@@ -177,7 +173,9 @@ impl Replay {
                 self.may(key, May::Moved(to.clone()));
                 self.may(to, May::Holds(object));
             }
-            Action::Link => self.may(second(&entry)?, May::Holds(object)),
+            Action::Link | Action::InstallLink => {
+                self.may(second(&entry)?, May::Holds(object));
+            }
             Action::Replace => self.may(key, May::Holds(object)),
             Action::Append | Action::Overwrite => {
                 // The bytes before the first byte written do not change.
@@ -185,6 +183,10 @@ impl Replay {
                     .may
                     .push((entry.after_bytes, entry.offset_bytes));
             }
+            // The file may be empty, or contain any part of the new contents.
+            Action::Rewrite => self.objects[object]
+                .may
+                .extend([(0, 0), (entry.after_bytes, 0)]),
             Action::Truncate => {
                 let leaves = entry.before_bytes.min(entry.after_bytes);
                 self.objects[object].may.push((entry.after_bytes, leaves));
@@ -206,10 +208,9 @@ impl Replay {
         *self.acknowledged.entry(action).or_default() += 1;
         let key = (entry.location, entry.path.clone());
         match action {
-            Action::Create | Action::Deliver | Action::Replace | Action::Copy | Action::Clone => {
-                self.set(key, Acked::File(object), action)
-            }
+            action if makes_object(action) => self.set(key, Acked::File(object), action),
             Action::Delete
+            | Action::LockFile
             | Action::RemoveLink
             | Action::RemoveSymbolicLink
             | Action::RemoveDirectory => {
@@ -219,7 +220,9 @@ impl Replay {
                 self.set(key, Acked::Absent, action);
                 self.set(second(&entry)?, Acked::File(object), action);
             }
-            Action::Link => self.set(second(&entry)?, Acked::File(object), action),
+            Action::Link | Action::InstallLink => {
+                self.set(second(&entry)?, Acked::File(object), action);
+            }
             Action::SymbolicLink => {
                 self.set(
                     key,
@@ -228,7 +231,7 @@ impl Replay {
                 );
             }
             Action::MakeDirectory => self.set(key, Acked::Directory, action),
-            Action::Append | Action::Overwrite | Action::Truncate => {
+            Action::Append | Action::Overwrite | Action::Truncate | Action::Rewrite => {
                 let known = &mut self.objects[object];
                 known.state = Some(after(&entry));
                 known.by = action;
@@ -270,6 +273,11 @@ impl Replay {
         };
         self.names.insert(key, state);
     }
+}
+
+/// Whether the action puts a new file under its name.
+fn makes_object(action: Action) -> bool {
+    action == Action::Replace || action.changes_count() == Some(true)
 }
 
 /// Returns the state of the operation's file after the operation.

@@ -9,7 +9,7 @@ use workload::mixer::{Change, Draft, creation};
 use workload::names::NameKind;
 use workload::pool::File;
 use workload::random::below;
-use workload::{Action, Intent, SkipReason};
+use workload::{Action, Intent, Pause, SkipReason};
 
 use super::pool::{Claim, Claimed};
 use super::source::{Held, SharedSource};
@@ -21,6 +21,20 @@ const fn skipped(reason: SkipReason) -> Intent {
         ends_transaction: true,
         ..Intent::skipped(reason)
     }
+}
+
+/// The kind of link that an action adds to a file.
+fn adds_link(action: Action) -> Option<NameKind> {
+    match action {
+        Action::Link | Action::InstallLink => Some(NameKind::Link),
+        Action::SymbolicLink => Some(NameKind::SymbolicLink),
+        _ => None,
+    }
+}
+
+/// Whether an action uses a file for a new name and leaves the file as it is.
+fn leaves_file(action: Action) -> bool {
+    adds_link(action).is_some() || action.copies()
 }
 
 impl SharedSource {
@@ -41,7 +55,7 @@ impl SharedSource {
             return skipped(SkipReason::DirectoryFull);
         };
         self.held[flight] = Held::New(file);
-        creation(action, file, 0)
+        creation(action, file, Pause::NONE)
     }
 
     /// Resolves a draft into `intent`. Returns `false` if the run stops, or if the file of the
@@ -54,7 +68,7 @@ impl SharedSource {
         may_wait: bool,
     ) -> bool {
         match draft.action {
-            Action::Create | Action::Deliver => {
+            action if action.creates() => {
                 let number = self.fresh();
                 *intent = self.create(flight, draft.action, number);
                 return true;
@@ -65,7 +79,7 @@ impl SharedSource {
             }
             Action::ReadLink | Action::MakeDirectoryExisting => {
                 *intent = match self.lend(flight, draft.action.named(), draft.pick) {
-                    Some(thing) => asked(thing.intent(draft.action), 0),
+                    Some(thing) => asked(thing.intent(draft.action), Pause::NONE),
                     // Only writers create links and directories. A reader skips the operation if
                     // the pool has none.
                     None if !self.mixer.creates() => skipped(SkipReason::PoolEmpty),
@@ -77,7 +91,7 @@ impl SharedSource {
                 };
                 return true;
             }
-            Action::Link | Action::SymbolicLink => {
+            Action::Link | Action::InstallLink | Action::SymbolicLink => {
                 if let Some(removal) = self.remove_link(flight, &draft) {
                     *intent = removal;
                     return true;
@@ -97,11 +111,7 @@ impl SharedSource {
             return true;
         }
         let rank = self.ranks.rank(draft.pick, files);
-        let leaves_file = matches!(
-            draft.action,
-            Action::Link | Action::SymbolicLink | Action::Copy | Action::Clone
-        );
-        let exclusive = !draft.action.reads() && !leaves_file;
+        let exclusive = !draft.action.reads() && !leaves_file(draft.action);
         let clock = &self.clock;
         let now_ns = || clock.now_ns();
         let claimed = self.pool.claim(
@@ -125,20 +135,15 @@ impl SharedSource {
     }
 
     fn claimed(&mut self, flight: usize, claim: Claim, file: File, draft: &Draft) -> Intent {
-        let kind = match draft.action {
-            Action::Link => Some(NameKind::Link),
-            Action::SymbolicLink => Some(NameKind::SymbolicLink),
-            _ => None,
-        };
+        let kind = adds_link(draft.action);
         let adds = draft.action.changes_count() == Some(true);
         if (kind.is_some() || adds) && !self.pool.takes_one_more(file.place) {
             self.pool.give_back(claim, Change::None);
             return skipped(SkipReason::DirectoryFull);
         }
         let fresh = match draft.action {
-            Action::Link | Action::SymbolicLink | Action::Rename | Action::Copy | Action::Clone => {
-                self.fresh()
-            }
+            Action::Rename => self.fresh(),
+            _ if leaves_file(draft.action) => self.fresh(),
             _ => 0,
         };
         let (mut intent, change) = self.mixer.decide(draft, file, fresh);
@@ -188,7 +193,7 @@ impl SharedSource {
     /// If the pool contains the maximum number of links, returns an intent that removes a link.
     /// This intent replaces the drafted creation of a link.
     fn remove_link(&mut self, flight: usize, draft: &Draft) -> Option<Intent> {
-        let kind = if draft.action == Action::Link {
+        let kind = if draft.action.links() {
             NameKind::Link
         } else {
             NameKind::SymbolicLink
@@ -205,7 +210,7 @@ impl SharedSource {
 
     fn remove(&mut self, flight: usize, kind: NameKind, thing: Thing) -> Intent {
         self.held[flight] = Held::Gone;
-        let intent = asked(removal(kind, thing), 0);
+        let intent = asked(removal(kind, thing), Pause::NONE);
         self.pool.places[thing.place as usize].begins(intent.action);
         intent
     }
@@ -231,6 +236,6 @@ impl SharedSource {
             of: 0,
         };
         self.held[flight] = Held::Directory(thing);
-        make_directory(thing, 0)
+        make_directory(thing, Pause::NONE)
     }
 }

@@ -9,7 +9,7 @@ use workload::mixer::{Change, Draft, Mixer, deletion};
 use workload::names::NameKind;
 use workload::pool::File;
 use workload::popularity::PopularityRanks;
-use workload::{Action, End, Intent, Kept, Mix, Phase, PoolState};
+use workload::{Action, End, Intent, Kept, Mix, Pause, Phase, PoolState};
 
 use super::pool::{Claim, SHARDS, SharedPool, Waits, lock};
 use crate::clock::RunClock;
@@ -55,8 +55,8 @@ pub(crate) struct SharedSource {
     /// Number of new files to which this worker has assigned a file number.
     pub(super) fresh: u64,
     pub(super) deleting: Deleting,
-    /// Whether [`Self::think_ns`] has already returned the think time before the next transaction.
-    pub(super) has_thought: bool,
+    /// Whether [`Self::pause`] has already returned the pause before the next transaction.
+    pub(super) has_paused: bool,
     /// Whether the file of the next operation is claimed. In this case, an operation of this worker
     /// must complete before the next draw.
     pub(super) wants_one_landed: bool,
@@ -100,7 +100,7 @@ impl SharedSource {
             begun: 0,
             fresh: 0,
             deleting: Deleting::default(),
-            has_thought: false,
+            has_paused: false,
             wants_one_landed: false,
             held: vec![Held::Nothing; depth],
             seen: vec![Seen::default(); depth],
@@ -147,18 +147,18 @@ impl SharedSource {
         false
     }
 
-    /// Returns the think time before the next transaction. A worker thinks before it takes a claim,
-    /// so that no other worker waits for the claim during the think time.
-    pub(crate) fn think_ns(&mut self, phase: Phase) -> u64 {
-        if !self.mixer.thinks()
-            || self.has_thought
+    /// Returns the pause before the next transaction. A worker thinks and computes before it takes a
+    /// claim, so that no other worker waits for the claim meanwhile.
+    pub(crate) fn pause(&mut self, phase: Phase) -> Pause {
+        if !self.mixer.pauses()
+            || self.has_paused
             || phase != Phase::Transactions
             || self.begun == self.transactions
         {
-            return 0;
+            return Pause::NONE;
         }
-        self.has_thought = true;
-        self.mixer.draft(self.begun).think_ns
+        self.has_paused = true;
+        self.mixer.draft(self.begun).pause
     }
 
     pub(crate) fn draw(
@@ -183,7 +183,7 @@ impl SharedSource {
                     return false;
                 }
                 let draft = Draft {
-                    think_ns: 0,
+                    pause: Pause::NONE,
                     ..self.mixer.draft(self.begun)
                 };
                 self.wants_one_landed = false;
@@ -191,7 +191,7 @@ impl SharedSource {
                     return false;
                 }
                 self.begun += 1;
-                self.has_thought = false;
+                self.has_paused = false;
             }
             Phase::Delete => match self.next_in_delete() {
                 Some(next) => *intent = next,

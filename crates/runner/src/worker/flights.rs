@@ -55,8 +55,10 @@ impl Reach {
             | Action::RemoveLink
             | Action::RemoveSymbolicLink
             | Action::Copy
-            | Action::Clone => (NameKind::File, intent.other),
-            Action::Link => (NameKind::Link, intent.other),
+            | Action::Clone
+            | Action::InstallCopy
+            | Action::InstallClone => (NameKind::File, intent.other),
+            Action::Link | Action::InstallLink => (NameKind::Link, intent.other),
             Action::SymbolicLink => (NameKind::SymbolicLink, intent.other),
             _ => name,
         };

@@ -115,7 +115,7 @@ impl Worker {
         }
     }
 
-    /// Waits for the think time and draws the next intent of a phase. Returns `false` at the end of
+    /// Thinks, computes and draws the next intent of a phase. Returns `false` at the end of
     /// the phase.
     #[inline]
     fn next_intent(
@@ -125,8 +125,8 @@ impl Worker {
         begins_transaction: bool,
         done: &mut Done,
     ) -> Result<bool, Left> {
-        let think_ns = self.tools.source.think_ns(done.phase);
-        if think_ns > 0 && !self.think(think_ns, begins_transaction, done)? {
+        let pause = self.tools.source.pause(done.phase);
+        if !pause.is_none() && !self.pause(pause, begins_transaction, done)? {
             return Ok(false);
         }
         let may_wait = self.is_synchronous || self.flights.is_empty();
@@ -139,10 +139,10 @@ impl Worker {
         if self.tools.source.is_pure() {
             self.config.hasher.take(intent);
         }
-        if intent.think_ns > 0 {
+        if !intent.pause.is_none() {
             // Whether the transactions have ended is ignored. The drawn intent must be performed,
             // because the stream's pool already includes its effect.
-            self.think(intent.think_ns, begins_transaction, done)?;
+            self.pause(intent.pause, begins_transaction, done)?;
         }
         Ok(true)
     }

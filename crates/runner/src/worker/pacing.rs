@@ -1,14 +1,20 @@
-//! Delays operations: transactions wait until they are due, and think times pass before operations.
-//! Operations in flight that complete during a delay are counted at once.
+//! Delays operations: transactions wait until they are due, and workers think and compute before
+//! operations. Operations in flight that complete during a delay are counted at once. Workers that
+//! compute have none.
 
-use workload::Phase;
+use record::ComputeRecord;
+use workload::{Pause, Phase};
 
 use super::phase_stats::Done;
 use super::state::{Left, Worker};
-use crate::clock::Clock as _;
+use crate::clock::{Clock as _, RunClock};
 
 /// Interval at which a waiting worker checks whether the run stops.
 const LOOK_EVERY_NS: u64 = 50_000_000;
+
+/// Maximum distance between two readings of the clock by a thread that keeps its processor. A
+/// reading takes less than 0.1 us, and an interrupt some microseconds.
+const READINGS_APART_NS: u64 = 10_000;
 
 impl Worker {
     /// Waits until the next transaction is due. Returns `false` if the transactions have ended.
@@ -35,6 +41,42 @@ impl Worker {
                 return Ok(false);
             }
         }
+    }
+
+    /// Thinks and then computes before an operation. Returns `false` if the transactions end first.
+    #[cold]
+    pub(super) fn pause(
+        &mut self,
+        pause: Pause,
+        begins_transaction: bool,
+        done: &mut Done,
+    ) -> Result<bool, Left> {
+        Ok(
+            (pause.think_ns == 0 || self.think(pause.think_ns, begins_transaction, done)?)
+                && (pause.compute_ns == 0 || self.compute(pause.compute_ns, done)?),
+        )
+    }
+
+    /// Keeps the processor busy for `ns` nanoseconds of this thread's time. Returns `false` if the
+    /// transactions end first.
+    fn compute(&mut self, ns: u64, done: &mut Done) -> Result<bool, Left> {
+        let mut left_ns = ns;
+        let mut goes_on = true;
+        while left_ns > 0 && goes_on {
+            let part_ns = left_ns.min(LOOK_EVERY_NS);
+            spin(&self.tools.clock, part_ns);
+            left_ns -= part_ns;
+            goes_on = !self.tools.control.is_over();
+            if self.tools.control.is_stopping() {
+                break;
+            }
+        }
+        done.current.compute.add(ComputeRecord {
+            count: 1,
+            ns: ns - left_ns,
+        });
+        self.unless_stopping()?;
+        Ok(goes_on)
     }
 
     /// Waits for the think time before an operation. A new segment may start during the wait.
@@ -72,5 +114,19 @@ impl Worker {
         }
         self.unless_stopping()?;
         Ok(!self.tools.control.is_over())
+    }
+}
+
+/// Reads the clock until this thread was on its processor for `ns` nanoseconds. Time in which
+/// another thread had the processor does not count: then the clock is read much later.
+fn spin(clock: &RunClock, ns: u64) {
+    if !clock.is_of_machine() {
+        return clock.sleep(ns);
+    }
+    let (mut busy_ns, mut before_ns) = (0, clock.now_ns());
+    while busy_ns < ns {
+        let now_ns = clock.now_ns();
+        busy_ns += now_ns.saturating_sub(before_ns).min(READINGS_APART_NS);
+        before_ns = now_ns;
     }
 }

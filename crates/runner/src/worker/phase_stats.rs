@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use measure::Slowest;
 use measure::steady::WINDOW_ROUNDS;
-use record::{Segment, SegmentKind};
+use record::{ComputeRecord, Segment, SegmentKind};
 use workload::{Action, Phase, Role, Skipped};
 
 use super::flights::Flights;
@@ -52,6 +52,7 @@ pub(super) struct Current {
     pub(super) issued: u64,
     pub(super) transactions: u64,
     pub(super) skipped: Skipped,
+    pub(super) compute: ComputeRecord,
 }
 
 impl Done {
@@ -71,6 +72,7 @@ impl Done {
                 issued: ended.issued,
                 transactions: ended.transactions,
                 skipped: ended.skipped,
+                compute: ended.compute,
                 operations: ended.meters.into_records(self.role),
             },
             operations,
@@ -106,6 +108,7 @@ impl Done {
             issued: 0,
             transactions: 0,
             skipped: Skipped::default(),
+            compute: ComputeRecord::default(),
         };
         self.turn(none, now_ns);
         std::mem::take(&mut self.ended)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use measure::{SLICE_NS, Slice, Slow, Slowest};
-use record::{SlowOperation, SlowStep, SlowestRecord};
+use record::{ComputeRecord, SlowOperation, SlowStep, SlowestRecord};
 use workload::{Action, Phase, Skipped};
 
 use super::phase_stats::{Current, Done};
@@ -32,6 +32,7 @@ impl Worker {
             issued: 0,
             transactions: 0,
             skipped: Skipped::default(),
+            compute: ComputeRecord::default(),
         }
     }
 

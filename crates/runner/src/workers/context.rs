@@ -11,8 +11,9 @@ use rundir::AckLog;
 use rundir::manifest::Position;
 use rundir::names::worker_directory;
 use spec::RunSpec;
+use workload::births::Tables;
 use workload::contents::Contents;
-use workload::mixer::{Mixer, Tables};
+use workload::mixer::Mixer;
 use workload::{Mix, Phase, Role, StreamHasher, Work, Workers};
 
 use crate::acknowledged::AcknowledgedByAll;

@@ -64,8 +64,8 @@ fn mix(transactions: u64) -> Mix {
             .filter(|action| action.is_asked_for())
             // Not every file system has extended attributes, or can share blocks.
             .filter(|action| {
-                let lacks = [Action::SetExtended, Action::GetExtended, Action::Clone];
-                !lacks.contains(action)
+                let lacks = [Action::SetExtended, Action::GetExtended];
+                !lacks.contains(action) && !action.clones()
             })
             .fold(Weights::default(), |weights, action| {
                 weights.with(action, 1)

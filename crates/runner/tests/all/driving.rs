@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use engines::null::Null;
 use measure::Histogram;
-use record::{Fact, OperationRecord, Outcome, Record, SegmentKind};
+use record::{ComputeRecord, Fact, OperationRecord, Outcome, Record, SegmentKind};
 use runner::{Drive, Event, Events, NoEvents, Pace, Place, RunSpec, Second, Stop, SystemClock};
 use testkit::{
     Timed, Virtual,
@@ -15,7 +15,7 @@ use testkit::{
     transactions,
 };
 use workload::arrivals::ArrivalProcess;
-use workload::{Action, Classic, Mix, Phase, Workload};
+use workload::{Action, Classic, Mix, Phase, Work, Workload};
 
 const FILES: u64 = 10;
 
@@ -39,11 +39,22 @@ fn request_of(workload: Workload, drive: Drive) -> RunSpec {
 }
 
 fn run(transactions: u64, pace: Pace, takes_ns: fn(u64) -> u64) -> Record {
+    run_with(transactions, pace, takes_ns, |_| ())
+}
+
+fn run_with(
+    transactions: u64,
+    pace: Pace,
+    takes_ns: fn(u64) -> u64,
+    change: impl FnOnce(&mut Workload),
+) -> Record {
     let drive = Drive {
         pace,
         ..Drive::default()
     };
-    perform(&request(transactions, drive), takes_ns)
+    let mut request = request(transactions, drive);
+    change(&mut request.workload);
+    perform(&request, takes_ns)
 }
 
 fn perform(request: &RunSpec, takes_ns: fn(u64) -> u64) -> Record {
@@ -58,11 +69,57 @@ fn perform(request: &RunSpec, takes_ns: fn(u64) -> u64) -> Record {
 }
 
 fn stats(record: &Record) -> &OperationRecord {
+    performed(record, Action::Stat)
+}
+
+fn performed(record: &Record, action: Action) -> &OperationRecord {
     let operations = &transactions(record).segments.last().unwrap().operations;
-    operations
-        .iter()
-        .find(|of| of.action == Action::Stat)
-        .unwrap()
+    operations.iter().find(|of| of.action == action).unwrap()
+}
+
+/// Workers compute before each operation, also those of a shared pool. The record counts the time,
+/// and only the response times of an open loop include it.
+#[test]
+fn computing_is_counted_apart_from_latencies() {
+    const COUNT: u64 = 100;
+    const COMPUTE_NS: u64 = 70_000_000;
+    let closed = || Pace::Closed;
+    let open = || Pace::Open {
+        per_second: 1e6,
+        arrivals: ArrivalProcess::Constant,
+    };
+    for (workers, pace) in [
+        (private(1), closed()),
+        (shared(1, 0), closed()),
+        (private(1), open()),
+    ] {
+        let is_open = pace != Pace::Closed;
+        let record = run_with(
+            COUNT,
+            pace,
+            |_| 5_000,
+            |workload| {
+                *workload = by(workers, workload.clone());
+                if let Work::Mix(mix) = &mut workload.work {
+                    mix.weights = "set-attributes=1,create=1".parse().unwrap();
+                    mix.compute = "set-attributes=70ms".parse().unwrap();
+                }
+            },
+        );
+        let meter = &performed(&record, Action::SetAttributes).meter;
+        let count = meter.operations;
+        assert!(count > 0 && count < COUNT, "{count}");
+        let ns = count * COMPUTE_NS;
+        let phase = transactions(&record);
+        assert_eq!(phase.compute(), ComputeRecord { count, ns });
+        assert_eq!(phase.measured_ns(), ns + COUNT * 5_000, "{workers:?}");
+        let service = meter.service.as_ref().unwrap_or(&meter.latency);
+        assert_eq!(service.sum_ns(), u128::from(count) * 5_000, "{workers:?}");
+        let responds_ns = meter.latency.max_ns().unwrap();
+        assert_eq!(responds_ns > COMPUTE_NS, is_open, "{responds_ns}");
+        let other = record.actual.phase(Phase::Prepare).unwrap();
+        assert!(other.compute().is_none());
+    }
 }
 
 /// Returns the latency of an operation: between 300 ns and 30 s, mostly short.

@@ -163,7 +163,9 @@ fn shared_pool_works_on_a_real_file_system() {
         files: 100,
         transactions: 6_250,
         // Not every file system can share blocks.
-        weights: all_operations().with(Action::Clone, 0),
+        weights: all_operations()
+            .with(Action::Clone, 0)
+            .with(Action::InstallClone, 0),
         ..mix(Shape::Subdirectories(3))
     };
     let workload = workload(mix, shared(8, 8));

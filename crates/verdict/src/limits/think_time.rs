@@ -1,5 +1,6 @@
 //! **`think-time`** (the think time). *Part*: with `--think`, the workers' time outside of
-//! operations, claim waits and overhead. *Evidence*: `--think`, latencies, claim waits, overhead.
+//! operations, claim waits, overhead and the part of `compute`. *Evidence*: `--think`, latencies,
+//! claim waits, overhead, compute.
 
 use super::times::Times;
 

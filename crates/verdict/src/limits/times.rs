@@ -26,7 +26,9 @@ pub(super) struct Times {
     pub running: f64,
     /// Ready to run, while something else than the run's workers uses the processors.
     pub ready: f64,
-    /// Overhead of the program, as a part of `running`.
+    /// Computations before operations (`--compute`), as a part of `running`.
+    pub computing: f64,
+    /// Overhead of the program, as another part of `running`.
     pub program: f64,
     /// What workers wait for in calls; `None` if the record does not show it.
     pub waits_for: Option<WaitsFor>,
@@ -45,26 +47,32 @@ impl Times {
         }
         let overhead = overhead(record, phase);
         let claims = (claims_ns(record, phase) / ns).min(1.0);
+        let computing = (phase.compute().ns as f64 / ns).min(1.0);
         let (is_open, thinks) = (record.spec.drive.rate().is_some(), thinks(record));
         let operations = match is_open || thinks {
             true if !record.spec.latencies => return unavailable("latencies were not recorded"),
             true => (operations_ns(phase) as f64 / ns).min(1.0),
             false => 1.0,
         };
-        let idle = (1.0 - operations - claims - overhead).clamp(0.0, 1.0 - claims);
+        let idle = (1.0 - operations - claims - overhead - computing).clamp(0.0, 1.0 - claims);
         // A worker whose wait has ended is ready to run until it gets a processor. This time is
         // already part of the wait. It must not count twice, so `running` and `ready` together are
         // at most `rest`.
         let rest = 1.0 - claims - idle;
-        let times = |running: f64, ready: f64, overhead: f64, waits_for| Self {
-            awaiting_arrivals: if is_open { idle } else { 0.0 },
-            keeps_up: is_open && phase.queue_is_bounded(),
-            thinking: if is_open { 0.0 } else { idle },
-            claims,
-            running: running.min(rest),
-            ready: ready.min(rest - running.min(rest)),
-            program: overhead.min(running).min(rest),
-            waits_for,
+        let times = |running: f64, ready: f64, overhead: f64, waits_for| {
+            let running = running.min(rest);
+            let computing = computing.min(running);
+            Self {
+                awaiting_arrivals: if is_open { idle } else { 0.0 },
+                keeps_up: is_open && phase.queue_is_bounded(),
+                thinking: if is_open { 0.0 } else { idle },
+                claims,
+                running,
+                ready: ready.min(rest - running),
+                computing,
+                program: overhead.min(running - computing),
+                waits_for,
+            }
         };
         if record.spec.engine == EngineName::NULL {
             return Fact::Known((times(1.0, 0.0, 1.0, None), None));

@@ -15,6 +15,7 @@ use record::merge;
 use record::run::{
     ClaimWaits, OperationRecord, PhaseRecord, Record, SegmentKind, StepRecord, WorkerPhase,
 };
+use record::share;
 use record::sizing::SteadyFound;
 
 /// Work completed between the start of a phase and a moment: transactions, or files in `prepare`
@@ -77,6 +78,9 @@ pub struct PhaseSummary {
     pub spread: Vec<Spread>,
     /// Waits for files that other workers had claimed, by role; roles without a wait are missing.
     pub claim_waits: Vec<ClaimWaitSummary>,
+    /// Computations of the workers before operations (`--compute`); absent without computations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compute: Option<ComputeSummary>,
     /// Skipped operations of the measured segments, by reason.
     pub skipped: Skipped,
     /// Share of skipped operations in all operations of the stream, from 0 to 1.
@@ -180,6 +184,17 @@ pub struct ClaimWaitSummary {
     pub wait_ns: LatencySummary,
 }
 
+/// The computations of the workers before operations.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ComputeSummary {
+    /// Number of computations.
+    pub count: u64,
+    /// Processor time of all computations together, in nanoseconds. No latency includes it.
+    pub ns: u64,
+    /// This processor time as a share of the workers' time, from 0 to 1.
+    pub workers_fraction: f64,
+}
+
 pub(crate) fn summary(of: &Record, record: &PhaseRecord) -> PhaseSummary {
     let duration_ns = record.measured_ns();
     let began_ns = record
@@ -210,6 +225,7 @@ pub(crate) fn summary(of: &Record, record: &PhaseRecord) -> PhaseSummary {
         spread: spread(&workers),
         workers,
         claim_waits: record.claim_waits.iter().filter_map(claim_waits).collect(),
+        compute: compute(record),
         skipped: record.skipped(),
         skipped_fraction: record.skipped_fraction(),
         warm_up: stretch(record, SegmentKind::WarmUp),
@@ -326,6 +342,18 @@ fn claim_waits(record: &ClaimWaits) -> Option<ClaimWaitSummary> {
         role: record.role,
         count: wait.count(),
         wait_ns: wait.summary(),
+    })
+}
+
+/// Summarizes the computations before operations; `None` if no worker computed.
+fn compute(record: &PhaseRecord) -> Option<ComputeSummary> {
+    let all = record.compute();
+    let lasted_ns = |worker: &WorkerPhase| worker.ended_ns.saturating_sub(worker.began_ns);
+    let workers_ns = record.workers.iter().map(lasted_ns).sum();
+    (!all.is_none()).then(|| ComputeSummary {
+        count: all.count,
+        ns: all.ns,
+        workers_fraction: share(all.ns, workers_ns),
     })
 }
 

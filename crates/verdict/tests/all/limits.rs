@@ -3,8 +3,8 @@
 
 use record::machine::MachineOverTime;
 use record::{
-    ArrivalProcess, ClaimWaits, Class, EngineName, Fact, Histogram, Meter, Mix, Record, Role,
-    Workload,
+    ArrivalProcess, ClaimWaits, Class, ComputeRecord, EngineName, Fact, Histogram, Meter, Mix,
+    Record, Role, Workload,
 };
 use testkit::records::{histogram, operation, segment, worker};
 use verdict::{LimitSummary, RunLimit, Summary};
@@ -277,6 +277,34 @@ fn think_times_are_the_limit_only_if_workers_think_most_of_the_time() {
     operations(&mut record, 0.8);
     mount(&mut record).file_system_type = "fuse".to_owned();
     is(&record, RunLimit::Server, 0.7);
+}
+
+#[test]
+fn compute_is_a_part_of_the_time_on_a_processor() {
+    let computes = |record: &mut Record, fraction| {
+        transactions(record).segments[0].compute = ComputeRecord {
+            count: 60,
+            ns: of_a_minute(fraction),
+        };
+    };
+    let mut record = run(0.8, 0.1);
+    computes(&mut record, 0.6);
+    is(&record, RunLimit::Compute, 0.6);
+    computes(&mut record, 0.3);
+    is(&record, RunLimit::Cpu, 0.6);
+    record.spec.engine = EngineName::NULL;
+    is(&record, RunLimit::Program, 0.7);
+    // Neither think time nor the wait for arrivals includes it.
+    let mut record = run(0.5, 0.0);
+    record.spec.workload = Workload::from(Mix {
+        think: Think::Fixed(1_000_000),
+        ..Mix::default()
+    });
+    operations(&mut record, 0.2);
+    computes(&mut record, 0.3);
+    is(&record, RunLimit::ThinkTime, 0.5);
+    computes(&mut record, 0.45);
+    is(&record, RunLimit::Compute, 0.45);
 }
 
 #[test]

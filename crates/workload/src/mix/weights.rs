@@ -11,10 +11,16 @@ use crate::intent::Action;
 
 /// The relative frequency of each operation. Serialised as its text form, such as
 /// `read=5,create=2,delete=2`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(extend("pattern" = "^[a-z-]+=[0-9]+(,[a-z-]+=[0-9]+)*$"))]
 pub struct Weights([u32; Action::COUNT]);
+
+impl Default for Weights {
+    fn default() -> Self {
+        Self([0; Action::COUNT])
+    }
+}
 
 impl Weights {
     pub fn get(&self, action: Action) -> u32 {

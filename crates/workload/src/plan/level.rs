@@ -32,9 +32,7 @@ impl Level {
     #[inline]
     pub(super) fn take(&mut self, intent: &Intent) {
         match intent.action {
-            Action::Create | Action::Deliver | Action::Copy | Action::Clone => {
-                self.grow(1, 0, intent.bytes)
-            }
+            action if action.changes_count() == Some(true) => self.grow(1, 0, intent.bytes),
             Action::Append => self.grow(0, intent.size_bytes, intent.size_bytes + intent.bytes),
             Action::Replace => {
                 // The old and the new file exist at the same time for a moment.
@@ -43,6 +41,14 @@ impl Level {
             }
             Action::Delete => self.shrink(1, intent.size_bytes, 0),
             Action::Truncate => self.shrink(0, intent.size_bytes, intent.bytes),
+            Action::Rewrite => {
+                self.shrink(0, intent.size_bytes, 0);
+                self.grow(0, 0, intent.bytes);
+            }
+            Action::LockFile => {
+                self.grow(1, 0, self.peak.block_bytes);
+                self.shrink(1, self.peak.block_bytes, 0);
+            }
             Action::SymbolicLink => self.grow(1, 0, 0),
             Action::RemoveSymbolicLink => self.shrink(1, 0, 0),
             Action::MakeDirectory => self.grow(1, 0, self.peak.block_bytes),

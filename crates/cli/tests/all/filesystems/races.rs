@@ -14,17 +14,20 @@ const READERS: u64 = 8;
 fn sixteen_workers_find_no_missing_or_wrong_file(mounted: Mounted) {
     let can_clone = engines::probe_clone(&mounted.at).is_ok();
     let asked: Vec<Action> = Action::operations()
-        .filter(|action| action.is_asked_for() && (can_clone || *action != Action::Clone))
+        .filter(|action| action.is_asked_for() && (can_clone || !action.clones()))
         .collect();
     let mix: Vec<String> = asked
         .iter()
         .map(|action| format!("{}=1", action.name()))
         .collect();
     let each = number_of("POSTMARK_RACES", 40_000).div_ceil(WRITERS + READERS);
-    // The pool has few files, so that workers often use the same file. `create`, `deliver`, `copy`
-    // and `clone` each create a file, so `delete` has the weight of all of them.
-    let deletions = if can_clone { "delete=4" } else { "delete=3" };
-    let mix = mix.join(",").replace("delete=1", deletions);
+    // The pool has few files, so that workers often use the same file. `delete` has the weight of
+    // all operations that create a file.
+    let creations = asked
+        .iter()
+        .filter(|action| action.changes_count() == Some(true));
+    let deletions = format!("delete={}", creations.count());
+    let mix = mix.join(",").replace("delete=1", &deletions);
     let ran = Run::new(
         &mounted.at,
         "--files 200 --dirs subdirs:4 --verify --size 1..12000",

@@ -46,6 +46,7 @@ const CONTRADICTIONS: &str = "
     run --entries-max 5 | --entries-max | add --mix
     run --names maildir | --names | add --mix
     run --think 1ms | --think | add --mix | read=5,append=5,create=5,delete=5
+    run --compute read=1us | --compute | add --mix
     run --align 4KiB | --align | add --mix
     run --dirs tree:5x2 | --dirs tree:5x2 | --dirs N | add --mix
     run --size exponential:mean=1KiB,max=1MiB | --size | LOW..HIGH | add --mix
@@ -146,6 +147,11 @@ const CONTRADICTIONS: &str = "
     run --mix read=1 --entries-max 10 --files 100 | at most 10 entries | more directories
     run --mix read=1 --entries-max 0 | at least 1
     run --mix read=1 --names padded:0 | --names | 1 to 200
+    run --mix read=1 --compute read=1 | --compute | no unit of time
+    run --mix read=1 --compute read=-1us | --compute | '-1us'
+    run --mix read=1 --compute read=1h | --compute | from 1ns to 10s
+    run --mix read=1 --compute parse=1us | --compute | unknown operation 'parse'
+    run --mix read=1 --compute deliver=1us | --compute deliver=... | the mix has no deliver
     run --mix read=1 --think 1 | --think | no unit of time | 10ms
     run --contents zeros | --contents | incompressible
     run --contents text --dedup 2 | ratio of 2 cannot be used with text | incompressible

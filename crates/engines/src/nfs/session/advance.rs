@@ -54,17 +54,28 @@ impl NfsFlight {
         }
     }
 
-    /// Whether the operation succeeds only if its name does not exist.
+    /// Whether the operation fails if its name exists.
     fn expects_missing(&self) -> bool {
         matches!(
             self.kind,
-            OperationKind::StatMissing | OperationKind::OpenMissing
+            OperationKind::StatMissing | OperationKind::OpenMissing | OperationKind::Install
         )
     }
 
     fn failed(&mut self, errno: Errno, context: &mut Context<'_>) -> Advanced {
         match (self.stage, errno) {
-            (Stage::LookupNew, Errno::NOENT) => return Ok(Next::Call(Stage::Rename)),
+            (Stage::LookupNew, Errno::NOENT) => {
+                return Ok(Next::Call(match self.kind {
+                    OperationKind::InstallLink => self.after_missing(),
+                    _ => Stage::Rename,
+                }));
+            }
+            (Stage::Lookup, Errno::NOENT) if self.kind == OperationKind::Install => {
+                return Ok(Next::Call(self.after_missing()));
+            }
+            (Stage::MakeDirectory, Errno::EXIST) if self.uses[2] => {
+                return Ok(Next::Call(self.after_directory()));
+            }
             // The entry was removed by another client after it was listed.
             (Stage::LookupEntry, Errno::NOENT) => return Ok(self.next_entry()),
             (Stage::Lookup, Errno::NOENT) if self.expects_missing() => return Ok(Next::Done),
@@ -87,11 +98,12 @@ impl NfsFlight {
                 return Err(Cause::NotKnown);
             }
             (_, Errno::STALE) => {
-                let places = if self.has_second { 2 } else { 1 };
-                for place in &self.places[..places] {
-                    context
-                        .directories
-                        .forget(place.location, &place.path[..place.directory_end]);
+                for (place, is_used) in self.places.iter().zip(self.uses) {
+                    if is_used {
+                        context
+                            .directories
+                            .forget(place.location, &place.path[..place.directory_end]);
+                    }
                 }
             }
             _ => {}
@@ -129,7 +141,7 @@ impl NfsFlight {
             },
             Stage::MakeDirectory | Stage::SymbolicLink => {
                 let made = results::made(reader).map_err(garbled)?;
-                if self.kind == OperationKind::MakeDirectoryExisting {
+                if self.kind == OperationKind::MakeDirectoryExisting || self.uses[2] {
                     return Err(Cause::System(Errno::NOENT));
                 }
                 if let (Stage::MakeDirectory, Some(handle)) = (self.stage, made) {
@@ -147,6 +159,9 @@ impl NfsFlight {
                 results::changed(self.procedure(), reader).map_err(garbled)?;
                 match self.stage {
                     Stage::SetNew => return Ok(self.write_first(context)),
+                    Stage::SetAttributes if self.kind == OperationKind::Rewrite => {
+                        return Ok(self.write_first(context));
+                    }
                     Stage::RemoveDirectory => {
                         let Place { location, path, .. } = &self.places[0];
                         context.directories.forget(*location, path);
@@ -227,7 +242,7 @@ impl NfsFlight {
             }
             OperationKind::Read | OperationKind::ReadRange => Stage::Read,
             OperationKind::Overwrite => return Ok(self.write_first(context)),
-            OperationKind::Link => Stage::Link,
+            OperationKind::Link | OperationKind::InstallLink => Stage::Link,
             OperationKind::ReadLink => Stage::ReadLink,
             _ => Stage::SetAttributes,
         }))

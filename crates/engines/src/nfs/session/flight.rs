@@ -47,9 +47,11 @@ pub(super) struct NfsFlight {
     pub(super) ticket: Ticket,
     pub(super) kind: OperationKind,
     pub(super) stage: Stage,
-    pub(super) places: [Place; 2],
-    /// Whether the operation uses two names, as a rename does; `places[1]` is unused otherwise.
-    pub(super) has_second: bool,
+    /// The operation's first name, its second name, and the directory that an installation tries to
+    /// create.
+    pub(super) places: [Place; 3],
+    /// Whether the operation uses each place.
+    pub(super) uses: [bool; 3],
     pub(super) file: Handle,
     /// The bytes to be written, or the target of a symbolic link.
     pub(super) content: Vec<u8>,
@@ -123,8 +125,8 @@ impl NfsFlight {
             ticket: Ticket(0),
             kind: OperationKind::Read,
             stage: Stage::Lookup,
-            places: [Place::new(), Place::new()],
-            has_second: false,
+            places: [Place::new(), Place::new(), Place::new()],
+            uses: [true, false, false],
             file: Handle::NONE,
             content: Vec::new(),
             offset: 0,
@@ -175,7 +177,8 @@ impl NfsFlight {
             | Operation::Append { content, .. }
             | Operation::Overwrite { content, .. }
             | Operation::Replace { content, .. }
-            | Operation::Deliver { content, .. } => self.content.extend_from_slice(content),
+            | Operation::Deliver { content, .. }
+            | Operation::LockFile { content, .. } => self.content.extend_from_slice(content),
             Operation::Read { bytes, .. } | Operation::Truncate { bytes, .. } => {
                 self.bytes = Some(bytes)
             }
@@ -186,6 +189,20 @@ impl NfsFlight {
             Operation::SetAttributes { mode, times_ns, .. } => {
                 (self.mode, self.times_ns) = (mode, times_ns)
             }
+            // The file is truncated first.
+            Operation::Rewrite { content, .. } => {
+                self.bytes = Some(0);
+                self.content.extend_from_slice(content);
+            }
+            Operation::Install {
+                content,
+                mode,
+                times_ns,
+                ..
+            } => {
+                (self.mode, self.times_ns) = (mode, times_ns);
+                self.content.extend_from_slice(content);
+            }
             Operation::SymbolicLink { target, .. } | Operation::ReadLink { target, .. } => {
                 self.content.extend_from_slice(target.to_bytes());
             }
@@ -195,6 +212,7 @@ impl NfsFlight {
             | Operation::Delete { .. }
             | Operation::Rename { .. }
             | Operation::Link { .. }
+            | Operation::InstallLink { .. }
             | Operation::MakeDirectory { .. }
             | Operation::RemoveDirectory { .. }
             | Operation::List { .. }
@@ -206,6 +224,8 @@ impl NfsFlight {
             | Operation::Lock { .. }
             | Operation::Copy { .. }
             | Operation::Clone { .. }
+            | Operation::InstallCopy { .. }
+            | Operation::InstallClone { .. }
             | Operation::Evict { .. } => {
                 panic!(
                     "{} has no call in NFS version 3: the engine does not support it",
@@ -217,35 +237,57 @@ impl NfsFlight {
             first,
             matches!(self.kind, OperationKind::List | OperationKind::ListWithStat),
         );
-        self.has_second = second.is_some();
         if let Some(second) = second {
             self.places[1].set(second, false);
         }
+        let [first, next, made] = &mut self.places;
+        let makes_directory = match self.kind {
+            OperationKind::Install => made.set_directory_of(first),
+            OperationKind::InstallLink => made.set_directory_of(next),
+            _ => false,
+        };
+        self.uses = [true, second.is_some(), makes_directory];
     }
 
     /// Returns the next stage: [`Stage::Directory`] while a directory on a path is not cached,
     /// otherwise the first stage of the operation itself.
     #[inline]
     pub(super) fn first_stage(&mut self, directories: &Directories) -> Stage {
-        let places = if self.has_second { 2 } else { 1 };
-        for (number, place) in self.places[..places].iter_mut().enumerate() {
-            if !place.is_found(directories) {
+        for (number, place) in self.places.iter_mut().enumerate() {
+            if self.uses[number] && !place.is_found(directories) {
                 return Stage::Directory(number);
             }
         }
         match self.kind {
-            OperationKind::Create | OperationKind::Replace | OperationKind::Deliver => {
-                Stage::Create
-            }
+            OperationKind::Create
+            | OperationKind::Replace
+            | OperationKind::Deliver
+            | OperationKind::LockFile => Stage::Create,
             OperationKind::Delete => Stage::Remove,
             OperationKind::MakeDirectory | OperationKind::MakeDirectoryExisting => {
                 Stage::MakeDirectory
             }
             OperationKind::RemoveDirectory => Stage::RemoveDirectory,
-            OperationKind::Rename => Stage::LookupNew,
+            OperationKind::Rename | OperationKind::InstallLink => Stage::LookupNew,
             OperationKind::SymbolicLink => Stage::SymbolicLink,
             OperationKind::List | OperationKind::ListWithStat => Stage::List,
             _ => Stage::Lookup,
+        }
+    }
+
+    /// Returns the stage of an installation after the LOOKUP of its new name, which does not exist.
+    pub(super) fn after_missing(&self) -> Stage {
+        match self.uses[2] {
+            true => Stage::MakeDirectory,
+            false => self.after_directory(),
+        }
+    }
+
+    /// Returns the stage of an installation after the MKDIR of its directory, which exists.
+    pub(super) fn after_directory(&self) -> Stage {
+        match self.kind {
+            OperationKind::InstallLink => Stage::Lookup,
+            _ => Stage::Create,
         }
     }
 

@@ -49,6 +49,20 @@ impl Place {
         self.directory = Handle::NONE;
     }
 
+    /// Sets the place to the directory of another place. Returns false if that is the location
+    /// itself, which no call creates.
+    pub(super) fn set_directory_of(&mut self, other: &Self) -> bool {
+        self.location = other.location;
+        self.path.clear();
+        self.path
+            .extend_from_slice(&other.path[..other.directory_end]);
+        let slash = self.path.iter().rposition(|byte| *byte == b'/');
+        self.directory_end = slash.unwrap_or(0);
+        self.found_to = 0;
+        self.directory = Handle::NONE;
+        !self.path.is_empty()
+    }
+
     /// Returns the part of the path after the directory.
     #[inline]
     pub(super) fn name(&self) -> &[u8] {

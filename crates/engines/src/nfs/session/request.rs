@@ -78,7 +78,7 @@ impl NfsFlight {
     /// Writes the arguments of the current call; `stable` is the stability that a WRITE requests.
     #[inline]
     pub(super) fn arguments(&self, out: &mut Vec<u8>, sizes: &TransferSizes, stable: Stable) {
-        let [first, second] = &self.places;
+        let [first, second, _] = &self.places;
         let (directory, name) = self.named();
         let at = self.offset + self.done;
         match self.stage {
@@ -122,7 +122,7 @@ impl NfsFlight {
 
     /// Returns the directory and the name that the current call uses.
     fn named(&self) -> (&Handle, &[u8]) {
-        let [first, second] = &self.places;
+        let [first, second, made] = &self.places;
         match self.stage {
             Stage::Directory(number) => {
                 let place = &self.places[number];
@@ -130,6 +130,7 @@ impl NfsFlight {
             }
             Stage::LookupNew => (&second.directory, second.name()),
             Stage::LookupEntry => (&first.directory, self.entry()),
+            Stage::MakeDirectory if self.uses[2] => (&made.directory, made.name()),
             _ => (&first.directory, first.name()),
         }
     }
@@ -141,7 +142,9 @@ impl NfsFlight {
                 ..NewAttributes::of_mode(FILE_MODE)
             };
         }
-        if let (OperationKind::Truncate, Some(bytes)) = (self.kind, self.bytes) {
+        if let (OperationKind::Truncate | OperationKind::Rewrite, Some(bytes)) =
+            (self.kind, self.bytes)
+        {
             return NewAttributes::of_size(bytes);
         }
         const NS: i64 = 1_000_000_000;

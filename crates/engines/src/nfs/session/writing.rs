@@ -101,6 +101,8 @@ impl NfsFlight {
         match self.kind {
             OperationKind::Replace => Next::Call(Stage::Rename),
             OperationKind::Deliver => Next::Call(Stage::LookupNew),
+            OperationKind::Install => Next::Call(Stage::SetAttributes),
+            OperationKind::LockFile => Next::Call(Stage::Remove),
             _ => Next::Done,
         }
     }

@@ -30,6 +30,10 @@ fn calls_of(operation: OperationKind, durability: Durability) -> Vec<u32> {
     let with = |before: &[u32], behind: &[u32]| [before, &written, behind].concat();
     match operation {
         OperationKind::Create => with(&[CREATE], &[]),
+        OperationKind::Install => with(&[LOOKUP, MKDIR, CREATE], &[SETATTR]),
+        OperationKind::InstallLink => vec![LOOKUP, MKDIR, LOOKUP, LINK],
+        OperationKind::LockFile => with(&[CREATE], &[REMOVE]),
+        OperationKind::Rewrite => with(&[LOOKUP, SETATTR], &[]),
         OperationKind::Append | OperationKind::Overwrite => with(&[LOOKUP], &[]),
         OperationKind::Read | OperationKind::ReadRange => vec![LOOKUP, READ],
         OperationKind::Delete => vec![REMOVE],
@@ -54,6 +58,8 @@ fn calls_of(operation: OperationKind, durability: Durability) -> Vec<u32> {
         | OperationKind::Lock
         | OperationKind::Copy
         | OperationKind::Clone
+        | OperationKind::InstallCopy
+        | OperationKind::InstallClone
         | OperationKind::Evict => vec![],
     }
 }

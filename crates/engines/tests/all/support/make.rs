@@ -80,6 +80,62 @@ pub fn clone<'a>(from: Name<'a>, name: Name<'a>, bytes: u64) -> Operation<'a> {
     Operation::Clone { name, from, bytes }
 }
 
+pub fn rewrite<'a>(name: Name<'a>, content: &'a [u8]) -> Operation<'a> {
+    Operation::Rewrite { name, content }
+}
+
+pub fn lock_file(name: Name<'_>) -> Operation<'_> {
+    let content = b"postmark";
+    Operation::LockFile { name, content }
+}
+
+pub fn install<'a>(
+    name: Name<'a>,
+    content: &'a [u8],
+    (mode, times_ns): (u32, i64),
+) -> Operation<'a> {
+    Operation::Install {
+        name,
+        content,
+        mode,
+        times_ns,
+    }
+}
+
+pub fn install_link<'a>(name: Name<'a>, to: Name<'a>) -> Operation<'a> {
+    Operation::InstallLink { name, to }
+}
+
+pub fn install_copy<'a>(
+    from: Name<'a>,
+    name: Name<'a>,
+    bytes: u64,
+    (mode, times_ns): (u32, i64),
+) -> Operation<'a> {
+    Operation::InstallCopy {
+        name,
+        from,
+        bytes,
+        mode,
+        times_ns,
+    }
+}
+
+pub fn install_clone<'a>(
+    from: Name<'a>,
+    name: Name<'a>,
+    bytes: u64,
+    (mode, times_ns): (u32, i64),
+) -> Operation<'a> {
+    Operation::InstallClone {
+        name,
+        from,
+        bytes,
+        mode,
+        times_ns,
+    }
+}
+
 pub fn set_attributes(name: Name<'_>, mode: u32, times_ns: i64) -> Operation<'_> {
     Operation::SetAttributes {
         name,

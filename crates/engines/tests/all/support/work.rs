@@ -10,14 +10,16 @@ use super::{FilePath, TEXT, make};
 pub const KEY: &CStr = c"user.postmark";
 pub const TIMES_NS: i64 = 1_234_567_890_123_456_789;
 pub const MODE: u32 = 0o640;
+/// Mode and times that installations set.
+pub const SET: (u32, i64) = (MODE, TIMES_NS);
 
 pub struct Names {
     all: Vec<FilePath>,
 }
 
 impl Names {
-    const RELATIVE: [&str; 10] = [
-        "d", "e", "d/1", "d/2", "d/3", "e/4", "d/5", "d/6", "tmp", "copied",
+    const RELATIVE: [&str; 11] = [
+        "d", "e", "d/1", "d/2", "d/3", "e/4", "d/5", "d/6", "tmp", "copied", "d/7",
     ];
 
     pub fn new(directory: &Path) -> Self {
@@ -46,6 +48,15 @@ pub fn work(names: &Names) -> Vec<(Operation<'_>, Vec<Step>)> {
     let written = vec![Open, Write, Sync, Close];
     let elsewhere = vec![Open, Write, Sync, Close, Rename, SyncDirectory];
     let copied = names.of("copied");
+    let installed = names.of("d/7");
+    let installs = |step| {
+        let before = [Stat, MakeDirectory, Open, step];
+        [
+            &before[..],
+            &[SetMode, SetTimes, Sync, Close, SyncDirectory],
+        ]
+        .concat()
+    };
     let copies = |step| vec![Open, step, Sync, Close, SyncDirectory];
     vec![
         (make::make_directory(d), vec![MakeDirectory, SyncDirectory]),
@@ -65,6 +76,39 @@ pub fn work(names: &Names) -> Vec<(Operation<'_>, Vec<Step>)> {
         (make::delete(copied), vec![Unlink, SyncDirectory]),
         (make::clone(one, copied, 20), copies(Clone)),
         (make::delete(copied), vec![Unlink, SyncDirectory]),
+        (make::install_copy(one, copied, 20, SET), installs(Copy)),
+        (make::delete(copied), vec![Unlink, SyncDirectory]),
+        (make::install_clone(one, copied, 20, SET), installs(Clone)),
+        (make::delete(copied), vec![Unlink, SyncDirectory]),
+        (
+            make::install(installed, content, SET),
+            vec![
+                Stat,
+                MakeDirectory,
+                Open,
+                Write,
+                SetMode,
+                SetTimes,
+                Sync,
+                Close,
+                SyncDirectory,
+            ],
+        ),
+        (
+            make::rewrite(installed, b"abc"),
+            vec![Open, Write, Sync, Close],
+        ),
+        (make::delete(installed), vec![Unlink, SyncDirectory]),
+        (
+            make::install_link(one, installed),
+            vec![Stat, MakeDirectory, Link, SyncDirectory],
+        ),
+        (make::delete(installed), vec![Unlink, SyncDirectory]),
+        (
+            make::lock_file(installed),
+            vec![Open, Write, Sync, Close, Unlink, SyncDirectory],
+        ),
+        (make::stat_missing(installed), vec![Stat]),
         (make::read_mapped(one, 20), vec![Open, Map, Stat, Close]),
         // A read whose contents are kept also checks the file's size.
         (make::read(one, 20), vec![Open, Read, Stat, Close]),

@@ -253,3 +253,27 @@ fn acknowledgement_without_its_operation_is_rejected() {
             .contains("instead of two")
     );
 }
+
+#[test]
+fn installations_rewrites_and_lock_files_are_tracked() {
+    let mut fed = Fed::new();
+    fed.done(Action::Install, ("1", ""), 0, 0, 700);
+    fed.done(Action::InstallLink, ("1", "l1"), 0, 700, 700);
+    fed.done(Action::InstallCopy, ("2", "1"), 0, 0, 700);
+    for name in ["1", "l1", "2"] {
+        assert_eq!(fed.expected(name), whole(0, 700), "{name}");
+    }
+    fed.begins(Action::LockFile, (".t1", ""), 0, 700, 700);
+    assert_eq!(fed.name(".t1").may, [May::Made]);
+    fed.replay.acknowledges(0, fed.sequence).unwrap();
+    assert_eq!(fed.name(".t1").acked, Acked::Absent);
+    // The file may be empty, and none of its bytes is certain.
+    fed.begins(Action::Rewrite, ("1", ""), 1, 700, 300);
+    let expected = fed.expected("l1");
+    let sizes = (expected.size_min, expected.size_max, expected.sure_bytes);
+    assert_eq!(sizes, (0, 700, 0));
+    fed.replay.acknowledges(0, fed.sequence).unwrap();
+    for (name, expected) in [("1", whole(1, 300)), ("2", whole(0, 700))] {
+        assert_eq!(fed.expected(name), expected, "{name}");
+    }
+}

@@ -219,7 +219,10 @@ fn pool(record: &Record) -> Option<i128> {
             }
             let count = i128::from(operation.meter.operations);
             names += match operation.action {
-                Action::Link | Action::SymbolicLink | Action::MakeDirectory => count,
+                Action::Link
+                | Action::InstallLink
+                | Action::SymbolicLink
+                | Action::MakeDirectory => count,
                 action if action.removes() => -count,
                 action if action.changes_count() == Some(true) => count,
                 _ => 0,

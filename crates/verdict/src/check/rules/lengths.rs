@@ -21,15 +21,19 @@ pub(super) fn is_undisturbed(phase: &PhaseRecord) -> bool {
     machine.spans().all(|span| span.end - span.start <= most)
 }
 
-/// Returns the maximum think time of a worker, in nanoseconds. Exponential think times are assumed
-/// to be at most 100 times their mean.
-fn think_ns(scope: &Scope<'_>) -> u64 {
+/// Returns the maximum time for which a worker thinks and computes before an operation, in
+/// nanoseconds. Exponential think times are assumed to be at most 100 times their mean.
+fn before_one_ns(scope: &Scope<'_>) -> u64 {
     use workload::mix::Think;
-    match scope.spec.workload.mix().map(|mix| &mix.think) {
-        Some(Think::Fixed(ns)) => *ns,
-        Some(Think::Exponential(mean_ns)) => mean_ns.saturating_mul(100),
-        Some(Think::None) | None => 0,
-    }
+    let Some(mix) = scope.spec.workload.mix() else {
+        return 0;
+    };
+    let think_ns = match mix.think {
+        Think::Fixed(ns) => ns,
+        Think::Exponential(mean_ns) => mean_ns.saturating_mul(100),
+        Think::None => 0,
+    };
+    think_ns.saturating_add(mix.compute.max_ns())
 }
 
 /// Returns the time of the longest operation plus that of the longest wait for a claimed file, in
@@ -79,7 +83,7 @@ pub(super) fn phase(scope: &Scope<'_>, index: usize, place: &str, found: &mut Fi
     // Workers spend time on skipped operations, but no interval includes these operations.
     let mut segments = phase.segments.iter();
     let has_work = segments.all(|segment| segment.skipped.total() == 0);
-    let is_busy = !scope.is_open(phase) && think_ns(scope) == 0 && has_work;
+    let is_busy = !scope.is_open(phase) && before_one_ns(scope) == 0 && has_work;
     if !phase.slices.is_empty() && is_even && is_busy {
         at.at_most(": silent at its end", silent_ns, pause_ns, "by its slices");
     }
@@ -87,7 +91,7 @@ pub(super) fn phase(scope: &Scope<'_>, index: usize, place: &str, found: &mut Fi
         let early_ns = began_ns
             .saturating_sub(least_ns)
             .saturating_add(scope.clocks_ns());
-        let pause_ns = is_even.then(|| pause_ns.saturating_add(think_ns(scope)));
+        let pause_ns = is_even.then(|| pause_ns.saturating_add(before_one_ns(scope)));
         as_asked(scope, phase, (early_ns, pause_ns), &mut at);
     }
 }
