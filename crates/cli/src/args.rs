@@ -52,8 +52,8 @@ pub use similar::command_meant;
 Write ./run for a file with the name run.
 
 'postmark COMMAND -h' lists the options of a command, --help explains them.
-'postmark help TOPIC' shows examples for a task: sweep, nfs, durability, cache,
-ci, hosts, study, classic."
+'postmark help TOPIC' shows examples for a task: sweep, nfs, s3, durability,
+cache, ci, hosts, study, classic."
 )]
 pub struct CommandLine {
     #[command(subcommand)]

@@ -21,6 +21,7 @@ macro_rules! topics {
 pub const TOPICS: &[Topic] = topics![
     "sweep",
     "nfs",
+    "s3",
     "durability",
     "cache",
     "ci",

@@ -17,7 +17,8 @@ const MAY_IMPORT: &str = "
     engine | schema
     workload | engine schema
     nfs-client |
-    engines | engine nfs-client
+    s3-client |
+    engines | engine nfs-client s3-client
     measure | schema
     system | schema
     ganesha | system
