@@ -1,4 +1,4 @@
-//! Runs the engine `posix` or `nfs` in a separate process that prints the cost of each phase. The
+//! Runs the engine `posix`, `nfs` or `s3` in a separate process that prints the cost of each phase. The
 //! record of a run is not sufficient: it contains only the processor time of the whole run. That
 //! time includes the generation of the operations in advance (`--prepared`).
 
@@ -19,7 +19,7 @@ pub struct OursOptions {
     pub target: PathBuf,
     #[arg(long)]
     pub prepared: bool,
-    /// Queue depth of the engine `nfs`. Without this option, the engine is `posix`.
+    /// Queue depth of the engines `nfs` and `s3`.
     #[arg(long)]
     pub depth: Option<u32>,
 }
@@ -34,18 +34,18 @@ pub fn command(workload: &Workload, at: &Path, prepared: bool) -> Result<Command
     Ok(command)
 }
 
-/// Performs a workload and prints the cost of its phases. Without a depth, the engine is `posix` in
-/// a directory. With a depth, the engine is `nfs` in a new directory below the URL of an NFS
-/// server.
+/// Performs a workload and prints the cost of its phases. The engine is `posix` in a directory, or
+/// that of a URL, with a new directory below it.
 pub fn perform(options: &OursOptions) -> Result<()> {
-    let (engine, place) = match options.depth {
-        None => ("posix", Place::Location),
-        Some(_) => ("nfs", Place::OwnDirectory),
+    let engine = EngineName::of_urls(&[&options.target]);
+    let place = match engine {
+        None => Place::Location,
+        Some(_) => Place::OwnDirectory,
     };
     let workload: Workload = serde_json::from_str(&options.workload)?;
     let spec = RunSpec {
         prepared: options.prepared,
-        engine: EngineName::from_name(engine).expect("the registry has it"),
+        engine: engine.unwrap_or(EngineName::POSIX),
         depth: options.depth.unwrap_or(1),
         ..RunSpec::classic(workload, vec![options.target.clone()], place)
     };
@@ -84,7 +84,7 @@ fn print_calls(phase: &PhaseRecord) {
     let evidence = phase.evidence.as_ref();
     let readings = evidence.and_then(|evidence| evidence.performing.messages.known());
     let mut readings = readings.into_iter().flatten();
-    let ours = readings.find(|reading| reading.counter == MessageCounter::NfsEngine);
+    let ours = readings.find(|reading| reading.counter == MessageCounter::Engine);
     let kinds = ours.and_then(|reading| reading.kinds.known());
     for kind in kinds.into_iter().flatten() {
         println!("call {} {}", kind.kind, kind.requests);

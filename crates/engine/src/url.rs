@@ -142,11 +142,10 @@ impl UrlParameter {
                 "0" | "false" => Ok(Value::Number(0)),
                 _ => Err(wrong("0 or 1")),
             },
-            Values::Words(words, expected) => {
-                let index = words.iter().position(|word| *word == text);
-                let index = index.ok_or_else(|| wrong(expected))?;
-                Ok(Value::Number(index as u32))
-            }
+            Values::Words(words, expected) => match words.iter().position(|word| *word == text) {
+                Some(index) => Ok(Value::Number(index as u32)),
+                None => Err(wrong(expected)),
+            },
             Values::Text(expected) => {
                 let text = decoded(text.as_bytes())?;
                 let is_sound = !text.is_empty() && text.iter().all(u8::is_ascii_graphic);
@@ -394,13 +393,10 @@ impl fmt::Display for Url {
 
 /// Writes letters, digits and the bytes of `plain`, and other bytes percent-encoded.
 fn encode(f: &mut fmt::Formatter<'_>, text: &[u8], plain: &[u8]) -> fmt::Result {
-    for byte in text {
-        match byte {
-            byte if byte.is_ascii_alphanumeric() || plain.contains(byte) => {
-                write!(f, "{}", char::from(*byte))?;
-            }
-            byte => write!(f, "%{byte:02X}")?,
+    text.iter().try_for_each(|byte| match byte {
+        byte if byte.is_ascii_alphanumeric() || plain.contains(byte) => {
+            write!(f, "{}", char::from(*byte))
         }
-    }
-    Ok(())
+        byte => write!(f, "%{byte:02X}"),
+    })
 }

@@ -142,6 +142,11 @@ impl Connection {
         is_idle && (self.since.elapsed() < IDLE || is_silent())
     }
 
+    /// Whether the last answer announced that the server closes the connection.
+    pub fn is_closing(&self) -> bool {
+        self.stage == Stage::Idle && !self.keeps_alive
+    }
+
     /// The time that the answer may still take; zero if it is late.
     pub fn time_left(&self) -> Duration {
         self.limit.saturating_sub(self.since.elapsed())
@@ -211,7 +216,7 @@ impl Connection {
         }
     }
 
-    /// Receives once what has arrived of the answer, and passes it to `sink`.
+    /// Makes one receive call, and passes the received part of the answer to `sink`.
     ///
     /// # Errors
     /// Returns an error if the connection was lost, or if the answer cannot be used. The connection

@@ -78,7 +78,8 @@ counters! {
     written_bytes,
     /// Number of connections established.
     connections,
-    /// Number of connections established because the server had closed another one.
+    /// Number of connections established because another one was lost. A connection that the server
+    /// announced to close is not lost.
     reconnections,
     /// Number of operations for which it is not known whether the server performed them.
     not_known,
@@ -90,8 +91,7 @@ counters! {
 }
 
 impl Totals {
-    /// The kinds of which requests were sent, each with its counters, in the order of
-    /// [`Kind::ALL`].
+    /// The kinds of requests that were sent, each with its counters, in the order of [`Kind::ALL`].
     pub fn kinds(&self) -> impl Iterator<Item = (Kind, KindCounts)> {
         let all = Kind::ALL.into_iter().zip(self.kinds);
         all.filter(|(_, counts)| counts.requests > 0)

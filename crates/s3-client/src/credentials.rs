@@ -90,7 +90,7 @@ impl Environment<'_> {
     /// Finds credentials: those of the environment, else those of the profile's sections.
     ///
     /// # Errors
-    /// Returns an error that says what to set.
+    /// Returns an error that names the variables and files to use.
     pub fn credentials(&self) -> Result<Credentials, CredentialsError> {
         let variable = |name| (self.variable)(name);
         if let Some(key) = variable("AWS_ACCESS_KEY_ID") {

@@ -32,7 +32,10 @@ pub struct Failed {
 }
 
 macro_rules! reasons {
-    ($($(#[$doc:meta])* $variant:ident = $errno:ident, $text:literal, $status:pat, [$($code:literal),*];)+) => {
+    ($(
+        $(#[$doc:meta])*
+        $variant:ident = $errno:ident, $text:literal, $status:pat, [$($code:literal),*];
+    )+) => {
         /// The meaning of an error.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Reason {

@@ -108,15 +108,22 @@ impl<'a> Request<'a> {
 }
 
 /// Writes the heads of requests, and keeps the buffers for that.
-#[derive(Debug)]
 pub(crate) struct Writer {
     server: Arc<Server>,
     signer: Signer,
+    token: String,
     path: Vec<u8>,
     query: Vec<u8>,
     payload: Vec<u8>,
     range: Vec<u8>,
     source: Vec<u8>,
+}
+
+impl std::fmt::Debug for Writer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The token is a secret.
+        f.debug_struct("Writer").finish_non_exhaustive()
+    }
 }
 
 const BUFFER_BYTES: usize = 2048;
@@ -126,6 +133,7 @@ impl Writer {
         let buffer = || Vec::with_capacity(BUFFER_BYTES);
         Self {
             signer: Signer::new(server.credentials.clone(), &server.region),
+            token: server.credentials.token.clone().unwrap_or_default(),
             server: Arc::clone(server),
             path: buffer(),
             query: buffer(),
@@ -181,7 +189,6 @@ impl Writer {
         self.prepare(request);
         let date = Date::of_unix(now_s);
         let stamp = date.of_signature();
-        let token = self.signer.token().unwrap_or_default().to_owned();
         let (if_match, if_missing): (&[u8], &[u8]) = match request.condition {
             Condition::None => (b"", b""),
             Condition::Missing => (b"", b"*"),
@@ -196,7 +203,7 @@ impl Writer {
             ("x-amz-content-sha256", &self.payload),
             ("x-amz-copy-source", &self.source),
             ("x-amz-date", &stamp),
-            ("x-amz-security-token", token.as_bytes()),
+            ("x-amz-security-token", self.token.as_bytes()),
         ];
         let mut headers = all;
         let mut count = 0;

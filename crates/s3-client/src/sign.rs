@@ -75,11 +75,6 @@ impl Signer {
         }
     }
 
-    /// The session token of temporary credentials, which is sent as `x-amz-security-token`.
-    pub fn token(&self) -> Option<&str> {
-        self.credentials.token.as_deref()
-    }
-
     fn key(&mut self, day: &[u8]) -> [u8; 32] {
         if self.key.day != day {
             let secret = ["AWS4", &self.credentials.secret].concat();

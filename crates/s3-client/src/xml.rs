@@ -119,19 +119,34 @@ fn resolve(entity: &BytesRef<'_>) -> Result<char, Garbled> {
     }
 }
 
-/// Returns the code of an error; `None` if the document is no error, or is invalid.
+/// Whether the outermost element is `Error`.
+fn is_error(document: &[u8]) -> bool {
+    let mut reader = Reader::from_reader(document);
+    loop {
+        match reader.read_event() {
+            Ok(Event::Start(root) | Event::Empty(root)) => {
+                return root.local_name().as_ref() == b"Error";
+            }
+            Ok(Event::Text(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_)) => {}
+            Ok(_) | Err(_) => return false,
+        }
+    }
+}
+
+/// Returns the code of an error, which may be empty; `None` if the document is no error.
 pub fn error_code(document: &[u8]) -> Option<Vec<u8>> {
-    let mut code = None;
-    let mut is_error = false;
-    let parsed = elements(document, &mut |path, text| {
-        is_error |= path == b"Error";
+    if document.is_empty() || !is_error(document) {
+        return None;
+    }
+    let mut code = Vec::new();
+    // A document that is cut off is an error nevertheless.
+    let _ = elements(document, &mut |path, text| {
         if path == b"Error/Code" {
-            code = Some(text.trim_ascii().to_vec());
+            code = text.trim_ascii().to_vec();
         }
         Ok(())
     });
-    let is_error = parsed.is_ok() && is_error;
-    is_error.then(|| code.unwrap_or_default())
+    Some(code)
 }
 
 fn number(text: &[u8]) -> Option<u64> {
@@ -264,7 +279,8 @@ pub fn complete(tags: &[Tag], out: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    const LIST: &str = "<?xml version=\"1.0\"?>\n<ListBucketResult xmlns=\"http://s3\"><Name>b</Name>\
+    const LIST: &str = "<?xml version=\"1.0\"?>\n<ListBucketResult xmlns=\"http://s3\">\
+        <Name>b</Name>\
         <IsTruncated>true</IsTruncated><Contents><Key>a&amp;b&#x21;</Key><Size>12</Size>\
         <ETag>&quot;t&quot;</ETag><LastModified>2026-11-26T20:43:00.000Z</LastModified>\
         <Owner><ID>x</ID></Owner></Contents><CommonPrefixes><Prefix>d/</Prefix></CommonPrefixes>\
@@ -330,7 +346,8 @@ mod tests {
         let error = b"<Error><Code> SlowDown </Code><Message>x</Message></Error>";
         assert_eq!(error_code(error), Some(b"SlowDown".to_vec()));
         assert_eq!(error_code(b"<CopyObjectResult/>"), None);
-        assert_eq!(error_code(b"<Error><Code>"), None);
+        assert_eq!(error_code(b"<Error><Code>x"), Some(Vec::new()));
+        assert_eq!(error_code(b""), None);
         let mut id = b"old".to_vec();
         let created = b"<InitiateMultipartUploadResult><UploadId>7</UploadId>\
             </InitiateMultipartUploadResult>";

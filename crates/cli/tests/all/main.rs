@@ -30,6 +30,7 @@ mod pages;
 mod prompt;
 mod published_results;
 mod ranks;
+mod s3;
 mod safety;
 mod schema;
 mod scripts;

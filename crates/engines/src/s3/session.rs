@@ -15,8 +15,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use engine::{
-    Cause, Errno, Failure, Listing, Name, NoSteps, Operation, OperationOutcome, Session, Step,
-    Steps, Submitted, Ticket,
+    Cause, Errno, Failure, Listing, Name, NoSteps, Operation, OperationKind, OperationOutcome,
+    Session, Step, Steps, Submitted, Ticket,
 };
 use s3_client::{Broken, Connection, Counters, Progress, Requests, Stopwatch};
 
@@ -76,6 +76,9 @@ impl S3Session {
         flight.server = server;
         let stage = flight.first_stage(self.servers[server].target.exclusive());
         flight.stage = stage;
+        if stage == Stage::Check {
+            self.counters.unconditional_creations.add(1);
+        }
         if second.is_some_and(|second| self.places[second.location].server != server) {
             // A server copies only objects of its own.
             return self.fail(number, Cause::System(Errno::XDEV));
@@ -90,14 +93,17 @@ impl S3Session {
         let served = &mut self.servers[flight.server];
         let wire = &mut flight.connections[flight.server];
         if !wire.as_ref().is_some_and(Connection::is_usable) {
-            let reconnects = wire.take().is_some() || flight.was_connected;
+            let is_lost = match wire.take() {
+                Some(earlier) => !earlier.is_closing(),
+                None => flight.was_lost,
+            };
             match Connection::connect(&served.target.server) {
                 Ok(connection) => *wire = Some(connection),
                 Err(error) => return self.lose(number, error, false),
             }
-            flight.was_connected = true;
+            flight.was_lost = false;
             self.counters.connections.add(1);
-            self.counters.reconnections.add(u64::from(reconnects));
+            self.counters.reconnections.add(u64::from(is_lost));
         }
         flight.prepare(served.target.exclusive());
         let Some(connection) = &mut flight.connections[flight.server] else {
@@ -177,7 +183,12 @@ impl S3Session {
         self.count(number);
         let flight = &mut self.flights[number];
         flight.connections[flight.server] = None;
+        // The rest of a wrong answer is not read. The connection is closed, but was not lost.
+        flight.was_lost = flight.answer.wrong.is_none();
         match (broken, flight.answer.wrong) {
+            (Broken::Garbled, Some(_)) if flight.kind == OperationKind::OpenMissing => {
+                self.fail(number, Cause::System(Errno::EXIST));
+            }
             (Broken::Garbled, Some(wrong)) => self.fail(number, wrong),
             (Broken::Garbled, None) => self.undo_or_fail(number, Cause::Garbled),
             (Broken::Lost(error), _) => self.lose(number, error, was_sent),

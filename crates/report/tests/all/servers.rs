@@ -50,7 +50,7 @@ fn on_server(counts: ServerCounts) -> Record {
     let mut performing = built::evidence(Fact::Known(0), 0).performing;
     performing.devices = Fact::NotApplicable;
     performing.messages = Fact::Known(vec![MessagesReading {
-        counter: MessageCounter::NfsEngine,
+        counter: MessageCounter::Engine,
         protocol: "nfs3".to_owned(),
         of: "nfs://server/export".to_owned(),
         age_s: Fact::NotApplicable,

@@ -32,7 +32,7 @@ impl Flight {
             return self.has_read();
         }
         match check(&head, &self.answer.body) {
-            Ok(()) => self.done(&head, target),
+            Ok(()) => self.done(&head),
             Err(error) => {
                 counters
                     .slow_downs
@@ -56,6 +56,7 @@ impl Flight {
     fn failed(&mut self, error: &CallError, target: &Target, counters: &Counters) -> Next {
         let is_missing = error.is(Reason::Missing);
         match (self.stage, self.kind) {
+            (Stage::Check, OperationKind::MakeDirectoryExisting) => {}
             (Stage::Check, _) if is_missing => return Next::Request(self.write_stage()),
             (Stage::CheckNew, _) if is_missing => return Next::Request(Stage::Copy),
             (Stage::Head, OperationKind::StatMissing)
@@ -75,7 +76,6 @@ impl Flight {
                 // The server does not support the condition, and has not performed the request.
                 target.set_exclusive(Exclusive::Missing);
                 counters.unconditional_creations.add(1);
-                self.has_checked = true;
                 return Next::Request(Stage::Check);
             }
             (Stage::AbortUpload, _) => return self.undone_cause(),
@@ -92,7 +92,7 @@ impl Flight {
         Next::Failed(self.undone.map_or(Cause::Garbled, |(_, cause)| cause))
     }
 
-    fn done(&mut self, head: &Head, target: &Target) -> Next {
+    fn done(&mut self, head: &Head) -> Next {
         match self.stage {
             Stage::Put | Stage::CompleteUpload => match self.kind {
                 OperationKind::MakeDirectoryExisting => Next::Failed(Cause::System(Errno::NOENT)),
@@ -118,10 +118,7 @@ impl Flight {
             Stage::UploadPart => self.uploaded(head),
             Stage::AbortUpload => self.undone_cause(),
             // An answer without a status of success was handled as a failure.
-            Stage::Get => {
-                let _ = target;
-                Next::Failed(Cause::Garbled)
-            }
+            Stage::Get => Next::Failed(Cause::Garbled),
         }
     }
 

@@ -169,8 +169,6 @@ pub(super) struct Flight {
     /// Collects all names of a listing, if they are requested.
     pub(super) names: Option<Vec<Vec<u8>>>,
     pub(super) names_bytes: usize,
-    /// Whether the creation asked for the object first.
-    pub(super) has_checked: bool,
     /// The failure after which an upload is removed.
     pub(super) undone: Option<(Step, Cause)>,
     pub(super) is_pending: bool,
@@ -179,7 +177,8 @@ pub(super) struct Flight {
     pub(super) server: usize,
     /// A connection to each server.
     pub(super) connections: Vec<Option<Connection>>,
-    pub(super) was_connected: bool,
+    /// Whether a connection of this slot was lost.
+    pub(super) was_lost: bool,
 }
 
 impl Flight {
@@ -194,13 +193,12 @@ impl Flight {
             listing: Listing::default(),
             names: None,
             names_bytes: 0,
-            has_checked: false,
             undone: None,
             is_pending: false,
             outcome: Ok(()),
             server: 0,
             connections: (0..servers).map(|_| None).collect(),
-            was_connected: false,
+            was_lost: false,
         }
     }
 
@@ -212,7 +210,7 @@ impl Flight {
         write_key: impl Fn(Name<'_>, &mut Vec<u8>),
     ) {
         (self.ticket, self.kind) = (ticket, operation.kind());
-        (self.bytes, self.has_checked, self.undone) = (None, false, None);
+        (self.bytes, self.undone) = (None, None);
         (self.listing, self.names_bytes) = (Listing::default(), 0);
         self.answer.kept.clear();
         self.answer.read_bytes = 0;

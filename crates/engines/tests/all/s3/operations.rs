@@ -117,7 +117,7 @@ fn wrong_states_are_reported() {
             (make::stat(one, Some(1)), size(all, 1)),
             (make::stat(two, None), system(Errno::NOENT)),
             (make::stat_missing(one), system(Errno::EXIST)),
-            (make::open_missing(one), size(all, 0)),
+            (make::open_missing(one), system(Errno::EXIST)),
             (make::rename(two, new), system(Errno::NOENT)),
             (make::rename(one, one), system(Errno::EXIST)),
             (make::remove_directory(d), system(Errno::NOTEMPTY)),

@@ -475,7 +475,7 @@ fn of_server(calls: u64, counts: ServerCounts) -> impl Fn(&mut Record) {
         let mut all = counted(0);
         all.devices = Fact::NotApplicable;
         all.messages = Fact::Known(vec![MessagesReading {
-            counter: MessageCounter::NfsEngine,
+            counter: MessageCounter::Engine,
             of: "nfs://server/export".to_owned(),
             ..messages(calls, 0)
         }]);
