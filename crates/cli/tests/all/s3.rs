@@ -14,6 +14,7 @@ use testkit::number_of;
 use crate::runs::Ran;
 use crate::support::Ended;
 
+mod hostile;
 mod store;
 
 use store::{SECRET, Store};

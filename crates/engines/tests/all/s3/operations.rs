@@ -244,7 +244,7 @@ proptest! {
         fixture.work(&settings(0), |session| {
             for (kind, one, other, length) in work {
                 let size = simulated.files().get(&format!("/sim/{}", ["a", "b", "c", "e"][one]));
-                let size = size.copied();
+                let size = size.map(|size| *size as u64);
                 let of = |at: usize| {
                     let names = [one, other, 4].map(|number| paths[at][number].name());
                     operation((kind, &TEXT[..length]), names, size)
