@@ -4,6 +4,7 @@
 
 mod faults;
 mod hostile;
+mod memory;
 mod namespace;
 mod operations;
 mod server;
