@@ -117,8 +117,6 @@ impl Store {
             );
             std::thread::sleep(Duration::from_millis(50));
         }
-        // The access log begins with the run.
-        let _ = std::fs::write(store.path().join("access.log"), "");
         store
     }
 
@@ -178,16 +176,15 @@ impl Store {
         keys.filter(|key| !key.ends_with('/')).collect()
     }
 
-    /// Returns the operations in the access log of versitygw, one for each request of a run.
+    /// Returns the names of all requests in the access log of versitygw, except those that made the
+    /// bucket.
     pub fn logged(&self) -> Vec<String> {
         let log = std::fs::read_to_string(self.path().join("access.log")).unwrap();
-        let lines = log.lines().filter(|line| line.contains("REST."));
-        lines
-            .map(|line| {
-                let operation = line.split("REST.").nth(1).unwrap();
-                operation.split(' ').next().unwrap().to_owned()
-            })
-            .collect()
+        let names = log
+            .split_whitespace()
+            .filter_map(|word| word.strip_prefix("s3_"));
+        let names = names.filter(|name| *name != "CreateBucket");
+        names.map(str::to_owned).collect()
     }
 
     fn command(&self) -> Command {

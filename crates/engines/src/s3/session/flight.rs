@@ -212,6 +212,7 @@ impl Flight {
         (self.ticket, self.kind) = (ticket, operation.kind());
         (self.bytes, self.undone) = (None, None);
         (self.listing, self.names_bytes) = (Listing::default(), 0);
+        self.answer.clear();
         self.answer.kept.clear();
         self.answer.read_bytes = 0;
         let of = &mut self.parameters;
