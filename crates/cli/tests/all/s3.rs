@@ -147,6 +147,29 @@ fn kept_pool_is_reused_and_acknowledged_objects_are_found() {
     }
 }
 
+/// After a server was killed and started again, all acknowledged objects are found.
+#[test]
+fn acknowledged_objects_survive_the_kill_of_a_server() {
+    let Some(mut store) = Store::versitygw() else {
+        return;
+    };
+    let log = store.path().join("acknowledged");
+    let log = log.to_str().unwrap().to_owned();
+    let mix = "--mix create=2,read=2,delete=2,replace=1,rename=1 --files 40 --depth 4";
+    let mut running = store.start(&format!("{mix} --for 60s --workers 2 --ack-log {log}"));
+    running.until("that it works", |running| {
+        crate::support::interface::has_ended(&running.errors(), "prepare")
+    });
+    store.kill();
+    let failed = running.finish();
+    failed.code(1).shows("clean");
+    store.restart();
+    let verified = store.postmark(&["verify-log", "--ack-log", &log, &store.url()]);
+    verified.code(0).shows("No loss");
+    store.postmark(&["clean", &store.url()]).code(0);
+    assert_eq!(store.keys(), [""; 0]);
+}
+
 fn perform_kept(store: &Store, options: &str) {
     let ended = store.start(options).finish();
     ended.code(0);

@@ -18,6 +18,7 @@ const STARTED_WITHIN: Duration = Duration::from_secs(60);
 pub struct Store {
     name: &'static str,
     server: Child,
+    command: Command,
     port: u16,
     parameters: &'static str,
     test_dir: TestDir,
@@ -97,27 +98,43 @@ impl Store {
 
     fn started(name: &'static str, mut command: Command, port: u16, test_dir: TestDir) -> Self {
         let log = std::fs::File::create(test_dir.path().join("server.log")).unwrap();
-        command
-            .stdin(Stdio::null())
-            .stdout(log.try_clone().unwrap())
-            .stderr(log);
+        let errors = log.try_clone().unwrap();
+        command.stdin(Stdio::null()).stdout(log).stderr(errors);
         let store = Self {
             name,
             server: command.spawn().unwrap(),
+            command,
             port,
             parameters: "",
             test_dir,
         };
+        store.until_it_answers(&["-X", "PUT", "-f"], "");
+        store
+    }
+
+    fn until_it_answers(&self, options: &[&str], path: &str) {
         let began = Instant::now();
-        while store.curl(&["-X", "PUT", "-f"], "").is_none() {
-            let log = std::fs::read_to_string(store.path().join("server.log"));
+        while self.curl(options, path).is_none() {
+            let log = std::fs::read_to_string(self.path().join("server.log"));
+            let name = self.name;
             assert!(
                 began.elapsed() < STARTED_WITHIN,
                 "{name} does not start\n{log:?}"
             );
             std::thread::sleep(Duration::from_millis(50));
         }
-        store
+    }
+
+    /// Kills the server (SIGKILL).
+    pub fn kill(&mut self) {
+        self.server.kill().unwrap();
+        self.server.wait().unwrap();
+    }
+
+    /// Starts the server again with the objects that it had when it was killed.
+    pub fn restart(&mut self) {
+        self.server = self.command.spawn().unwrap();
+        self.until_it_answers(&["-f"], "?list-type=2");
     }
 
     pub fn name(&self) -> &'static str {
