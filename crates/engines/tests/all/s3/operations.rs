@@ -240,8 +240,8 @@ proptest! {
             keep_contents_bytes: 1 << 16,
             ..settings(&directories[at], 4096)
         };
-        let mut expected = simulated.open(&settings(1)).unwrap();
         fixture.work(&settings(0), |session| {
+            let mut expected = simulated.open(&settings(1)).unwrap();
             for (kind, one, other, length) in work {
                 let size = simulated.files().get(&format!("/sim/{}", ["a", "b", "c", "e"][one]));
                 let size = size.map(|size| *size as u64);
