@@ -1,10 +1,10 @@
 //! Data that all sessions of an engine share with its namespace: targets, their servers, and
 //! counters.
 
+use core::time::Duration;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use engine::Url;
 use engine::server::{CallCount, FactValue, ServerFacts, ServerTraffic, Unreachable};

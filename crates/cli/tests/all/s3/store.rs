@@ -164,6 +164,7 @@ impl Store {
         let output = Command::new("curl")
             .args(["-s", "--aws-sigv4", "aws:amz:us-east-1:s3", "--user"])
             .arg(format!("{KEY}:{SECRET}"))
+            .args(["-H", "x-amz-content-sha256: UNSIGNED-PAYLOAD"])
             .args(options)
             .arg(format!("http://127.0.0.1:{}/bucket{path}", self.port))
             .output()
