@@ -12,8 +12,9 @@ const LONG: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 999999999999\r\n\r\n";
 /// Performs an operation while the server answers requests of this name with `act`. Then performs
 /// it without the act.
 fn cause(fixture: &Fixture, operation: &Operation<'_>, name: &'static str, act: Act) -> Cause {
-    fixture.server.behave().on(name, 0, act);
+    fixture.server.behave();
     fixture.work(&fixture.settings(), |session| {
+        fixture.server.on(name, 0, act);
         let failure = perform(session, operation, &mut Seen::default()).unwrap_err();
         assert_eq!(perform(session, operation, &mut Seen::default()), Ok(()));
         failure.cause
@@ -97,7 +98,7 @@ fn invalid_listings_are_rejected() {
         "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
     ] {
         let answer = format!(
-            "HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{document}",
+            "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{document}",
             document.len()
         );
         let found = cause(
@@ -111,13 +112,9 @@ fn invalid_listings_are_rejected() {
     let repeated = "<ListBucketResult><IsTruncated>true</IsTruncated>\
         <NextContinuationToken>same</NextContinuationToken></ListBucketResult>";
     let answer = format!(
-        "HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{repeated}",
+        "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{repeated}",
         repeated.len()
     );
-    fixture
-        .server
-        .behave()
-        .always("ListObjectsV2", Act::Interim(b""));
     let answer: &'static [u8] = answer.leak().as_bytes();
     fixture.work(&fixture.settings(), |session| {
         fixture.server.behave();
@@ -140,7 +137,7 @@ fn redirects_to_another_host_are_refused() {
     fixture.server.put("p/1", TEXT);
     let file = FilePath::new(&fixture.bare(), "1");
     let answer = b"HTTP/1.1 307 Temporary Redirect\r\nlocation: http://127.0.0.1:1/\r\n\
-        content-length: 0\r\n\r\n";
+        connection: close\r\ncontent-length: 0\r\n\r\n";
     let read = make::read(file.name(), 36);
     let found = cause(&fixture, &read, "GetObject", Act::Bytes(answer.to_vec()));
     assert_eq!(found, Cause::System(Errno::REMCHG));
@@ -153,7 +150,7 @@ fn early_answer_to_a_large_request_is_read() {
     let file = FilePath::new(&fixture.bare(), "1");
     let create = make::create(file.name(), &content);
     let answer =
-        b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 503 Slow Down\r\ncontent-length: 0\r\n\r\n";
+        b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 503 Slow Down\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
     let found = cause(&fixture, &create, "PutObject", Act::Bytes(answer.to_vec()));
     assert_eq!(found, Cause::System(Errno::AGAIN));
 }

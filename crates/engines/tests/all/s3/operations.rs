@@ -213,7 +213,8 @@ fn operation<'a>(
         (6, _) => make::stat(one, None),
         (7, _) => make::stat_missing(one),
         (8, Some(_)) => make::rename(one, other),
-        (9, _) => make::deliver(temporary, one, content),
+        // On a file system, a delivery to an existing name leaves its temporary file.
+        (9, None) => make::deliver(temporary, one, content),
         _ => return None,
     })
 }
@@ -243,8 +244,11 @@ proptest! {
         fixture.work(&settings(0), |session| {
             let mut expected = simulated.open(&settings(1)).unwrap();
             for (kind, one, other, length) in work {
-                let size = simulated.files().get(&format!("/sim/{}", ["a", "b", "c", "e"][one]));
-                let size = size.map(|size| *size as u64);
+                let path = format!("/sim/{}", ["a", "b", "c", "e"][one]);
+                let size = {
+                    let files = simulated.files();
+                    files.get(&path).map(|size| *size as u64)
+                };
                 let of = |at: usize| {
                     let names = [one, other, 4].map(|number| paths[at][number].name());
                     operation((kind, &TEXT[..length]), names, size)
