@@ -117,6 +117,7 @@ fn server_without_the_condition_is_asked_for_the_object_first() {
             assert_eq!(performed, Ok(()), "{operation:?}");
             let made = fixture.server.take_requests();
             assert_eq!(made, *requests, "{operation:?}");
+            fixture.server.behave();
         }
         let again = perform(session, &make::create(one, TEXT), &mut Seen::default());
         assert_eq!(again.unwrap_err().cause, Cause::System(Errno::EXIST));

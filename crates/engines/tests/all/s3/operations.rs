@@ -205,7 +205,8 @@ fn operation<'a>(
     let bytes = content.len() as u64;
     Some(match (kind, size) {
         (0, _) => make::create(one, content),
-        (1, Some(_)) => make::overwrite(one, content),
+        // Mixes overwrite all bytes of a file.
+        (1, Some(size)) if size == bytes => make::overwrite(one, content),
         (2, Some(_)) => make::replace(one, temporary, content),
         (3, Some(_)) => make::delete(one),
         (4, _) => make::read(one, size.unwrap_or(1)),
