@@ -31,8 +31,6 @@ pub enum Act {
     IgnoresCondition,
     /// Sends the answer after this one.
     Interim(&'static [u8]),
-    /// Answers, and closes the connection although the answer did not announce that.
-    Closes,
 }
 
 struct Rule {
@@ -289,10 +287,6 @@ fn answer(mut stream: &TcpStream, act: Option<Act>, bytes: &[u8]) -> bool {
         }),
         Some(Act::Interim(first)) => {
             stream.write_all(first).is_ok() && stream.write_all(bytes).is_ok()
-        }
-        Some(Act::Closes) => {
-            let _ = stream.write_all(bytes);
-            false
         }
         _ => stream.write_all(bytes).is_ok(),
     }
