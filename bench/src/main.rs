@@ -6,7 +6,8 @@
 //! `large` uses ten million files. `presets` runs all presets on all file systems. `null` measures
 //! the overhead of the loop that performs operations. `seeing` measures the cost of the progress
 //! display and the time to read counters. `nfs` compares the engine `nfs` with the same calls
-//! through libnfs (`nfs_calls.c`). `ranks` compares ranks of Open MPI with threads of one process.
+//! through libnfs (`nfs_calls.c`), and `s3` the engine `s3` with the same requests through libcurl
+//! (`s3_calls.c`). `ranks` compares ranks of Open MPI with threads of one process.
 //!
 //! `sweeps`, `steady` and `soak` are runs with a given load. `studies` measures false alarms of
 //! studies, and `verdicts` measures error rates of verdict rules. `plan` times plans, and `archive`
@@ -16,7 +17,7 @@
 //!
 //! Pairs are interleaved (A B B A …) and medians are printed with an interval, because the machine
 //! is shared. Mounts need root. `floor` and `peers` need `gcc`, and `strace` to show calls. `nfs`
-//! needs `gcc`, libnfs, NFS-Ganesha and rpcbind.
+//! needs `gcc`, libnfs, NFS-Ganesha and rpcbind, `s3` `gcc`, libcurl and versitygw.
 
 mod archive;
 mod classic;
@@ -41,6 +42,7 @@ mod ranks;
 mod realism;
 mod result;
 mod ring;
+mod s3;
 mod safety;
 mod seeing;
 mod statistics;
@@ -66,7 +68,7 @@ struct Arguments {
     #[arg(long, global = true, default_value = "/usr/bin/postmark")]
     original: PathBuf,
     /// Number of interleaved pairs [default: 15 for `floor`, `peers`, `seeing` and `ranks`, 31 for
-    /// `nfs`, 5 for `presets` and `sweeps`, otherwise 9].
+    /// `nfs` and `s3`, 5 for `presets` and `sweeps`, otherwise 9].
     #[arg(long, global = true)]
     pairs: Option<usize>,
 }
@@ -96,6 +98,9 @@ enum Benchmark {
     /// The engine `nfs` against the same calls through libnfs, on NFS-Ganesha over loopback: CPU
     /// per call, and rates.
     Nfs(nfs::NfsOptions),
+    /// The engine `s3` against the same requests through libcurl, on versitygw over loopback: CPU
+    /// per request, and rates.
+    S3(s3::S3Options),
     /// The same sweep several times on each file system: limits, SLOs, knees, and how far they
     /// differ.
     Sweeps(driving::SweepOptions),
@@ -119,7 +124,7 @@ enum Benchmark {
     /// Applications and the presets beside them, in turns on several file systems: how well the
     /// presets predict the applications.
     Realism(realism::RealismOptions),
-    /// One run of the engine `posix` or `nfs`, in a separate process.
+    /// One run of an engine, in a separate process.
     #[command(hide = true)]
     Ours(ours::OursOptions),
 }
@@ -159,6 +164,7 @@ fn perform(arguments: &Arguments) -> Result<bool> {
         Benchmark::Seeing(options) => (seeing::perform(ours, pairs(15), *options)?, options.check),
         Benchmark::Ranks(options) => (ranks::compare(ours, pairs(15), options)?, options.check),
         Benchmark::Nfs(options) => (nfs::compare(ours, pairs(31), options)?, options.check),
+        Benchmark::S3(options) => (s3::compare(ours, pairs(31), options)?, options.check),
         Benchmark::Soak(options) => (driving::soak(ours, options)?, options.check),
         Benchmark::Studies(options) => (studies::perform(ours, options)?, options.check),
         Benchmark::Verdicts(options) => (verdicts::perform(ours, *options)?, options.check),

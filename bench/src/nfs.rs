@@ -53,7 +53,7 @@ pub struct NfsOptions {
 
 /// The workloads: the name for the C program, and the mix with which our program makes the same
 /// calls.
-const WORKS: [(&str, &str); 3] = [
+pub const WORKS: [(&str, &str); 3] = [
     ("read", "read=1"),
     ("stat", "stat=1"),
     ("churn", "create=1,delete=1"),
@@ -128,13 +128,13 @@ impl Drop for Server {
 type Measure = fn(&Measured) -> f64;
 
 /// Results of a run. Preparation and deletion are excluded. The keys of `calls` are procedures.
-struct Measured {
+pub struct Measured {
     cost: Cost,
     calls: BTreeMap<String, u64>,
 }
 
 impl Measured {
-    fn parse(text: &str) -> Result<Self> {
+    pub fn parse(text: &str) -> Result<Self> {
         let numbers = numbers_of(text, "transactions ")?;
         let calls = text.lines().filter_map(|line| {
             let (procedure, count) = line.strip_prefix("call ")?.split_once(' ')?;
@@ -223,9 +223,9 @@ impl NfsRivals<'_> {
 const FURTHER_SHARE: u64 = 500;
 const FURTHER_LEAST: u64 = 8;
 
-/// Fails if PostMark and the libnfs program do not make the same calls. The operations of a mix are
+/// Fails if PostMark and the other program do not make the same calls. The operations of a mix are
 /// drawn at random, so the numbers of calls may differ a little.
-fn same_calls([ours, libnfs]: &[Measured; 2]) -> Result<()> {
+pub fn same_calls([ours, libnfs]: &[Measured; 2]) -> Result<()> {
     let further = FURTHER_LEAST + libnfs.calls.values().sum::<u64>() / FURTHER_SHARE;
     let mut names = ours.calls.keys().chain(libnfs.calls.keys());
     let near = |name: &String| {
@@ -236,7 +236,7 @@ fn same_calls([ours, libnfs]: &[Measured; 2]) -> Result<()> {
         return Ok(());
     }
     let (ours, libnfs) = (&ours.calls, &libnfs.calls);
-    Err(format!("the calls differ: ours {ours:?}, libnfs {libnfs:?}").into())
+    Err(format!("the calls differ: ours {ours:?}, theirs {libnfs:?}").into())
 }
 
 /// Prints the ratios of each workload at each depth. Returns whether all limits hold. If libnfs or
@@ -282,17 +282,23 @@ pub fn compare(ours: &Path, pairs: usize, size: &NfsOptions) -> Result<bool> {
             let noise = Noise::begin();
             let pairs = rivals.pairs(work, mix, *depth)?;
             println!("{work}, depth {depth}; {}", noise.end());
-            holds &= print(&pairs, *depth);
+            let (user, cpu) = match depth {
+                1 => (USER_LIMIT, CPU_LIMIT),
+                _ => (DEEP_LIMIT, DEEP_LIMIT),
+            };
+            holds &= print(&pairs, "libnfs", [user, cpu, RATE_LIMIT]);
         }
     }
     Ok(holds)
 }
 
-fn print(pairs: &[[Measured; 2]], depth: u32) -> bool {
-    let (user_limit, cpu_limit) = match depth {
-        1 => (USER_LIMIT, CPU_LIMIT),
-        _ => (DEEP_LIMIT, DEEP_LIMIT),
-    };
+/// Prints the ratios of PostMark to another program, whose name is `rival`. Returns whether the
+/// limits of user CPU, of total CPU and of the rate hold.
+pub fn print(
+    pairs: &[[Measured; 2]],
+    rival: &str,
+    [user_limit, cpu_limit, rate_limit]: [f64; 3],
+) -> bool {
     let mut holds = true;
     let measures: [(&str, Measure, Option<f64>); 3] = [
         ("user CPU", Measured::user_us, Some(user_limit)),
@@ -316,8 +322,8 @@ fn print(pairs: &[[Measured; 2]], depth: u32) -> bool {
                 format!("<= {limit}"),
             ),
             None => (
-                found.low >= RATE_LIMIT,
-                format!("lower end >= {RATE_LIMIT}"),
+                found.low >= rate_limit,
+                format!("lower end >= {rate_limit}"),
             ),
         };
         holds &= is_met;
@@ -326,7 +332,7 @@ fn print(pairs: &[[Measured; 2]], depth: u32) -> bool {
         };
         let decimals = if limit.is_some() { 2 } else { 0 };
         println!(
-            "  {what:9} ours {:.decimals$}, libnfs {:.decimals$}, ours / libnfs {} {}: {wanted}",
+            "  {what:9} ours {:.decimals$}, {rival} {:.decimals$}, ours / {rival} {} {}: {wanted}",
             mean(|(ours, _)| *ours),
             mean(|(_, libnfs)| *libnfs),
             found.show(3),

@@ -19,7 +19,7 @@ pub struct OursOptions {
     pub target: PathBuf,
     #[arg(long)]
     pub prepared: bool,
-    /// The engine: `nfs` in a new directory below the URL of an NFS server, others in a directory.
+    /// The engine: `nfs` and `s3` in a new directory below a URL, others in a directory.
     #[arg(long, default_value = "posix")]
     pub engine: String,
     #[arg(long, default_value_t = 1)]
@@ -85,7 +85,7 @@ fn print_calls(phase: &PhaseRecord) {
     let evidence = phase.evidence.as_ref();
     let readings = evidence.and_then(|evidence| evidence.performing.messages.known());
     let mut readings = readings.into_iter().flatten();
-    let ours = readings.find(|reading| reading.counter == MessageCounter::NfsEngine);
+    let ours = readings.find(|reading| reading.counter == MessageCounter::Engine);
     let kinds = ours.and_then(|reading| reading.kinds.known());
     for kind in kinds.into_iter().flatten() {
         println!("call {} {}", kind.kind, kind.requests);

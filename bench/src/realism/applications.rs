@@ -59,19 +59,19 @@ const fn pairing(
 /// Which preset stands beside which application. When presets change, only this table changes.
 pub const PAIRINGS: [Pairing; 14] = [
     pairing("dovecot", &[], "mail", FACTOR),
-    pairing("dovecot", &["expunge"], "mail", FACTOR),
+    pairing("dovecot", &["expunge"], "mail-expunge", FACTOR),
     pairing("dovecot", &[], "varmail", FACTOR),
     pairing("nginx", &[], "web-cache", FACTOR),
     pairing("inn", &[], "news", FACTOR),
-    pairing("tar", &[], "build-tree", FACTOR),
-    pairing("cp", &[], "build-tree", FACTOR),
-    pairing("find", &[], "build-tree", FACTOR),
-    pairing("grep", &[], "build-tree", FACTOR),
-    pairing("rm", &[], "build-tree", WIDE_FACTOR),
-    pairing("git", &[], "build-tree", FACTOR),
-    pairing("c-build", &[], "build-tree", FACTOR),
-    pairing("pnpm", &[], "build-tree", WIDE_FACTOR),
-    pairing("pip", &[], "build-tree", WIDE_FACTOR),
+    pairing("tar", &[], "source-tree", FACTOR),
+    pairing("cp", &[], "source-tree", FACTOR),
+    pairing("find", &[], "source-tree", FACTOR),
+    pairing("grep", &[], "source-tree", FACTOR),
+    pairing("rm", &[], "source-tree", WIDE_FACTOR),
+    pairing("git", &[], "git", FACTOR),
+    pairing("c-build", &[], "build", FACTOR),
+    pairing("pnpm", &[], "package-install-link", WIDE_FACTOR),
+    pairing("pip", &[], "package-install-copy", WIDE_FACTOR),
 ];
 
 impl Pairing {
@@ -97,7 +97,7 @@ pub fn presets_beside(application: &str) -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use workload::presets::{Machine, find};
+    use workload::presets::find;
 
     #[test]
     fn each_application_has_a_preset_and_each_pairing_names_what_exists() {
@@ -114,10 +114,7 @@ mod tests {
                 applications.any(|other| other.name == pairing.application),
                 "{pairing:?}"
             );
-            assert!(
-                find(pairing.preset, &Machine::SMALL).is_some(),
-                "{pairing:?}"
-            );
+            assert!(find(pairing.preset).is_some(), "{pairing:?}");
         }
     }
 

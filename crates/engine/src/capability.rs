@@ -26,10 +26,14 @@ macro_rules! words {
 words! {
     /// A group of operations that an engine supports completely or not at all.
     Capability {
-        /// Whole contents: create, append, and read from the start to the end.
+        /// Whole contents: create, and read from the start to the end.
         Contents = "contents",
-        /// Ranges of contents, overwriting, and file sizes.
+        /// Appending to files.
+        Appends = "appends",
+        /// Reading ranges of contents, and overwriting whole contents.
         Ranges = "ranges",
+        /// Setting the sizes of files.
+        Sizes = "sizes",
         /// Names of files and directories, including stat and listings.
         Names = "names",
         /// Writing new contents to a temporary file, and renaming it to its final name (replace,

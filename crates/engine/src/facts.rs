@@ -144,10 +144,14 @@ impl EngineFacts {
             None => " (use --engine posix or raw, or a policy of none, fdatasync, fsync, \
                      fsync+dir, batch:N)"
                 .to_owned(),
-            Some(protocol) => format!(
-                ": {protocol} cannot sync a file system (use none, fdatasync, fsync, fsync+dir, \
-                 o-dsync or o-sync)"
-            ),
+            Some(protocol) => {
+                let own: Vec<&str> = self.durability.iter().map(|own| own.policy()).collect();
+                let what = match own.len() {
+                    1 => "sync",
+                    _ => "sync a file system",
+                };
+                format!(": {protocol} cannot {what} (use {})", own.join(", "))
+            }
         };
         self.lacks(format!("cannot provide --durability {durability}{why}"))
     }

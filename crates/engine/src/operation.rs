@@ -150,7 +150,7 @@ operations! {
         name: Name<'a>,
         /// The bytes to append; the file grows by their number.
         content: &'a [u8],
-    } changes: true, needs: Contents, bytes: Written of content, steps: [
+    } changes: true, needs: Appends, bytes: Written of content, steps: [
         Open.always(), Write.said("at the end"), Sync.if_synced(), Close.always()
     ];
 
@@ -215,7 +215,7 @@ operations! {
         name: Name<'a>,
         /// The new size in bytes, which may be 0.
         bytes: u64,
-    } changes: true, needs: Ranges, bytes: None, steps: [
+    } changes: true, needs: Sizes, bytes: None, steps: [
         Open.always(), Truncate.said("`ftruncate`"), Sync.if_synced(), Close.always()
     ];
 

@@ -18,6 +18,17 @@ pub enum Values {
     Numbers(RangeInclusive<u32>, &'static str),
     /// A boolean: 0 or 1.
     Flag,
+    /// One of these words; the value is its index. Then a description of the words for messages.
+    Words(&'static [&'static str], &'static str),
+    /// A text of printable ASCII characters, and a description of the text for messages.
+    Text(&'static str),
+}
+
+/// The value of a parameter.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Value {
+    Number(u32),
+    Text(String),
 }
 
 /// A parameter that URLs of an engine accept.
@@ -93,7 +104,9 @@ impl UrlSyntax {
             })?;
             let known = &self.parameters[index];
             let value = known.parse(value)?;
-            url.values[index] = Some(value).filter(|_| known.default != Some(value));
+            let is_default =
+                matches!(value, Value::Number(number) if known.default == Some(number));
+            url.values[index] = Some(value).filter(|_| !is_default);
             if seen.contains(&index) {
                 return Err(UrlError::Repeated(known.name));
             }
@@ -113,7 +126,7 @@ impl UrlSyntax {
 }
 
 impl UrlParameter {
-    fn parse(&self, text: &str) -> Result<u32, UrlError> {
+    fn parse(&self, text: &str) -> Result<Value, UrlError> {
         let wrong = |expected| UrlError::Value {
             parameter: self.name,
             text: text.to_owned(),
@@ -122,12 +135,31 @@ impl UrlParameter {
         match &self.values {
             Values::Numbers(range, expected) => number(text)
                 .filter(|number| range.contains(number))
+                .map(Value::Number)
                 .ok_or_else(|| wrong(expected)),
             Values::Flag => match text {
-                "1" | "true" => Ok(1),
-                "0" | "false" => Ok(0),
+                "1" | "true" => Ok(Value::Number(1)),
+                "0" | "false" => Ok(Value::Number(0)),
                 _ => Err(wrong("0 or 1")),
             },
+            Values::Words(words, expected) => match words.iter().position(|word| *word == text) {
+                Some(index) => Ok(Value::Number(index as u32)),
+                None => Err(wrong(expected)),
+            },
+            Values::Text(expected) => {
+                let text = decoded(text.as_bytes())?;
+                let is_sound = !text.is_empty() && text.iter().all(u8::is_ascii_graphic);
+                let text = String::from_utf8(text).ok().filter(|_| is_sound);
+                text.map(Value::Text).ok_or_else(|| wrong(expected))
+            }
+        }
+    }
+
+    fn show(&self, f: &mut fmt::Formatter<'_>, value: &Value) -> fmt::Result {
+        match (&self.values, value) {
+            (_, Value::Text(text)) => encode(f, text.as_bytes(), b"-._~!$'()*+,;=:@/"),
+            (Values::Words(words, _), Value::Number(index)) => f.write_str(words[*index as usize]),
+            (_, Value::Number(number)) => write!(f, "{number}"),
         }
     }
 }
@@ -144,7 +176,7 @@ pub struct Url {
     pub path: Vec<u8>,
     /// The values of parameters, in the order of [`UrlSyntax::parameters`]; `None` for default
     /// values.
-    values: Vec<Option<u32>>,
+    values: Vec<Option<Value>>,
 }
 
 /// The reason why a text is not a valid URL of an engine.
@@ -188,11 +220,23 @@ pub enum UrlError {
 }
 
 impl Url {
-    /// Returns the value of a parameter, or its default. `None` if the parameter has neither, or is
-    /// unknown.
+    /// Returns the value of a parameter, or its default. `None` if the parameter has neither, is a
+    /// text, or is unknown.
     pub fn parameter(&self, name: &str) -> Option<u32> {
         let index = self.syntax.index(name)?;
-        self.values[index].or(self.syntax.parameters[index].default)
+        match self.values[index] {
+            Some(Value::Number(number)) => Some(number),
+            Some(Value::Text(_)) => None,
+            None => self.syntax.parameters[index].default,
+        }
+    }
+
+    /// Returns the value of a parameter that is a text; `None` if it is not given or is unknown.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        match &self.values[self.syntax.index(name)?] {
+            Some(Value::Text(text)) => Some(text),
+            _ => None,
+        }
     }
 
     /// Returns the URL without parameters, to which names can be appended.
@@ -335,20 +379,24 @@ impl fmt::Display for Url {
         if let Some(port) = self.port {
             write!(f, ":{port}")?;
         }
-        for byte in &self.path {
-            match byte {
-                byte if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/".contains(byte) => {
-                    write!(f, "{}", char::from(*byte))?;
-                }
-                byte => write!(f, "%{byte:02X}")?,
-            }
-        }
+        encode(f, &self.path, b"-._~!$&'()*+,;=:@/")?;
         let parameters = self.syntax.parameters.iter().zip(&self.values);
-        let given = parameters.filter_map(|(known, value)| Some((known.name, (*value)?)));
-        for (number, (name, value)) in given.enumerate() {
+        let given = parameters.filter_map(|(known, value)| Some((known, value.as_ref()?)));
+        for (number, (known, value)) in given.enumerate() {
             let mark = if number == 0 { '?' } else { '&' };
-            write!(f, "{mark}{name}={value}")?;
+            write!(f, "{mark}{}=", known.name)?;
+            known.show(f, value)?;
         }
         Ok(())
     }
+}
+
+/// Writes letters, digits and the bytes of `plain`, and other bytes percent-encoded.
+fn encode(f: &mut fmt::Formatter<'_>, text: &[u8], plain: &[u8]) -> fmt::Result {
+    text.iter().try_for_each(|byte| match byte {
+        byte if byte.is_ascii_alphanumeric() || plain.contains(byte) => {
+            write!(f, "{}", char::from(*byte))
+        }
+        byte => write!(f, "%{byte:02X}"),
+    })
 }

@@ -9,6 +9,7 @@ pub mod null;
 pub mod posix;
 pub mod raw;
 pub mod registry;
+pub mod s3;
 pub mod simulated;
 pub mod stdio;
 pub mod uring;

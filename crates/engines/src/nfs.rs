@@ -41,7 +41,9 @@ pub static FACTS: EngineFacts = EngineFacts {
     depth_max: 1024,
     capabilities: &[
         Capability::Contents,
+        Capability::Appends,
         Capability::Ranges,
+        Capability::Sizes,
         Capability::Names,
         Capability::Replacement,
         Capability::Attributes,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use engine::{Engine, EngineFacts, Targets, Url, UrlError};
 
-use crate::{nfs, null, posix, raw, stdio, uring};
+use crate::{nfs, null, posix, raw, s3, stdio, uring};
 
 /// A function that creates an engine with a queue depth, for a list of targets.
 type Make = fn(usize, &[PathBuf]) -> Arc<dyn Engine>;
@@ -17,7 +17,7 @@ pub struct Row {
 }
 
 /// All engines that a run can select, in the order of the help.
-pub static ROWS: [Row; 6] = [
+pub static ROWS: [Row; 7] = [
     row(&stdio::FACTS, |_, _| Arc::new(stdio::Stdio)),
     row(&raw::FACTS, |_, _| Arc::new(raw::Raw)),
     row(&posix::FACTS, |_, _| Arc::new(posix::Posix)),
@@ -25,6 +25,9 @@ pub static ROWS: [Row; 6] = [
     row(&null::FACTS, |_, _| Arc::new(null::Null)),
     row(&nfs::FACTS, |depth, targets| {
         Arc::new(nfs::Nfs::new(depth, targets))
+    }),
+    row(&s3::FACTS, |depth, targets| {
+        Arc::new(s3::S3::new(depth, targets))
     }),
 ];
 

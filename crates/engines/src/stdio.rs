@@ -28,7 +28,7 @@ pub static FACTS: EngineFacts = EngineFacts {
     targets: Targets::Directories,
     protocol: None,
     depth_max: 1,
-    capabilities: &[Capability::Contents, Capability::Names],
+    capabilities: &[Capability::Contents, Capability::Appends, Capability::Names],
     cache: Cached::PageCache,
     direct: false,
     durability: &[

@@ -141,7 +141,7 @@ pub fn sent(messages: &Fact<Vec<MessagesReading>>) -> Fact<u64> {
         let is_client = |one: &&MessagesReading| {
             matches!(
                 one.counter,
-                MessageCounter::NfsClient | MessageCounter::NfsEngine
+                MessageCounter::NfsClient | MessageCounter::Engine
             )
         };
         let clients = readings.iter().filter(is_client);
@@ -274,7 +274,7 @@ mod tests {
         let all = vec![
             reading("nfs-client", 5),
             reading("nfs-server", 100),
-            reading("nfs-storage", 7),
+            reading("engine", 7),
         ];
         assert_eq!(sent(&Fact::Known(all)), Fact::Known(12));
         assert_eq!(

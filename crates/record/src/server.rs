@@ -10,36 +10,59 @@ use system::MessagesReading;
 /// How a server was contacted, and the limits that client and server negotiated before the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerRecord {
-    /// The protocol with its version: `nfs3`.
+    /// The protocol, with its version if it has one: `nfs3`, `s3`.
     pub protocol: String,
     /// URL of the target, such as `nfs://server/export`.
     pub url: String,
     /// Address and port of the service.
     pub address: String,
-    /// Port of the MOUNT service.
-    pub mount_port: u16,
-    /// Path on the server that was mounted.
+    /// Port of the MOUNT service; absent if the protocol is not NFS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mount_port: Option<u16>,
+    /// Path on the server that was mounted; for S3, the bucket and the prefix.
     pub export: String,
     /// Number of connections of each worker.
     pub connections: u32,
-    /// User ID in the AUTH_SYS credentials of each call.
-    pub uid: u32,
-    /// Group ID in the AUTH_SYS credentials of each call.
-    pub gid: u32,
-    /// Whether connections used a local port below 1024.
-    pub privileged_port: bool,
-    /// Maximum bytes that a READ requested.
-    pub read_bytes_max: u32,
-    /// Maximum bytes of a WRITE.
-    pub write_bytes_max: u32,
-    /// Bytes of entries that a READDIR or READDIRPLUS requested.
-    pub listing_bytes: u32,
+    /// User ID in the AUTH_SYS credentials of each call; absent if the protocol is not NFS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uid: Option<u32>,
+    /// Group ID in the AUTH_SYS credentials of each call; absent if the protocol is not NFS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gid: Option<u32>,
+    /// Whether connections used a local port below 1024; absent if the protocol is not NFS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub privileged_port: Option<bool>,
+    /// Maximum bytes that a READ requested; absent if the protocol is not NFS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_bytes_max: Option<u32>,
+    /// Maximum bytes of a WRITE; absent if the protocol is not NFS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_bytes_max: Option<u32>,
+    /// Bytes of entries that a READDIR or READDIRPLUS requested; absent if the protocol is not NFS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listing_bytes: Option<u32>,
     /// Timeout of a reply, in milliseconds.
     pub timeout_ms: u64,
     /// Meaning of an acknowledged write, in the protocol's terms: `UNSTABLE`, `UNSTABLE, then
     /// COMMIT`, `DATA_SYNC` or `FILE_SYNC`. Names are always durable: by the protocol, an
-    /// acknowledged change of a name is on the server's stable storage.
-    pub stability: String,
+    /// acknowledged change of a name is on the server's stable storage. Absent if the protocol
+    /// defines no such meaning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stability: Option<String>,
+    /// Region for which requests were signed; absent if the protocol is not S3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub region: Option<String>,
+    /// How requests named the bucket: `path` or `virtual`; absent if the protocol is not S3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub style: Option<String>,
+    /// Whether signatures covered the bodies of requests: `signed` or `unsigned`; absent if the
+    /// protocol is not S3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload: Option<String>,
+    /// Size of an object in bytes above which it was uploaded in parts of this size; absent if the
+    /// protocol is not S3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part_bytes: Option<u64>,
 }
 
 impl ServerRecord {
@@ -87,6 +110,21 @@ pub struct ServerCounts {
     /// Number of calls to other services (mounting, port mapper). The counts of messages exclude
     /// these calls.
     pub other_calls: u64,
+    /// Number of answers that asked to slow down, such as `503 SlowDown` of S3.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub slow_downs: u64,
+    /// Number of creations that asked for the object first, because the server of S3 does not
+    /// support the condition that the object must not exist.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unconditional_creations: u64,
+}
+
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl ServerRecord {
@@ -119,7 +157,7 @@ impl ServerCounts {
         self
     }
 
-    fn by_name(&mut self) -> [(&'static str, &mut u64); 9] {
+    fn by_name(&mut self) -> [(&'static str, &mut u64); 11] {
         [
             ("connections", &mut self.connections),
             ("reconnections", &mut self.reconnections),
@@ -130,6 +168,8 @@ impl ServerCounts {
             ("delayed", &mut self.delayed),
             ("stray_replies", &mut self.stray_replies),
             ("other_calls", &mut self.other_calls),
+            ("slow_downs", &mut self.slow_downs),
+            ("unconditional_creations", &mut self.unconditional_creations),
         ]
     }
 }

@@ -161,29 +161,76 @@ pub(crate) fn target(document: &mut Document, target: &Target) {
 /// Adds one line each for the server that the engine called, the sizes of its calls, and its
 /// durability.
 fn server(document: &mut Document, of: &ServerRecord) {
+    let seconds = of.timeout_ms as f64 / 1e3;
+    if of.protocol == "s3" {
+        return object_storage(document, of, seconds);
+    }
     let port = match of.privileged_port {
-        true => ", privileged port",
-        false => "",
+        Some(true) => ", privileged port",
+        _ => "",
     };
     let server = format!(
         "{} at {}, export {} (MOUNT port {}); uid {}, gid {}, connections of each worker: \
          {}{port}",
-        of.protocol, of.address, of.export, of.mount_port, of.uid, of.gid, of.connections
+        of.protocol,
+        of.address,
+        of.export,
+        given(of.mount_port),
+        given(of.uid),
+        given(of.gid),
+        of.connections
     );
     document.pair(2, "Server", server);
+    let bytes =
+        |bytes: Option<u32>| bytes.map_or_else(unknown, |bytes| size(&bytes.into()).to_string());
     let calls = format!(
-        "READ up to {}, WRITE up to {}, listings of {}; a reply is waited for {} s",
-        size(&of.read_bytes_max.into()),
-        size(&of.write_bytes_max.into()),
-        size(&of.listing_bytes.into()),
-        of.timeout_ms as f64 / 1e3
+        "READ up to {}, WRITE up to {}, listings of {}; a reply is waited for {seconds} s",
+        bytes(of.read_bytes_max),
+        bytes(of.write_bytes_max),
+        bytes(of.listing_bytes),
     );
     document.pair(2, "Calls", calls);
     let durable = format!(
         "contents {}; names by the protocol's rule; cache of this machine: none",
-        of.stability
+        of.stability.as_deref().unwrap_or("not available")
     );
     document.pair(2, "Durable", durable);
+}
+
+/// Adds the lines of [`server`] for a server of S3.
+fn object_storage(document: &mut Document, of: &ServerRecord, seconds: f64) {
+    let text = |text: &Option<String>| text.clone().unwrap_or_else(unknown);
+    let server = format!(
+        "{} at {}, bucket and prefix {}; region {}, bucket named in the {}, connections of each \
+         worker: {}",
+        of.protocol,
+        of.address,
+        of.export,
+        text(&of.region),
+        match of.style.as_deref() {
+            Some("virtual") => "host",
+            _ => "path",
+        },
+        of.connections
+    );
+    document.pair(2, "Server", server);
+    let calls = format!(
+        "bodies {}, objects above {} in parts; an answer is waited for {seconds} s",
+        text(&of.payload),
+        of.part_bytes
+            .map_or_else(unknown, |bytes| size(&bytes).to_string()),
+    );
+    document.pair(2, "Calls", calls);
+    let durable = "as the server guarantees for acknowledged requests; cache of this machine: none";
+    document.pair(2, "Durable", durable);
+}
+
+fn unknown() -> String {
+    "not available".to_owned()
+}
+
+fn given<T: ToString>(value: Option<T>) -> String {
+    value.map_or_else(unknown, |value| value.to_string())
 }
 
 /// Adds the facts that determine durability: which component answers a flush, and which guarantees

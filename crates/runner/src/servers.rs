@@ -63,7 +63,7 @@ impl WatchedServers {
     /// Converts counts of messages and bytes to the form in which kernel counters are recorded.
     fn reading(&self, traffic: &ServerTraffic) -> MessagesReading {
         MessagesReading {
-            counter: MessageCounter::NfsEngine,
+            counter: MessageCounter::Engine,
             protocol: self.protocol.clone(),
             of: self.of.clone(),
             age_s: Fact::NotApplicable,

@@ -272,7 +272,7 @@ macro_rules! option_table {
     /// I/O engine [default: _].
     ///
     /// It performs the operations; 'postmark engines' lists all engines. For a target like
-    /// nfs://server/export, it is nfs.
+    /// nfs://server/export, it is nfs; for one like s3://bucket/prefix, it is s3.
     #[arg(value_enum, value_name = "NAME")]
     engine: EngineName => |s| Some(s.engine), |d, engine| d.spec.engine = engine;
     /// What each operation syncs [default: _].

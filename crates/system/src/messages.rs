@@ -76,7 +76,7 @@ impl WatchedMessages {
             MessageCounter::NfsServer => watched.of_text(&nfsd),
             MessageCounter::SmbClient => watched.of_text(&cifs),
             MessageCounter::IscsiSession => iscsi::read(sources, watched),
-            MessageCounter::NfsGanesha | MessageCounter::NfsEngine => watched.of_program(),
+            MessageCounter::NfsGanesha | MessageCounter::Engine => watched.of_program(),
         };
         self.list.iter().map(read).collect()
     }
@@ -90,7 +90,7 @@ impl WatchedCounter {
             MessageCounter::NfsServer => nfs_server::parse(self, text),
             MessageCounter::SmbClient => smb_client::parse(self, text),
             MessageCounter::IscsiSession => iscsi::parse(self, text),
-            MessageCounter::NfsGanesha | MessageCounter::NfsEngine => self.of_program(),
+            MessageCounter::NfsGanesha | MessageCounter::Engine => self.of_program(),
         }
     }
 

@@ -29,6 +29,7 @@ pub const TOPICS: &[Topic] = topics![
     "sweep": "Find the saturation rate, or the highest rate that meets an SLO",
         ["slo", "saturation"];
     "nfs": "Measure an NFS server or mount, and with how many clients", ["client", "clients"];
+    "s3": "Measure object storage", ["objects", "minio"];
     "durability": "Measure durable writes, and prove that they survive", ["fsync", "sync"];
     "cache": "Measure the disk, or the page cache on purpose", ["memory", "cold"];
     "ci": "Let a pipeline fail if a change makes the system slower", ["baseline", "pipeline"];

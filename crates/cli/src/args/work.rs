@@ -48,7 +48,8 @@ pub struct WorkArguments {
     ///
     /// Repeat the option to spread one pool over several directories. A URL takes the parameters
     /// uid, gid, mountport, nconnect, privport and timeout, like
-    /// 'nfs://server:2049/export?nconnect=4'.
+    /// 'nfs://server:2049/export?nconnect=4'. Object storage is like
+    /// 's3://bucket/prefix?endpoint=http://host:9000' ('postmark help s3').
     #[arg(short, long, value_name = "PATH")]
     pub target: Vec<PathBuf>,
     /// Share of files of the --target before it [default: 1].

@@ -17,7 +17,8 @@ const MAY_IMPORT: &str = "
     engine | schema
     workload | engine schema
     nfs-client |
-    engines | engine nfs-client
+    s3-client |
+    engines | engine nfs-client s3-client
     measure | schema
     system | schema
     ganesha | system
@@ -162,6 +163,7 @@ const PURE: &str = "
     archive | println! std::env process::exit Command::
     engines | std::time std::env println! clock_gettime
     nfs-client | std::env Instant SystemTime clock_gettime
+    s3-client | println! std::process
     system ganesha runner | println!
     rundir | println! engines:: std::env process::exit
     scratch | println! process::exit

@@ -31,6 +31,7 @@ mod plans;
 mod prompt;
 mod published_results;
 mod ranks;
+mod s3;
 mod safety;
 mod schema;
 mod scripts;

@@ -158,7 +158,7 @@ fn calls_in(ran: &Ran, phase: &str) -> BTreeMap<String, u64> {
     let phases = record["record"]["actual"]["phases"].as_array().unwrap();
     let found = phases.iter().find(|found| found["phase"] == phase).unwrap();
     let readings = found["evidence"]["performing"]["messages"]["known"].as_array();
-    let of_engine = |reading: &&Value| reading["counter"] == "nfs-storage";
+    let of_engine = |reading: &&Value| reading["counter"] == "engine";
     let reading = readings.and_then(|readings| readings.iter().find(of_engine));
     requests(
         reading.unwrap_or_else(|| panic!("no messages in {}", found["evidence"]["performing"])),

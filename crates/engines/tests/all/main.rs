@@ -9,6 +9,7 @@ mod lacking;
 mod nfs;
 mod operations;
 mod registry;
+mod s3;
 mod simulated;
 mod uring;
 

@@ -4,9 +4,9 @@ mod faults;
 mod files;
 mod fuzzed;
 mod lost;
-mod memory;
+pub mod memory;
 mod namespace;
-mod operations;
+pub mod operations;
 mod server;
 mod wire;
 

@@ -299,7 +299,12 @@ fn mode_and_times_are_set_as_requested() {
         is_set();
         set(&Posix, &with(temporary.path()), file.name(), installs);
         is_set();
-        set(&Uring::new(4), &with(temporary.path()), file.name());
+        set(
+            &Uring::new(4),
+            &with(temporary.path()),
+            file.name(),
+            installs,
+        );
         is_set();
         let engine = Simulated::new(Code::Posix, 1);
         set(

@@ -155,7 +155,7 @@ fn protocol(record: &Record, summary: &Summary) -> Option<String> {
         return Some(match sent.counter {
             // The name distinguishes this engine, which has no cache, from the kernel's client,
             // which has a cache.
-            MessageCounter::NfsEngine => format!("{} in user space", sent.protocol),
+            MessageCounter::Engine => format!("{} in user space", sent.protocol),
             _ => sent.protocol.clone(),
         });
     }

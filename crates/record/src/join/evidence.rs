@@ -145,7 +145,7 @@ fn messages(
             (known.counter, &known.protocol, &known.of)
                 == (reading.counter, &reading.protocol, &reading.of)
         };
-        let is_of_process = reading.counter == MessageCounter::NfsEngine;
+        let is_of_process = reading.counter == MessageCounter::Engine;
         match all.iter_mut().find(same) {
             None => all.push(reading),
             Some(known) if is_of_process || apart != Apart::Processes => {

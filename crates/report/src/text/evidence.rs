@@ -236,9 +236,9 @@ pub(crate) fn messages<'a>(
                 Cell::Empty,
             ]);
             let kinds_max = match sent.counter {
-                // If the engine `nfs` itself counted the calls, all kinds are shown. Of the
+                // If the I/O engine itself counted the calls, all kinds are shown. Of the
                 // kernel's counters, only `KINDS_MAX` kinds are shown.
-                MessageCounter::NfsEngine => usize::MAX,
+                MessageCounter::Engine => usize::MAX,
                 _ => KINDS_MAX,
             };
             for kind in sent.kinds.iter().take(kinds_max) {

@@ -10,8 +10,10 @@ const PAGE: &str = concat!(
     "/../../docs/choose-a-workload.md"
 );
 
+type Table = fn(&[Preset]) -> String;
+
 /// The lines around each generated part of the page.
-const PARTS: [([&str; 2], fn(&[Preset]) -> String); 2] = [
+const PARTS: [([&str; 2], Table); 2] = [
     (
         [
             "<!-- Applications, from the presets by the tests of report. -->\n",

@@ -25,17 +25,21 @@ fn on_server(counts: ServerCounts) -> Record {
             protocol: "nfs3".to_owned(),
             url: "nfs://server/export".to_owned(),
             address: "10.0.0.1:2049".to_owned(),
-            mount_port: 20_048,
+            mount_port: Some(20_048),
             export: "/export".to_owned(),
             connections: 2,
-            uid: 1_000,
-            gid: 100,
-            privileged_port: true,
-            read_bytes_max: 1 << 20,
-            write_bytes_max: 1 << 18,
-            listing_bytes: 1 << 16,
+            uid: Some(1_000),
+            gid: Some(100),
+            privileged_port: Some(true),
+            read_bytes_max: Some(1 << 20),
+            write_bytes_max: Some(1 << 18),
+            listing_bytes: Some(1 << 16),
             timeout_ms: 20_000,
-            stability: "UNSTABLE, then COMMIT".to_owned(),
+            stability: Some("UNSTABLE, then COMMIT".to_owned()),
+            region: None,
+            style: None,
+            payload: None,
+            part_bytes: None,
         });
     }
     record.spec.durability = Durability::Fsync.into();
@@ -46,7 +50,7 @@ fn on_server(counts: ServerCounts) -> Record {
     let mut performing = built::evidence(Fact::Known(0), 0).performing;
     performing.devices = Fact::NotApplicable;
     performing.messages = Fact::Known(vec![MessagesReading {
-        counter: MessageCounter::NfsEngine,
+        counter: MessageCounter::Engine,
         protocol: "nfs3".to_owned(),
         of: "nfs://server/export".to_owned(),
         age_s: Fact::NotApplicable,

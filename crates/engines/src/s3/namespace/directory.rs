@@ -1,0 +1,301 @@
+//! A directory: a prefix of keys.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use engine::Errno;
+use engine::namespace::{Directory, Entry, EntryKind, Facts, Mark, Stamp};
+use s3_client::{CallError, Condition, Found, Page, Reason};
+
+use super::line::Line;
+use super::mark::S3Mark;
+
+/// Names of entries with their facts.
+type Entries = Vec<(Vec<u8>, Facts)>;
+
+/// Number of entries of a page.
+const ENTRIES: usize = 1_000;
+
+#[derive(Debug)]
+pub(super) struct S3Directory {
+    line: Arc<Line>,
+    /// The beginning of the keys of all entries: empty, or ends with a slash.
+    prefix: Vec<u8>,
+    /// The entry that [`list`](Directory::list) reports at present, with its facts.
+    listed: Mutex<Option<(Vec<u8>, Facts)>>,
+}
+
+impl S3Directory {
+    pub(super) fn new(line: Arc<Line>, path: &[u8]) -> Self {
+        let mut prefix = path.to_vec();
+        if !prefix.is_empty() {
+            prefix.push(b'/');
+        }
+        Self {
+            line,
+            prefix,
+            listed: Mutex::default(),
+        }
+    }
+
+    fn key(&self, name: &[u8]) -> Vec<u8> {
+        [&self.prefix, name].concat()
+    }
+
+    fn inner_prefix(&self, name: &[u8]) -> Vec<u8> {
+        [&self.prefix, name, b"/"].concat()
+    }
+
+    /// Requests the first key of the directory; returns whether there is one.
+    pub(super) fn ask(&self) -> Result<bool, CallError> {
+        self.has_key(&self.prefix)
+    }
+
+    pub(super) fn has_any(&self) -> Result<bool, Errno> {
+        Ok(self.ask()?)
+    }
+
+    fn has_key(&self, prefix: &[u8]) -> Result<bool, CallError> {
+        let page = self
+            .line
+            .with(|client| client.list(prefix, false, None, 1, &mut |_| ()))?;
+        Ok(page.entries > 0)
+    }
+
+    /// Requests a page; returns the entries with their facts.
+    fn page(&self, token: Option<&[u8]>) -> Result<(Entries, Page), CallError> {
+        let mut entries = Vec::new();
+        let mut is_foreign = false;
+        let mut each = |listed: &s3_client::xml::Listed<'_>| {
+            let Some(name) = listed.key.strip_prefix(self.prefix.as_slice()) else {
+                is_foreign = true;
+                return;
+            };
+            match (listed.is_prefix, name.strip_suffix(b"/")) {
+                (true, Some(name)) if !name.is_empty() => {
+                    entries.push((name.to_vec(), self.line.facts_of_prefix(listed.key)));
+                }
+                // The mark of the directory itself, and keys with an empty name in their path.
+                _ if name.is_empty() || listed.is_prefix => {}
+                _ => {
+                    let found = Found {
+                        size_bytes: listed.size_bytes,
+                        modified_s: listed.modified_s,
+                        tag: listed.tag,
+                    };
+                    entries.push((name.to_vec(), self.line.facts_of_object(&found)));
+                }
+            }
+        };
+        let page = self
+            .line
+            .with(|client| client.list(&self.prefix, true, token, ENTRIES, &mut each))?;
+        match is_foreign {
+            true => Err(CallError::Garbled),
+            false => Ok((entries, page)),
+        }
+    }
+
+    /// Removes the mark of an empty directory, and uploads below it that were not completed.
+    fn remove_directory(&self, name: &[u8]) -> Result<(), CallError> {
+        let prefix = self.inner_prefix(name);
+        self.abort_uploads(&prefix)?;
+        let not_empty = CallError::Lost {
+            error: Errno::NOTEMPTY,
+            was_sent: false,
+        };
+        let mut has_other = false;
+        self.line.with(|client| {
+            client.list(&prefix, false, None, 2, &mut |listed| {
+                has_other |= listed.key != prefix;
+            })
+        })?;
+        match has_other {
+            true => Err(not_empty),
+            false => self.line.with(|client| client.delete(&prefix)),
+        }
+    }
+
+    fn abort_uploads(&self, prefix: &[u8]) -> Result<(), CallError> {
+        /// Pages of uploads that one call aborts at most.
+        const PAGES_MAX: usize = 1_000;
+        for _ in 0..PAGES_MAX {
+            let (uploads, has_more) = match self.line.with(|client| client.uploads(prefix)) {
+                Err(error) if error.is(Reason::NotImplemented) => return Ok(()),
+                listed => listed?,
+            };
+            let own = uploads
+                .iter()
+                .filter(|upload| upload.key.starts_with(prefix));
+            for upload in own {
+                match self.line.with(|client| client.abort(upload)) {
+                    Err(error) if error.is(Reason::Missing) => {}
+                    aborted => aborted?,
+                }
+            }
+            if !has_more {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn mark_of(&self, name: &str, opened: Option<Facts>) -> S3Mark {
+        S3Mark {
+            line: Arc::clone(&self.line),
+            key: self.key(name.as_bytes()),
+            name: name.to_owned(),
+            opened,
+            text: Mutex::default(),
+        }
+    }
+
+    fn found(&self, name: &[u8]) -> Result<Option<Facts>, CallError> {
+        let found = self.line.with(|client| client.head(&self.key(name)))?;
+        Ok(found.map(|found| self.line.facts_of_object(&found)))
+    }
+
+    fn listed(&self) -> std::sync::MutexGuard<'_, Option<(Vec<u8>, Facts)>> {
+        self.listed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Directory for S3Directory {
+    fn facts(&self) -> Result<Facts, Errno> {
+        Ok(self.line.facts_of_prefix(&self.prefix))
+    }
+
+    fn facts_of(&self, name: &[u8]) -> Result<Facts, Errno> {
+        // While a directory is listed, the page has the facts of its entries.
+        if let Some((listed, facts)) = &*self.listed() {
+            if listed == name {
+                return Ok(*facts);
+            }
+        }
+        if let Some(facts) = self.found(name)? {
+            return Ok(facts);
+        }
+        let inner = self.inner_prefix(name);
+        match self.has_key(&inner)? {
+            true => Ok(self.line.facts_of_prefix(&inner)),
+            false => Err(Errno::NOENT),
+        }
+    }
+
+    fn list(&self, each: &mut dyn FnMut(&Entry<'_>) -> Result<(), Errno>) -> Result<(), Errno> {
+        let mut token: Option<Vec<u8>> = None;
+        loop {
+            let (entries, page) = self.page(token.as_deref())?;
+            for (name, facts) in entries {
+                let number = facts.identity.map(|identity| identity.inode);
+                *self.listed() = Some((name.clone(), facts));
+                let seen = each(&Entry {
+                    name: &name,
+                    number,
+                });
+                *self.listed() = None;
+                seen?;
+            }
+            match page.next {
+                None => return Ok(()),
+                // A server that repeats a token would be listed for ever.
+                next if next == token => return Err(Errno::BADMSG),
+                next => token = next,
+            }
+        }
+    }
+
+    fn open(&self, name: &[u8]) -> Result<Arc<dyn Directory>, Errno> {
+        if !self.has_key(&self.inner_prefix(name))? {
+            return Err(match self.found(name)? {
+                Some(_) => Errno::NOTDIR,
+                None => Errno::NOENT,
+            });
+        }
+        let line = Arc::clone(&self.line);
+        Ok(Arc::new(Self::new(line, &self.key(name))))
+    }
+
+    fn above(&self) -> Result<Arc<dyn Directory>, Errno> {
+        let path = self.prefix.strip_suffix(b"/").ok_or(Errno::NOENT)?;
+        let end = path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
+        let line = Arc::clone(&self.line);
+        Ok(Arc::new(Self::new(line, &path[..end])))
+    }
+
+    fn make(&self, name: &[u8], _: u32) -> Result<(), Errno> {
+        Ok(self.line.create(&self.inner_prefix(name), b"")?)
+    }
+
+    fn read(&self, name: &[u8], offset: u64, into: &mut [u8]) -> Result<usize, Errno> {
+        let key = self.key(name);
+        let bytes = self
+            .line
+            .with(|client| client.get(&key, offset, into.len()))?;
+        into[..bytes.len()].copy_from_slice(&bytes);
+        Ok(bytes.len())
+    }
+
+    fn target(&self, _: &[u8]) -> Result<Vec<u8>, Errno> {
+        Err(Errno::INVAL)
+    }
+
+    fn remove(&self, name: &[u8], looked_at: &Facts) -> Result<bool, Errno> {
+        if looked_at.kind == EntryKind::Directory {
+            self.remove_directory(name)?;
+            return Ok(true);
+        }
+        let found = self.found(name)?.ok_or(Errno::NOENT)?;
+        if looked_at.identity.is_some() && found.identity != looked_at.identity {
+            return Ok(false);
+        }
+        self.line.with(|client| client.delete(&self.key(name)))?;
+        Ok(true)
+    }
+
+    fn set_times(&self, _: Stamp, _: Stamp) -> Result<(), Errno> {
+        Err(Errno::OPNOTSUPP)
+    }
+
+    /// Makes no request: the protocol has none that makes acknowledged changes more durable.
+    fn sync(&self) -> Result<(), Errno> {
+        Ok(())
+    }
+
+    fn sync_file_system(&self) -> Result<(), Errno> {
+        Err(Errno::OPNOTSUPP)
+    }
+
+    fn free_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    fn draft(&self, name: &str) -> Result<Box<dyn Mark>, Errno> {
+        Ok(Box::new(self.mark_of(name, None)))
+    }
+
+    fn name_draft(
+        &self,
+        draft: Box<dyn Mark>,
+        name: &str,
+        replaces: bool,
+    ) -> Result<Box<dyn Mark>, Errno> {
+        let text = draft.read(u64::MAX)?;
+        let (from, key) = (self.key(draft.name().as_bytes()), self.key(name.as_bytes()));
+        match replaces {
+            true => self
+                .line
+                .with(|client| client.put(&key, &text, Condition::None))?,
+            false => {
+                self.line.probe(&from, &text)?;
+                self.line.create(&key, &text)?;
+            }
+        }
+        let facts = self.found(name.as_bytes())?.ok_or(Errno::NOENT)?;
+        Ok(Box::new(self.mark_of(name, Some(facts))))
+    }
+
+    fn mark(&self, name: &str) -> Result<Option<Box<dyn Mark>>, Errno> {
+        let found = self.found(name.as_bytes())?;
+        Ok(found.map(|facts| Box::new(self.mark_of(name, Some(facts))) as Box<dyn Mark>))
+    }
+}

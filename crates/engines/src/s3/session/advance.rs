@@ -1,0 +1,198 @@
+//! Determines from an answer how an operation continues: the next request, or its end.
+
+use engine::{Cause, Errno, OperationKind};
+use s3_client::{CallError, Counters, Garbled, Head, Reason, check, xml};
+
+use super::flight::{Flight, Stage};
+use crate::s3::shared::{Exclusive, Target};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    Request(Stage),
+    /// The request failed; this one removes what the operation left.
+    Undo(Stage),
+    Done,
+    Failed(Cause),
+}
+
+/// Maximum memory for the names of a listing when all names are requested. The listing fails beyond
+/// this limit.
+const NAMES_BYTES_MAX: usize = 512 << 20;
+/// The memory that a kept name uses in addition to its length.
+const NAME_KEPT_BYTES: usize = size_of::<Vec<u8>>() + 16;
+
+impl Flight {
+    /// Processes the complete answer to the flight's request.
+    #[inline]
+    pub(super) fn advance(&mut self, target: &Target, counters: &Counters) -> Next {
+        let Some(head) = self.answer.head else {
+            return Next::Failed(Cause::Garbled);
+        };
+        if self.answer.is_object() {
+            return self.has_read();
+        }
+        match check(&head, &self.answer.body) {
+            Ok(()) => self.done(&head),
+            Err(error) => {
+                counters
+                    .slow_downs
+                    .add(u64::from(error.is(Reason::SlowDown)));
+                self.failed(&error, target, counters)
+            }
+        }
+    }
+
+    fn has_read(&mut self) -> Next {
+        let (read, expected) = (self.answer.read_bytes, self.answer.expected_bytes);
+        if self.kind == OperationKind::OpenMissing {
+            return Next::Failed(Cause::System(Errno::EXIST));
+        }
+        match read == expected {
+            true => Next::Done,
+            false => Next::Failed(Cause::EndedEarly { read, expected }),
+        }
+    }
+
+    fn failed(&mut self, error: &CallError, target: &Target, counters: &Counters) -> Next {
+        let is_missing = error.is(Reason::Missing);
+        match (self.stage, self.kind) {
+            (Stage::Check, OperationKind::MakeDirectoryExisting) => {}
+            (Stage::Check, _) if is_missing => return Next::Request(self.write_stage()),
+            (Stage::CheckNew, _) if is_missing => return Next::Request(Stage::Copy),
+            (Stage::Head, OperationKind::StatMissing)
+            | (Stage::Get, OperationKind::OpenMissing)
+                if is_missing =>
+            {
+                return Next::Done;
+            }
+            (_, OperationKind::MakeDirectoryExisting) if error.is(Reason::Exists) => {
+                return Next::Done;
+            }
+            (Stage::Get, _) if error.is(Reason::Range) => {
+                let expected = self.answer.expected_bytes;
+                return Next::Failed(Cause::EndedEarly { read: 0, expected });
+            }
+            (Stage::Put, _) if self.parameters.is_exclusive && error.is(Reason::NotImplemented) => {
+                // The server does not support the condition, and has not performed the request.
+                target.set_exclusive(Exclusive::Missing);
+                counters.unconditional_creations.add(1);
+                return Next::Request(Stage::Check);
+            }
+            (Stage::AbortUpload, _) => return self.undone_cause(),
+            _ => {}
+        }
+        let cause = Cause::System(error.errno());
+        match self.undo(cause) {
+            Some(stage) => Next::Undo(stage),
+            None => Next::Failed(cause),
+        }
+    }
+
+    fn undone_cause(&self) -> Next {
+        Next::Failed(self.undone.map_or(Cause::Garbled, |(_, cause)| cause))
+    }
+
+    fn done(&mut self, head: &Head) -> Next {
+        match self.stage {
+            Stage::Put | Stage::CompleteUpload => match self.kind {
+                OperationKind::MakeDirectoryExisting => Next::Failed(Cause::System(Errno::NOENT)),
+                _ => Next::Done,
+            },
+            Stage::Check | Stage::CheckNew => match self.kind {
+                OperationKind::MakeDirectoryExisting => Next::Done,
+                _ => Next::Failed(Cause::System(Errno::EXIST)),
+            },
+            Stage::Head => self.has_head(head),
+            Stage::Delete | Stage::DeleteOld => Next::Done,
+            Stage::Copy => Next::Request(Stage::DeleteOld),
+            Stage::List => match self.listed() {
+                Ok(next) => next,
+                Err(Garbled) => Next::Failed(Cause::Garbled),
+            },
+            Stage::CreateUpload => {
+                match xml::upload_id(&self.answer.body, &mut self.parameters.upload) {
+                    Ok(()) => Next::Request(Stage::UploadPart),
+                    Err(Garbled) => Next::Failed(Cause::Garbled),
+                }
+            }
+            Stage::UploadPart => self.uploaded(head),
+            Stage::AbortUpload => self.undone_cause(),
+            // An answer without a status of success was handled as a failure.
+            Stage::Get => Next::Failed(Cause::Garbled),
+        }
+    }
+
+    fn has_head(&mut self, head: &Head) -> Next {
+        match (self.kind, self.bytes, head.length) {
+            (OperationKind::StatMissing, ..) => Next::Failed(Cause::System(Errno::EXIST)),
+            (OperationKind::Stat, Some(_), None) => Next::Failed(Cause::Garbled),
+            (OperationKind::Stat, Some(expected), Some(found)) if found != expected => {
+                Next::Failed(Cause::WrongSize { found, expected })
+            }
+            _ => Next::Done,
+        }
+    }
+
+    fn uploaded(&mut self, head: &Head) -> Next {
+        let Some(tag) = head.tag else {
+            return match self.undo(Cause::Garbled) {
+                Some(stage) => Next::Undo(stage),
+                None => Next::Failed(Cause::Garbled),
+            };
+        };
+        let of = &mut self.parameters;
+        of.uploaded_bytes += of.part().len();
+        of.tags.push(tag);
+        Next::Request(match of.uploaded_bytes < of.content.len() {
+            true => Stage::UploadPart,
+            false => Stage::CompleteUpload,
+        })
+    }
+
+    /// Processes a page of a listing: of a listed directory, or of one that is to be removed.
+    fn listed(&mut self) -> Result<Next, Garbled> {
+        let (prefix, body) = (&self.parameters.key, &self.answer.body);
+        let (listing, names) = (&mut self.listing, &mut self.names);
+        let (mut others, mut is_foreign, mut names_bytes) = (0_u64, false, self.names_bytes);
+        let page = xml::list(body, &mut |listed| {
+            let Some(name) = listed.key.strip_prefix(prefix.as_slice()) else {
+                is_foreign = true;
+                return;
+            };
+            let name = name.strip_suffix(b"/").unwrap_or(name);
+            // The mark of the directory itself.
+            if name.is_empty() {
+                return;
+            }
+            others += 1;
+            if let Some(names) = names {
+                names_bytes += name.len() + NAME_KEPT_BYTES;
+                if names_bytes <= NAMES_BYTES_MAX {
+                    names.push(name.to_owned());
+                }
+            }
+            if !name.starts_with(b".") {
+                listing.add(name);
+            }
+        })?;
+        self.names_bytes = names_bytes;
+        if is_foreign || names_bytes > NAMES_BYTES_MAX {
+            return Err(Garbled);
+        }
+        if self.kind == OperationKind::RemoveDirectory {
+            return Ok(match others {
+                0 => Next::Request(Stage::Delete),
+                _ => Next::Failed(Cause::System(Errno::NOTEMPTY)),
+            });
+        }
+        match page.next {
+            None => Ok(Next::Done),
+            // A server that repeats a token would be listed for ever.
+            Some(next) if next == self.parameters.token => Err(Garbled),
+            Some(next) => {
+                self.parameters.token = next;
+                Ok(Next::Request(Stage::List))
+            }
+        }
+    }
+}

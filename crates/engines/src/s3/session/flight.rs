@@ -1,0 +1,359 @@
+//! One operation in flight: its parameters, and the request that it waits for. Answers are
+//! processed in [`advance`](super::advance).
+
+use engine::{Cause, Listing, Name, Operation, OperationKind, OperationOutcome, Step, Ticket};
+use s3_client::{Condition, Connection, Counters, Kind, Request, Tag, xml};
+
+use super::answer::Answer;
+use crate::s3::shared::Exclusive;
+
+/// The request that an operation waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// Asks for an object that must not exist, because the server does not support the condition.
+    Check,
+    Put,
+    Get,
+    Head,
+    Delete,
+    /// Asks for the new name of a rename, which must not exist.
+    CheckNew,
+    Copy,
+    /// Removes the old name of a rename.
+    DeleteOld,
+    List,
+    CreateUpload,
+    UploadPart,
+    CompleteUpload,
+    /// Removes an upload after a failure.
+    AbortUpload,
+}
+
+impl Stage {
+    /// The name of the part of an operation that ends when the first byte of an answer with an
+    /// object has arrived.
+    pub(super) const FIRST_BYTE: &str = "GetObject first byte";
+    const BODY: &str = "GetObject body";
+
+    pub(super) fn kind(self) -> Kind {
+        match self {
+            Self::Check | Self::CheckNew | Self::Head => Kind::Head,
+            Self::Put => Kind::Put,
+            Self::Get => Kind::Get,
+            Self::Delete | Self::DeleteOld => Kind::Delete,
+            Self::Copy => Kind::Copy,
+            Self::List => Kind::List,
+            Self::CreateUpload => Kind::CreateUpload,
+            Self::UploadPart => Kind::UploadPart,
+            Self::CompleteUpload => Kind::CompleteUpload,
+            Self::AbortUpload => Kind::AbortUpload,
+        }
+    }
+
+    /// Whether the request changes objects, so that its outcome is not known without an answer.
+    pub(super) fn is_final_change(self) -> bool {
+        matches!(
+            self,
+            Self::Put | Self::Delete | Self::Copy | Self::DeleteOld | Self::CompleteUpload
+        )
+    }
+}
+
+/// The parameters of an operation's requests.
+#[derive(Debug, Default)]
+pub(super) struct Parameters {
+    /// The key of the operation's object, or the prefix of a directory.
+    pub(super) key: Vec<u8>,
+    /// The key of the new name of a rename.
+    pub(super) to: Vec<u8>,
+    /// The bytes to be written.
+    pub(super) content: Vec<u8>,
+    /// Whether the object must not exist.
+    pub(super) is_exclusive: bool,
+    /// First byte and number of bytes of a range; `None` reads the whole object.
+    pub(super) range: Option<(u64, u64)>,
+    pub(super) entries_max: &'static [u8],
+    /// The token of the next page of a listing; empty for the first page.
+    pub(super) token: Vec<u8>,
+    pub(super) upload: Vec<u8>,
+    pub(super) part_bytes: usize,
+    /// Number of bytes in parts that the server has.
+    pub(super) uploaded_bytes: usize,
+    pub(super) tags: Vec<Tag>,
+    part_number: String,
+    /// The body that completes an upload.
+    complete: Vec<u8>,
+}
+
+impl Parameters {
+    /// Returns the part of the content that is uploaded next.
+    pub(super) fn part(&self) -> &[u8] {
+        let left = &self.content[self.uploaded_bytes..];
+        &left[..left.len().min(self.part_bytes)]
+    }
+
+    /// Calls `perform` with the request of a stage.
+    pub(super) fn with(&self, stage: Stage, perform: impl FnOnce(&Request<'_>)) {
+        let condition = match self.is_exclusive {
+            true => Condition::Missing,
+            false => Condition::None,
+        };
+        let upload_id: [(&str, &[u8]); 1] = [("uploadId", &self.upload)];
+        let part: [(&str, &[u8]); 2] = [("partNumber", self.part_number.as_bytes()), upload_id[0]];
+        let list: [(&str, &[u8]); 5] = [
+            ("continuation-token", &self.token),
+            ("delimiter", b"/"),
+            ("list-type", b"2"),
+            ("max-keys", self.entries_max),
+            ("prefix", &self.key),
+        ];
+        let of_key = Request::new(stage.kind(), &self.key);
+        perform(&match stage {
+            Stage::Check | Stage::Head | Stage::Delete | Stage::DeleteOld => of_key,
+            Stage::CheckNew => Request::new(Kind::Head, &self.to),
+            Stage::Put => Request {
+                condition,
+                body: &self.content,
+                ..of_key
+            },
+            Stage::Get => Request {
+                range: self.range,
+                ..of_key
+            },
+            Stage::Copy => Request {
+                copy_of: Some(&self.key),
+                ..Request::new(Kind::Copy, &self.to)
+            },
+            Stage::List => Request {
+                query: if self.token.is_empty() {
+                    &list[1..]
+                } else {
+                    &list
+                },
+                ..Request::new(Kind::List, b"")
+            },
+            Stage::CreateUpload => Request {
+                query: &[("uploads", b"")],
+                ..of_key
+            },
+            Stage::UploadPart => Request {
+                query: &part,
+                body: self.part(),
+                ..of_key
+            },
+            Stage::CompleteUpload => Request {
+                query: &upload_id,
+                condition,
+                body: &self.complete,
+                ..of_key
+            },
+            Stage::AbortUpload => Request {
+                query: &upload_id,
+                ..of_key
+            },
+        });
+    }
+}
+
+/// An operation in flight, or an ended operation whose outcome the worker has not yet received.
+#[derive(Debug)]
+pub(super) struct Flight {
+    pub(super) ticket: Ticket,
+    pub(super) kind: OperationKind,
+    pub(super) stage: Stage,
+    pub(super) parameters: Parameters,
+    pub(super) answer: Answer,
+    /// Number of bytes to read, or the object's expected size.
+    pub(super) bytes: Option<u64>,
+    pub(super) listing: Listing,
+    /// Collects all names of a listing, if they are requested.
+    pub(super) names: Option<Vec<Vec<u8>>>,
+    pub(super) names_bytes: usize,
+    /// The failure after which an upload is removed.
+    pub(super) undone: Option<(Step, Cause)>,
+    pub(super) is_pending: bool,
+    pub(super) outcome: OperationOutcome,
+    /// The index of the operation's server.
+    pub(super) server: usize,
+    /// A connection to each server.
+    pub(super) connections: Vec<Option<Connection>>,
+    /// Whether a connection of this slot was lost.
+    pub(super) was_lost: bool,
+}
+
+impl Flight {
+    pub(super) fn new(servers: usize) -> Self {
+        Self {
+            ticket: Ticket(0),
+            kind: OperationKind::Stat,
+            stage: Stage::Head,
+            parameters: Parameters::default(),
+            answer: Answer::default(),
+            bytes: None,
+            listing: Listing::default(),
+            names: None,
+            names_bytes: 0,
+            undone: None,
+            is_pending: false,
+            outcome: Ok(()),
+            server: 0,
+            connections: (0..servers).map(|_| None).collect(),
+            was_lost: false,
+        }
+    }
+
+    /// Copies the parameters of an operation. `write_key` writes the key of a name.
+    pub(super) fn begin(
+        &mut self,
+        ticket: Ticket,
+        operation: &Operation<'_>,
+        write_key: impl Fn(Name<'_>, &mut Vec<u8>),
+    ) {
+        (self.ticket, self.kind) = (ticket, operation.kind());
+        (self.bytes, self.undone) = (None, None);
+        (self.listing, self.names_bytes) = (Listing::default(), 0);
+        self.answer.clear();
+        self.answer.kept.clear();
+        self.answer.read_bytes = 0;
+        let of = &mut self.parameters;
+        write_key(operation.name(), &mut of.key);
+        for buffer in [&mut of.content, &mut of.token, &mut of.upload] {
+            buffer.clear();
+        }
+        of.tags.clear();
+        (of.is_exclusive, of.range, of.uploaded_bytes) = (false, None, 0);
+        of.entries_max = b"1000";
+        match *operation {
+            Operation::Create { content, .. } | Operation::Deliver { content, .. } => {
+                of.content.extend_from_slice(content);
+                of.is_exclusive = true;
+            }
+            Operation::Overwrite { content, .. } | Operation::Replace { content, .. } => {
+                of.content.extend_from_slice(content);
+            }
+            Operation::Read { bytes, .. } => self.bytes = Some(bytes),
+            Operation::ReadRange { offset, bytes, .. } => {
+                self.bytes = Some(bytes);
+                of.range = Some((offset, bytes));
+            }
+            Operation::Stat { bytes, .. } => self.bytes = bytes,
+            Operation::MakeDirectory { .. } | Operation::MakeDirectoryExisting { .. } => {
+                of.key.push(b'/');
+                of.is_exclusive = true;
+            }
+            Operation::RemoveDirectory { .. } => {
+                of.key.push(b'/');
+                of.entries_max = b"2";
+            }
+            Operation::List { name } | Operation::ListWithStat { name } => {
+                if !name.relative.is_empty() {
+                    of.key.push(b'/');
+                }
+            }
+            Operation::Rename { to, .. } => write_key(to, &mut of.to),
+            Operation::Delete { .. }
+            | Operation::StatMissing { .. }
+            | Operation::OpenMissing { .. } => {}
+            _ => panic!(
+                "{} has no request in S3: the engine does not support it",
+                self.kind
+            ),
+        }
+    }
+
+    /// Returns the stage that writes the content.
+    pub(super) fn write_stage(&self) -> Stage {
+        match self.parameters.content.len() > self.parameters.part_bytes {
+            true => Stage::CreateUpload,
+            false => Stage::Put,
+        }
+    }
+
+    pub(super) fn first_stage(&self, exclusive: Exclusive) -> Stage {
+        match self.kind {
+            OperationKind::Read | OperationKind::OpenMissing => Stage::Get,
+            // A range of no bytes cannot be requested.
+            OperationKind::ReadRange if self.bytes == Some(0) => Stage::Head,
+            OperationKind::ReadRange => Stage::Get,
+            OperationKind::Stat | OperationKind::StatMissing => Stage::Head,
+            OperationKind::Delete => Stage::Delete,
+            OperationKind::Rename => Stage::CheckNew,
+            OperationKind::RemoveDirectory | OperationKind::List | OperationKind::ListWithStat => {
+                Stage::List
+            }
+            _ if self.parameters.is_exclusive && exclusive == Exclusive::Missing => Stage::Check,
+            _ => self.write_stage(),
+        }
+    }
+
+    /// Prepares the request of the current stage, and the expectation of its answer.
+    pub(super) fn prepare(&mut self, exclusive: Exclusive) {
+        self.answer.clear();
+        match self.stage {
+            Stage::Get => {
+                self.answer.wants_object = true;
+                self.answer.wants_range = self.parameters.range.is_some();
+                self.answer.expected_bytes = self.bytes.unwrap_or(0);
+            }
+            Stage::List => self.answer.is_listing = true,
+            Stage::Put => {
+                self.parameters.is_exclusive &= exclusive != Exclusive::Missing;
+            }
+            Stage::UploadPart => {
+                use std::fmt::Write as _;
+                self.parameters.part_number.clear();
+                let number = self.parameters.tags.len() + 1;
+                // Writing to a string cannot fail.
+                let _ = write!(self.parameters.part_number, "{number}");
+            }
+            Stage::CompleteUpload => {
+                self.parameters.is_exclusive &= exclusive != Exclusive::Missing;
+                self.parameters.complete.clear();
+                xml::complete(&self.parameters.tags, &mut self.parameters.complete);
+            }
+            _ => {}
+        }
+    }
+
+    /// Begins to remove the upload after a failure; `None` if there is none, or if its removal has
+    /// failed itself.
+    pub(super) fn undo(&mut self, cause: Cause) -> Option<Stage> {
+        if self.parameters.upload.is_empty() || self.undone.is_some() {
+            return None;
+        }
+        // Whether the upload was completed is not known, so it must not be removed.
+        if cause == Cause::NotKnown {
+            return None;
+        }
+        self.undone = Some((self.step(), cause));
+        Some(Stage::AbortUpload)
+    }
+
+    pub(super) fn step(&self) -> Step {
+        Step::Call(match self.answer.is_object() {
+            true => Stage::BODY,
+            false => self.stage.kind().name(),
+        })
+    }
+
+    /// Number of bytes of contents that the operation has moved.
+    pub(super) fn moved_bytes(&self) -> u64 {
+        match self.kind.bytes() {
+            engine::Bytes::Read => self.answer.read_bytes,
+            engine::Bytes::Written => self.parameters.uploaded_bytes as u64,
+            engine::Bytes::None => 0,
+        }
+    }
+
+    pub(super) fn count_bytes(&self, counters: &Counters) {
+        match self.kind.bytes() {
+            engine::Bytes::Read => counters.read_bytes.add(self.answer.read_bytes),
+            engine::Bytes::Written => {
+                counters
+                    .written_bytes
+                    .add(self.parameters.content.len() as u64);
+            }
+            engine::Bytes::None => {}
+        }
+    }
+}
