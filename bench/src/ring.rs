@@ -136,7 +136,8 @@ fn ratios(
 }
 
 fn print(posix: &[[Costs; 2]], bare: &[[Costs; 2]], least: Option<f64>) -> bool {
-    let phases: [(&str, fn(&Costs) -> Cost); 3] = [
+    type Phase = fn(&Costs) -> Cost;
+    let phases: [(&str, Phase); 3] = [
         ("creates", |costs| costs.prepare),
         ("reads", |costs| costs.transactions),
         ("deletes", |costs| costs.delete),

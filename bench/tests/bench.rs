@@ -189,7 +189,7 @@ fn rounds_of_applications_and_presets_are_kept_and_continued() {
     for line in [
         "0,tmpfs,tar,tar,50,",
         "0,tmpfs,rm,rm,50,",
-        "0,tmpfs,build-tree@",
+        "0,tmpfs,source-tree@",
     ] {
         assert!(first.contains(&format!("\nother-small,{line}")), "{first}");
     }
@@ -198,11 +198,11 @@ fn rounds_of_applications_and_presets_are_kept_and_continued() {
     assert_eq!(rounds().lines().count(), 1 + 2 * 3, "{}", rounds());
     // Without ext4 there is no ratio, and so a requirement is missed.
     assert!(
-        text.contains("| tar | `build-tree` | 0 | - | - (1.3) | - | - (-) |"),
+        text.contains("| tar | `source-tree` | 0 | - | - (1.3) | - | - (-) |"),
         "{text}"
     );
     assert!(
-        text.contains("build-tree beside tar: the factor was not measured"),
+        text.contains("source-tree beside tar: the factor was not measured"),
         "{text}"
     );
     assert!(place("results/table-other-small.md").exists());

@@ -345,7 +345,7 @@ mod tests {
             caller: caller(wanted),
         };
         seek.ports(portmapper)
-            .map_err(|not_mounted| not_mounted.error.to_string())
+            .map_err(|not_mounted| not_mounted.to_string())
     }
 
     #[test]

@@ -220,7 +220,7 @@ fn feed(port: u16, load: &Load, articles: u64, round: u32) -> Result<()> {
     let mut talk = Talk::new(port)?;
     talk.expect("20")?;
     talk.ask("MODE STREAM", "203")?;
-    let date = output(&mut Command::new("date").arg("-R"))?;
+    let date = output(Command::new("date").arg("-R"))?;
     for number in 0..articles {
         let mut groups = format!("bench.g{}", popular(&mut draws, load.groups, load.exponent));
         if number % CROSSPOST == 0 {
