@@ -168,7 +168,7 @@ fn smallest_detectable(found: &Comparisons) -> Option<String> {
         }
     };
     let values = by_metric(found, values).join(", ");
-    let is_smaller = rows().any(|row| is_below_detectable(row));
+    let is_smaller = rows().any(is_below_detectable);
     let found_smaller = match is_smaller {
         true => " A difference found is smaller: another study of this size may not show it again.",
         false => "",

@@ -146,8 +146,8 @@ fn gate_explains_why_it_differs_from_the_comparison() {
         .shows("(to find it, require >= 0.985)");
 }
 
-/// Blocks that lack the metric do not count for an interval. The reason names them instead of the
-/// blocks of the study, of which there are enough.
+/// Blocks that lack the metric do not count for an interval. The reason names them, because the
+/// study has enough blocks.
 #[test]
 fn missing_interval_is_explained_by_the_blocks_that_lack_the_metric() {
     let mut new = side("new", 9_000.0, 1, 8);
