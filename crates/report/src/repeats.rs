@@ -225,8 +225,8 @@ pub fn plan(plan: &StudyPlan, is_head: bool) -> Document {
     let target = plan.cells.first().map_or("", |cell| &*cell.label);
     let runs = match plan.until {
         Some(until) => format!(
-            "until the half-width of the rate's interval is at most {}, from {RUNS_MIN_UNTIL} to {} \
-             runs",
+            "until the half-width of the rate's interval is at most {}, from {RUNS_MIN_UNTIL} to \
+             {} runs",
             percent(until),
             plan.blocks.max(RUNS_MIN_UNTIL)
         ),

@@ -76,7 +76,8 @@ pub fn judge(
 }
 
 /// Returns a refusal if a configuration requests a durability level on a target in memory, or on a
-/// scratch file system whose image is in memory. After each run, the rule `durability-in-memory` would make the run INVALID.
+/// scratch file system whose image is in memory. After each run, the rule `durability-in-memory`
+/// would make the run INVALID.
 fn durability_in_memory(
     design: &Design,
     cell: &StudyCell,

@@ -100,7 +100,7 @@ fn one_processor_is_the_limit_of_two_workers_in_memory() {
         &test_dir.directory("location"),
         "--mix read=1 --files 50 --size 256k..256k --workers 2 --for 1s",
     );
-    // Programs of other tests may take so much of the processor that the workers wait for those.
+    // Programs of other tests may use most of the processor, so that the workers wait for them.
     for attempts_left in (0..5).rev() {
         let ran = on_processor(0, "exec", &run, &test_dir);
         let limit = ran.summary.limit.as_ref().and_then(Fact::known);

@@ -241,7 +241,8 @@ pub(crate) fn probability(p: f64) -> String {
 }
 
 /// The smallest detectable difference in both directions. A candidate that is 77 % above the
-/// baseline is as far from it as one that is 44 % below. Small differences are alike and named once.
+/// baseline is as far from it as one that is 44 % below. Both directions are one number if they are
+/// printed alike.
 pub(super) fn detectable(above: f64) -> String {
     let [above, below] = [above, above / (1.0 + above)].map(percent_up);
     match above == below {

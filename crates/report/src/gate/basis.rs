@@ -48,7 +48,9 @@ pub(super) fn needs_blocks(gate: &Gate) -> bool {
 /// otherwise to pass identical systems.
 pub(super) fn blocks_needed(judged: &Judged) -> Option<u32> {
     match judged.is_violated() {
-        true => judged.blocks_needed_to_fail,
+        true => judged
+            .blocks_needed_to_fail
+            .filter(|needed| *needed > judged.count),
         false => judged.blocks_needed,
     }
 }
@@ -76,6 +78,9 @@ fn to_fail(gate: &Gate, judged: &Judged, what: &str) -> String {
         deviation(gate, judged),
     );
     match judged.blocks_needed_to_fail {
+        Some(needed) if needed <= judged.count => {
+            format!("{begin}, although these {what}s usually suffice at {deviation} (add {what}s)")
+        }
         Some(needed) => format!(
             "{begin}. If that is the true ratio, {} ({}) fail the gate with a probability of 80 % \
              at {deviation}",

@@ -504,7 +504,8 @@ fn report_of_one_worker_does_not_mention_other_workers() {
         "own rates",
         "writer",
         "reader",
-        "wait",
+        "Claim wait",
+        "waited",
     ] {
         text.does_not_show(words);
     }

@@ -189,9 +189,10 @@ fn of_workers(
     })
 }
 
-/// Share of the processors that the other workers of the run use while a worker waits for one: their
-/// processor time, divided by the time that the waiting worker leaves of the processors. The only
-/// worker of a run never waits for itself. The share is 1 if the number of processors is not known.
+/// Share of the processors that the other workers of the run use while a worker waits for one:
+/// their processor time, divided by the time that the waiting worker leaves of the processors. The
+/// only worker of a run never waits for itself. The share is 1 if the number of processors is not
+/// known.
 fn own_share(workers: &WorkersCpu, processors: Option<f64>) -> f64 {
     let of_each = workers.sum / workers.count as f64;
     let left = processors.map(|processors| processors - of_each);

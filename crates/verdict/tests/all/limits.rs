@@ -102,8 +102,8 @@ fn time_on_a_processor_is_limited_by_the_cpu() {
     is(&record, RunLimit::Cpu, 0.7);
 }
 
-/// Creates a run of 60 s by `workers` workers on `processors` processors. Each runs for the share `running`
-/// of the time, and waits for a processor for the share `ready`.
+/// Creates a run of 60 s by `workers` workers on `processors` processors. Each runs for the share
+/// `running` of the time, and waits for a processor for the share `ready`.
 fn crowd(workers: u32, processors: u64, running: f64, ready: f64) -> Record {
     let mut record = run(running, ready);
     record.host.processors.usable = Fact::Known(processors);
