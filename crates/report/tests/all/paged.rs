@@ -11,7 +11,7 @@ use study::{Baseline, ComparedSide, Comparisons, Metric, Observed, SideGroup, St
 
 /// Limit on the processor time for a page. Wall time would depend on other tests that run at the
 /// same time.
-const PAGE_MAX: Duration = Duration::from_secs(2);
+const PAGE_MAX: Duration = Duration::from_secs(3);
 
 /// Makes the page of a record, and panics if a check fails. Returns whether the bytes are a valid
 /// record.

@@ -291,7 +291,7 @@ fn compute_is_a_part_of_the_time_on_a_processor() {
     computes(&mut record, 0.6);
     is(&record, RunLimit::Compute, 0.6);
     computes(&mut record, 0.3);
-    is(&record, RunLimit::Cpu, 0.6);
+    is(&record, RunLimit::Cpu, 0.5);
     record.spec.engine = EngineName::NULL;
     is(&record, RunLimit::Program, 0.7);
     // Neither think time nor the wait for arrivals includes it.
