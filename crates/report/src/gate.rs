@@ -200,8 +200,8 @@ fn compared(gate: &Gate, judged: &Judged) -> String {
     let why = match judged.decision {
         // Otherwise the reservation about the order of the runs follows.
         Decision::Undecided if is_worse && order_alone(judged).is_none() => format!(
-            ": it is shown to be worse than the baseline with an error of 5 %, but not to be beyond \
-             {} with an error of 1 %, as a failure requires",
+            ": it is shown to be worse than the baseline with an error of 5 %, but not to be \
+             beyond {} with an error of 1 %, as a failure requires",
             judged.requirement.threshold()
         ),
         Decision::Passed if is_worse => ", which is less than the requirement allows".to_owned(),

@@ -226,8 +226,8 @@ impl Comparisons {
         table
     }
 
-    /// Number of runs in this many blocks. Without blocks, one run of each configuration counts as a
-    /// block.
+    /// Number of runs in this many blocks. Without blocks, one run of each configuration counts as
+    /// a block.
     pub fn runs_in(&self, blocks: u32) -> u64 {
         u64::from(blocks) * u64::from(self.runs_per_block)
     }

@@ -84,8 +84,8 @@ impl Requirement {
         (self.threshold - 1.0).abs()
     }
 
-    /// For one of `all` requirements: the number of blocks that fail it with a probability of 80 %, if
-    /// the ratio of the samples is the true one and violates it; and the true ratio that these
+    /// For one of `all` requirements: the number of blocks that fail it with a probability of 80 %,
+    /// if the ratio of the samples is the true one and violates it. And the true ratio that these
     /// samples fail with that probability, if they have the minimum number of blocks that can fail.
     pub(crate) fn failing(
         &self,

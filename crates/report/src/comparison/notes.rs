@@ -208,8 +208,8 @@ fn smallest_detectable(found: &Comparisons) -> Option<String> {
     ))
 }
 
-/// Whether the difference found is smaller than the smallest detectable one, in logarithms, in which
-/// both directions are alike.
+/// Whether the difference found is smaller than the smallest detectable one. Logarithms are
+/// compared, in which both directions are alike.
 fn is_below_detectable(row: &Comparison) -> bool {
     let estimate = row.estimate().filter(|estimate| estimate.is_shown);
     estimate.is_some_and(|estimate| {
