@@ -110,8 +110,10 @@ pub fn compare(pairs: usize, depth: u32, size: FloorOptions) -> Result<bool> {
     Ok(holds)
 }
 
-/// A part of a run's cost, and how it is measured.
+/// A time that is a part of a cost, with its name.
 type Measure = (&'static str, fn(&Cost) -> f64);
+/// A phase, with the name of its operations.
+type Phase = (&'static str, fn(&Costs) -> Cost);
 
 const MEASURES: [Measure; 2] = [
     ("wall", |cost| cost.wall_s),
@@ -136,7 +138,7 @@ fn ratios(
 }
 
 fn print(posix: &[[Costs; 2]], bare: &[[Costs; 2]], least: Option<f64>) -> bool {
-    let phases: [(&str, fn(&Costs) -> Cost); 3] = [
+    let phases: [Phase; 3] = [
         ("creates", |costs| costs.prepare),
         ("reads", |costs| costs.transactions),
         ("deletes", |costs| costs.delete),
