@@ -2,9 +2,9 @@
 //!
 //! `classic` runs our program and Debian's `postmark` in turns on tmpfs, and on ext4 and xfs in
 //! loop images, and prints ratios. `floor` compares the engines `posix` and `uring` with a bare C
-//! program that makes the same calls and requests (`floor.c`). `peers` runs our program beside Debian's `fio` and `fs_mark`.
-//! `large` uses ten million files. `presets` runs all presets on all file systems. `null` measures
-//! the overhead of the loop that performs operations. `seeing` measures the cost of the progress
+//! program that makes the same calls and requests (`floor.c`). `peers` runs our program beside
+//! Debian's `fio` and `fs_mark`. `large` uses ten million files. `presets` runs all presets on all
+//! file systems. `null` measures the overhead of the loop that performs operations. `seeing` measures the cost of the progress
 //! display and the time to read counters. `nfs` compares the engine `nfs` with the same calls
 //! through libnfs (`nfs_calls.c`), and `s3` the engine `s3` with the same requests through libcurl
 //! (`s3_calls.c`). `ranks` compares ranks of Open MPI with threads of one process.

@@ -5,8 +5,7 @@ use std::sync::atomic::Ordering;
 use record::{Outcome, Record};
 use runner::{Events, Refused, RunSpec, TakeControl};
 
-use crate::plan::first_level_without;
-use crate::sweep::{self, Prepare, levels_of_counts};
+use crate::sweep::{self, Prepare, first_level_without, levels_of_counts};
 
 /// Performs a run spec, and returns one record. A load sweep may need several runs.
 ///

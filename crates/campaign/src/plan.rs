@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use document::units::counted;
-use record::{Fact, Load, PlanRecord, Room};
+use record::{Fact, PlanRecord, Room};
 use runner::{Refused, RunSpec};
 use system::{Host, ProcessTimes, Sources, Target};
 use verdict::Verdict;
@@ -14,7 +13,7 @@ use crate::archive::ArchivePlace;
 use crate::calibration::refuse_memory;
 use crate::estimate;
 use crate::run_spec::Specified;
-use crate::sweep::levels_of_counts;
+use crate::sweep::{first_level_without, levels_of_counts};
 use crate::{Error, User};
 
 /// Number of transactions of each worker that a plan simulates for a run without a limit of
@@ -67,26 +66,6 @@ fn shortage(specified: &Specified, is_silent: bool, host: &Host) -> Option<Strin
         return of_run(&specified.spec);
     }
     first_level_without(&levels, of_run)
-}
-
-/// Returns which of the load levels cannot begin, and why. The levels rise, so that the levels
-/// above one that does not fit do not fit either.
-pub(crate) fn first_level_without(
-    levels: &[(Load, RunSpec)],
-    mut lack: impl FnMut(&RunSpec) -> Option<String>,
-) -> Option<String> {
-    let (number, why) = levels
-        .iter()
-        .enumerate()
-        .find_map(|(number, (_, spec))| Some((number, lack(spec)?)))?;
-    let level = report::plan::level(levels[number].0);
-    Some(match levels.len() - number - 1 {
-        0 => format!("the load level with {level}: {why}"),
-        above => format!(
-            "the load level with {level} (and {} above it): {why}",
-            counted(above as u64, "level")
-        ),
-    })
 }
 
 /// For a run that is limited by time, returns the number of transactions of each worker that a plan

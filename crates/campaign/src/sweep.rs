@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use document::units::counted;
 use record::{
     Completed, CompletedPart, End, Fact, Load, Outcome, Phase, PhaseRecord, Record, SweepStep,
     SweepStepRun, SystemDuring,
@@ -349,3 +350,24 @@ fn of_load(spec: &RunSpec, load: Load, number: usize) -> RunSpec {
     };
     spec
 }
+
+/// Returns which of the load levels cannot begin, and why. The levels rise, so that the levels
+/// above one that does not fit do not fit either.
+pub(crate) fn first_level_without(
+    levels: &[(Load, RunSpec)],
+    mut lack: impl FnMut(&RunSpec) -> Option<String>,
+) -> Option<String> {
+    let (number, why) = levels
+        .iter()
+        .enumerate()
+        .find_map(|(number, (_, spec))| Some((number, lack(spec)?)))?;
+    let level = report::plan::level(levels[number].0);
+    Some(match levels.len() - number - 1 {
+        0 => format!("the load level with {level}: {why}"),
+        above => format!(
+            "the load level with {level} (and {} above it): {why}",
+            counted(above as u64, "level")
+        ),
+    })
+}
+

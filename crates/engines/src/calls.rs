@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 
 use crate::buffers::{Answers, Reads, Writes};
 use crate::system::{At, System};
-pub(crate) use durability::{have_one_directory, parent};
+pub(crate) use directories::{have_one_directory, parent};
 use engine::{
     Cause, Errno, Failure, Listing, Name, OpenError, Operation, OperationKind, OperationOutcome,
     Session, Settings, Step, Steps, Stopping, Submitted, Ticket,
@@ -21,6 +21,7 @@ pub(crate) use policy::{ContentsOnly, Syncs};
 mod attributes;
 mod contents;
 mod copies;
+mod directories;
 mod durability;
 mod install;
 mod listing;

@@ -13,8 +13,8 @@ use workload::{Action, Intent, Work};
 const EXTENDED: &CStr = c"user.postmark";
 /// The file modes that [`Action::SetAttributes`] sets. Installed files have the second one.
 pub(crate) const SET_MODES: [u32; 2] = [0o600, 0o644];
-/// The file time that [`Action::SetAttributes`] and installations set: 2001-09-09, in nanoseconds since the Unix
-/// epoch.
+/// The file time that [`Action::SetAttributes`] and installations set: 2001-09-09, in nanoseconds
+/// since the Unix epoch.
 const TIMES_NS: i64 = 1_000_000_000_000_000_000;
 /// The contents of lock files.
 const LOCK_FILE: &[u8] = b"postmark";

@@ -35,8 +35,8 @@ impl Source {
         of_pool!(self, own => own.is_pure())
     }
 
-    /// Returns the pause before the next intent of a phase. There is none if the intent contains its
-    /// own pause, or if the pause was already returned.
+    /// Returns the pause before the next intent of a phase. There is none if the intent contains
+    /// its own pause, or if the pause was already returned.
     #[inline]
     pub(crate) fn pause(&mut self, phase: Phase) -> Pause {
         of_pool!(self, own => own.pause(phase))

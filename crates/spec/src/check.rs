@@ -311,7 +311,7 @@ mod tests {
             ),
             (
                 asked(posix, &["/mnt/disk"], |spec| spec.depth = 8),
-                "--depth 8 requires --engine uring or nfs: with --engine posix",
+                "--depth 8 requires --engine uring, nfs or s3: with --engine posix",
             ),
             (
                 asked(nfs, &[URL], |spec| spec.direct = true),

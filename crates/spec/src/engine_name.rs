@@ -71,7 +71,11 @@ impl EngineName {
     pub(crate) fn with_depth() -> String {
         let deep = ALL.iter().filter(|engine| engine.depth_max > 1);
         let names: Vec<&str> = deep.map(|engine| engine.0.name).collect();
-        names.join(" or ")
+        match names.split_last() {
+            Some((last, [])) => (*last).to_owned(),
+            Some((last, others)) => format!("{} or {last}", others.join(", ")),
+            None => String::new(),
+        }
     }
 
     /// The name of the engine for `--engine`, such as `posix`.

@@ -252,7 +252,8 @@ fn skipped(reason: SkipReason, pause: Pause) -> Intent {
     asked(Intent::skipped(reason), pause)
 }
 
-/// Marks an intent as the operation that completes a transaction, and sets what the worker does before it.
+/// Marks an intent as the operation that completes a transaction, and sets what the worker does
+/// before it.
 pub fn asked(intent: Intent, pause: Pause) -> Intent {
     Intent {
         ends_transaction: true,

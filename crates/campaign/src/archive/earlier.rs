@@ -114,8 +114,8 @@ mod tests {
         );
         assert_eq!(
             earlier(Some((5, 0.02))).to_string(),
-            "-4.1 % against run 18, the last of this workload here (standard deviation of 5 earlier \
-             runs: 2.0 %)"
+            "-4.1 % against run 18, the last of this workload here (standard deviation of 5 \
+             earlier runs: 2.0 %)"
         );
     }
 }

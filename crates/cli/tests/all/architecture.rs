@@ -39,6 +39,8 @@ const MAY_IMPORT: &str = "
     cli | document workload engine engines ranks ranks-mpi measure system ganesha spec record \
         verdict rundir runner campaign scratch archive report published study
     bench | workload engines measure system scratch record verdict runner archive study faultfs
+    postmark-fuzz | archive campaign cli document published system record verdict testkit report \
+        runner spec nfs-client s3-client study workload
     # Supports of tests: no program of ours but bench may import them.
     faultfs |
     testkit | engine engines record runner workload

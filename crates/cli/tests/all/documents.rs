@@ -162,9 +162,13 @@ pub fn perform(document: &str, commands: &[String]) {
         // has checked all arguments. So an error about the server shows that the arguments are
         // valid.
         let told = String::from_utf8_lossy(&output.stderr);
-        let is_unreachable =
-            told.contains("cannot resolve the host server") || told.contains("cannot connect to");
-        let is_without_server = command.contains("nfs://") && is_unreachable;
+        let lacks_server = [
+            "cannot resolve the host server",
+            "cannot connect to",
+            "no credentials for profile",
+        ];
+        let is_without_server = ["nfs://", "s3://"].iter().any(|url| command.contains(url))
+            && lacks_server.iter().any(|words| told.contains(words));
         assert!(
             output.status.success() || says_invalid || is_without_server,
             "{document}: {command}\n{scaled}\n{}{}",

@@ -2,24 +2,11 @@
 
 use std::ffi::{CStr, c_int};
 
+use super::directories::parent;
 use super::policy::ContentsOnly;
 use super::{Calls, Style, in_step};
 use crate::system::{At, System};
 use engine::{Name, Operation, OperationOutcome, Step, Steps};
-
-/// Returns the path of the directory that contains `path`; empty if the path is a single name.
-#[inline]
-pub(crate) fn parent(path: &CStr) -> &[u8] {
-    let mut path = path.to_bytes();
-    while let [rest @ .., b'/'] = path {
-        path = rest;
-    }
-    match path.iter().rposition(|byte| *byte == b'/') {
-        Some(0) => b"/",
-        Some(slash) => &path[..slash],
-        None => b"",
-    }
-}
 
 /// Returns the directory that contains a name; `buffer` stores the path of the directory.
 pub(super) fn directory_of<'a>(name: Name<'_>, buffer: &'a mut Vec<u8>) -> At<'a> {
@@ -34,10 +21,6 @@ pub(super) fn directory_of<'a>(name: Name<'_>, buffer: &'a mut Vec<u8>) -> At<'a
         name.location,
         CStr::from_bytes_until_nul(buffer).unwrap_or(c"."),
     )
-}
-
-pub(crate) fn have_one_directory(a: Name<'_>, b: Name<'_>) -> bool {
-    a.location == b.location && parent(a.relative) == parent(b.relative)
 }
 
 impl<S: System, T: Style> Calls<S, T> {
@@ -142,13 +125,5 @@ mod tests {
             };
             assert_eq!(directory, expected);
         }
-    }
-
-    #[test]
-    fn names_in_different_directories_or_locations_are_distinguished() {
-        let same = |a, b| have_one_directory(name(0, a), name(0, b));
-        assert!(same(c"a/1", c"a/2") && same(c"1", c"2"));
-        assert!(!same(c"a/1", c"b/1") && !same(c"1", c"s0/1"));
-        assert!(!have_one_directory(name(0, c"1"), name(1, c"1")));
     }
 }

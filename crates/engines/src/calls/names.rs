@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use super::durability::have_one_directory;
+use super::directories::have_one_directory;
 use super::{Calls, Style, again, at, in_step};
 use crate::system::{At, System};
 use engine::namespace::DIRECTORY_MODE;

@@ -147,8 +147,8 @@ impl SharedSource {
         false
     }
 
-    /// Returns the pause before the next transaction. A worker thinks and computes before it takes a
-    /// claim, so that no other worker waits for the claim meanwhile.
+    /// Returns the pause before the next transaction. A worker thinks and computes before it takes
+    /// a claim, so that no other worker waits for the claim meanwhile.
     pub(crate) fn pause(&mut self, phase: Phase) -> Pause {
         if !self.mixer.pauses()
             || self.has_paused

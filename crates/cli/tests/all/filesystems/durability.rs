@@ -9,7 +9,8 @@ use crate::runs::{Ran, Run};
 
 const WORK: &str = "--mix create=2,append=2,overwrite=1,truncate=1,replace=1,deliver=1,rename=1,\
                     delete=3,set-attributes=1,set-xattr=1,copy=1,rewrite=1,\
-                    install=1,install-copy=1,install-link=1,lock-file=1,link=1,symlink=1,mkdir=1,rmdir=1 \
+                    install=1,install-copy=1,install-link=1,lock-file=1,\
+                    link=1,symlink=1,mkdir=1,rmdir=1 \
                     --files 60 --transactions 300 --workers 2 --calls --verify";
 
 /// Operations that fsync their file, if the policy syncs files. The same table is in

@@ -87,8 +87,8 @@ fn study_continues_after_a_rank_was_killed() {
     let Some(job) = Job::new() else { return };
     let target = job.target();
     let words = format!(
-        "--mix read=1 --think 1ms --files 100 --for 1s --blocks 2 --no-twin --quiet-time 0s --target {0} --target \
-         again={0}",
+        "--mix read=1 --think 1ms --files 100 --for 1s --blocks 2 --no-twin --quiet-time 0s \
+         --target {0} --target again={0}",
         target.to_str().unwrap()
     );
     let mut running = Running::start(study(&job, 2, &words), &target);

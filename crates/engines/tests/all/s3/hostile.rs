@@ -51,7 +51,8 @@ fn wrong_lengths_are_rejected() {
             },
         ),
         (
-            b"HTTP/1.1 200 OK\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n\
+              1\r\nx\r\n0\r\n\r\n",
             ended(1),
         ),
         (b"\r\n\r\n\r\n\r\n", Cause::Garbled),
@@ -150,7 +151,8 @@ fn early_answer_to_a_large_request_is_read() {
     let file = FilePath::new(&fixture.bare(), "1");
     let overwrite = make::overwrite(file.name(), &content);
     let answer =
-        b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 503 Slow Down\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
+        b"HTTP/1.1 100 Continue\r\n\r\n\
+          HTTP/1.1 503 Slow Down\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
     let found = cause(
         &fixture,
         &overwrite,
