@@ -370,4 +370,3 @@ pub(crate) fn first_level_without(
         ),
     })
 }
-

@@ -150,8 +150,7 @@ fn early_answer_to_a_large_request_is_read() {
     let content = vec![1; 20 << 20];
     let file = FilePath::new(&fixture.bare(), "1");
     let overwrite = make::overwrite(file.name(), &content);
-    let answer =
-        b"HTTP/1.1 100 Continue\r\n\r\n\
+    let answer = b"HTTP/1.1 100 Continue\r\n\r\n\
           HTTP/1.1 503 Slow Down\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
     let found = cause(
         &fixture,
