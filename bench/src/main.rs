@@ -4,10 +4,11 @@
 //! loop images, and prints ratios. `floor` compares the engines `posix` and `uring` with a bare C
 //! program that makes the same calls and requests (`floor.c`). `peers` runs our program beside
 //! Debian's `fio` and `fs_mark`. `large` uses ten million files. `presets` runs all presets on all
-//! file systems. `null` measures the overhead of the loop that performs operations. `seeing` measures the cost of the progress
-//! display and the time to read counters. `nfs` compares the engine `nfs` with the same calls
-//! through libnfs (`nfs_calls.c`), and `s3` the engine `s3` with the same requests through libcurl
-//! (`s3_calls.c`). `ranks` compares ranks of Open MPI with threads of one process.
+//! file systems. `null` measures the overhead of the loop that performs operations. `seeing`
+//! measures the cost of the progress display and the time to read counters. `nfs` compares the
+//! engine `nfs` with the same calls through libnfs (`nfs_calls.c`), and `s3` the engine `s3` with
+//! the same requests through libcurl (`s3_calls.c`). `ranks` compares ranks of Open MPI with
+//! threads of one process.
 //!
 //! `sweeps`, `steady` and `soak` are runs with a given load. `studies` measures false alarms of
 //! studies, and `verdicts` measures error rates of verdict rules. `plan` times plans, and `archive`

@@ -76,8 +76,8 @@ fn help_prints_topics_and_the_help_of_commands() {
     for (words, told) in [
         (
             "help sweeep",
-            "did you mean 'postmark help sweep'? (topics: sweep, nfs, durability, cache, ci, \
-             hosts, study, scratch, verdict, classic; commands: run, plan",
+            "did you mean 'postmark help sweep'? (topics: sweep, nfs, s3, durability, cache, \
+             ci, hosts, study, scratch, verdict, classic; commands: run, plan",
         ),
         ("help frobnicate", "a topic nor a command (topics: sweep"),
         ("help published nothing", "commands: run, plan"),

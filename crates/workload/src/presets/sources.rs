@@ -110,7 +110,8 @@ pub(super) const IMAGENET: Source = Source::of(
 pub(super) const LLAMA: Source = Source::of(
     "MLPerf Storage v2.0, its rules (8 processes) and configs/dlio/workload/llama3_8b.yaml: 10 \
      checkpoints written and 10 read, fsync; a file is a process's part of one layer in fp16 \
-     (hidden size 4,096, feed-forward 14,336, 8 of 32 heads for keys and values: 218,112,000 parameters / 8 * 2 bytes)",
+     (hidden size 4,096, feed-forward 14,336, 8 of 32 heads for keys and values: 218,112,000 \
+     parameters / 8 * 2 bytes)",
 );
 pub(super) const MDTEST_EASY: Source = Source::of(
     "IO500's mdtest-easy: empty files, a directory for each process, phases create, stat, delete; \

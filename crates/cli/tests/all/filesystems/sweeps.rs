@@ -15,16 +15,25 @@ fn record(output: &str) -> Record {
     Record::from_json(output).unwrap_or_else(|error| panic!("{error}: {output}"))
 }
 
-/// The pools of the second load level do not fit into the file system. The run notices this only
-/// after the first load level.
+/// During the first load level, another program fills the file system, so that the pools of the
+/// second load level do not fit any more.
 #[test]
 fn refused_load_level_keeps_earlier_load_levels() {
     let Some(mounted) = Mounted::with_image(FileSystem::Tmpfs, 64, &[]) else {
         return;
     };
-    let ended = Run::new(&mounted.at, SWEEP_STEPS)
-        .and("--sweep workers=1,20")
-        .end();
+    let live = mounted.elsewhere("live");
+    let mut running = Run::new(&mounted.at, SWEEP_STEPS)
+        .and("--sweep workers=1,4")
+        .with("--live", &live)
+        .start();
+    running.until("the first level is climbed", |_| {
+        std::fs::read_to_string(&live).is_ok_and(|lines| lines.contains("\"sweep_step\":1"))
+    });
+    let filler = mounted.at.join("filler");
+    std::fs::write(&filler, vec![0; 30 << 20]).unwrap();
+    let ended = running.finish();
+    std::fs::remove_file(&filler).unwrap();
     ended.code(1);
     for words in ["level 2 was refused", "not enough space"] {
         assert!(
