@@ -7,7 +7,7 @@
 //! files get the same requests one after the other.
 //!
 //! An operation for which the kernel has no request, such as a listing, is performed by the system
-//! calls of `posix` while other operations are in flight. [`ring::Kernel`] asks the kernel which
+//! calls of `posix` while other operations are in flight. `ring::Kernel` asks the kernel which
 //! requests it has.
 
 mod chain;
