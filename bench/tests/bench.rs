@@ -142,7 +142,7 @@ fn realism(directory: &Path, more: &[&str]) -> String {
             "--no-trace",
         ])
         .args(["--on", "tmpfs", "--apps", "tar,rm", "--for", "50ms"])
-        .args(["--size", "256MiB", "--images", &path("images")])
+        .args(["--size", "1GiB", "--images", &path("images")])
         .args([
             "--packages",
             &path("packages"),
