@@ -224,7 +224,7 @@ macro_rules! option_table {
     #[arg(value_name = "TIME")]
     think: ThinkOption =>
         |s| mix(s, |m| Some(ThinkOption(m.think))), |d, think| d.mix(|m| m.think = think.0);
-    /// Processor time before operations, like deliver=120us.
+    /// Busy time before operations, like read=5us.
     ///
     /// The worker keeps its processor busy for this time before each operation of the kind, as an
     /// application that computes between its calls. Latencies do not include it, but the response

@@ -179,8 +179,8 @@ fn study_is_compared_by_its_blocks() {
         assert!(told.contains("new is 30 % slower"), "{words:?}: {told}");
         told.shows("new against old (baseline) 10 blocks, 30 runs: ")
             .shows("old new new/old 95 % interval")
-            .shows("A/A control (old against itself): within ±0.")
-            .shows("Smallest detectable difference with 10 blocks: ")
+            .shows("A/A control (old against itself, 95 % interval): within ±0.")
+            .shows("Smallest detectable difference with 10 blocks (probability 80 %): ")
             .shows("Target of all: tmpfs (memory)")
             .shows("Kernel of all: Linux ");
     }
@@ -278,10 +278,10 @@ fn comparable_archived_runs_are_compared() {
     let told = one_line(&archived.answer("compare base next"));
     told.shows("next is 2.0 times as fast")
         .shows("The runs were not interleaved")
-        .shows("Smallest detectable difference with 6 and 6 runs: ");
+        .shows("Smallest detectable difference with 6 and 6 runs (probability 80 %): ");
     for words in ["compare 1..6 7,8,9", "compare 1 last"] {
         let told = one_line(&archived.answer(words));
-        told.shows("no interval (needs 5 runs of each)");
+        told.shows("no interval: that needs 5 runs of each");
     }
     let mut cold = archived.copy(1.0);
     cold.spec.cache = record::Cache::Warm;

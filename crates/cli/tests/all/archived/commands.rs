@@ -282,7 +282,7 @@ fn import_stops_at_the_size_limit_of_a_record() {
     let long = home.test_dir.path().join("long.json");
     let mut file = fs::File::create(&long).unwrap();
     file.write_all(b"{\"a\":\"").unwrap();
-    file.set_len(300 << 20).unwrap();
+    file.set_len(340 << 20).unwrap();
     home.row("import long.json | 1 | too long for a record");
 }
 

@@ -23,7 +23,7 @@ fn files_are_compared_without_an_archive() {
     let after = write(&archived, "after.jsonl", &after);
     let told = one_line(&archived.answer(&format!("compare {before} {after}")));
     told.shows("after.jsonl against before.json (baseline) 6 runs: ")
-        .shows(" 0.50 - no interval (needs 5 runs of each)");
+        .shows(" 0.50 - no interval: that needs 5 runs of each");
     assert!(!archived.path().exists(), "files need no archive");
     archived
         .shows(&format!(
