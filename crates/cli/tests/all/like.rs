@@ -344,7 +344,7 @@ fn wrongs() -> Vec<(&'static str, Value, &'static str)> {
         (
             "/spec/storage",
             json!("simulated"),
-            "expected one of `stdio`, `raw`, `posix`, `null`",
+            "expected one of `stdio`, `raw`, `posix`, `uring`, `null`",
         ),
         (
             "/spec/durability",

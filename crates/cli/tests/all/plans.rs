@@ -102,7 +102,7 @@ fn plan_does_not_need_an_answer_of_the_server() {
         listener.local_addr().unwrap().port()
     };
     let words = format!(
-        "plan --preset mail --files 20 --transactions 50 --target \
+        "plan --preset varmail --files 20 --transactions 50 --target \
          nfs://127.0.0.1:{port}/export?mountport={port}"
     );
     let (text, code) = said(&ended(&split(&words), at.path()));
