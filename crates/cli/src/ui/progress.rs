@@ -49,8 +49,10 @@ impl Display {
     /// `quiet` suppresses the progress, but not warnings about stalled workers.
     pub fn new(quiet: bool) -> Self {
         let is_shown = !quiet && terminal::is_users(&std::io::stderr());
-        let bar = (is_shown && terminal::obeys_escapes())
-            .then(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10)));
+        let bar = (is_shown && terminal::obeys_escapes()).then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+            bar.with_style(style(false))
+        });
         let lines = match is_shown && bar.is_none() {
             true => Lines::Long,
             false => Lines::None,

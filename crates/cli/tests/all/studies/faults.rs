@@ -34,9 +34,9 @@ fn full_target_stops_a_study_that_later_continues() {
     ended.ends("1 | the study stopped | space | continues this study");
     let left = names(&lab.path("b")).unwrap();
     assert_eq!(left, ["fill-large", "fill-small"], "{ended}");
-    // The disk is still full, so the continued study stops as well, and loses no run.
+    // The disk is still full, so the study is refused before its next run, and loses no run.
     let before = lab.complete().len();
-    lab.row("study --resume | 1 | continues this study");
+    lab.row("study --resume | 2 | not enough space");
     make_room(&lab.path("b"));
     let ended = lab.shows("study --resume");
     ended.code(0);
