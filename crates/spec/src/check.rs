@@ -25,6 +25,13 @@ impl RunSpec {
             self.check_targets()?;
         }
         let (depth, engine) = (self.depth, self.engine);
+        if depth as usize > engine.depth_max && engine.depth_max > 1 {
+            return Err(ConfigError::new(format!(
+                "--depth {depth} is too large for --engine {engine}: a worker has at most {} \
+                 operations in flight (use more --workers)",
+                engine.depth_max
+            )));
+        }
         if depth as usize > engine.depth_max {
             return Err(ConfigError::new(format!(
                 "--depth {depth} requires --engine {}: with --engine {engine} a worker performs \

@@ -122,7 +122,7 @@ fn scratch_file_system_as_the_target_of_a_run_is_explained() {
     ] {
         let (text, code) = said(&ended(&split(words), at.path()));
         text.shows_all(
-            "cannot use --target make:ext4 | as root: postmark study --preset mail --target \
+            "cannot use --target make:ext4 | as root: postmark study --preset mail-1 --target \
              make:ext4 --target make:xfs",
         )
         .does_not_show("create the directory");

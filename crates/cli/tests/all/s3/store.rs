@@ -3,6 +3,7 @@
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::support::interface::program;
@@ -24,10 +25,17 @@ pub struct Store {
     test_dir: TestDir,
 }
 
-/// A port that is free now.
+/// A port on which nobody listens. It is below those that the kernel gives to connections, and no
+/// other test of this process gets it, so it stays free until the server listens.
 fn port() -> u16 {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-    listener.local_addr().unwrap().port()
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    loop {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let port = 20_000 + ((std::process::id() % 40) as u16 * 300 + number) % 12_000;
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
 
 fn is_program(name: &str) -> bool {
@@ -103,16 +111,16 @@ impl Store {
             .arg(format!("-s3.port.grpc={}", port()));
         command.arg(format!("-s3.config={}", users.display()));
         command.arg(format!("-dir={}", data.display()));
-        Self::begin("SeaweedFS", command, at, test_dir)
+        Self::begun("SeaweedFS", command, at, test_dir)
     }
 
     fn started(name: &'static str, command: Command, port: u16, test_dir: TestDir) -> Self {
-        let store = Self::begin(name, command, port, test_dir);
+        let store = Self::begun(name, command, port, test_dir);
         store.until_it_answers(&["-X", "PUT", "-f"], "");
         store
     }
 
-    fn begin(name: &'static str, mut command: Command, port: u16, test_dir: TestDir) -> Self {
+    fn begun(name: &'static str, mut command: Command, port: u16, test_dir: TestDir) -> Self {
         let log = std::fs::File::create(test_dir.path().join("server.log")).unwrap();
         let errors = log.try_clone().unwrap();
         command.stdin(Stdio::null()).stdout(log).stderr(errors);
