@@ -22,8 +22,8 @@ pub struct VerdictsOptions {
     /// Number of simulated series of each server; 0 leaves them out.
     #[arg(long, default_value_t = 1_000)]
     pub series: u32,
-    /// Number of runs for each pattern of stops, and number of runs beside busy loops; 0 leaves
-    /// them out.
+    /// Number of runs in each experiment that stops the program or keeps the processors busy; 0
+    /// leaves these experiments out.
     #[arg(long, default_value_t = 20)]
     pub runs: u32,
     /// Number of simulated studies for each setting of gates; 0 leaves them out.

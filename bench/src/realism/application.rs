@@ -20,7 +20,7 @@ pub struct Application {
     pub run: fn(&mut Cell<'_>) -> Result<Vec<Step>>,
     /// The directory with the application's files, below that of its group.
     pub files: &'static str,
-    /// Whether the sizes of the files are those of published packages. Generated mail, news and web
-    /// objects are no evidence of real sizes.
+    /// Whether the files are those of published packages. Sizes are compared only then, because
+    /// mail, news and web objects are generated.
     pub has_real_sizes: bool,
 }

@@ -45,7 +45,7 @@ pub struct RealismOptions {
     /// Do not trace applications and presets: without mixes and sizes.
     #[arg(long)]
     pub no_trace: bool,
-    /// Only show the table of the results so far.
+    /// Print the table of the stored results, and measure nothing.
     #[arg(long)]
     pub table: bool,
     /// End with code 1 if a requirement is missed.

@@ -103,8 +103,9 @@ fn bisections(asked: &Sweep, rates: &[f64], steps: &[SweepStepSummary]) -> (usiz
     (for_limit, for_slo)
 }
 
-/// Returns the rate of the next bisection. The first value is `true` for the saturation rate, which
-/// is bisected first, and `false` for the SLO. Each is bisected at most [`BISECTIONS_MAX`] times.
+/// Returns what the next bisection looks for, `true` for the saturation rate and `false` for the
+/// rate of the SLO, and the rate to try. The saturation rate comes first. Each is bisected at most
+/// [`BISECTIONS_MAX`] times.
 fn halving(
     asked: &Sweep,
     steps: &[SweepStepSummary],

@@ -254,7 +254,7 @@ impl RunOnPage {
         Self::new(record, remarks, more)
     }
 
-    /// Returns the run's figures. The names of the figures begin with `begin`.
+    /// Returns the run's figures, with names that begin with `begin`.
     fn figures(&self, begin: &str) -> Vec<PaperFigure> {
         let mut figures = run_figures(&self.record, &self.more);
         for figure in &mut figures {

@@ -152,7 +152,7 @@ docs/specification.md defines every operation, policy and number.";
 /// Help text of `plan`, before the options.
 const PLAN_STATUS: &str = "Exit status: 0 if the run would begin; 2 if it would be refused here, \
                            or by this build.
-A server that does not answer is no reason: the plan states what is not known.
+If a server does not answer, the plan is shown without the facts about the server.
 ";
 
 const EXAMPLES: &str = "Examples:

@@ -318,7 +318,7 @@ impl<S: System, T: Style> Session for Calls<S, T> {
     }
 }
 
-/// Returns a name in the form that system calls take: a path relative to the held directory of the
+/// Returns a name as a path for system calls, relative to the open directory of the
 /// location.
 #[inline]
 pub(crate) fn at(name: Name<'_>) -> At<'_> {

@@ -144,8 +144,8 @@ fn table(group: &Group, published: &[&PublishedColumn], submissions: &[&Numbered
     let rates: Vec<[(Figure, f64); 4]> = submissions.iter().map(rates).collect();
     for (at, figure) in FIGURES.into_iter().enumerate() {
         let is_published = published.iter().any(|one| one.figure(figure).is_some());
-        // The mail administrator's page contains no durations, so a table has durations only if
-        // another source printed them.
+        // The web page that printed most of these tables contains no durations, so a table has
+        // durations only if another source printed them.
         if !is_published && (figure == Figure::Elapsed || submissions.is_empty()) {
             continue;
         }

@@ -37,7 +37,7 @@ pub type Connect = fn(Duration) -> Result<Ranks, CommunicationError>;
 #[derive(Clone)]
 pub struct Ranks {
     shared: Arc<Shared>,
-    /// The handle covers the ranks below this number.
+    /// Number of ranks that take part: rank 0 to the rank below this number.
     count: u32,
     /// The ranks below this number perform runs; the other ranks only watch.
     performing: u32,

@@ -67,17 +67,17 @@ pub struct ExpectedReason {
 /// follows is not known.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TimeEstimate {
-    /// Creating the pool; for a sweep with several pools, creating all of them. 0 if an earlier
+    /// Seconds to create the pool; for a sweep with several pools, all of them. 0 if an earlier
     /// pool is reused.
     pub prepare_s: Option<f64>,
-    /// Warm-up and transactions; for a sweep those of all load levels.
+    /// Seconds of the warm-up and the transactions; for a sweep those of all load levels.
     pub transactions_s: Option<f64>,
     /// Whether the transactions may end earlier than estimated, as in a sweep or with a
     /// steady-state rule.
     pub transactions_may_end_earlier: bool,
     /// Maximum number of load levels of a sweep; null without a sweep.
     pub load_levels: Option<u64>,
-    /// Deleting the pools; 0 if they are kept for a later run.
+    /// Seconds to delete the pools; 0 if they are kept for a later run.
     pub delete_s: Option<f64>,
     /// Rate in a closed loop from which durations are estimated, in transactions/s; null if it is
     /// not known.

@@ -1,4 +1,4 @@
-//! The plan of a run, as text.
+//! Shows a plan: the workload, the expected time, space and memory, and what the run would do.
 
 use document::units::{bound, bytes, counted, grouped, percent, rate};
 use document::{Cell, Document, Number, Table, WIDTH};

@@ -110,7 +110,8 @@ pub struct UnderWay {
     pub number: u64,
 }
 
-/// First value of [`word::WHAT`] that represents an [`Aside`]; smaller values represent actions.
+/// Values of [`word::WHAT`] below this one are actions of the workload; this and higher ones are an
+/// [`Aside`], such as the preparation of a pool.
 const ASIDES_FROM: u64 = 1 << 8;
 
 impl Slot {

@@ -68,7 +68,7 @@ pub enum Event {
     PhaseStarted(Stage, Progress),
     /// A load is about to be applied. The number is the index of the load in its sequence, from 0.
     /// The duration is the estimated maximum time until the last load ends; `None` if it is
-    /// unknown. If each load has a new pool, the event precedes the run that creates the pool.
+    /// unknown. If each load has a new pool, the event comes before the pool is created.
     Load(u32, Load, Option<Duration>),
     /// Progress of a stage, sent a few times a second without delaying the workers.
     PhaseProgress(Stage, Progress),

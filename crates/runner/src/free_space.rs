@@ -272,7 +272,7 @@ impl Volumes {
     }
 }
 
-/// Whether the workload has more transactions than a plan computes.
+/// Whether the workload has more transactions than are simulated for a plan.
 fn is_cut(workload: &Workload) -> bool {
     Followed::of(workload).is_some_and(|followed| followed.transactions < workload.transactions())
 }

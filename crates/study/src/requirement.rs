@@ -15,10 +15,9 @@ pub const PASS_ALPHA: f64 = 0.05;
 /// Maximum probability that a gate fails although all requirements are met.
 pub const FAIL_ALPHA: f64 = 0.01;
 
-/// Probability that identical systems miss a bound of a gate, if the gate has the number of blocks
-/// that it requests. An A/A control is doubtful by chance with a probability of 1 %
-/// ([`crate::comparison::DOUBT_ALPHA`]). The sum of both is 5 %, so identical systems pass with a
-/// probability of 95 %.
+/// Probability that identical systems do not meet a requirement, in a gate with as many blocks as it
+/// asks for. In another 1 % the A/A control is doubtful by chance
+/// ([`crate::comparison::DOUBT_ALPHA`]), so identical systems pass with a probability of 95 %.
 const MISS: f64 = 0.04;
 
 /// Whether a ratio must be above or below its threshold.

@@ -116,7 +116,8 @@ pub struct Errors {
 }
 
 impl Errors {
-    /// The errors of a two-sided interval with error `alpha`, with the usual [`POWER`].
+    /// The error probabilities of one end of a two-sided interval whose false alarms have the
+    /// probability `alpha`, with the usual [`POWER`].
     pub fn of_interval(alpha: f64) -> Self {
         Self {
             false_alarm: alpha / 2.0,

@@ -28,17 +28,17 @@ impl Compute {
         self.0.is_empty()
     }
 
-    /// Returns the processor time before an operation, in nanoseconds.
+    /// Returns how long a worker computes before an operation, in nanoseconds.
     pub fn ns_of(&self, action: Action) -> u64 {
         self.0.get(&action).copied().unwrap_or(0)
     }
 
-    /// Returns the longest processor time before an operation, in nanoseconds.
+    /// Returns the longest time for which a worker computes before an operation, in nanoseconds.
     pub fn max_ns(&self) -> u64 {
         self.0.values().copied().max().unwrap_or(0)
     }
 
-    /// Checks that a mix performs each action that computes.
+    /// Checks that the mix contains every action for which a time is set.
     pub(crate) fn validate(&self, weights: &Weights) -> Result<(), WorkloadError> {
         let mut actions = self.0.keys();
         let vain = actions.find(|action| weights.get(**action) == 0);

@@ -188,8 +188,8 @@ impl Targets {
             .map(|made| ready(made, is_churned)))
     }
 
-    /// Saves the state of a cell's scratch file system, including its churned pool. For an existing
-    /// directory nothing is saved, because only cells on scratch file systems can have an age.
+    /// Saves the scratch file system of a cell with its aged pool, so that later runs begin in the
+    /// same state. Does nothing for a directory of the user: only scratch file systems are aged.
     ///
     /// # Errors
     /// Returns an error if the state cannot be saved.
@@ -249,7 +249,6 @@ fn of_target<A>(name: &str, done: Result<A, MakeError>, user: User) -> Result<Op
     }
 }
 
-/// Returns the name of a cell's saved state.
 fn state(cell: usize) -> String {
     format!("cell-{cell}")
 }

@@ -56,8 +56,8 @@ pub fn completions(arguments: &CompletionsArguments) -> Result<u8, Problem> {
 /// Prints the manual page of a command, or writes the pages of all commands to a directory.
 ///
 /// # Errors
-/// Returns an error if there is no such command, a page cannot be written, or it exists and
-/// `--force` is not given.
+/// Returns an error if there is no such command, if a page cannot be written, or if a page exists
+/// and `--force` is missing.
 pub fn man(arguments: &ManArguments) -> Result<u8, Problem> {
     let pages = pages()?;
     let Some(directory) = &arguments.output else {

@@ -50,7 +50,7 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
     }
 }
 
-/// Performs the run in a process that no launcher started.
+/// Performs a run of one process, which neither mpirun nor srun started.
 fn alone(arguments: &RunArguments, side: &Side) -> Result<u8, Problem> {
     for (option, is_given) in [
         ("--parts", arguments.parts.is_some()),

@@ -14,7 +14,7 @@ const NAME_BYTES: usize = 256;
 /// Linux's `XATTR_SIZE_MAX`, the maximum size of an extended attribute.
 const EXTENDED_MAX: usize = 1 << 16;
 
-/// What all operations of a session have in common.
+/// The directories and settings of a session, which all its operations use.
 #[derive(Debug)]
 pub(super) struct Context {
     /// The descriptors of the locations' directories.

@@ -103,8 +103,8 @@ impl NotJudged {
 /// Noise is estimated twice, and the larger estimate is used:
 ///
 /// - From the slices. They are averaged to at most [`BATCHES`] batch means, which are less
-///   correlated. The variance of the batch means about the line limits the rise (Student's t). The
-///   variance of the batch means within rounds limits the excursion (Tukey's studentized range).
+///   correlated. Their variance about the line gives the noise of the rise (Student's t), their
+///   variance within rounds that of the excursion (Tukey's studentized range).
 /// - From the durations of the operations, by renewal theory (`counting_error`). This estimate
 ///   includes effects that last longer than a slice. It is needed because the variance of few
 ///   slices can be too small by chance.

@@ -30,7 +30,7 @@ struct Difference {
     figure: Figure,
 }
 
-/// The result of comparing a difference in the paper with the study.
+/// Whether the study confirms a difference that the paper reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
     /// The confidence interval is on the same side of 1 as the paper's ratio.

@@ -29,8 +29,8 @@ const PROTOCOLS: [(&str, &str); 5] = [
 /// another system.
 const USER_SPACE_COUNTERPART: &str = "NFS v3";
 
-/// The indices of a cell's workload and system in the results, by the cell's label. A cell is a
-/// compared configuration.
+/// For the label of each cell (a compared configuration), the indices of its workload and of its
+/// system in the results.
 pub(super) type Places = BTreeMap<String, (usize, usize)>;
 
 /// Adds the workloads and systems of the study. Returns their indices for each cell, by the cell's

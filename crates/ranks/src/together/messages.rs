@@ -76,8 +76,8 @@ impl Together {
             ref body,
         } = envelope;
         if matches!(head.sort, Sort::Lost | Sort::Stop) {
-            // Operations that were complete before the stop or loss must not fail because of the
-            // stop or loss, so they are advanced first.
+            // Collective operations whose messages have all arrived are completed first, so that
+            // they do not fail because a rank stops or is lost afterwards.
             self.advance();
         }
         match head.sort {

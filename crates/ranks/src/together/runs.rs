@@ -1,4 +1,5 @@
-//! Starts and ends runs, watches and collective operations.
+//! How a rank begins and ends a run, a collective operation, and the time in which it only watches
+//! a run of other ranks.
 
 use std::sync::mpsc::Sender;
 use std::time::Instant;

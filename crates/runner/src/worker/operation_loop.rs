@@ -115,8 +115,8 @@ impl Worker {
         }
     }
 
-    /// Thinks, computes and draws the next intent of a phase. Returns `false` at the end of
-    /// the phase.
+    /// Lets the worker wait for its think time and spend its `--compute` time, then draws the next
+    /// operation of the phase. Returns `false` at the end of the phase.
     #[inline]
     fn next_intent(
         &mut self,

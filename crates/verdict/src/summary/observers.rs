@@ -58,8 +58,8 @@ pub struct ObserverRow {
     /// all other activity of the machine. Not applicable if there were no calls.
     pub cpu_ns_per_call: Fact<f64>,
     /// Calls that the ranks' NFS clients counted. Not applicable if the ranks used no NFS client.
-    /// For the whole run not available if the client was the kernel's, whose calls are counted in
-    /// phases only.
+    /// The calls of the kernel's client are counted in phases only, so their number in the whole
+    /// run is not available.
     pub client_calls: Fact<u64>,
 }
 

@@ -183,7 +183,7 @@ fn judge(
     let is_repetition =
         arguments.is_repetition || (arguments.resume.is_some() && design.is_repetition(cells));
     if cells.len() == 1 && !is_compared && !is_repetition {
-        // A run cannot make a file system, so a repeated run is no remedy for such a target.
+        // `run --repeat` cannot make file systems, so it is not suggested for `make:` targets.
         let repeat = match design.targets.iter().any(TargetDesign::is_made) {
             true => "",
             false => "use 'postmark run --repeat 10' to repeat its run; or ",

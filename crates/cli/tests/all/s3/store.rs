@@ -25,8 +25,8 @@ pub struct Store {
     test_dir: TestDir,
 }
 
-/// A port on which nobody listens. It is below those that the kernel gives to connections, and no
-/// other test of this process gets it, so it stays free until the server listens.
+/// Returns a free port for a server. The kernel gives connections only higher ports, and this
+/// function returns each port once, so the port stays free until the server listens.
 fn port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     loop {

@@ -47,10 +47,10 @@ pub(super) struct NfsFlight {
     pub(super) ticket: Ticket,
     pub(super) kind: OperationKind,
     pub(super) stage: Stage,
-    /// The operation's first name, its second name, and the directory that an installation tries to
-    /// create.
+    /// Where the operation's first name and its second name are, and the directory that an
+    /// installation tries to create.
     pub(super) places: [Place; 3],
-    /// Whether the operation uses each place.
+    /// Which of `places` the operation has.
     pub(super) uses: [bool; 3],
     pub(super) file: Handle,
     /// The bytes to be written, or the target of a symbolic link.

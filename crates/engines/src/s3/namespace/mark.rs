@@ -1,5 +1,5 @@
-//! A mark: an object whose text is kept until it has its final name. An object appears with its
-//! whole contents, so no draft of it is stored.
+//! A mark (such as a manifest) in an object. Its text is collected in memory, and stored as one
+//! object when the mark gets its final name.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,7 +13,7 @@ pub(super) struct S3Mark {
     pub(super) line: Arc<Line>,
     pub(super) key: Vec<u8>,
     pub(super) name: String,
-    /// The facts of the object when it was opened; `None` for a draft, which is no object yet.
+    /// The facts of the object when it was opened; `None` if it is not stored yet.
     pub(super) opened: Option<Facts>,
     pub(super) text: Mutex<Vec<u8>>,
 }

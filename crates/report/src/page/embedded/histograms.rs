@@ -56,9 +56,9 @@ pub(super) struct Longer<R> {
     /// Bytes for the caller, of which the first `given` have been returned.
     ready: Vec<u8>,
     given: usize,
-    /// `is_name`: the bytes that were read last are the key `buckets`. `is_text`: the next bytes
-    /// are a histogram as a text.
+    /// Whether the key `buckets` was just read.
     is_name: bool,
+    /// Whether the next bytes are a histogram in its shortened form, the value of this key.
     is_text: bool,
 }
 
