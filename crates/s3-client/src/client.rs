@@ -1,5 +1,6 @@
 //! A client that makes one request after the other, and waits for each.
 
+use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -113,6 +114,8 @@ pub struct Client {
     requests: Requests,
     counters: Arc<Counters>,
     connection: Option<Connection>,
+    /// Whether the last request lost its connection.
+    is_lost: bool,
 }
 
 impl Client {
@@ -123,6 +126,7 @@ impl Client {
             server: Arc::clone(server),
             counters,
             connection: None,
+            is_lost: false,
         }
     }
 
@@ -138,11 +142,11 @@ impl Client {
         let mut connection = match self.connection.take() {
             Some(connection) if connection.is_usable() => connection,
             earlier => {
+                self.is_lost |= earlier.is_some_and(|connection| !connection.is_closing());
                 let connection = Connection::connect(&self.server).map_err(lost)?;
                 self.counters.connections.add(1);
-                self.counters
-                    .reconnections
-                    .add(u64::from(earlier.is_some()));
+                let is_lost = mem::take(&mut self.is_lost);
+                self.counters.reconnections.add(u64::from(is_lost));
                 connection
             }
         };
@@ -151,6 +155,7 @@ impl Client {
         let (sent, received) = connection.bytes();
         self.counters.ends(request.kind, sent, received);
         let was_sent = connection.was_sent();
+        self.is_lost = ended.is_err();
         match ended {
             Ok(()) => {
                 self.connection = Some(connection);

@@ -32,7 +32,13 @@ pub fn export(arguments: &ExportArguments) -> Result<u8, Problem> {
         return submit(&archive, arguments, by, system);
     }
     let entries = if arguments.runs.is_empty() {
-        archive.list(&arguments.filters.filter())?
+        let found = archive.list(&arguments.filters.filter())?;
+        if found.is_empty() && !arguments.filters.are_empty() {
+            return refuse(
+                "no run in the archive matches the conditions ('postmark list' shows the runs)",
+            );
+        }
+        found
     } else {
         let found = arguments.runs.iter().map(|run| archive.called(run));
         found.collect::<Result<_, _>>()?

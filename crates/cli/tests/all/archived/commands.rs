@@ -125,6 +125,7 @@ fn archived_run_is_listed_shown_exported_and_imported() {
     let markdown = home.answer("export 1 2 --format markdown");
     assert_eq!(markdown.lines().count(), 4);
     home.row("export 1 --preset mail | 2 | cannot be combined");
+    home.row("export --tag unused | 2 | no run in the archive matches the conditions");
 
     let other = home.test_dir.path().join("other/archive.db");
     let import = format!(
