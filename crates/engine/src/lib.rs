@@ -218,8 +218,8 @@ pub trait Engine: Send + Sync {
         self.facts().supports(need)
     }
 
-    /// The kinds of operations that the engine performs by other calls than its own, because its
-    /// interface lacks them on this machine. Reports name them.
+    /// The kinds of operations that the engine performs by ordinary system calls, because its own
+    /// interface lacks requests for them on this machine. Reports list these kinds.
     fn plain_operations(&self) -> Vec<OperationKind> {
         Vec::new()
     }

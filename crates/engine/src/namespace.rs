@@ -161,8 +161,8 @@ pub trait Namespace: Debug + Send + Sync {
     fn real_path(&self, path: &Path) -> Result<PathBuf, Errno>;
 
     /// Determines the rights with which a directory is used. The result is the process's own rights
-    /// if no other user could misuse those rights, or if names are resolved relative to held
-    /// handles.
+    /// if no other user could misuse those rights. Namespaces of servers always return the
+    /// process's own rights, because they do not resolve paths of this machine.
     ///
     /// # Errors
     /// Returns an error if a directory on the path cannot be examined.

@@ -35,7 +35,7 @@ impl<S: System, T: Style> Calls<S, T> {
         self.sync_directory_of(name, 0, steps)
     }
 
-    /// Tries to create a directory that exists.
+    /// Tries to create a directory; fails unless the call returns `EEXIST`.
     pub(super) fn make_existing(
         &mut self,
         directory: At<'_>,
@@ -65,7 +65,8 @@ impl<S: System, T: Style> Calls<S, T> {
         self.step(Step::Open, steps, |system| {
             let opened = system.open(at(name), T::READ, 0);
             if let Ok(file) = opened {
-                // The operation fails anyway, because the name exists.
+                // An error of close(2) is ignored: the operation fails anyway, because the name
+                // exists.
                 let _ = system.close(file);
             }
             expects(Errno::NOENT, opened, Errno::EXIST)

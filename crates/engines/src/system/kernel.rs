@@ -345,8 +345,8 @@ impl System for KernelCalls {
     }
 }
 
-/// Sets a lock of the whole file that belongs to the open file description, so that it excludes
-/// other threads of this process too.
+/// Sets or removes a lock of a whole file. The lock belongs to the open file description, so it
+/// also excludes other threads of this process.
 fn set_lock(file: c_int, command: c_int, kind: c_int) -> Result<(), Errno> {
     let lock = libc::flock {
         l_type: kind as libc::c_short,
@@ -355,6 +355,7 @@ fn set_lock(file: c_int, command: c_int, kind: c_int) -> Result<(), Errno> {
         l_len: 0,
         l_pid: 0,
     };
-    // SAFETY: the structure outlives the call, which only reads it with these commands.
+    // SAFETY: the structure outlives the call. With the commands used here, the call does not write
+    // to it.
     check(unsafe { libc::fcntl(file, command, &raw const lock) })
 }

@@ -241,7 +241,8 @@ fn is_left_between_blocks(engine: &impl Engine) {
 
 #[test]
 fn stop_of_run_ends_operation_between_blocks() {
-    // `uring` links blocks to chains, which a stop does not interrupt.
+    // `uring` is not tested here: it links several blocks to a chain, which a stop does not
+    // interrupt.
     is_left_between_blocks(&Stdio);
     is_left_between_blocks(&Raw);
     is_left_between_blocks(&Posix);

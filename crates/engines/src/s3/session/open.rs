@@ -74,7 +74,7 @@ impl S3Session {
         Ok(())
     }
 
-    /// Creates the slots, and connects each slot to each server.
+    /// Creates the slots, and connects each slot except the last to each server.
     fn add_flights(&mut self, locations: &[Location]) -> Result<(), OpenError> {
         for number in 0..=self.depth {
             let mut flight = Flight::new(self.servers.len());

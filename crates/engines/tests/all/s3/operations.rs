@@ -82,7 +82,8 @@ fn traffic_equals_the_servers_counts() {
     let sum = |of: fn(&engine::server::CallCount) -> u64| traffic.calls.iter().map(of).sum::<u64>();
     assert_eq!(sum(|count| count.sent_bytes), state.received);
     assert_eq!(sum(|count| count.received_bytes), state.sent);
-    // The session asked once for the directory.
+    // Three operations with one request each, and one request for the directory when the session
+    // was opened.
     assert_eq!(sum(|count| count.calls), 4);
     assert_eq!(traffic.count("connections"), state.connections);
     assert_eq!(traffic.count("read_bytes"), TEXT.len() as u64);
@@ -195,7 +196,8 @@ fn operations_in_flight_complete_on_their_own_connections() {
     assert_eq!(fixture.server.state().connections, DEPTH as u64 + 1);
 }
 
-/// An operation on one or two of four names.
+/// Creates an operation of this kind on the first name. `size` is the size in bytes of its file.
+/// `None` for an operation that mixes do not perform in this state.
 fn operation<'a>(
     (kind, content): (u8, &'a [u8]),
     names: [engine::Name<'a>; 3],
@@ -214,13 +216,13 @@ fn operation<'a>(
         (6, _) => make::stat(one, None),
         (7, _) => make::stat_missing(one),
         (8, Some(_)) => make::rename(one, other),
-        // On a file system, a delivery to an existing name leaves its temporary file.
+        // Only to a new name: on a file system, a failed delivery leaves its temporary file.
         (9, None) => make::deliver(temporary, one, content),
         _ => return None,
     })
 }
 
-/// The cause without the numbers that differ between engines.
+/// Reduces a failure to its error number, because other details differ between engines.
 fn told(outcome: OperationOutcome) -> Result<(), Option<i32>> {
     outcome.map_err(|failure| failure.errno())
 }
@@ -259,7 +261,7 @@ proptest! {
                 };
                 let outcome = perform(session, &ours, &mut Seen::default());
                 let wanted = perform(&mut expected, &theirs, &mut Seen::default());
-                // A rename to the same name succeeds on file systems.
+                // The outcome of a rename to the same name is not compared.
                 if kind == 8 && one == other {
                     continue;
                 }
