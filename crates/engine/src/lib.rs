@@ -13,9 +13,9 @@
 //! Rules for the worker loop: at most [`depth`](Engine::depth) operations of a session are in
 //! flight, and never two of them on the same file. Two operations are on the same file if they
 //! share a name, including names that they create or remove. Two operations are also on the same
-//! file if one of them uses a link to the file of the other. A session may thus perform operations
-//! in flight in any order. A listing may be in flight together with operations that change its
-//! directory.
+//! file if one operation uses a link to the file of another operation. A session may thus perform
+//! operations in flight in any order. A listing may be in flight together with operations that
+//! change its directory.
 
 // Other programs may use this crate, so every public item needs documentation.
 #![warn(missing_docs)]

@@ -306,7 +306,7 @@ operations! {
     } changes: true, needs: Links, bytes: None, steps: [SymbolicLink.always(),
         SyncDirectory.if_synced()];
 
-    /// Read the target of a symbolic link, and compare it with the expected one.
+    /// Read the target of a symbolic link, and compare the target with the expected target.
     ReadLink = "read link" {
         /// The name of the link, which must exist.
         name: Name<'a>,
@@ -327,7 +327,7 @@ operations! {
         Open.said("to read"), SetExtended.always(), Sync.if_synced(), Close.always()
     ];
 
-    /// Read an extended attribute of a file, and compare its value with the expected one.
+    /// Read an extended attribute of a file, and compare its value with the expected value.
     GetExtended = "get extended attribute" {
         /// The name of the file, which must exist.
         name: Name<'a>,

@@ -39,9 +39,9 @@ pub struct CallCount {
     pub calls: u64,
     /// Number of repeated transmissions of requests.
     pub repetitions: u64,
-    /// Bytes of requests including headers, for all transmissions.
+    /// Number of bytes of all transmitted requests, including headers and repetitions.
     pub sent_bytes: u64,
-    /// Bytes of replies including headers.
+    /// Number of bytes of all received replies, including headers.
     pub received_bytes: u64,
 }
 

@@ -212,7 +212,7 @@ pub enum UrlError {
     /// The value is not one of the parameter's [`Values`].
     #[error("invalid value '{text}' for {parameter}: expected {expected}")]
     Value {
-        /// The parameter, such as `nconnect`.
+        /// The name of the parameter, such as `nconnect`.
         parameter: &'static str,
         /// The text after `=` in the URL.
         text: String,

@@ -3,8 +3,8 @@
 //!
 //! An operation makes only the requests that it needs (`docs/specification.md` lists them). Each
 //! operation in flight has a connection of its own, which performs one request at a time. No
-//! request is repeated: if a connection is lost, the operation fails, with
-//! [`Cause::NotKnown`](engine::Cause) if the server may have performed it.
+//! request is repeated: if a connection is lost, the operation fails. The cause is
+//! [`Cause::NotKnown`](engine::Cause) if the server may have performed the operation.
 //!
 //! The protocol has no blocks: a request moves a whole object, a range of an object, or a part of
 //! an upload.

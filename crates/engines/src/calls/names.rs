@@ -99,8 +99,8 @@ impl<S: System, T: Style> Calls<S, T> {
     }
 
     /// Renames to a name that must not exist. Some file systems, such as NFS, do not support
-    /// `RENAME_NOREPLACE`. There, the absence of the new name is checked first, as a part of the
-    /// same `Step`.
+    /// `RENAME_NOREPLACE`. On these file systems, the absence of the new name is checked first, as
+    /// a part of the same `Step`.
     pub(super) fn rename_to_new(
         &mut self,
         name: Name<'_>,

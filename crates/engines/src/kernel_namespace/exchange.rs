@@ -58,7 +58,7 @@ pub(crate) fn open(path: &Path) -> Result<(OwnedFd, Access), Errno> {
 }
 
 /// The resolution of a path, name by name, through directories that are held open. If a directory
-/// is renamed between check and use, the held directory is still the checked one.
+/// is renamed between check and use, this process still uses the directory that it has checked.
 struct Walk {
     at: OwnedFd,
     /// The path of the directory `at`.

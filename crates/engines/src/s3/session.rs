@@ -80,8 +80,8 @@ impl S3Session {
             self.counters.unconditional_creations.add(1);
         }
         if second.is_some_and(|second| self.places[second.location].server != server) {
-            // A rename needs a copy within one server, so it fails if the new name is on another
-            // server.
+            // An operation on names of two servers fails. A rename, for example, is a copy within
+            // one server.
             return self.fail(number, Cause::System(Errno::XDEV));
         }
         self.request(number, stage);

@@ -4,7 +4,7 @@
 use engine::{Url, UrlParameter, UrlSyntax, Values};
 use s3_client::Style;
 
-/// The syntax of S3 URLs.
+/// The syntax of S3 URLs. A URL without a path denotes the whole bucket.
 pub(crate) static SYNTAX: UrlSyntax = UrlSyntax {
     scheme: "s3",
     form: "s3://bucket/prefix?endpoint=http://host:9000",
@@ -59,7 +59,7 @@ pub(crate) fn style(url: &Url) -> Style {
     }
 }
 
-/// Whether signatures cover the bodies of requests.
+/// Whether the signature of a request includes the body.
 pub(crate) fn signs_payload(url: &Url) -> bool {
     word(url, "payload") == 1
 }

@@ -113,8 +113,8 @@ pub(crate) fn own_table_of_files() {
         return;
     }
     // SAFETY: unshare(2) accesses no memory of this process. Other threads' descriptors remain
-    // valid in their own tables, and the calling thread's copies are closed when it ends. If the
-    // kernel refuses, the table remains shared, which is only slower.
+    // valid in their own tables, and the calling thread's copies are closed when the thread ends.
+    // If the kernel refuses, the table remains shared, which is only slower.
     let is_unshared = unsafe { libc::unshare(libc::CLONE_FILES) } == 0;
     // SAFETY: both calls only return a number.
     let is_first_thread = unsafe { libc::gettid() == libc::getpid() };

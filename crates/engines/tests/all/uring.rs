@@ -315,7 +315,7 @@ fn stop_of_run_ends_an_operation_between_chains() {
 }
 
 #[test]
-fn operations_without_requests_are_named() {
+fn operations_without_io_uring_requests_are_listed() {
     use OperationKind as Kind;
     let plain = Uring::new(1).plain_operations();
     for kind in [

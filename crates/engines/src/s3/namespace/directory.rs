@@ -1,4 +1,4 @@
-//! A directory: a prefix of keys.
+//! A directory in object storage, which is a prefix of keys.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -9,9 +9,9 @@ const SMALL_BYTES_MAX: usize = 64 << 10;
 
 #[derive(Debug, Default)]
 pub(super) struct Answer {
-    /// The head, once it has arrived.
+    /// The status and headers of the answer; `None` until they have arrived.
     pub(super) head: Option<Head>,
-    /// The body, unless it is an object.
+    /// The body of the answer, unless the body is an object.
     pub(super) body: Vec<u8>,
     pub(super) is_listing: bool,
     /// Whether the request is a GET of an object. `wants_range` is `true` if it requests only a
@@ -31,7 +31,8 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// Forgets the answer to the previous request.
+    /// Removes the answer to the previous request, but not the contents that are kept for
+    /// verification.
     pub(super) fn clear(&mut self) {
         self.head = None;
         self.body.clear();

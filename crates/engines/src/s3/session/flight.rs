@@ -66,7 +66,7 @@ pub(super) struct Parameters {
     pub(super) key: Vec<u8>,
     /// The key of the new name of a rename.
     pub(super) to: Vec<u8>,
-    /// The bytes to be written.
+    /// The contents to be written to the object.
     pub(super) content: Vec<u8>,
     /// Whether the request must fail if the object exists.
     pub(super) is_exclusive: bool,
@@ -173,7 +173,7 @@ pub(super) struct Flight {
     pub(super) undone: Option<(Step, Cause)>,
     pub(super) is_pending: bool,
     pub(super) outcome: OperationOutcome,
-    /// The index of the operation's server.
+    /// The index of the operation's server in the session's list of servers.
     pub(super) server: usize,
     /// The slot's connection to each server; `None` before connecting and after a loss.
     pub(super) connections: Vec<Option<Connection>>,

@@ -1,4 +1,4 @@
-//! Waits for answers, and ends operations whose answers are late.
+//! Waits for answers, and fails operations whose answers exceed the time limit.
 
 use core::time::Duration;
 use std::os::fd::AsRawFd;

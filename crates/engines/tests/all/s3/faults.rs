@@ -99,7 +99,7 @@ fn connection_closed_after_an_answer_is_replaced_without_a_failure() {
 }
 
 #[test]
-fn server_without_the_condition_is_asked_for_the_object_first() {
+fn creation_checks_with_head_on_a_server_without_if_none_match() {
     let fixture = Fixture::new(1, "");
     fixture
         .server

@@ -91,7 +91,7 @@ fn traffic_equals_the_servers_counts() {
 }
 
 #[test]
-fn wrong_states_are_reported() {
+fn operations_that_contradict_the_stored_objects_fail() {
     let fixture = Fixture::new(1, "");
     fixture.server.put("p/1", TEXT);
     fixture.server.put("p/d/", b"");

@@ -128,7 +128,7 @@ impl Server {
         std::mem::take(&mut state.requests)
     }
 
-    /// Removes all rules.
+    /// Removes all rules, so that the server handles all requests normally.
     pub fn behave(&self) -> &Self {
         self.state().rules.clear();
         self
