@@ -10,7 +10,7 @@ use crate::action::Action;
 use crate::durability::{Durability, DurabilityError};
 use crate::operation::OperationKind;
 
-/// Durability policies by action. As text, for example `fsync+dir,rename=none`, or
+/// Durability policies by action. In text form, for example `fsync+dir,rename=none`, or
 /// `deliver=fsync+dir` if the other actions sync nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Policies {
@@ -81,8 +81,8 @@ impl Policies {
         Ok(())
     }
 
-    /// Returns the policy of the operations of a kind. The removal of links follows the policy of
-    /// `delete`, because it is the same operation.
+    /// Returns the policy of the operations of a kind. The policy of `delete` also applies to the
+    /// removal of links, because these actions perform the same operation.
     pub fn of_kind(&self, kind: OperationKind) -> Durability {
         let mut own = self.own.iter();
         own.find(|(action, _)| action.performs() == Some(kind))

@@ -28,7 +28,7 @@ use namespace::S3Namespace;
 use session::S3Session;
 use shared::{PROTOCOL, S3Shared};
 
-/// Maximum number of connections of a session.
+/// Maximum queue depth; each operation in flight uses a connection.
 const DEPTH_MAX: usize = 256;
 
 pub static FACTS: EngineFacts = EngineFacts {

@@ -39,7 +39,7 @@ pub static FACTS: EngineFacts = EngineFacts {
     ..posix::FACTS
 };
 
-/// The `uring` engine, which opens a ring for each session.
+/// The `uring` engine, which opens a ring for each worker.
 #[derive(Clone, Copy, Debug)]
 pub struct Uring {
     depth: usize,

@@ -96,7 +96,8 @@ impl S3Shared {
         if let Some(known) = self.known(wanted) {
             return Ok(known);
         }
-        // Resolves without the lock, so that other threads do not wait for a name server.
+        // Resolves the server's name without the lock on `targets`, so that other threads do not
+        // wait for a name server.
         let server = self.server(wanted).map_err(|why| Unreachable {
             doing: "use",
             of: wanted.to_string(),

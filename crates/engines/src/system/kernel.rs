@@ -48,7 +48,7 @@ impl KernelCalls {
         })
     }
 
-    /// The descriptors of the locations' directories, for an engine that makes calls itself.
+    /// The descriptors of the locations' directories, for the requests of io_uring.
     pub(crate) fn held(&self) -> impl Iterator<Item = c_int> {
         self.held.iter().map(AsRawFd::as_raw_fd)
     }

@@ -1,4 +1,4 @@
-//! Judges the results of requests, and decides how an operation continues after a chain.
+//! Checks the results of requests, and decides how an operation continues after a chain.
 
 use engine::{Cause, DIRECT_ALIGNMENT, Errno, Failure, Steps};
 
@@ -33,7 +33,8 @@ impl Flight {
         if let Ok(answer) = answer {
             self.follow_file(stage, answer, context);
         }
-        // After a failure the kernel cancels the other requests of the chain.
+        // After a failure, the kernel cancels the later requests of the chain, so their results are
+        // ignored.
         if self.trouble.is_none() {
             match self.judge(stage, sent, answer) {
                 Ok(true) => self.finish(sent.stage, steps),

@@ -27,7 +27,8 @@ pub(super) struct Context {
     pub(super) read_block: u64,
     pub(super) write_block: u64,
     pub(super) keeps: bool,
-    /// Whether requests are linked, and files are in the ring's own table.
+    /// `true` if requests are linked to chains and open files are in the ring's own table. `false`
+    /// for one request at a time.
     pub(super) chains: bool,
     /// Whether contents are copied, because the worker reuses its buffer while an operation is in
     /// flight.

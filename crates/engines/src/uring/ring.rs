@@ -1,4 +1,5 @@
-//! A ring: its setup, the requests that the kernel has, and the reasons why the kernel refuses it.
+//! A ring of io_uring: its setup, the requests that the kernel supports, and the reasons why the
+//! kernel refuses a ring.
 
 use core::time::Duration;
 use std::io;
@@ -87,7 +88,7 @@ impl Ring {
         let mut attempts = 0;
         loop {
             let mut queue = self.ring.submission();
-            // SAFETY: by the contract of this function.
+            // SAFETY: the caller guarantees that memory to which the requests point remains valid.
             if unsafe { queue.push_multiple(chain) }.is_ok() {
                 return Ok(());
             }
@@ -206,7 +207,7 @@ mod tests {
         let mut ring = Ring::open(1, true).unwrap();
         let requests = 10 * CHAIN_MAX;
         for _ in 0..requests {
-            // SAFETY: these requests point to nothing.
+            // SAFETY: these requests do nothing and point to no memory.
             unsafe { ring.push(&[io_uring::opcode::Nop::new().build()]) }.unwrap();
         }
         let mut completions = 0;

@@ -32,7 +32,7 @@ pub(super) struct UringSession {
     ring: Ring,
     context: Context,
     depth: usize,
-    /// Whether operations of each kind are performed by requests.
+    /// For each kind of operation, whether the ring performs it.
     by_ring: [bool; OperationKind::ALL.len()],
     flights: Vec<Flight>,
     free: Vec<usize>,

@@ -7,7 +7,7 @@ use engine::{OperationKind, Step};
 use io_uring::opcode;
 
 /// A stage of an operation. The first name is that of the file, or the temporary name of a
-/// replacement; the second one is a new or final name.
+/// replacement; the second name is a new or final name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     /// Opens the first name with these flags.
@@ -24,7 +24,7 @@ pub(super) enum Stage {
     Close,
     /// Closes the file of an operation that has failed.
     Abandon,
-    /// Requests the attributes of the first name, and compares the size with the expected one.
+    /// Requests the attributes of the first name, and compares the size with the expected size.
     Stat,
     /// Requests the attributes of the first name, which must not exist; `OpenMissing` tries to open
     /// it.
@@ -35,7 +35,7 @@ pub(super) enum Stage {
     Unlink,
     MakeDirectory,
     RemoveDirectory,
-    /// Renames the first name to the second one.
+    /// Renames the first name to the second name.
     Rename {
         replaces: bool,
     },

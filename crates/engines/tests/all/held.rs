@@ -95,7 +95,7 @@ fn leaves_the_target_alone(engine: &impl Engine, durability: Durability) {
     }
 }
 
-/// Returns contents, mode, modification time and number of hard links.
+/// Returns contents, mode, modification time (seconds and nanoseconds) and number of hard links.
 fn facts(path: &Path) -> (Vec<u8>, u32, i64, i64, u64) {
     let facts = path.metadata().unwrap();
     let contents = std::fs::read(path).unwrap();

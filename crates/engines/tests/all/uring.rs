@@ -96,8 +96,8 @@ type Answer = (OperationOutcome, Option<Vec<u8>>);
 /// The answers of operations, and the listings of the directories at the end.
 type Results = (Vec<Answer>, Vec<Option<Listing>>);
 
-/// Performs operations, up to `depth` at a time, but never two on one file; returns their outcomes
-/// and the contents that they read.
+/// Performs operations, up to `depth` at a time, but never two on one file. Returns the outcome and
+/// the contents read for each operation, in the order of `operations`.
 fn perform_all(
     session: &mut dyn Session,
     operations: &[Operation<'_>],
@@ -230,7 +230,7 @@ fn files_of_many_blocks_are_written_and_read_in_several_chains() {
     }
 }
 
-/// The worker reuses its buffers after `submit`, so the session must have copied them.
+/// The worker reuses its buffers after `submit`, so `submit` must have copied their contents.
 #[test]
 fn names_and_contents_are_copied_when_an_operation_is_submitted() {
     let temporary = tempfile::tempdir().unwrap();
@@ -293,7 +293,7 @@ fn wait_for_a_completion_ends_at_its_limit() {
     assert_eq!(session.complete(None, &mut NoSteps), Some((TICKET, Ok(()))));
 }
 
-/// A chain is completed even if the run stops meanwhile; the next one is not begun.
+/// A chain is completed even if the run stops meanwhile; the next chain is not begun.
 #[test]
 fn stop_of_run_ends_an_operation_between_chains() {
     let temporary = tempfile::tempdir().unwrap();

@@ -70,7 +70,8 @@ pub(super) struct Parameters {
     pub(super) content: Vec<u8>,
     /// Whether the request must fail if the object exists.
     pub(super) is_exclusive: bool,
-    /// First byte and number of bytes of a range; `None` reads the whole object.
+    /// The offset of the first byte and the number of bytes of a range; `None` reads the whole
+    /// object.
     pub(super) range: Option<(u64, u64)>,
     pub(super) entries_max: &'static [u8],
     /// The token of the next page of a listing; empty for the first page.
@@ -173,7 +174,7 @@ pub(super) struct Flight {
     pub(super) undone: Option<(Step, Cause)>,
     pub(super) is_pending: bool,
     pub(super) outcome: OperationOutcome,
-    /// The index of the operation's server in the session's list of servers.
+    /// The index of the operation's server in `S3Session::servers`.
     pub(super) server: usize,
     /// The slot's connection to each server; `None` before connecting and after a loss.
     pub(super) connections: Vec<Option<Connection>>,
@@ -273,7 +274,7 @@ impl Flight {
     pub(super) fn first_stage(&self, exclusive: Exclusive) -> Stage {
         match self.kind {
             OperationKind::Read | OperationKind::OpenMissing => Stage::Get,
-            // A range of no bytes cannot be requested.
+            // HTTP has no range of 0 bytes, so a HEAD request only checks that the object exists.
             OperationKind::ReadRange if self.bytes == Some(0) => Stage::Head,
             OperationKind::ReadRange => Stage::Get,
             OperationKind::Stat | OperationKind::StatMissing => Stage::Head,

@@ -151,7 +151,7 @@ fn large_objects_are_uploaded_in_parts() {
         assert_eq!(steps.0, calls(&expected));
         let read = make::read(file.name(), content.len() as u64);
         assert_eq!(perform(session, &read, &mut Seen::default()), Ok(()));
-        // The condition is checked when the upload is completed.
+        // The server checks the condition `If-None-Match: *` when the upload is completed.
         let again = perform(session, &create, &mut Seen::default()).unwrap_err();
         assert_eq!(again.cause, Cause::System(Errno::EXIST));
     });
@@ -207,7 +207,7 @@ fn operation<'a>(
     let bytes = content.len() as u64;
     Some(match (kind, size) {
         (0, _) => make::create(one, content),
-        // Mixes overwrite all bytes of a file.
+        // Only complete overwrites are tested, because mixes overwrite all bytes of a file.
         (1, Some(size)) if size == bytes => make::overwrite(one, content),
         (2, Some(_)) => make::replace(one, temporary, content),
         (3, Some(_)) => make::delete(one),
