@@ -121,8 +121,8 @@ pub trait Session {
         steps: &mut dyn Steps,
     ) -> Submitted;
 
-    /// Waits until an operation in flight completes, at most for `limit` unless `limit` is `None`.
-    /// Returns `None` if no operation is in flight, or if no operation completed in time.
+    /// Waits until an operation in flight completes, at most for `limit`; a limit of `None` is
+    /// endless. Returns `None` if no operation is in flight, or if no operation completed in time.
     fn complete(
         &mut self,
         _limit: Option<Duration>,

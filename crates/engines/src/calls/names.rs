@@ -35,7 +35,8 @@ impl<S: System, T: Style> Calls<S, T> {
         self.sync_directory_of(name, 0, steps)
     }
 
-    /// Tries to create a directory; fails unless the call returns `EEXIST`.
+    /// Tries to create a directory that must exist already. If the call creates the directory, the
+    /// operation fails with `ENOENT`.
     pub(super) fn make_existing(
         &mut self,
         directory: At<'_>,

@@ -96,8 +96,8 @@ impl Walk {
         self.names.extend(names);
     }
 
-    /// Records the user or group that may rename entries of the current directory, unless one was
-    /// recorded for an earlier directory of the path.
+    /// Records the user or group that may rename entries of the current directory. If an earlier
+    /// directory of the path has such a user or group, its record remains.
     fn look(&mut self) -> Result<(), Errno> {
         if self.exchanger.is_none() {
             let facts = fstat(&self.at)?;

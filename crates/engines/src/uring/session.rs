@@ -136,9 +136,9 @@ impl UringSession {
     #[inline]
     fn send(&mut self, number: usize) {
         self.flights[number].chain(&self.context, &mut self.entries);
-        // SAFETY: the requests point to memory of the flight, which is neither moved nor released
-        // before its requests are complete, and to contents that remain valid as long: they are
-        // copied, or the worker waits in `submit`.
+        // SAFETY: the requests point to memory of the flight, which is neither moved nor freed
+        // before its requests are complete. Contents remain valid as long, because they are copied,
+        // or because the worker waits in `submit`.
         if let Err(errno) = unsafe { self.ring.push(&self.entries) } {
             self.break_off(errno);
         }

@@ -11,7 +11,7 @@ const SMALL_BYTES_MAX: usize = 64 << 10;
 pub(super) struct Answer {
     /// The status and headers of the answer; `None` until they have arrived.
     pub(super) head: Option<Head>,
-    /// The body of the answer, unless the body is an object.
+    /// The body of the answer; empty if the body is an object.
     pub(super) body: Vec<u8>,
     pub(super) is_listing: bool,
     /// Whether the request is a GET of an object. `wants_range` is `true` if it requests only a
