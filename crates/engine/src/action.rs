@@ -178,26 +178,28 @@ actions! {
         comes_as [ReadMapped];
     /// Lock a whole file exclusively and unlock it.
     Lock = 29, "lock": Some(Kind::Lock), on File, more_files None, comes_as [Lock];
-    /// Create a new file as a copy of a file, which the kernel makes (copy_file_range).
+    /// Create a new file as a copy of another file. The kernel copies the contents
+    /// (copy_file_range).
     Copy = 30, "copy": Some(Kind::Copy), on File, more_files Some(true), comes_as [Copy];
-    /// Create a new file that shares the blocks of a file (FICLONE).
+    /// Create a new file that shares the blocks of another file (FICLONE).
     Clone = 31, "clone": Some(Kind::Clone), on File, more_files Some(true), comes_as [Clone];
     /// Truncate a file and write new contents to it.
     Rewrite = 32, "rewrite": Some(Kind::Rewrite), on File, more_files None, comes_as [Rewrite];
     /// Create a lock file beside a file, write 8 bytes to it and remove it.
     LockFile = 33, "lock-file": Some(Kind::LockFile), on Temporary, more_files None,
         comes_as [LockFile];
-    /// Create a new file as `tar` and package managers do: look for its name, make its directory,
-    /// write it, set its attributes.
+    /// Create a new file as `tar` and package managers do. Check that its name is free, try to
+    /// create its directory, write its contents, and set its mode and times.
     Install = 34, "install": Some(Kind::Install), on File, more_files Some(true),
         comes_as [Install];
-    /// The same with a hard link to a file in place of new contents.
+    /// Create a hard link to a file as package managers do. Check that the new name is free, try to
+    /// create its directory, and create the link.
     InstallLink = 35, "install-link": Some(Kind::InstallLink), on File, more_files None,
         comes_as [InstallLink, RemoveLink];
-    /// The same with a copy of a file, which the kernel makes (copy_file_range).
+    /// Like `install`, but the kernel copies the contents of an existing file (copy_file_range).
     InstallCopy = 36, "install-copy": Some(Kind::InstallCopy), on File, more_files Some(true),
         comes_as [InstallCopy];
-    /// The same with a clone of a file, which shares its blocks (FICLONE).
+    /// Like `install`, but the new file shares the blocks of an existing file (FICLONE).
     InstallClone = 37, "install-clone": Some(Kind::InstallClone), on File, more_files Some(true),
         comes_as [InstallClone];
 }
@@ -267,7 +269,7 @@ impl Action {
         )
     }
 
-    /// Whether the action clones a file, which only some file systems can.
+    /// Whether the action clones a file (FICLONE), which only some file systems support.
     pub const fn clones(self) -> bool {
         matches!(self, Self::Clone | Self::InstallClone)
     }
@@ -298,7 +300,8 @@ impl Action {
         matches!(self.performs(), Some(kind) if matches!(kind.bytes(), Bytes::Read))
     }
 
-    /// Whether the action's bytes are the size that a file gets, without any transfer of contents.
+    /// Whether the action's number of bytes is the new size of a file, not an amount of contents
+    /// that the worker reads or writes.
     #[inline]
     pub const fn sets_size(self) -> bool {
         matches!(self, Self::Truncate) || self.copies()

@@ -26,7 +26,7 @@ macro_rules! words {
 words! {
     /// A group of operations that an engine supports completely or not at all.
     Capability {
-        /// Whole contents: create, and read from the start to the end.
+        /// Creating files with their contents, and reading whole files.
         Contents = "contents",
         /// Appending to files.
         Appends = "appends",

@@ -85,8 +85,8 @@ impl Durability {
         }
     }
 
-    /// Whether an operation of this kind makes a sync itself, so that its changes are on the device
-    /// when it completes. `false` for batches, because only the last operation of a batch syncs.
+    /// Whether an operation of this kind completes only when its changes are on the device. `false`
+    /// for batches, because only the last operation of a batch syncs.
     pub fn covers(self, kind: OperationKind) -> bool {
         let has = |step: Step| kind.steps().iter().any(|part| part.step == step);
         match self {

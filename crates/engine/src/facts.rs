@@ -128,8 +128,8 @@ impl EngineFacts {
         }
     }
 
-    /// Returns the error of an engine that cannot perform a run; `lack` is the rest of a sentence
-    /// that begins with the engine's name, and includes what to do.
+    /// Returns the error for a run that the engine cannot perform. The message consists of
+    /// `--engine`, the engine's name and `lack`, which includes a solution.
     pub fn lacks(&self, lack: impl Into<String>) -> Unsupported {
         let lack = lack.into();
         Unsupported {

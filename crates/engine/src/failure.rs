@@ -24,8 +24,8 @@ pub enum Cause {
     /// write(2), or WRITE of NFS, returned 0, although bytes remained to be written.
     #[error("a write call wrote no bytes and returned no error")]
     NothingWritten,
-    /// The size differs from the one that the workload expects. A stat compares the sizes, and so
-    /// does a complete read whose contents are verified.
+    /// The file's size differs from the size that the workload expects. Stats check the size, and
+    /// so do complete reads whose contents are verified.
     #[error("the file has {found} bytes instead of {expected}")]
     WrongSize {
         /// The actual size in bytes, as the file system or the server reports it.
@@ -87,7 +87,7 @@ impl Failure {
         }
     }
 
-    /// Returns `Ok` if the cause is the stop of the run.
+    /// Returns `Ok` if the operation failed only because the run is stopping.
     ///
     /// # Errors
     /// Returns the failure for any other cause.

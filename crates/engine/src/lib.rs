@@ -13,9 +13,9 @@
 //! Rules for the worker loop: at most [`depth`](Engine::depth) operations of a session are in
 //! flight, and never two of them on the same file. Two operations are on the same file if they
 //! share a name, including names that they create or remove. Two operations are also on the same
-//! file if one of them uses a link to the file of the other. A session may thus perform operations
-//! in flight in any order. A listing may be in flight together with operations that change its
-//! directory.
+//! file if one operation uses a link to the file of another operation. A session may thus perform
+//! operations in flight in any order. A listing may be in flight together with operations that
+//! change its directory.
 
 // Other programs may use this crate, so every public item needs documentation.
 #![warn(missing_docs)]
@@ -121,8 +121,8 @@ pub trait Session {
         steps: &mut dyn Steps,
     ) -> Submitted;
 
-    /// Waits until an operation in flight completes, at most for `limit` unless `limit` is `None`.
-    /// Returns `None` if no operation is in flight, or if no operation completed in time.
+    /// Waits until an operation in flight completes, at most for `limit`; a limit of `None` is
+    /// endless. Returns `None` if no operation is in flight, or if no operation completed in time.
     fn complete(
         &mut self,
         _limit: Option<Duration>,
@@ -218,8 +218,8 @@ pub trait Engine: Send + Sync {
         self.facts().supports(need)
     }
 
-    /// The kinds of operations that the engine performs by other calls than its own, because its
-    /// interface lacks them on this machine. Reports name them.
+    /// The kinds of operations that the engine performs by ordinary system calls, because its own
+    /// interface lacks requests for them on this machine. Reports list these kinds.
     fn plain_operations(&self) -> Vec<OperationKind> {
         Vec::new()
     }

@@ -118,8 +118,8 @@ pub enum Access {
     Own,
     /// The rights of another user, because the exchanger may replace entries of the directory.
     As(ActingUser, Exchanger),
-    /// No rights: the exchanger may replace entries, and there is no other user as whom this
-    /// process could use the directory.
+    /// No rights: the exchanger may replace entries, and this process cannot act as another user
+    /// who may use the directory.
     Refused(Exchanger),
     /// No rights: the path contains a symbolic link that the exchanger may replace.
     Link(Exchanger),
@@ -128,9 +128,9 @@ pub enum Access {
 /// The owner of a mark's lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lock {
-    /// This process, until the mark is dropped.
+    /// This process has locked the mark. The lock ends when the mark is dropped.
     Ours,
-    /// Another run, which is therefore still active.
+    /// Another run has locked the mark, so that run is still active.
     Others,
     /// Not available, because the namespace has no locks.
     Unknown,
@@ -161,8 +161,8 @@ pub trait Namespace: Debug + Send + Sync {
     fn real_path(&self, path: &Path) -> Result<PathBuf, Errno>;
 
     /// Determines the rights with which a directory is used. The result is the process's own rights
-    /// if no other user could misuse those rights, or if names are resolved relative to held
-    /// handles.
+    /// if no other user could misuse those rights. Namespaces of servers always return the
+    /// process's own rights, because they do not resolve paths of this machine.
     ///
     /// # Errors
     /// Returns an error if a directory on the path cannot be examined.

@@ -306,7 +306,7 @@ operations! {
     } changes: true, needs: Links, bytes: None, steps: [SymbolicLink.always(),
         SyncDirectory.if_synced()];
 
-    /// Read the target of a symbolic link, and compare it with the expected one.
+    /// Read the target of a symbolic link, and compare the target with the expected target.
     ReadLink = "read link" {
         /// The name of the link, which must exist.
         name: Name<'a>,
@@ -327,7 +327,7 @@ operations! {
         Open.said("to read"), SetExtended.always(), Sync.if_synced(), Close.always()
     ];
 
-    /// Read an extended attribute of a file, and compare its value with the expected one.
+    /// Read an extended attribute of a file, and compare its value with the expected value.
     GetExtended = "get extended attribute" {
         /// The name of the file, which must exist.
         name: Name<'a>,
@@ -391,14 +391,16 @@ operations! {
     ReadMapped = "read by mmap" {
         /// The name of the file, which must exist.
         name: Name<'a>,
-        /// The file's expected size; a file without the last page is a failure.
+        /// The file's expected size in bytes. The operation fails if the file ends before the last
+        /// page.
         bytes: u64,
     } changes: false, needs: Descriptors, bytes: Read, steps: [
         Open.always(), Map.said("`mmap`, one byte of each page is read, `munmap`; an empty file \
             is not mapped"), Stat.if_kept("only if contents are verified"), Close.always()
     ];
 
-    /// Lock a whole file exclusively, and unlock it. Other operations that lock the file wait.
+    /// Lock a whole file exclusively, and unlock it. If another operation has locked the file, this
+    /// operation waits.
     Lock = "lock" {
         /// The name of the file, which must exist.
         name: Name<'a>,
@@ -408,13 +410,13 @@ operations! {
         Unlock.said("`fcntl`, `F_OFD_SETLK`"), Close.always()
     ];
 
-    /// Create a new file with the contents of another one, which the kernel copies.
+    /// Create a new file with the contents of another file, which the kernel copies.
     Copy = "copy" {
         /// The name of the new file, which must not exist.
         name: Name<'a>,
         /// The name of the file to copy, which must exist.
         from: Name<'a>,
-        /// The size of the file to copy; a shorter file is a failure.
+        /// The size in bytes of the file to copy; a shorter file is a failure.
         bytes: u64,
     } changes: true, needs: Copies, bytes: None, steps: [
         Open.said("the file to read, and the new file, exclusive"),
@@ -422,13 +424,14 @@ operations! {
         Close.said("both files"), SyncDirectory.if_synced().by("of the new name")
     ];
 
-    /// Create a new file that shares the blocks of another one until either is changed.
+    /// Create a new file that shares the blocks of another file until one of these files is
+    /// changed.
     Clone = "clone" {
         /// The name of the new file, which must not exist.
         name: Name<'a>,
         /// The name of the file to clone, which must exist.
         from: Name<'a>,
-        /// The size of the file to clone.
+        /// The size in bytes of the file to clone.
         bytes: u64,
     } changes: true, needs: Copies, bytes: None, steps: [
         Open.said("the file to read, and the new file, exclusive"),
@@ -452,15 +455,15 @@ operations! {
     LockFile = "hold a lock file" {
         /// The name of the lock file, which must not exist.
         name: Name<'a>,
-        /// The bytes to write to the lock file; they do not count as contents.
+        /// The bytes to write to the lock file. Reports do not count them as contents.
         content: &'a [u8],
     } changes: true, needs: Replacement, bytes: None, steps: [
         Open.said("exclusive"), Write.said("8 bytes"), Sync.if_synced(), Close.always(),
         Unlink.always(), SyncDirectory.if_synced()
     ];
 
-    /// Install a new file, as `tar` and package managers do: look whether it exists, try to create
-    /// its directory, write the file and set its attributes.
+    /// Install a new file, as `tar` and package managers do. Check that its name is free, try to
+    /// create its directory, write the file, and set its attributes.
     Install = "install" {
         /// The name of the new file, which must not exist.
         name: Name<'a>,
@@ -478,8 +481,8 @@ operations! {
         SyncDirectory.if_synced()
     ];
 
-    /// Install a hard link to an existing file, as package managers with a store do. A link shares
-    /// the attributes of its file, so they are not set.
+    /// Install a hard link to an existing file, as package managers with a store do. The link has
+    /// the attributes of the existing file, so the operation sets no attributes.
     InstallLink = "install by link" {
         /// The existing name of the file.
         name: Name<'a>,
@@ -491,13 +494,13 @@ operations! {
         Link.always(), SyncDirectory.if_synced().by("of the new name")
     ];
 
-    /// Install a copy of an existing file, which the kernel makes.
+    /// Install a new file whose contents the kernel copies from an existing file.
     InstallCopy = "install by copy" {
         /// The name of the new file, which must not exist.
         name: Name<'a>,
         /// The name of the file to copy, which must exist.
         from: Name<'a>,
-        /// The size of the file to copy; a shorter file is a failure.
+        /// The size in bytes of the file to copy; a shorter file is a failure.
         bytes: u64,
         /// The permission bits, such as `0o644`.
         mode: u32,
@@ -512,13 +515,13 @@ operations! {
         Close.said("both files"), SyncDirectory.if_synced().by("of the new name")
     ];
 
-    /// Install a clone of an existing file, which shares its blocks.
+    /// Install a new file that shares the blocks of an existing file.
     InstallClone = "install by clone" {
         /// The name of the new file, which must not exist.
         name: Name<'a>,
         /// The name of the file to clone, which must exist.
         from: Name<'a>,
-        /// The size of the file to clone.
+        /// The size in bytes of the file to clone.
         bytes: u64,
         /// The permission bits, such as `0o644`.
         mode: u32,

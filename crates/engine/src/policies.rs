@@ -10,22 +10,22 @@ use crate::action::Action;
 use crate::durability::{Durability, DurabilityError};
 use crate::operation::OperationKind;
 
-/// Durability policies by action. As text, for example `fsync+dir,rename=none`, or
+/// Durability policies by action. In text form, for example `fsync+dir,rename=none`, or
 /// `deliver=fsync+dir` if the other actions sync nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Policies {
-    /// The policy of all actions that have no policy of their own.
+    /// The policy of all actions without a policy of their own.
     pub rest: Durability,
     own: BTreeMap<Action, Durability>,
 }
 
-/// The reason why a text does not state durability policies.
+/// The reason why a text is not a valid list of durability policies.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PoliciesError {
     /// A policy is invalid.
     #[error(transparent)]
     Policy(#[from] DurabilityError),
-    /// The name before `=` is not that of an action that changes something.
+    /// The name before `=` does not denote an action that changes files or directories.
     #[error(
         "'{0}' is no operation of a mix that changes something (use one of: {changing})",
         changing = changing()
@@ -34,7 +34,8 @@ pub enum PoliciesError {
     /// An action, or the policy of all other actions, is given twice.
     #[error("'{0}' is given twice")]
     Twice(String),
-    /// A batch counts the changes of all actions.
+    /// A batch is combined with policies of single actions, although a batch counts the changes of
+    /// all actions.
     #[error("batch:N counts all changes (leave out the policies of single operations)")]
     Batch,
 }
@@ -48,18 +49,19 @@ fn changing() -> String {
 }
 
 impl Policies {
-    /// Returns the policy of an action: that of the operation that performs it.
+    /// Returns the policy of an action, which is the policy of the operation that performs the
+    /// action.
     pub fn of(&self, action: Action) -> Durability {
         action
             .performs()
             .map_or(self.rest, |kind| self.of_kind(kind))
     }
 
-    /// Returns an error for an action with a policy of its own that has no effect: the workload
-    /// does not perform the action, or the policy does not sync it.
+    /// Checks that each policy of a single action has an effect.
     ///
     /// # Errors
-    /// Describes the first such action.
+    /// Describes the first action that the workload does not perform, or that its policy does not
+    /// sync.
     pub fn check(&self, is_performed: impl Fn(Action) -> bool) -> Result<(), String> {
         for (action, policy) in &self.own {
             let name = action.name();
@@ -79,15 +81,16 @@ impl Policies {
         Ok(())
     }
 
-    /// Returns the policy of the operations of a kind. The removal of links follows the policy of
-    /// `delete`, because it is the same operation.
+    /// Returns the policy of the operations of a kind. The policy of `delete` also applies to the
+    /// removal of links, because these actions perform the same operation.
     pub fn of_kind(&self, kind: OperationKind) -> Durability {
         let mut own = self.own.iter();
         own.find(|(action, _)| action.performs() == Some(kind))
             .map_or(self.rest, |(_, policy)| *policy)
     }
 
-    /// Returns all policies, the policy of all other actions first.
+    /// Returns the policy of the remaining actions ([`rest`](Self::rest)), followed by the policies
+    /// of single actions.
     pub fn all(&self) -> impl Iterator<Item = Durability> {
         std::iter::once(self.rest).chain(self.own.values().copied())
     }

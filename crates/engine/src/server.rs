@@ -39,9 +39,9 @@ pub struct CallCount {
     pub calls: u64,
     /// Number of repeated transmissions of requests.
     pub repetitions: u64,
-    /// Bytes of requests including headers, for all transmissions.
+    /// Number of bytes of all transmitted requests, including headers and repetitions.
     pub sent_bytes: u64,
-    /// Bytes of replies including headers.
+    /// Number of bytes of all received replies, including headers.
     pub received_bytes: u64,
 }
 
@@ -57,7 +57,7 @@ pub struct ServerTraffic {
 }
 
 impl ServerTraffic {
-    /// Returns the counter with this name; 0 if the engine has none.
+    /// Returns the counter with this name; 0 if the engine has no such counter.
     pub fn count(&self, name: &str) -> u64 {
         let found = self.counts.iter().find(|(known, _)| *known == name);
         found.map_or(0, |(_, count)| *count)
@@ -74,6 +74,6 @@ pub struct Unreachable {
     pub of: String,
     /// The error of the server or the system, and what to do about it.
     pub why: String,
-    /// Whether the server did not answer. Otherwise it answered, and refused the action.
+    /// `true` if the server did not answer; `false` if the server answered and refused the action.
     pub is_silent: bool,
 }

@@ -75,7 +75,7 @@ steps! {
     /// Reads all entries of the directory with getdents64(2); if requested, also the attributes of
     /// each entry.
     List = "list",
-    /// Maps the file into memory, reads all of its pages and unmaps it: mmap(2) and munmap(2).
+    /// Maps the file into memory, reads each of its pages and unmaps it: mmap(2) and munmap(2).
     Map = "map",
     /// Waits for an exclusive lock of the whole file: fcntl(2).
     Lock = "lock",

@@ -18,13 +18,15 @@ pub enum Values {
     Numbers(RangeInclusive<u32>, &'static str),
     /// A boolean: 0 or 1.
     Flag,
-    /// One of these words; the value is its index. Then a description of the words for messages.
+    /// One of these words, and a description of the words for messages. The parameter's value is
+    /// the index of the word.
     Words(&'static [&'static str], &'static str),
     /// A text of printable ASCII characters, and a description of the text for messages.
     Text(&'static str),
 }
 
-/// The value of a parameter.
+/// The value of a parameter in a URL. A flag is the number 0 or 1, and a word is the number of its
+/// index.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Value {
     Number(u32),
@@ -210,7 +212,7 @@ pub enum UrlError {
     /// The value is not one of the parameter's [`Values`].
     #[error("invalid value '{text}' for {parameter}: expected {expected}")]
     Value {
-        /// The parameter, such as `nconnect`.
+        /// The name of the parameter, such as `nconnect`.
         parameter: &'static str,
         /// The text after `=` in the URL.
         text: String,
@@ -220,8 +222,8 @@ pub enum UrlError {
 }
 
 impl Url {
-    /// Returns the value of a parameter, or its default. `None` if the parameter has neither, is a
-    /// text, or is unknown.
+    /// Returns the value of a numeric parameter: the number in the URL, or else the parameter's
+    /// default. `None` if there is neither, if the value is a text, or if the name is unknown.
     pub fn parameter(&self, name: &str) -> Option<u32> {
         let index = self.syntax.index(name)?;
         match self.values[index] {
@@ -231,7 +233,8 @@ impl Url {
         }
     }
 
-    /// Returns the value of a parameter that is a text; `None` if it is not given or is unknown.
+    /// Returns the text that the URL contains for a parameter. `None` if the URL lacks the
+    /// parameter, or if the value is not a text.
     pub fn text(&self, name: &str) -> Option<&str> {
         match &self.values[self.syntax.index(name)?] {
             Some(Value::Text(text)) => Some(text),
@@ -391,7 +394,7 @@ impl fmt::Display for Url {
     }
 }
 
-/// Writes letters, digits and the bytes of `plain`, and other bytes percent-encoded.
+/// Writes the text percent-encoded, except letters, digits and the bytes in `plain`.
 fn encode(f: &mut fmt::Formatter<'_>, text: &[u8], plain: &[u8]) -> fmt::Result {
     text.iter().try_for_each(|byte| match byte {
         byte if byte.is_ascii_alphanumeric() || plain.contains(byte) => {

@@ -54,8 +54,9 @@ impl Drop for Acting {
 
 /// Makes the thread act as `user`, or with the process's own rights if `None`.
 ///
-/// # Errors Returns an error if the process may not act as that user. After an error, the caller
-/// must not make its calls, because they would use other rights.
+/// # Errors
+/// Returns an error if the process may not act as that user. After an error, the caller must not
+/// make its calls, because they would use other rights.
 pub(crate) fn act_as(user: Option<ActingUser>) -> Result<(), Errno> {
     if ACTING.get() == user {
         return Ok(());

@@ -107,13 +107,13 @@ impl Reads {
         self.memory.part(at..end)
     }
 
-    /// Records that the contents reach to the offset `end`.
+    /// Records that the contents in the buffer end at the offset `end`.
     #[inline]
     pub(crate) fn filled(&mut self, end: usize) {
         self.filled = end;
     }
 
-    /// Copies the contents of a whole read, block by block.
+    /// Copies the contents of a whole read to the buffer, block by block.
     pub(crate) fn keep(&mut self, content: &[u8]) {
         for block in content.chunks(self.block) {
             let at = self.next_block(block.len());

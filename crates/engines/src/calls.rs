@@ -269,16 +269,17 @@ impl<S: System, T: Style> Calls<S, T> {
         &mut self.system
     }
 
-    /// Applies the policy of an operation that the caller performs itself, and returns whether and
-    /// how the operation syncs its file.
+    /// Selects the durability policy of this kind of operation, for a caller that makes the
+    /// operation's calls itself. Returns how the file must be synced; `None` for no sync of the
+    /// file.
     #[inline]
     pub(crate) fn begin(&mut self, kind: OperationKind) -> Option<ContentsOnly> {
         self.policy.begin(kind);
         self.policy.now.file
     }
 
-    /// The flags and syncs that the durability policy gives to operations of a kind, for a caller
-    /// that performs them itself.
+    /// Returns the flags and syncs that the durability policy requires for this kind of operation.
+    /// Used by callers that make the operation's calls themselves.
     pub(crate) fn syncs(&self, kind: OperationKind) -> Syncs {
         self.policy.of(kind)
     }

@@ -1,7 +1,7 @@
 //! The I/O engines, a module for each engine, and the [`registry`] of the engines.
 //!
-//! This crate does not depend on workloads, prints nothing, and reads no clock; the simulated
-//! engine *advances* a virtual one.
+//! This crate does not depend on workloads and prints nothing. It reads no clock, but the simulated
+//! engine advances a virtual clock.
 
 pub mod kernel_namespace;
 pub mod nfs;

@@ -1,4 +1,4 @@
-//! Probes whether a file system supports direct I/O, and files that share blocks.
+//! Probes whether a file system supports direct I/O, and whether files can share blocks.
 
 use std::fs::File;
 use std::io;
@@ -35,9 +35,9 @@ pub fn probe_direct(directory: &Path) -> io::Result<()> {
     })
 }
 
-/// Probes whether a file can share the blocks of another one (`FICLONE`), with two unnamed files.
-/// If the file system does not support unnamed files, the result is not known, and no error is
-/// returned.
+/// Probes whether a file can share the blocks of another file (`FICLONE`), with two unnamed files.
+/// Also returns `Ok` if the file system does not support unnamed files, because the probe is then
+/// not possible.
 ///
 /// # Errors
 /// Returns the system's error; `EOPNOTSUPP` if the file system cannot share blocks.
@@ -55,7 +55,8 @@ pub fn probe_clone(directory: &Path) -> io::Result<()> {
 /// The flags of an unnamed file.
 const NAMELESS: OFlags = OFlags::TMPFILE.union(OFlags::RDWR);
 
-/// Opens a directory, and calls `probe` with the rights of the user whose directory it is.
+/// Opens a directory and calls `probe`. Uses the rights of the user in [`Access::As`]; in other
+/// cases, the process's own rights.
 fn in_directory(
     directory: &Path,
     probe: impl FnOnce(&OwnedFd) -> io::Result<()>,

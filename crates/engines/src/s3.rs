@@ -3,11 +3,11 @@
 //!
 //! An operation makes only the requests that it needs (`docs/specification.md` lists them). Each
 //! operation in flight has a connection of its own, which performs one request at a time. No
-//! request is repeated: if a connection is lost, the operation fails, with
-//! [`Cause::NotKnown`](engine::Cause) if the server may have performed it.
+//! request is repeated: if a connection is lost, the operation fails. The cause is
+//! [`Cause::NotKnown`](engine::Cause) if the server may have performed the operation.
 //!
-//! The protocol has no blocks: a request moves a whole object, a range of one, or a part of an
-//! upload.
+//! The protocol has no blocks: a request moves a whole object, a range of an object, or a part of
+//! an upload.
 
 mod namespace;
 mod session;
@@ -28,7 +28,7 @@ use namespace::S3Namespace;
 use session::S3Session;
 use shared::{PROTOCOL, S3Shared};
 
-/// Maximum number of connections of a session.
+/// Maximum queue depth; each operation in flight uses a connection.
 const DEPTH_MAX: usize = 256;
 
 pub static FACTS: EngineFacts = EngineFacts {
@@ -63,7 +63,8 @@ pub struct S3 {
 impl S3 {
     /// Creates an engine whose sessions keep up to `depth` operations in flight. Each target is the
     /// text of a [`Url`](engine::Url); an invalid URL is rejected when the target is opened.
-    /// Credentials are those of the process's environment.
+    /// The credentials and the region come from the process's environment variables and credentials
+    /// files.
     pub fn new(depth: usize, targets: &[PathBuf]) -> Self {
         Self::in_environment(depth, targets, &Environment::own())
     }

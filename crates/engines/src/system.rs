@@ -83,15 +83,15 @@ pub(crate) trait System {
     /// end of the directory.
     fn entries(&mut self, file: c_int, entries: &mut [u8]) -> Result<usize, Errno>;
     fn evict(&mut self, file: c_int) -> Result<(), Errno>;
-    /// Maps the first `bytes` bytes of an open file, at least one, passes them to `each`, and
-    /// unmaps them. Returns `EIO` if a page could not be read.
+    /// Maps the first `bytes` bytes of an open file, passes them to `each`, and unmaps them.
+    /// `bytes` must be at least 1. Returns `EIO` if a page could not be read.
     fn map(&mut self, file: c_int, bytes: usize, each: &mut dyn FnMut(&[u8])) -> Result<(), Errno>;
-    /// Waits for an exclusive lock of an open file as a whole.
+    /// Waits until it has locked the whole of an open file exclusively.
     fn lock(&mut self, file: c_int) -> Result<(), Errno>;
     fn unlock(&mut self, file: c_int) -> Result<(), Errno>;
-    /// Copies at most `bytes` bytes from one open file to another, at their positions. Returns the
-    /// number of copied bytes; 0 at the end of the file.
+    /// Copies at most `bytes` bytes between two open files, from and to their current positions.
+    /// Returns the number of copied bytes; 0 at the end of the file `from`.
     fn copy(&mut self, from: c_int, to: c_int, bytes: usize) -> Result<usize, Errno>;
-    /// Makes an open file share all blocks of another one.
+    /// Makes the open file `to` share all blocks of the open file `from`.
     fn clone_blocks(&mut self, from: c_int, to: c_int) -> Result<(), Errno>;
 }

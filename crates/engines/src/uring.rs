@@ -1,10 +1,11 @@
 //! `uring`: the calls of `posix`, as requests to the kernel's io_uring. A worker has a ring, and up
 //! to `--depth` operations in flight.
 //!
-//! The requests of an operation are linked to a chain: the kernel opens a file in the ring's own
-//! table of files, reads or writes, and closes it, without an answer in between. Requests are
-//! passed to the kernel together, by the call that waits for completions. Kernels that lack linked
-//! files get the same requests one after the other.
+//! The requests of an operation are linked to a chain. The kernel opens a file in the ring's own
+//! table of files, reads or writes, and closes the file. The program does not wait for each
+//! request. Requests are passed to the kernel together, by the call that waits for completions.
+//! Before Linux 5.17, a chain cannot use a file that it opens, so each request waits for the
+//! previous one.
 //!
 //! An operation for which the kernel has no request, such as a listing, is performed by the system
 //! calls of `posix` while other operations are in flight. `ring::Kernel` asks the kernel which
@@ -38,11 +39,11 @@ pub static FACTS: EngineFacts = EngineFacts {
     ..posix::FACTS
 };
 
-/// The `uring` engine.
+/// The `uring` engine, which opens a ring for each worker.
 #[derive(Clone, Copy, Debug)]
 pub struct Uring {
     depth: usize,
-    /// Whether chains and the ring's own table of files are used, if the kernel has them.
+    /// Whether chains and the ring's own table of files are used, if the kernel supports them.
     chains: bool,
 }
 
@@ -77,14 +78,15 @@ impl Engine for Uring {
         self.depth
     }
 
-    /// Opens a ring of the size that a session needs, so that a run is refused where the kernel
-    /// refuses it.
+    /// Also opens a ring of the size that a session needs. If the kernel refuses the ring, the run
+    /// is thus rejected before it starts.
     fn supports(&self, need: &Need) -> Result<(), Unsupported> {
         FACTS.supports(need)?;
         self.ring().map(drop)
     }
 
-    /// The kinds for which this kernel's io_uring has no request; none if it refuses a ring.
+    /// The kinds for which this kernel's io_uring has no request; empty if the kernel refuses a
+    /// ring.
     fn plain_operations(&self) -> Vec<OperationKind> {
         let Ok(Ring { kernel, .. }) = self.ring() else {
             return Vec::new();

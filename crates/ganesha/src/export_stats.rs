@@ -156,7 +156,7 @@ fn procedures(reply: &Message) -> Result<Vec<MessageKind>, String> {
     Ok(kinds)
 }
 
-/// Counts in a reply to `GetFastOPS`.
+/// The numbers of calls and operations in a reply to `GetFastOPS`.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct FastCounts {
     /// Number of calls of NFS version 3, except NULL.

@@ -74,7 +74,7 @@ fn list_of_operations_is_consistent() {
             has(&[Step::Read, Step::Map]),
             "{kind}"
         );
-        // A missing name cannot be opened.
+        // `OpenMissing` must not close a file, because its name does not exist.
         assert_eq!(
             has(&[Step::Open]) && kind != OperationKind::OpenMissing,
             has(&[Step::Close]),

@@ -6,12 +6,13 @@ use super::{Calls, Style, in_step};
 use crate::system::{Object, System};
 use engine::{Cause, Failure, Name, OperationOutcome, Step, Steps};
 
-/// The smallest page of all architectures: a mapping is read at these distances.
+/// The smallest page size of all architectures, in bytes. Reading one byte per `PAGE_BYTES` touches
+/// every page.
 const PAGE_BYTES: usize = 4096;
 
 impl<S: System, T: Style> Calls<S, T> {
-    /// Creates a file with the contents of another one by `step`, a copy or a clone. Sets its mode
-    /// and times if `set` contains them.
+    /// Creates the file `to` with the contents of the file `name`. `step` is a copy or a clone.
+    /// Sets mode and times of the new file if `set` contains them.
     pub(super) fn copy(
         &mut self,
         (name, to): (Name<'_>, Name<'_>),

@@ -1,4 +1,4 @@
-//! The directories that contain names.
+//! Determines the directory that contains a name.
 
 use std::ffi::CStr;
 

@@ -75,7 +75,8 @@ impl<S: System, T: Style> Calls<S, T> {
         self.sync_batch_of(location, operation.written_bytes(), steps)
     }
 
-    /// Counts a completed change in a location, as [`sync_batch`](Self::sync_batch) does.
+    /// Counts a completed change in a location, and syncs the file system after the last change of
+    /// a batch. Without a batch policy, does nothing.
     #[inline]
     pub(crate) fn sync_batch_of(
         &mut self,

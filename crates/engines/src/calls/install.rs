@@ -1,4 +1,5 @@
-//! Operations that consist of several others: installing a file, and holding a lock file.
+//! Operations that consist of several simpler operations: installing a file, and creating and
+//! removing a lock file.
 
 use super::durability::directory_of;
 use super::{Calls, Style, at};
@@ -6,8 +7,9 @@ use crate::system::{Object, System};
 use engine::{Name, OperationOutcome, Step, Steps};
 
 impl<S: System, T: Style> Calls<S, T> {
-    /// Makes the first two calls of an installer: looks whether the new name exists, and tries to
-    /// create its directory, which exists.
+    /// Makes the first two calls of an installation. The first call requests the attributes of the
+    /// new name, which must not exist. The second call tries to create its directory, which must
+    /// exist.
     pub(super) fn look_for(&mut self, name: Name<'_>, steps: &mut dyn Steps) -> OperationOutcome {
         self.stat_missing(name, steps)?;
         let mut path = std::mem::take(&mut self.policy.directory);
@@ -38,8 +40,8 @@ impl<S: System, T: Style> Calls<S, T> {
         self.sync_directory_of(name, bytes, steps)
     }
 
-    /// Creates a lock file, writes to it and removes it. The page cache takes its few bytes even
-    /// with direct I/O.
+    /// Creates a lock file, writes to it and removes it. The file is opened without `O_DIRECT`,
+    /// because the size of its contents is not aligned.
     pub(super) fn lock_file(
         &mut self,
         name: Name<'_>,

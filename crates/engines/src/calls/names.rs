@@ -35,7 +35,8 @@ impl<S: System, T: Style> Calls<S, T> {
         self.sync_directory_of(name, 0, steps)
     }
 
-    /// Tries to create a directory that exists.
+    /// Tries to create a directory that must exist already. If the call creates the directory, the
+    /// operation fails with `ENOENT`.
     pub(super) fn make_existing(
         &mut self,
         directory: At<'_>,
@@ -65,7 +66,8 @@ impl<S: System, T: Style> Calls<S, T> {
         self.step(Step::Open, steps, |system| {
             let opened = system.open(at(name), T::READ, 0);
             if let Ok(file) = opened {
-                // The operation fails anyway, because the name exists.
+                // An error of close(2) is ignored: the operation fails anyway, because the name
+                // exists.
                 let _ = system.close(file);
             }
             expects(Errno::NOENT, opened, Errno::EXIST)
@@ -98,8 +100,8 @@ impl<S: System, T: Style> Calls<S, T> {
     }
 
     /// Renames to a name that must not exist. Some file systems, such as NFS, do not support
-    /// `RENAME_NOREPLACE`. There, the absence of the new name is checked first, as a part of the
-    /// same `Step`.
+    /// `RENAME_NOREPLACE`. On these file systems, the absence of the new name is checked first, as
+    /// a part of the same `Step`.
     pub(super) fn rename_to_new(
         &mut self,
         name: Name<'_>,

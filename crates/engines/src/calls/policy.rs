@@ -7,15 +7,15 @@ use engine::{Durability, OperationKind, Settings};
 /// Flags and syncs of the durability policies, and the state that batches need.
 #[derive(Debug)]
 pub(crate) struct Policy {
-    /// The policy of the operation in progress.
+    /// The flags and syncs of the operation in progress.
     pub(super) now: Syncs,
-    /// The policy of each kind of operation.
+    /// The flags and syncs of each kind of operation.
     by_kind: [Syncs; OperationKind::ALL.len()],
     /// `O_DIRECT` for operations that move contents; 0 without direct I/O.
     pub(super) content_flags: c_int,
     /// Number of changes in a location after which its file system is synced; 0 means never.
     pub(super) batch: u32,
-    /// Changes since the last sync, by location.
+    /// Number of changes since the last sync, for each location.
     pub(super) changes: Vec<u32>,
     /// Buffer for the path of a directory that is synced.
     pub(super) directory: Vec<u8>,
@@ -68,13 +68,13 @@ impl Policy {
         }
     }
 
-    /// The flags and syncs of operations of a kind.
+    /// Returns the flags and syncs of this kind of operation.
     #[inline]
     pub(super) fn of(&self, kind: OperationKind) -> Syncs {
         self.by_kind[kind as usize]
     }
 
-    /// Applies the policy of the operation that begins.
+    /// Selects the flags and syncs of an operation that is about to begin.
     #[inline]
     pub(super) fn begin(&mut self, kind: OperationKind) {
         self.now = self.of(kind);

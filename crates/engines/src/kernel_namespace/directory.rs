@@ -91,8 +91,9 @@ impl KernelDirectory {
             Err(errno) if lacks(errno) => {}
             linked => return linked.and_then(|()| self.rename_closed(draft, name)),
         }
-        // Some FUSE file systems support neither `RENAME_NOREPLACE` nor hard links. There, this
-        // process creates the name exclusively, and then renames the draft over the created file.
+        // Some FUSE file systems support neither `RENAME_NOREPLACE` nor hard links. On these file
+        // systems, this process creates the name exclusively, and then renames the draft over the
+        // created file.
         self.create(name)?;
         let renamed = rustix::fs::renameat(directory, from, directory, name).inspect_err(|_| {
             let _ = rustix::fs::unlinkat(directory, name, AtFlags::empty());

@@ -58,7 +58,7 @@ pub(crate) fn open(path: &Path) -> Result<(OwnedFd, Access), Errno> {
 }
 
 /// The resolution of a path, name by name, through directories that are held open. If a directory
-/// is renamed between check and use, the held directory is still the checked one.
+/// is renamed between check and use, this process still uses the directory that it has checked.
 struct Walk {
     at: OwnedFd,
     /// The path of the directory `at`.
@@ -96,8 +96,8 @@ impl Walk {
         self.names.extend(names);
     }
 
-    /// Records the user or group that may rename entries of the current directory, unless one was
-    /// recorded for an earlier directory of the path.
+    /// Records the user or group that may rename entries of the current directory. If an earlier
+    /// directory of the path has such a user or group, its record remains.
     fn look(&mut self) -> Result<(), Errno> {
         if self.exchanger.is_none() {
             let facts = fstat(&self.at)?;

@@ -139,7 +139,7 @@ impl NfsSession {
         }
     }
 
-    /// Processes the next received record of a connection; returns whether there was one.
+    /// Processes the next received record of a connection; returns whether there was a record.
     #[inline]
     fn take_record(&mut self, line: usize, steps: &mut dyn Steps) -> bool {
         let Some(channel) = self.lines[line].channel() else {
@@ -246,7 +246,8 @@ impl NfsSession {
         flight.call.line = first + number % count;
         flight.stage = flight.first_stage(&self.directories);
         if flight.uses[1] && self.lines_of[flight.places[1].location] != (first, count) {
-            // A handle is valid only on the server that issued it.
+            // An operation on names of two servers fails, because a handle is valid only on the
+            // server that issued the handle.
             let step = flight.step();
             self.fail(number, step, Cause::System(Errno::XDEV));
             return;

@@ -74,8 +74,8 @@ impl NfsShared {
         if let Some(known) = self.known(wanted) {
             return Ok((known, rest));
         }
-        // Mounts without the lock, so that other threads do not wait for a server that does not
-        // answer.
+        // Mounts the target without the lock on `targets`, so that other threads do not wait for a
+        // server that does not answer.
         let mounted = mount(&export(wanted), self.timeout_of(wanted), counters);
         let mounted = mounted.map_err(|error| Unreachable {
             doing: error.doing,

@@ -28,7 +28,7 @@ impl Verifiers {
         /// Verifiers are not recorded beyond this number.
         const VERIFIERS_MAX: usize = 1024;
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        // A known verifier is not counted as a change, because replies from before and after a
+        // A verifier that was received before is no change, because replies from before and after a
         // restart may be processed in any order.
         if !all.contains(&number) {
             counters.verifier_changes.add(u64::from(!all.is_empty()));

@@ -1,9 +1,9 @@
-//! The namespace of object storage. A directory is a prefix of keys; one that a run makes is marked
-//! by an empty object whose key ends with a slash.
+//! The namespace of object storage. A directory is a prefix of keys. If a run creates a directory,
+//! it creates an empty object whose key is the prefix and ends with a slash.
 //!
-//! An object is identified by its tag, size and date of last change: if it was written again, its
-//! identity is another one. A prefix has no identity beyond its name. Objects have no owners, modes
-//! and times of creation, and the protocol has no locks, so only the process ID in a mark shows
+//! The identity of an object is a hash of its size, time of last change and tag. It changes if the
+//! object is written again. The identity of a prefix is a hash of its name. Objects have no owners,
+//! modes and times of creation, and the protocol has no locks. Only the process ID in a mark shows
 //! whether the run that wrote the mark is active.
 
 mod directory;
@@ -54,7 +54,8 @@ impl S3Namespace {
         Ok(S3Directory::new(line, prefix(url)))
     }
 
-    /// Returns a directory if it exists: a target, or a prefix of some key.
+    /// Returns a directory if it exists. A target always exists; any other directory exists if its
+    /// prefix is that of at least one key.
     fn found(&self, path: &Path) -> Result<S3Directory, Errno> {
         let url = SYNTAX.parse(path).map_err(|_| Errno::INVAL)?;
         let directory = self.directory(&url).map_err(|_| Errno::HOSTUNREACH)?;

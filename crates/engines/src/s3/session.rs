@@ -57,7 +57,7 @@ pub struct S3Session {
     /// The slot whose outcome the session returned last.
     last: Option<usize>,
     polled: Vec<libc::pollfd>,
-    /// The slots of the entries of `polled`.
+    /// For each entry of `polled`, the index of its slot in `flights`.
     polled_slots: Vec<usize>,
     /// Number of waits since time limits were last checked.
     waits: u32,
@@ -80,13 +80,15 @@ impl S3Session {
             self.counters.unconditional_creations.add(1);
         }
         if second.is_some_and(|second| self.places[second.location].server != server) {
-            // A server copies only objects of its own.
+            // An operation on names of two servers fails. A rename, for example, is a copy within
+            // one server.
             return self.fail(number, Cause::System(Errno::XDEV));
         }
         self.request(number, stage);
     }
 
-    /// Sends the request of a stage.
+    /// Sends the request of a stage. Connects first if the slot's connection is missing or
+    /// unusable.
     fn request(&mut self, number: usize, stage: Stage) {
         let flight = &mut self.flights[number];
         flight.stage = stage;
@@ -120,7 +122,8 @@ impl S3Session {
         flight.is_pending = true;
     }
 
-    /// Receives what has arrived for an operation, and continues with it.
+    /// Receives the bytes that arrived on an operation's connection. Continues the operation when
+    /// the answer is complete.
     #[inline]
     fn receive(&mut self, number: usize, steps: &mut dyn Steps) {
         let flight = &mut self.flights[number];
@@ -183,7 +186,8 @@ impl S3Session {
         self.count(number);
         let flight = &mut self.flights[number];
         flight.connections[flight.server] = None;
-        // The rest of a wrong answer is not read. The connection is closed, but was not lost.
+        // If the object in the answer is wrong, this client closes the connection before the answer
+        // ends. Such a connection does not count as lost.
         flight.was_lost = flight.answer.wrong.is_none();
         match (broken, flight.answer.wrong) {
             (Broken::Garbled, Some(_)) if flight.kind == OperationKind::OpenMissing => {
@@ -195,8 +199,8 @@ impl S3Session {
         }
     }
 
-    /// Fails an operation whose connection was lost. If a change was sent completely, the server
-    /// may have made it.
+    /// Fails an operation whose connection was lost. If the request for a change was sent
+    /// completely, the outcome is not known, because the server may have made the change.
     #[cold]
     fn lose(&mut self, number: usize, error: Errno, was_sent: bool) {
         let cause = match was_sent && self.flights[number].stage.is_final_change() {
@@ -327,7 +331,8 @@ impl Session for S3Session {
         flight.outcome.map(|()| names)
     }
 
-    /// The protocol has no request for this; a policy that needs one is rejected before the run.
+    /// The protocol has no request that syncs a file system; a policy that needs one is rejected
+    /// before the run.
     fn sync_file_system(&mut self, _: usize) -> OperationOutcome {
         Err(Failure::system(Step::SyncFileSystem, Errno::OPNOTSUPP))
     }

@@ -15,17 +15,19 @@ use super::url::{SYNTAX, part_bytes, prefix, signs_payload, style};
 /// The protocol's name in messages.
 pub(crate) const PROTOCOL: &str = "S3";
 
-/// The region for which requests are signed if none is given; other servers than AWS ignore it.
+/// The region in signatures if neither the URL nor the environment contains one. Servers other than
+/// AWS ignore the region.
 const REGION: &str = "us-east-1";
 
-/// Whether a server performs a creation only if the object does not exist, as `If-None-Match: *`
-/// asks.
+/// Whether a server supports the header `If-None-Match: *`, with which it creates an object only if
+/// the key does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exclusive {
-    /// The server was not yet asked. Requests have the condition.
+    /// Not yet determined; requests contain the header.
     Unknown,
     Supported,
-    /// The server refuses or ignores the condition, so each creation asks for the object first.
+    /// The server rejects or ignores the header, so each creation first checks by HEAD that the
+    /// object does not exist.
     Missing,
 }
 
@@ -86,15 +88,16 @@ impl S3Shared {
         })
     }
 
-    /// Returns the target that contains a URL's directory. Resolves its server's name on the first
-    /// use.
+    /// Returns the target that contains a URL's directory. On the first use of a target, resolves
+    /// the name of its server.
     pub(crate) fn target(&self, url: &Url) -> Result<Arc<Target>, Unreachable> {
         let above = self.urls.iter().filter(|target| target.leads_to(url));
         let wanted = above.max_by_key(|target| target.path.len()).unwrap_or(url);
         if let Some(known) = self.known(wanted) {
             return Ok(known);
         }
-        // Resolves without the lock, so that other threads do not wait for a name server.
+        // Resolves the server's name without the lock on `targets`, so that other threads do not
+        // wait for a name server.
         let server = self.server(wanted).map_err(|why| Unreachable {
             doing: "use",
             of: wanted.to_string(),
@@ -137,7 +140,8 @@ impl S3Shared {
         Ok(server)
     }
 
-    /// Whether a URL is a target itself. The prefix of a target exists without any object.
+    /// Whether a URL is a target itself. The directory of a target exists even if no key has its
+    /// prefix.
     pub(crate) fn is_target(&self, url: &Url) -> bool {
         self.urls.iter().any(|target| target.bare() == url.bare())
     }

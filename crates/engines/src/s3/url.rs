@@ -4,7 +4,7 @@
 use engine::{Url, UrlParameter, UrlSyntax, Values};
 use s3_client::Style;
 
-/// The syntax of S3 URLs.
+/// The syntax of S3 URLs. A URL without a path denotes the whole bucket.
 pub(crate) static SYNTAX: UrlSyntax = UrlSyntax {
     scheme: "s3",
     form: "s3://bucket/prefix?endpoint=http://host:9000",
@@ -16,7 +16,7 @@ pub(crate) static SYNTAX: UrlSyntax = UrlSyntax {
             values: Values::Text("the URL of the service, such as http://host:9000"),
             default: None,
         },
-        // The region for which requests are signed; by default that of the environment.
+        // The region in signatures; by default, the region in the environment.
         UrlParameter {
             name: "region",
             values: Values::Text("a region, such as us-east-1"),
@@ -32,7 +32,7 @@ pub(crate) static SYNTAX: UrlSyntax = UrlSyntax {
             values: Values::Words(&["unsigned", "signed"], "unsigned or signed"),
             default: Some(0),
         },
-        // Objects that are larger than a part are uploaded in parts. The limits are those of AWS.
+        // Size of a part in MiB, with the limits of AWS. Larger objects are uploaded in parts.
         UrlParameter {
             name: "part",
             values: Values::Numbers(5..=5_120, "a number of MiB from 5 to 5120"),
@@ -51,7 +51,7 @@ fn word(url: &Url, name: &str) -> u32 {
     url.parameter(name).unwrap_or(0)
 }
 
-/// How requests name the bucket.
+/// Returns whether requests contain the bucket in the path or in the host name.
 pub(crate) fn style(url: &Url) -> Style {
     match word(url, "style") {
         0 => Style::Path,
@@ -59,7 +59,7 @@ pub(crate) fn style(url: &Url) -> Style {
     }
 }
 
-/// Whether signatures cover the bodies of requests.
+/// Whether the signature of a request includes the body.
 pub(crate) fn signs_payload(url: &Url) -> bool {
     word(url, "payload") == 1
 }

@@ -1,7 +1,7 @@
 //! Silent corruptions, which verification of contents and names must detect.
 
-/// A corruption of contents or names, while every call succeeds. The nth event is counted from 0,
-/// without calls that move no bytes.
+/// A corruption of contents or names by a call that succeeds. "The nth" counts events from 0, and
+/// ignores calls that move no bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Corruption {
     /// The nth read call returns one wrong byte. The file keeps the correct byte.

@@ -155,7 +155,7 @@ impl System for SimulatedSystem {
 
     fn mkdir(&mut self, at: At<'_>, mode: libc::mode_t) -> Result<(), Errno> {
         let (mut state, name) = self.begin_at(Step::MakeDirectory, at)?;
-        // The directory of a location exists, also if no test made it.
+        // The directory of a location always exists, even if the test has not created it.
         if self.roots.contains(&name) {
             return Err(Errno::EXIST);
         }
@@ -312,7 +312,7 @@ impl System for SimulatedSystem {
     fn map(&mut self, file: c_int, bytes: usize, each: &mut dyn FnMut(&[u8])) -> Result<(), Errno> {
         let mut state = self.begin_or_fail(Step::Map)?;
         let mut content = vec![0; bytes];
-        // Beyond the end of the file there are no pages.
+        // A read of a mapping fails beyond the end of the file.
         if state.read(file, &mut content, Some(0))? < bytes {
             return Err(Errno::IO);
         }

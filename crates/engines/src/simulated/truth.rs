@@ -55,15 +55,15 @@ pub struct Truth {
     pub files_synced: u64,
     pub directories_synced: u64,
     pub file_systems_synced: u64,
-    /// Writes to files that were opened with `O_DSYNC` or `O_SYNC`.
+    /// Number of writes to files that were opened with `O_DSYNC` or `O_SYNC`.
     pub synchronous_writes: u64,
     pub evicted: u64,
     /// Number of files mapped into memory.
     pub mapped: u64,
     pub locked: u64,
-    /// Number of calls that copied bytes from a file to another one.
+    /// Number of calls that copied bytes from one file to another.
     pub copied: u64,
-    /// Number of files that share the blocks of another one.
+    /// Number of calls that cloned a file.
     pub cloned: u64,
     pub bytes_written: u64,
     pub bytes_read: u64,

@@ -48,7 +48,7 @@ impl KernelCalls {
         })
     }
 
-    /// The descriptors of the locations' directories, for an engine that makes calls itself.
+    /// The descriptors of the locations' directories, for the requests of io_uring.
     pub(crate) fn held(&self) -> impl Iterator<Item = c_int> {
         self.held.iter().map(AsRawFd::as_raw_fd)
     }
@@ -113,8 +113,8 @@ pub(crate) fn own_table_of_files() {
         return;
     }
     // SAFETY: unshare(2) accesses no memory of this process. Other threads' descriptors remain
-    // valid in their own tables, and the calling thread's copies are closed when it ends. If the
-    // kernel refuses, the table remains shared, which is only slower.
+    // valid in their own tables, and the calling thread's copies are closed when the thread ends.
+    // If the kernel refuses, the table remains shared, which is only slower.
     let is_unshared = unsafe { libc::unshare(libc::CLONE_FILES) } == 0;
     // SAFETY: both calls only return a number.
     let is_first_thread = unsafe { libc::gettid() == libc::getpid() };
@@ -345,8 +345,8 @@ impl System for KernelCalls {
     }
 }
 
-/// Sets a lock of the whole file that belongs to the open file description, so that it excludes
-/// other threads of this process too.
+/// Sets or removes a lock of a whole file. The lock belongs to the open file description, so it
+/// also excludes other threads of this process.
 fn set_lock(file: c_int, command: c_int, kind: c_int) -> Result<(), Errno> {
     let lock = libc::flock {
         l_type: kind as libc::c_short,
@@ -355,6 +355,7 @@ fn set_lock(file: c_int, command: c_int, kind: c_int) -> Result<(), Errno> {
         l_len: 0,
         l_pid: 0,
     };
-    // SAFETY: the structure outlives the call, which only reads it with these commands.
+    // SAFETY: the structure outlives the call. With the commands used here, the call does not write
+    // to it.
     check(unsafe { libc::fcntl(file, command, &raw const lock) })
 }

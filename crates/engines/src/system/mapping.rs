@@ -14,7 +14,7 @@ use std::sync::atomic::{Ordering, compiler_fence};
 use engine::Errno;
 use rustix::mm::{MapFlags, ProtFlags};
 
-/// The mapping that a thread reads.
+/// The address range of the mapping that a thread is reading.
 #[derive(Clone, Copy)]
 struct Mapped {
     begin: usize,
@@ -31,10 +31,11 @@ const NONE: Mapped = Mapped {
 
 thread_local!(static MAPPED: Cell<Mapped> = const { Cell::new(NONE) });
 
-/// The action of SIGBUS before [`install`].
+/// The process's action for SIGBUS before [`install`] changed it.
 static EARLIER: OnceLock<libc::sigaction> = OnceLock::new();
 
-/// Maps the first `bytes` bytes of a file, at least one, passes them to `each`, and unmaps them.
+/// Maps the first `bytes` bytes of a file, passes them to `each`, and unmaps them. `bytes` must be
+/// at least 1.
 pub(super) fn map(
     file: BorrowedFd<'_>,
     bytes: usize,
@@ -76,8 +77,8 @@ fn install() -> Result<(), Errno> {
 
 fn install_once() -> Result<(), Errno> {
     let mut earlier = MaybeUninit::<libc::sigaction>::zeroed();
-    // SAFETY: a null action only returns the present one. All fields of a zeroed `sigaction` are
-    // valid.
+    // SAFETY: with a null action, the call only returns the current action. All fields of a zeroed
+    // `sigaction` are valid.
     let earlier = unsafe {
         super::check(libc::sigaction(
             libc::SIGBUS,
@@ -86,7 +87,7 @@ fn install_once() -> Result<(), Errno> {
         ))?;
         earlier.assume_init()
     };
-    // The handler needs the earlier action, so that is stored first.
+    // The earlier action is stored first, because the handler may need it at once.
     let _ = EARLIER.set(earlier);
     // SAFETY: a zeroed `sigaction` is valid; the handler has the signature of SA_SIGINFO.
     super::check(unsafe {

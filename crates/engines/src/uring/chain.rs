@@ -12,7 +12,8 @@ use super::ring::CHAIN_MAX;
 use super::stage::Stage;
 use crate::calls::FILE_MODE;
 
-/// The low bits of a request's number: its index in the chain. The other bits are the flight.
+/// Number of low bits of a request's number that store its index in the chain. The other bits store
+/// the index of the flight.
 const INDEX_BITS: u32 = 8;
 const _: () = assert!(CHAIN_MAX <= 1 << INDEX_BITS);
 
@@ -23,7 +24,8 @@ pub(super) fn of_request(number: u64) -> (usize, usize) {
     ((number >> INDEX_BITS) as usize, index as usize)
 }
 
-/// Builds a request on a file in the ring's own table, or with a descriptor.
+/// Builds a request for the flight's open file, which is in the ring's own table or has a
+/// descriptor.
 macro_rules! on {
     ($flight:expr, $file:ident => $request:expr) => {
         match $flight.file {
@@ -40,8 +42,8 @@ macro_rules! on {
 }
 
 impl Flight {
-    /// Stores the requests of the stages from the next one on in `to`, as far as they can be
-    /// linked.
+    /// Stores in `to` the requests of the next stages, from `next` on, up to the last one that can
+    /// be in the same chain.
     #[inline]
     pub(super) fn chain(&mut self, context: &Context, to: &mut Vec<Entry>) {
         self.sent.clear();
@@ -83,7 +85,8 @@ impl Flight {
         self.sent.push(sent);
     }
 
-    /// Appends requests for the next blocks; returns whether these are all blocks.
+    /// Appends requests for the next blocks; returns `false` if the chain is full before the last
+    /// block.
     #[inline]
     fn blocks(
         &mut self,
@@ -103,7 +106,7 @@ impl Flight {
                 Stage::Read => context.read_block,
                 _ => context.write_block,
             };
-            // After a short request, the rest of its block is requested.
+            // After a request that moved only part of a block, the rest of the block is requested.
             let bytes = (block - begin % block).min(all - begin) as u32;
             let request = match stage {
                 Stage::Read => {
@@ -112,12 +115,12 @@ impl Flight {
                     on!(self, file => opcode::Read::new(file, room, bytes).offset(offset))
                 }
                 _ => {
-                    // SAFETY: `content` points to `all` bytes, of which `begin` is one.
+                    // SAFETY: `content` points to `all` bytes, and `begin` is less than `all`.
                     let content = unsafe { self.content.add(begin as usize) };
                     on!(self, file => opcode::Write::new(file, content, bytes).offset(begin))
                 }
             };
-            // A stage that moves contents is followed by one that closes the file.
+            // A stage that moves contents is never the last stage, so only a full chain ends here.
             let is_last = self.sent.len() + 1 == most;
             self.append(request, Sent { stage: at, bytes }, is_last, to);
             begin += u64::from(bytes);

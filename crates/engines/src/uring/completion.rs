@@ -1,4 +1,4 @@
-//! Judges the results of requests, and decides how an operation continues after a chain.
+//! Checks the results of requests, and decides how an operation continues after a chain.
 
 use engine::{Cause, DIRECT_ALIGNMENT, Errno, Failure, Steps};
 
@@ -6,18 +6,18 @@ use super::flight::{Context, Flight, OpenFile, Sent, Trouble, TroubleKind};
 use super::stage::Stage;
 use crate::calls::INTERRUPTIONS_MAX;
 
-/// What follows a chain.
+/// How an operation continues after a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Another chain of the operation.
+    /// The operation needs another chain.
     Chain,
-    /// The outcome.
+    /// The operation has ended; its outcome is stored in the flight.
     Ended,
 }
 
 impl Flight {
-    /// Takes the result of the request with this index in the chain. Returns whether it was the
-    /// last one of the chain.
+    /// Processes the result of the request with this index in the chain. Returns whether all
+    /// requests of the chain are complete.
     #[inline]
     pub(super) fn answered(
         &mut self,
@@ -33,7 +33,8 @@ impl Flight {
         if let Ok(answer) = answer {
             self.follow_file(stage, answer, context);
         }
-        // After a failure the kernel cancels the other requests of the chain.
+        // After a failure, the kernel cancels the later requests of the chain, so their results are
+        // ignored.
         if self.trouble.is_none() {
             match self.judge(stage, sent, answer) {
                 Ok(true) => self.finish(sent.stage, steps),
@@ -47,7 +48,7 @@ impl Flight {
         self.pending == 0
     }
 
-    /// Notes whether the operation's file is open, after a successful request.
+    /// After a successful request, records whether the operation's file is open.
     #[inline]
     fn follow_file(&mut self, stage: Stage, answer: u32, context: &Context) {
         if stage.opens() {
@@ -60,7 +61,8 @@ impl Flight {
         }
     }
 
-    /// Returns whether the stage is complete.
+    /// Checks the result of a request. Returns `false` if further requests must complete the same
+    /// stage.
     #[inline]
     fn judge(
         &mut self,
@@ -179,7 +181,8 @@ impl Flight {
         }
     }
 
-    /// Checks that the new name is absent before a rename that would replace it.
+    /// Replaces a rename that must not overwrite a file by two stages: a check that the new name is
+    /// absent, and a plain rename.
     pub(super) fn rename_by_looking(&mut self, stage: usize) {
         self.stages[stage] = Stage::Rename { replaces: true };
         self.stages.insert(stage, Stage::Absent);

@@ -1,5 +1,6 @@
 //! One operation in flight: copies of its parameters, its stages, and the requests that the kernel
-//! works on. Memory that requests point to stays where it is until they are complete.
+//! works on. Memory to which requests point is neither moved nor freed before the requests are
+//! complete.
 
 use std::ffi::{CStr, c_int};
 
@@ -19,16 +20,18 @@ const EXTENDED_MAX: usize = 1 << 16;
 pub(super) struct Context {
     /// The descriptors of the locations' directories.
     pub(super) directories: Vec<c_int>,
-    /// The policies of all kinds of operations.
+    /// The flags and syncs of each kind of operation.
     pub(super) syncs: [Syncs; OperationKind::ALL.len()],
     /// `O_DIRECT` for operations that move contents; 0 without direct I/O.
     pub(super) content_flags: c_int,
     pub(super) read_block: u64,
     pub(super) write_block: u64,
     pub(super) keeps: bool,
-    /// Whether requests are linked, and files are in the ring's own table.
+    /// `true` if requests are linked to chains and open files are in the ring's own table. `false`
+    /// for one request at a time.
     pub(super) chains: bool,
-    /// Whether contents are copied: the worker reuses its buffer while an operation is in flight.
+    /// Whether contents are copied, because the worker reuses its buffer while an operation is in
+    /// flight.
     pub(super) copies: bool,
 }
 
@@ -56,7 +59,7 @@ impl FlightName {
         self.path.as_ptr().cast()
     }
 
-    /// Stores the path of the directory that contains the name.
+    /// Stores in `to` the path of the directory that contains the name.
     pub(super) fn directory_to(&self, to: &mut Vec<u8>) {
         let path = CStr::from_bytes_until_nul(&self.path).unwrap_or_default();
         let directory = match parent(path) {
@@ -78,7 +81,7 @@ pub(super) fn set_text(to: &mut Vec<u8>, text: &CStr) {
 /// A request of the chain in flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
-    /// Index of the stage.
+    /// The index of the request's stage in the operation's stages.
     pub(super) stage: usize,
     /// Number of bytes to be moved.
     pub(super) bytes: u32,
@@ -102,7 +105,7 @@ pub(super) enum TroubleKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OpenFile {
     None,
-    /// In the ring's own table, with the number of the flight.
+    /// The file is in the ring's own table, at the index of the flight.
     Fixed,
     Descriptor(c_int),
 }
@@ -139,7 +142,7 @@ pub(super) struct Flight {
     pub(super) stages: Vec<Stage>,
     /// The index of the stage that comes next.
     pub(super) next: usize,
-    /// The requests of the chain in flight, and the number of those that are not complete.
+    /// The requests of the chain in flight; `pending` is the number of incomplete requests.
     pub(super) sent: Vec<Sent>,
     pub(super) pending: usize,
     pub(super) trouble: Option<Trouble>,
@@ -216,7 +219,8 @@ impl Flight {
         }
         if self.copy_bytes < content.len() || self.copy.is_none() {
             let bytes = content.len().next_power_of_two().max(4096);
-            // The largest contents are not known when the session is opened.
+            // Memory is allocated during an operation only if its contents are larger than all
+            // before.
             self.copy = Some(Memory::new(bytes).map_err(|_| Errno::NOMEM)?);
             self.copy_bytes = bytes;
         }
@@ -233,13 +237,14 @@ impl Flight {
         self.value.extend_from_slice(value);
     }
 
-    /// Provides the buffer for a value that is read; a longer value than expected fits.
+    /// Stores the expected value, and provides the buffer for the value that is read. A value
+    /// longer than expected fits into the buffer.
     pub(super) fn expect_value(&mut self, value: &[u8]) {
         self.set_value(value);
         self.answered_value.resize(EXTENDED_MAX, 0);
     }
 
-    /// The address in the buffer of reads.
+    /// Returns the address of an offset in the buffer of reads.
     #[inline]
     pub(super) fn room_at(&mut self, at: u64) -> *mut u8 {
         let bytes = self.room.bytes();

@@ -157,8 +157,8 @@ impl Flight {
         Ok(())
     }
 
-    /// Reads `bytes` bytes from an offset, or the whole file, whose size is then checked if
-    /// contents are kept.
+    /// Adds the stages that read `bytes` bytes from `offset`. If `offset` is `None`, they read the
+    /// whole file, and check its size if contents are kept.
     #[inline]
     fn read(&mut self, name: Name<'_>, offset: Option<u64>, bytes: u64, context: &Context) {
         self.names[0].set(name);
@@ -181,7 +181,8 @@ impl Flight {
         self.stages.push(Stage::Close);
     }
 
-    /// Syncs the directory of the first (0) or second (1) name if the policy requires it.
+    /// Adds the stages that sync the directory of the first (0) or second (1) name, if the policy
+    /// requires it.
     #[inline]
     fn sync_directory_of(&mut self, name: usize, syncs: Syncs) {
         if syncs.directories {

@@ -1,4 +1,5 @@
-//! A ring: its setup, the requests that the kernel has, and the reasons why the kernel refuses it.
+//! A ring of io_uring: its setup, the requests that the kernel supports, and the reasons why the
+//! kernel refuses a ring.
 
 use core::time::Duration;
 use std::io;
@@ -9,15 +10,15 @@ use io_uring::{IoUring, Probe, squeue};
 
 use super::stage::opcodes;
 
-/// The most requests of a chain: more blocks of a file are requested by further chains.
+/// Maximum number of requests in a chain. Further blocks of a file are requested by further chains.
 pub(super) const CHAIN_MAX: usize = 32;
-/// Room for the requests of an average operation in flight. If requests do not fit, earlier ones
-/// are passed to the kernel first.
+/// Number of requests in the ring's queue for each operation in flight. If the queue is full, its
+/// requests are passed to the kernel.
 const REQUESTS_EACH: usize = 8;
-/// A kernel that has no memory for requests is asked this many times.
+/// Maximum number of attempts to pass requests to a kernel that cannot take them now.
 const ATTEMPTS_MAX: u32 = 1_000;
 
-/// What this kernel's io_uring has.
+/// The features of io_uring that this kernel supports.
 #[derive(Clone, Debug)]
 pub(super) struct Kernel {
     /// Whether requests of a chain may use a file that the chain itself opens (Linux 5.17).
@@ -37,7 +38,7 @@ impl Kernel {
         })
     }
 
-    /// Whether operations of a kind are performed by requests.
+    /// Whether the kernel supports all requests that operations of this kind need.
     pub(super) fn performs(&self, kind: OperationKind) -> bool {
         let codes = opcodes(kind);
         !codes.is_empty() && codes.iter().all(|code| self.supported[usize::from(*code)])
@@ -74,20 +75,20 @@ impl Ring {
         Ok(Self { ring, kernel })
     }
 
-    /// Appends the requests of a chain. Earlier requests are passed to the kernel if there is no
-    /// room, because a chain must be passed as a whole.
+    /// Appends the requests of a chain. If the queue has no room for the whole chain, earlier
+    /// requests are first passed to the kernel.
     ///
     /// # Errors
     /// Returns an error if the kernel does not take earlier requests.
     ///
     /// # Safety
-    /// Everything that the requests point to must remain valid until they are complete.
+    /// All memory to which the requests point must remain valid until they are complete.
     #[inline]
     pub(super) unsafe fn push(&mut self, chain: &[squeue::Entry]) -> Result<(), Errno> {
         let mut attempts = 0;
         loop {
             let mut queue = self.ring.submission();
-            // SAFETY: by the contract of this function.
+            // SAFETY: the caller guarantees that memory to which the requests point remains valid.
             if unsafe { queue.push_multiple(chain) }.is_ok() {
                 return Ok(());
             }
@@ -121,8 +122,8 @@ impl Ring {
     }
 }
 
-/// Whether an error of io_uring_enter(2) remains if the call is repeated after completions were
-/// taken.
+/// Whether an error of io_uring_enter(2) is permanent. Other errors end when completions are
+/// processed and the call is repeated.
 pub(super) fn is_final(errno: Errno) -> bool {
     !matches!(
         errno,
@@ -206,7 +207,7 @@ mod tests {
         let mut ring = Ring::open(1, true).unwrap();
         let requests = 10 * CHAIN_MAX;
         for _ in 0..requests {
-            // SAFETY: these requests point to nothing.
+            // SAFETY: these requests do nothing and point to no memory.
             unsafe { ring.push(&[io_uring::opcode::Nop::new().build()]) }.unwrap();
         }
         let mut completions = 0;

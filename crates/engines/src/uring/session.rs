@@ -21,7 +21,7 @@ use crate::system::kernel::KernelCalls;
 /// The operation whose outcome the session returned last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Last {
-    /// It was performed by system calls.
+    /// The operation was performed by system calls.
     Plain,
     Flight(usize),
 }
@@ -32,7 +32,7 @@ pub(super) struct UringSession {
     ring: Ring,
     context: Context,
     depth: usize,
-    /// Whether operations of each kind are performed by requests.
+    /// For each kind of operation, whether the ring performs it.
     by_ring: [bool; OperationKind::ALL.len()],
     flights: Vec<Flight>,
     free: Vec<usize>,
@@ -56,8 +56,9 @@ impl UringSession {
         depth: usize,
         settings: &Settings,
     ) -> Result<Self, OpenError> {
-        // The ring is opened afterwards, because its requests use the thread's own table of open
-        // files and the rights with which the thread acts.
+        // `KernelCalls::new` sets the thread's own table of open files and the rights with which
+        // the thread acts. The ring is opened afterwards, because its requests use this table and
+        // these rights.
         let mut calls = Calls::<_, PosixStyle>::new(KernelCalls::new(settings)?, settings)?;
         let ring = ring()?;
         let mut flights = Vec::with_capacity(depth);
@@ -100,8 +101,8 @@ impl UringSession {
         steps: &mut dyn Steps,
     ) -> Submitted {
         if self.busy > 0 {
-            // Otherwise the requests of earlier operations would wait for this one. An error
-            // occurs again when the worker waits for them.
+            // Passes the requests of earlier operations to the kernel, so that they do not wait for
+            // this operation. An error is ignored, because it occurs again at the next wait.
             let _ = self.ring.enter(0);
         }
         self.last = Last::Plain;
@@ -135,15 +136,15 @@ impl UringSession {
     #[inline]
     fn send(&mut self, number: usize) {
         self.flights[number].chain(&self.context, &mut self.entries);
-        // SAFETY: the requests point to memory of the flight, which is neither moved nor released
-        // before its requests are complete, and to contents that remain valid as long: they are
-        // copied, or the worker waits in `submit`.
+        // SAFETY: the requests point to memory of the flight, which is neither moved nor freed
+        // before its requests are complete. Contents remain valid as long, because they are copied,
+        // or because the worker waits in `submit`.
         if let Err(errno) = unsafe { self.ring.push(&self.entries) } {
             self.break_off(errno);
         }
     }
 
-    /// Takes all completions, and continues or ends their operations.
+    /// Processes all completions, and continues or ends their operations.
     #[inline]
     fn take_completions(&mut self, steps: &mut dyn Steps) {
         while let Some((number, result)) = self.next_completion() {
@@ -181,7 +182,8 @@ impl UringSession {
         }
     }
 
-    /// Waits for completions, at most for `limit`, and takes them. May return without one.
+    /// Waits for completions, at most for `limit`, and processes them. May return without a
+    /// completion.
     #[inline]
     fn wait(&mut self, limit: Option<Duration>, steps: &mut dyn Steps) {
         let waited = match limit {
@@ -299,8 +301,8 @@ impl Session for UringSession {
 }
 
 impl Drop for UringSession {
-    /// Completes the operations in flight, because the kernel uses memory of the flights. If the
-    /// kernel refuses to, the memory is never released.
+    /// Waits for the operations in flight, because the kernel uses memory of the flights. If the
+    /// ring cannot be used any more, this memory is never freed.
     fn drop(&mut self) {
         while self.busy > 0 {
             self.wait(None, &mut NoSteps);

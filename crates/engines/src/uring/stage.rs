@@ -1,5 +1,5 @@
-//! The requests of an operation, in their order. Each stage is one request; reading and writing are
-//! a request for each block.
+//! The requests of an operation, in their order. Each stage is one request, but `Read` and `Write`
+//! make a request for each block.
 
 use std::ffi::c_int;
 
@@ -7,7 +7,7 @@ use engine::{OperationKind, Step};
 use io_uring::opcode;
 
 /// A stage of an operation. The first name is that of the file, or the temporary name of a
-/// replacement; the second one is a new or final name.
+/// replacement; the second name is a new or final name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     /// Opens the first name with these flags.
@@ -24,21 +24,22 @@ pub(super) enum Stage {
     Close,
     /// Closes the file of an operation that has failed.
     Abandon,
-    /// Requests the attributes of the first name, and compares the size with the expected one.
+    /// Requests the attributes of the first name, and compares the size with the expected size.
     Stat,
-    /// The first name must not exist: `Stat` and `Open` must fail.
+    /// Requests the attributes of the first name, which must not exist; `OpenMissing` tries to open
+    /// it.
     StatMissing,
     OpenMissing(c_int),
-    /// The directory must exist: `MakeDirectory` must fail.
+    /// Tries to create the directory, which must exist already.
     MakeExisting,
     Unlink,
     MakeDirectory,
     RemoveDirectory,
-    /// Renames the first name to the second one.
+    /// Renames the first name to the second name.
     Rename {
         replaces: bool,
     },
-    /// The second name must not exist, where a rename cannot check that itself.
+    /// Checks that the second name does not exist, if the rename itself cannot check that.
     Absent,
     Link,
     SymbolicLink,
@@ -50,7 +51,7 @@ pub(super) enum Stage {
 }
 
 impl Stage {
-    /// The call that a failure of the stage names.
+    /// The `Step` that a failure of the stage names.
     pub(super) fn step(self) -> Step {
         match self {
             Self::Open(_) | Self::OpenMissing(_) => Step::Open,
@@ -83,7 +84,8 @@ impl Stage {
         )
     }
 
-    /// Whether the stage moves contents, by a request for each block; none if there are no bytes.
+    /// Whether the stage moves contents, by one request for each block; with 0 bytes, it makes no
+    /// request.
     pub(super) fn moves(self) -> bool {
         matches!(self, Self::Read | Self::Write)
     }
@@ -116,8 +118,8 @@ impl Stage {
 const OPEN: u8 = opcode::OpenAt::CODE;
 const CLOSE: u8 = opcode::Close::CODE;
 
-/// The opcodes that operations of a kind need, besides fsync. Empty for an operation that has no
-/// form as requests, as every new operation: it is performed by system calls.
+/// The opcodes that operations of this kind need, besides fsync. An empty list means that the
+/// operations are performed by system calls, as those of every new kind.
 pub(super) fn opcodes(kind: OperationKind) -> &'static [u8] {
     use OperationKind as Kind;
     match kind {

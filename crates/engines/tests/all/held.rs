@@ -95,7 +95,7 @@ fn leaves_the_target_alone(engine: &impl Engine, durability: Durability) {
     }
 }
 
-/// Returns contents, mode, modification time and number of hard links.
+/// Returns contents, mode, modification time (seconds and nanoseconds) and number of hard links.
 fn facts(path: &Path) -> (Vec<u8>, u32, i64, i64, u64) {
     let facts = path.metadata().unwrap();
     let contents = std::fs::read(path).unwrap();
@@ -241,7 +241,8 @@ fn is_left_between_blocks(engine: &impl Engine) {
 
 #[test]
 fn stop_of_run_ends_operation_between_blocks() {
-    // `uring` links blocks to chains, which a stop does not interrupt.
+    // `uring` is not tested here: it links several blocks to a chain, which a stop does not
+    // interrupt.
     is_left_between_blocks(&Stdio);
     is_left_between_blocks(&Raw);
     is_left_between_blocks(&Posix);

@@ -70,8 +70,8 @@ fn stdio_performs_supported_operations() {
         let names = Names::new(temporary.path());
         let session = &mut Stdio.open(&settings).unwrap();
         for (operation, steps) in work(&names).into_iter().filter(|(operation, _)| {
-            // `stdio` cannot create the hard link `d/2`, which is later renamed to `e/4`, nor the
-            // symbolic link `d/3`, nor the files `copied` and `d/7`.
+            // `stdio` cannot create the hard link `d/2` (later renamed to `e/4`), the symbolic link
+            // `d/3`, the copy `copied` and the installed file `d/7`.
             HAS.contains(&operation.kind())
                 && (!operation.kind().changes()
                     || !matches!(

@@ -30,8 +30,8 @@ fn does_everything<S: Engine>(engine: &S, directory: &Path, block: usize, polici
     };
     let session = &mut engine.open(&settings).unwrap();
     let mut kinds = Vec::new();
-    // The clone, and the removal of its file, need a file system that shares blocks; a test of the
-    // program performs clones on xfs and btrfs.
+    // Clones need a file system that shares blocks, and so do the removals of the cloned files. A
+    // test of the command-line program performs clones on XFS and Btrfs.
     let shares_blocks = engine.name() == "simulated" || engines::probe_clone(directory).is_ok();
     let mut is_clone = false;
     for (operation, steps) in work(names) {
@@ -132,7 +132,7 @@ fn reports_system_errors(session: &mut Box<dyn Session>, names: &Names) {
         (make::evict(one), Step::Open, ENOENT),
         (make::list(one), Step::Open, ENOENT),
         (make::list(five), Step::Open, ENOTDIR),
-        // It creates the directory.
+        // The directory does not exist: the call creates it, and the operation fails.
         (make::make_existing(one), Step::MakeDirectory, ENOENT),
     ];
     for (operation, step, errno) in errors {
@@ -243,7 +243,7 @@ fn every_engine_performs_every_operation() {
     }
 }
 
-/// The kernel sends SIGBUS for a page of a mapping that the file does not have.
+/// A read beyond the last page of a mapped file causes SIGBUS, which must become an error.
 #[test]
 fn mapping_beyond_the_end_of_a_file_is_an_error() {
     let temporary = tempfile::tempdir().unwrap();

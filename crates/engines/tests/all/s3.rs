@@ -1,6 +1,5 @@
 //! Tests of the engine `s3` with a server in this process: normal operation, failures, and hostile
-//! answers. `POSTMARK_TEST_S3` names a real server for the same operations
-//! (`crates/cli/tests/all/s3.rs` starts one).
+//! answers. `crates/cli/tests/all/s3.rs` tests the engine with independent servers.
 
 mod faults;
 mod hostile;
@@ -24,7 +23,8 @@ pub struct Fixture {
     pub url: PathBuf,
 }
 
-/// The credentials of tests, and no other variables or files.
+/// Creates an engine with the tests' credentials, which reads no other environment variables or
+/// files.
 pub fn engine(depth: usize, url: &Path) -> S3 {
     let environment = Environment {
         variable: &|name| match name {

@@ -19,7 +19,7 @@ use proptest::prelude::*;
 
 use crate::support::{FilePath, TEXT, TICKET, done, failed, make, settings};
 
-/// Files that a test uses.
+/// Number of files that a test uses; they are spread over [`DIRECTORIES`] directories.
 const FILES: usize = 12;
 const DIRECTORIES: usize = 2;
 
@@ -40,7 +40,7 @@ impl Names {
     }
 }
 
-/// A drawn operation: its kind, two different files, and a size.
+/// A randomly drawn operation: its kind, the indices of two different files, and a number of bytes.
 #[derive(Clone, Debug)]
 struct Drawn {
     kind: usize,
@@ -49,7 +49,7 @@ struct Drawn {
     bytes: usize,
 }
 
-/// Number of kinds of operations that [`Drawn::operation`] makes.
+/// Number of values of `kind`; [`Drawn::operation`] makes frequent operations from several values.
 const KINDS: usize = 21;
 
 impl Drawn {
@@ -96,8 +96,8 @@ type Answer = (OperationOutcome, Option<Vec<u8>>);
 /// The answers of operations, and the listings of the directories at the end.
 type Results = (Vec<Answer>, Vec<Option<Listing>>);
 
-/// Performs operations, up to `depth` at a time, but never two on one file; returns their outcomes
-/// and the contents that they read.
+/// Performs operations, up to `depth` at a time, but never two on one file. Returns the outcome and
+/// the contents read for each operation, in the order of `operations`.
 fn perform_all(
     session: &mut dyn Session,
     operations: &[Operation<'_>],
@@ -156,7 +156,7 @@ fn meet(one: &Operation<'_>, other: &Operation<'_>) -> bool {
     mine.any(|name| others.contains(&Some(name)))
 }
 
-/// Performs the drawn operations on an engine.
+/// Performs the drawn operations on an engine, and lists the directories afterwards.
 fn results(engine: &dyn Engine, root: &Path, drawn: &[Drawn], block: usize) -> Results {
     let names = Names::new(root);
     let settings = Settings {
@@ -199,7 +199,8 @@ proptest! {
     }
 }
 
-/// More blocks than fit into a chain, and more chains than fit into the ring's queue.
+/// The blocks of a file do not fit into one chain, and the chains of all files do not fit into the
+/// ring's queue.
 #[test]
 fn files_of_many_blocks_are_written_and_read_in_several_chains() {
     const BYTES: usize = 1000;
@@ -229,7 +230,7 @@ fn files_of_many_blocks_are_written_and_read_in_several_chains() {
     }
 }
 
-/// The worker reuses its buffers after `submit`.
+/// The worker reuses its buffers after `submit`, so `submit` must have copied their contents.
 #[test]
 fn names_and_contents_are_copied_when_an_operation_is_submitted() {
     let temporary = tempfile::tempdir().unwrap();
@@ -268,7 +269,7 @@ fn session_that_is_dropped_completes_operations_in_flight() {
     }
 }
 
-/// A FIFO without contents blocks the request that reads.
+/// A read from an empty FIFO blocks until a writer sends data.
 #[test]
 fn wait_for_a_completion_ends_at_its_limit() {
     let temporary = tempfile::tempdir().unwrap();
@@ -277,7 +278,7 @@ fn wait_for_a_completion_ends_at_its_limit() {
     let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU);
     rustix::fs::mknodat(rustix::fs::CWD, &path, kind, mode, 0).unwrap();
     let mut session = Uring::new(2).open(&settings(temporary.path(), 16)).unwrap();
-    // A session closes files that its thread opened before.
+    // The FIFO is opened after the session, which closes files that its thread opened before.
     let mut both = File::options().read(true).write(true).open(&path).unwrap();
     let limit = Some(Duration::from_millis(1));
     assert_eq!(session.complete(limit, &mut NoSteps), None);
@@ -292,7 +293,7 @@ fn wait_for_a_completion_ends_at_its_limit() {
     assert_eq!(session.complete(None, &mut NoSteps), Some((TICKET, Ok(()))));
 }
 
-/// A chain is completed even if the run stops meanwhile; the next one is not begun.
+/// A chain is completed even if the run stops meanwhile; the next chain is not begun.
 #[test]
 fn stop_of_run_ends_an_operation_between_chains() {
     let temporary = tempfile::tempdir().unwrap();
@@ -314,7 +315,7 @@ fn stop_of_run_ends_an_operation_between_chains() {
 }
 
 #[test]
-fn operations_without_requests_are_named() {
+fn operations_without_io_uring_requests_are_listed() {
     use OperationKind as Kind;
     let plain = Uring::new(1).plain_operations();
     for kind in [

@@ -62,8 +62,8 @@ impl NfsDirectory {
     fn remove_name(&self, procedure: Procedure, name: &[u8]) -> Result<(), CallError> {
         let arguments = |out: &mut Vec<u8>| arguments::name_in(out, &self.handle, name);
         match self.line.change(procedure, arguments) {
-            // The first call had no reply. Then a repeated call did not find the name, or the
-            // client gave up without a reply. Only a look-up shows whether the name is removed.
+            // The connection was lost before the reply to the first call. The repeated call did not
+            // find the name, or got no reply either. A LOOKUP shows whether the name was removed.
             Err(CallError::NotKnown) => match self.line.look_up(&self.handle, name) {
                 Err(CallError::Failed(Errno::NOENT)) => Ok(()),
                 Err(error) => Err(error),

@@ -47,10 +47,10 @@ pub(super) struct NfsFlight {
     pub(super) ticket: Ticket,
     pub(super) kind: OperationKind,
     pub(super) stage: Stage,
-    /// Where the operation's first name and its second name are, and the directory that an
-    /// installation tries to create.
+    /// The paths that the operation uses: the first name, the second name, and the directory that
+    /// an installation tries to create.
     pub(super) places: [Place; 3],
-    /// Which of `places` the operation has.
+    /// For each of `places`, whether the operation uses it.
     pub(super) uses: [bool; 3],
     pub(super) file: Handle,
     /// The bytes to be written, or the target of a symbolic link.
@@ -189,7 +189,7 @@ impl NfsFlight {
             Operation::SetAttributes { mode, times_ns, .. } => {
                 (self.mode, self.times_ns) = (mode, times_ns)
             }
-            // The file is truncated first.
+            // A file that is rewritten is first truncated to 0 bytes.
             Operation::Rewrite { content, .. } => {
                 self.bytes = Some(0);
                 self.content.extend_from_slice(content);
@@ -275,7 +275,8 @@ impl NfsFlight {
         }
     }
 
-    /// Returns the stage of an installation after the LOOKUP of its new name, which does not exist.
+    /// Returns the stage that follows the LOOKUP of an installation's new name, which does not
+    /// exist.
     pub(super) fn after_missing(&self) -> Stage {
         match self.uses[2] {
             true => Stage::MakeDirectory,
@@ -283,7 +284,7 @@ impl NfsFlight {
         }
     }
 
-    /// Returns the stage of an installation after the MKDIR of its directory, which exists.
+    /// Returns the stage that follows the MKDIR of an installation's directory, which exists.
     pub(super) fn after_directory(&self) -> Stage {
         match self.kind {
             OperationKind::InstallLink => Stage::Lookup,

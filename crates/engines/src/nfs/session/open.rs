@@ -88,7 +88,7 @@ impl NfsSession {
             let url = self.shared.url_of(&location.directory)?;
             let (target, rest) = self.shared.target(&url, &self.counters)?;
             // Targets on one server share connections. A session renames a file from one target to
-            // another only if they share connections.
+            // another only if the targets share connections.
             let known = opened
                 .iter()
                 .find(|(other, ..)| is_same_server(other, &target));

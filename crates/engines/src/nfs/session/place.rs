@@ -1,5 +1,5 @@
-//! The place of an operation: a path in a location, and the handle of the directory that contains
-//! the file.
+//! A path that an operation uses in a location, and the handle of the directory that contains the
+//! file.
 
 use engine::Name;
 use nfs_client::Handle;
@@ -32,7 +32,7 @@ impl Place {
         }
     }
 
-    /// Sets the place to a file, or to a directory that is listed.
+    /// Sets the path to that of a file, or of a directory that is listed.
     pub(super) fn set(&mut self, name: Name<'_>, is_directory: bool) {
         let mut path = name.relative.to_bytes();
         while let [rest @ .., b'/'] = path {
@@ -49,8 +49,8 @@ impl Place {
         self.directory = Handle::NONE;
     }
 
-    /// Sets the place to the directory of another place. Returns false if that is the location
-    /// itself, which no call creates.
+    /// Sets the path to the directory that contains the file of `other`. Returns `false` if this
+    /// directory is the location itself, which an installation does not create.
     pub(super) fn set_directory_of(&mut self, other: &Self) -> bool {
         self.location = other.location;
         self.path.clear();

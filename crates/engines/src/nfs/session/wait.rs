@@ -200,7 +200,7 @@ impl NfsSession {
         self.delayed += 1;
     }
 
-    /// Reads the clock, repeats delayed calls that are due, and fails calls after their timeout.
+    /// Reads the clock, repeats calls whose delay has passed, and fails calls after their timeout.
     #[cold]
     fn look(&mut self) {
         self.receives = 0;

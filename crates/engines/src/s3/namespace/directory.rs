@@ -1,4 +1,4 @@
-//! A directory: a prefix of keys.
+//! A directory in object storage, which is a prefix of keys.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,7 +12,7 @@ use super::mark::S3Mark;
 /// Names of entries with their facts.
 type Entries = Vec<(Vec<u8>, Facts)>;
 
-/// Number of entries of a page.
+/// Maximum number of entries in a page of a listing.
 const ENTRIES: usize = 1_000;
 
 #[derive(Debug)]
@@ -20,7 +20,8 @@ pub(super) struct S3Directory {
     line: Arc<Line>,
     /// The beginning of the keys of all entries: empty, or ends with a slash.
     prefix: Vec<u8>,
-    /// The entry that [`list`](Directory::list) reports at present, with its facts.
+    /// The name and facts of the entry that [`list`](Directory::list) is passing to its callback;
+    /// `None` at other times.
     listed: Mutex<Option<(Vec<u8>, Facts)>>,
 }
 
@@ -45,7 +46,7 @@ impl S3Directory {
         [&self.prefix, name, b"/"].concat()
     }
 
-    /// Requests the first key of the directory; returns whether there is one.
+    /// Requests the first key of the directory; returns whether the directory contains any key.
     pub(super) fn ask(&self) -> Result<bool, CallError> {
         self.has_key(&self.prefix)
     }
@@ -61,7 +62,7 @@ impl S3Directory {
         Ok(page.entries > 0)
     }
 
-    /// Requests a page; returns the entries with their facts.
+    /// Requests a page of the directory's listing; returns the entries with their facts.
     fn page(&self, token: Option<&[u8]>) -> Result<(Entries, Page), CallError> {
         let mut entries = Vec::new();
         let mut is_foreign = false;
@@ -74,7 +75,8 @@ impl S3Directory {
                 (true, Some(name)) if !name.is_empty() => {
                     entries.push((name.to_vec(), self.line.facts_of_prefix(listed.key)));
                 }
-                // The mark of the directory itself, and keys with an empty name in their path.
+                // Skips the object that marks the directory itself, and keys with an empty name
+                // (`//`).
                 _ if name.is_empty() || listed.is_prefix => {}
                 _ => {
                     let found = Found {
@@ -95,7 +97,8 @@ impl S3Directory {
         }
     }
 
-    /// Removes the mark of an empty directory, and uploads below it that were not completed.
+    /// Aborts incomplete uploads in a directory. Then removes the directory's mark, or fails if the
+    /// directory contains other keys.
     fn remove_directory(&self, name: &[u8]) -> Result<(), CallError> {
         let prefix = self.inner_prefix(name);
         self.abort_uploads(&prefix)?;
@@ -116,7 +119,7 @@ impl S3Directory {
     }
 
     fn abort_uploads(&self, prefix: &[u8]) -> Result<(), CallError> {
-        /// Pages of uploads that one call aborts at most.
+        /// Maximum number of pages of uploads that one call aborts.
         const PAGES_MAX: usize = 1_000;
         for _ in 0..PAGES_MAX {
             let (uploads, has_more) = match self.line.with(|client| client.uploads(prefix)) {
@@ -165,7 +168,7 @@ impl Directory for S3Directory {
     }
 
     fn facts_of(&self, name: &[u8]) -> Result<Facts, Errno> {
-        // While a directory is listed, the page has the facts of its entries.
+        // While an entry is listed, its facts are known from the page, without a request.
         if let Some((listed, facts)) = &*self.listed() {
             if listed == name {
                 return Ok(*facts);
@@ -197,7 +200,7 @@ impl Directory for S3Directory {
             }
             match page.next {
                 None => return Ok(()),
-                // A server that repeats a token would be listed for ever.
+                // A server that repeats a token would make the listing endless.
                 next if next == token => return Err(Errno::BADMSG),
                 next => token = next,
             }

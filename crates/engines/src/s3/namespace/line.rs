@@ -43,8 +43,8 @@ impl Line {
         work(&mut self.client.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Creates an object; fails with [`Reason::Exists`] if it exists. Asks for the object first if
-    /// the server does not support the condition.
+    /// Creates an object; fails with [`Reason::Exists`] if the key exists. If the server does not
+    /// support `If-None-Match: *`, a HEAD request first checks that the key does not exist.
     pub(super) fn create(&self, key: &[u8], body: &[u8]) -> Result<(), CallError> {
         if self.target.exclusive() != Exclusive::Missing {
             match self.with(|client| client.put(key, body, Condition::Missing)) {
@@ -62,8 +62,9 @@ impl Line {
         self.with(|client| client.put(key, body, Condition::None))
     }
 
-    /// Finds out whether the server supports the condition of creations, if that is not known: it
-    /// does if it refuses to create an object for the second time. The object is removed.
+    /// Determines whether the server supports `If-None-Match: *`, if that is still unknown. Creates
+    /// an object, tries to create it again with this header, and deletes it. A server that supports
+    /// the header refuses the second creation.
     pub(super) fn probe(&self, key: &[u8], body: &[u8]) -> Result<(), CallError> {
         if self.target.exclusive() != Exclusive::Unknown {
             return Ok(());
@@ -81,7 +82,7 @@ impl Line {
         }
     }
 
-    /// A number that stands for the bucket.
+    /// A hash of the endpoint and the bucket's name, which serves as device number.
     pub(super) fn device(&self) -> u64 {
         let endpoint = self.target.url.text("endpoint").unwrap_or_default();
         let place = [endpoint, "/", &self.target.server.bucket];

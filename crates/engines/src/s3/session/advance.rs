@@ -9,7 +9,7 @@ use crate::s3::shared::{Exclusive, Target};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     Request(Stage),
-    /// The request failed; this one removes what the operation left.
+    /// The operation failed; the request of this stage aborts its upload.
     Undo(Stage),
     Done,
     Failed(Cause),
@@ -73,7 +73,8 @@ impl Flight {
                 return Next::Failed(Cause::EndedEarly { read: 0, expected });
             }
             (Stage::Put, _) if self.parameters.is_exclusive && error.is(Reason::NotImplemented) => {
-                // The server does not support the condition, and has not performed the request.
+                // The server does not support `If-None-Match: *`, and has not performed the
+                // request.
                 target.set_exclusive(Exclusive::Missing);
                 counters.unconditional_creations.add(1);
                 return Next::Request(Stage::Check);
@@ -117,7 +118,8 @@ impl Flight {
             }
             Stage::UploadPart => self.uploaded(head),
             Stage::AbortUpload => self.undone_cause(),
-            // An answer without a status of success was handled as a failure.
+            // Not reachable: `advance` processes successful answers to GET, and `check` rejects all
+            // others.
             Stage::Get => Next::Failed(Cause::Garbled),
         }
     }
@@ -149,7 +151,8 @@ impl Flight {
         })
     }
 
-    /// Processes a page of a listing: of a listed directory, or of one that is to be removed.
+    /// Processes a page of a listing. The operation lists the directory, or removes the directory
+    /// if it contains no entries.
     fn listed(&mut self) -> Result<Next, Garbled> {
         let (prefix, body) = (&self.parameters.key, &self.answer.body);
         let (listing, names) = (&mut self.listing, &mut self.names);
@@ -160,7 +163,7 @@ impl Flight {
                 return;
             };
             let name = name.strip_suffix(b"/").unwrap_or(name);
-            // The mark of the directory itself.
+            // Skips the object that marks the directory itself.
             if name.is_empty() {
                 return;
             }
@@ -187,7 +190,7 @@ impl Flight {
         }
         match page.next {
             None => Ok(Next::Done),
-            // A server that repeats a token would be listed for ever.
+            // A server that repeats a token would make the listing endless.
             Some(next) if next == self.parameters.token => Err(Garbled),
             Some(next) => {
                 self.parameters.token = next;

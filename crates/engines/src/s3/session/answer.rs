@@ -9,15 +9,16 @@ const SMALL_BYTES_MAX: usize = 64 << 10;
 
 #[derive(Debug, Default)]
 pub(super) struct Answer {
-    /// The head, once it has arrived.
+    /// The status and headers of the answer; `None` until they have arrived.
     pub(super) head: Option<Head>,
-    /// The body, unless it is an object.
+    /// The body of the answer; empty if the body is an object.
     pub(super) body: Vec<u8>,
     pub(super) is_listing: bool,
-    /// Whether an object was requested, and whether only a range of it.
+    /// Whether the request is a GET of an object. `wants_range` is `true` if it requests only a
+    /// range.
     pub(super) wants_object: bool,
     pub(super) wants_range: bool,
-    /// Number of bytes that the operation expects of the object.
+    /// Number of bytes of the object that the answer must contain.
     pub(super) expected_bytes: u64,
     /// Number of bytes of the object that arrived.
     pub(super) read_bytes: u64,
@@ -25,12 +26,13 @@ pub(super) struct Answer {
     pub(super) kept: Vec<u8>,
     /// Maximum number of bytes that are kept; 0 keeps none.
     pub(super) keep_bytes: usize,
-    /// The reason why the object is wrong.
+    /// The difference between the object and the expected one; `None` if none was found yet.
     pub(super) wrong: Option<Cause>,
 }
 
 impl Answer {
-    /// Forgets the answer to the previous request.
+    /// Removes the answer to the previous request, but not the contents that are kept for
+    /// verification.
     pub(super) fn clear(&mut self) {
         self.head = None;
         self.body.clear();
@@ -38,7 +40,8 @@ impl Answer {
         (self.expected_bytes, self.wrong) = (0, None);
     }
 
-    /// Whether the head arrived, and announces the object that was requested.
+    /// Whether the answer contains the requested object: its head arrived, with a status of
+    /// success.
     pub(super) fn is_object(&self) -> bool {
         let is_done = |head: &Head| (200..300).contains(&head.status);
         self.wants_object && self.head.as_ref().is_some_and(is_done)
@@ -72,7 +75,8 @@ impl Sink for Answer {
             return Ok(());
         }
         let (found, expected) = (head.length, self.expected_bytes);
-        // A range of an object that ends inside of the range is answered with the part that exists.
+        // If the object ends inside the requested range, the server returns only the existing
+        // bytes.
         match found {
             _ if self.wants_range && head.status != 206 => Err(Garbled),
             Some(read) if self.wants_range && read < expected => {

@@ -10,13 +10,13 @@ use crate::s3::shared::Exclusive;
 /// The request that an operation waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// Asks for an object that must not exist, because the server does not support the condition.
+    /// HEAD of an object that must not exist, if the server does not support `If-None-Match: *`.
     Check,
     Put,
     Get,
     Head,
     Delete,
-    /// Asks for the new name of a rename, which must not exist.
+    /// HEAD of the new name of a rename, which must not exist.
     CheckNew,
     Copy,
     /// Removes the old name of a rename.
@@ -25,13 +25,12 @@ pub(super) enum Stage {
     CreateUpload,
     UploadPart,
     CompleteUpload,
-    /// Removes an upload after a failure.
+    /// Aborts an incomplete upload after a failure.
     AbortUpload,
 }
 
 impl Stage {
-    /// The name of the part of an operation that ends when the first byte of an answer with an
-    /// object has arrived.
+    /// The name of the `Step` that ends when the head of an answer with an object has arrived.
     pub(super) const FIRST_BYTE: &str = "GetObject first byte";
     const BODY: &str = "GetObject body";
 
@@ -50,7 +49,8 @@ impl Stage {
         }
     }
 
-    /// Whether the request changes objects, so that its outcome is not known without an answer.
+    /// Whether the request creates, replaces or removes an object. If its answer is lost, the
+    /// outcome is not known.
     pub(super) fn is_final_change(self) -> bool {
         matches!(
             self,
@@ -66,22 +66,23 @@ pub(super) struct Parameters {
     pub(super) key: Vec<u8>,
     /// The key of the new name of a rename.
     pub(super) to: Vec<u8>,
-    /// The bytes to be written.
+    /// The contents to be written to the object.
     pub(super) content: Vec<u8>,
-    /// Whether the object must not exist.
+    /// Whether the request must fail if the object exists.
     pub(super) is_exclusive: bool,
-    /// First byte and number of bytes of a range; `None` reads the whole object.
+    /// The offset of the first byte and the number of bytes of a range; `None` reads the whole
+    /// object.
     pub(super) range: Option<(u64, u64)>,
     pub(super) entries_max: &'static [u8],
     /// The token of the next page of a listing; empty for the first page.
     pub(super) token: Vec<u8>,
     pub(super) upload: Vec<u8>,
     pub(super) part_bytes: usize,
-    /// Number of bytes in parts that the server has.
+    /// Number of bytes in the parts that the server has acknowledged.
     pub(super) uploaded_bytes: usize,
     pub(super) tags: Vec<Tag>,
     part_number: String,
-    /// The body that completes an upload.
+    /// The body of the request that completes an upload.
     complete: Vec<u8>,
 }
 
@@ -169,15 +170,16 @@ pub(super) struct Flight {
     /// Collects all names of a listing, if they are requested.
     pub(super) names: Option<Vec<Vec<u8>>>,
     pub(super) names_bytes: usize,
-    /// The failure after which an upload is removed.
+    /// The failure of the operation, whose upload is aborted before the failure is reported.
     pub(super) undone: Option<(Step, Cause)>,
     pub(super) is_pending: bool,
     pub(super) outcome: OperationOutcome,
-    /// The index of the operation's server.
+    /// The index of the operation's server in `S3Session::servers`.
     pub(super) server: usize,
-    /// A connection to each server.
+    /// The slot's connection to each server; `None` before connecting and after a loss.
     pub(super) connections: Vec<Option<Connection>>,
-    /// Whether a connection of this slot was lost.
+    /// Whether the slot's last connection was lost, so that the next connection counts as a
+    /// reconnection.
     pub(super) was_lost: bool,
 }
 
@@ -272,7 +274,7 @@ impl Flight {
     pub(super) fn first_stage(&self, exclusive: Exclusive) -> Stage {
         match self.kind {
             OperationKind::Read | OperationKind::OpenMissing => Stage::Get,
-            // A range of no bytes cannot be requested.
+            // HTTP has no range of 0 bytes, so a HEAD request only checks that the object exists.
             OperationKind::ReadRange if self.bytes == Some(0) => Stage::Head,
             OperationKind::ReadRange => Stage::Get,
             OperationKind::Stat | OperationKind::StatMissing => Stage::Head,
@@ -286,7 +288,7 @@ impl Flight {
         }
     }
 
-    /// Prepares the request of the current stage, and the expectation of its answer.
+    /// Prepares the request of the current stage, and the checks of its answer.
     pub(super) fn prepare(&mut self, exclusive: Exclusive) {
         self.answer.clear();
         match self.stage {
@@ -315,13 +317,13 @@ impl Flight {
         }
     }
 
-    /// Begins to remove the upload after a failure; `None` if there is none, or if its removal has
-    /// failed itself.
+    /// Returns the stage that aborts the operation's upload after a failure. `None` if there is no
+    /// upload, its abortion failed, or it may have been completed.
     pub(super) fn undo(&mut self, cause: Cause) -> Option<Stage> {
         if self.parameters.upload.is_empty() || self.undone.is_some() {
             return None;
         }
-        // Whether the upload was completed is not known, so it must not be removed.
+        // The upload may have been completed, so it must not be aborted.
         if cause == Cause::NotKnown {
             return None;
         }

@@ -74,11 +74,12 @@ impl S3Session {
         Ok(())
     }
 
-    /// Creates the slots, and connects each slot to each server.
+    /// Creates the slots, and connects each slot except the last to each server.
     fn add_flights(&mut self, locations: &[Location]) -> Result<(), OpenError> {
         for number in 0..=self.depth {
             let mut flight = Flight::new(self.servers.len());
-            // The last slot is only used for `names`, which is not measured.
+            // The last slot is only used for `names`, which is not measured. This slot keeps no
+            // contents, and connects on its first use.
             if number < self.depth {
                 flight.answer.keep_bytes = self.keep_bytes;
                 let kept = &mut flight.answer.kept;

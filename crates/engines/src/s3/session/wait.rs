@@ -1,4 +1,4 @@
-//! Waits for answers, and ends operations whose answers are late.
+//! Waits for answers, and fails operations whose answers exceed the time limit.
 
 use core::time::Duration;
 use std::os::fd::AsRawFd;
@@ -8,13 +8,14 @@ use s3_client::{Broken, Connection};
 
 use super::S3Session;
 
-/// A wait is at most this long, so that time limits are checked.
+/// Maximum duration of one wait; time limits are checked after a wait without an event.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Time limits are checked after at most this number of waits.
 const WAITS_BETWEEN_LOOKS: u32 = 256;
 
 impl S3Session {
-    /// Waits up to `limit` for answers, and processes them. May return before `limit` without one.
+    /// Waits up to `limit` for answers, and processes them. May return before `limit` without an
+    /// answer.
     #[inline]
     pub(super) fn wait(&mut self, limit: Option<Duration>, steps: &mut dyn Steps) {
         let limit = limit.map_or(LOOK_EVERY, |limit| limit.min(LOOK_EVERY));
@@ -63,7 +64,7 @@ impl S3Session {
         }
     }
 
-    /// Ends operations whose answers are late.
+    /// Fails operations whose answer did not arrive within the time limit.
     #[cold]
     fn look(&mut self) {
         self.waits = 0;

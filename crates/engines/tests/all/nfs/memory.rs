@@ -15,7 +15,7 @@ struct Counting;
 
 thread_local!(static ALLOCATIONS: Cell<u64> = const { Cell::new(0) });
 
-/// Number of allocations of this thread.
+/// Returns the number of allocations that this thread has made since it started.
 pub fn allocations() -> u64 {
     ALLOCATIONS.with(Cell::get)
 }

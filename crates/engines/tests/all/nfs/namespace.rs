@@ -179,11 +179,11 @@ fn name_is_removed_only_if_the_server_confirms_it() {
     let directory = namespace.open(&fixture.bare()).unwrap();
     directory.draft("draft").unwrap();
     let facts = directory.facts_of(b"draft").unwrap();
-    // The server executes no REMOVE until the client gives up.
+    // The connection is closed at every REMOVE before the server executes it.
     fixture.server.always(REMOVE, Act::LoseRequest);
     assert_eq!(directory.remove(b"draft", &facts), Err(Errno::CONNRESET));
     assert!(fixture.server.files(|files| files.find("draft").is_some()));
-    // The server executes the first REMOVE, and the client gives up without a reply.
+    // The server executes the first REMOVE, but the client gets no reply to any REMOVE.
     fixture.server.behave().always(REMOVE, Act::LoseReply);
     assert_eq!(directory.remove(b"draft", &facts), Ok(true));
     assert!(fixture.server.files(|files| files.find("draft").is_none()));

@@ -69,7 +69,7 @@ fn name_of(procedure: u32) -> &'static str {
 }
 
 fn is_supported(operation: &Operation<'_>) -> bool {
-    // The file `copied` is deleted, but not created.
+    // The engine cannot copy files, so the operation that deletes the file `copied` is left out.
     !calls_of(operation.kind(), Durability::None).is_empty()
         && operation.name().relative.to_bytes() != b"copied"
 }

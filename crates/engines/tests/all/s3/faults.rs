@@ -90,7 +90,8 @@ fn connection_closed_after_an_answer_is_replaced_without_a_failure() {
         }
     });
     let traffic = fixture.traffic();
-    // One more for the check of the directory. An announced end is no loss.
+    // Five connections for the operations, and one for the check of the directory. A connection
+    // that the server announces to close does not count as lost.
     assert_eq!(
         (traffic.count("connections"), traffic.count("reconnections")),
         (6, 0)
@@ -98,7 +99,7 @@ fn connection_closed_after_an_answer_is_replaced_without_a_failure() {
 }
 
 #[test]
-fn server_without_the_condition_is_asked_for_the_object_first() {
+fn creation_checks_with_head_on_a_server_without_if_none_match() {
     let fixture = Fixture::new(1, "");
     fixture
         .server

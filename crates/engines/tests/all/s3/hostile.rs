@@ -9,8 +9,8 @@ use crate::support::{FilePath, Seen, TEXT, make, perform};
 const CHUNKED: &[u8] = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
 const LONG: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 999999999999\r\n\r\n";
 
-/// Performs an operation while the server answers requests of this name with `act`. Then performs
-/// it without the act.
+/// Performs an operation twice. The server treats the first request of this name according to
+/// `act`, so the first operation fails. Returns the cause; the second operation must succeed.
 fn cause(fixture: &Fixture, operation: &Operation<'_>, name: &'static str, act: Act) -> Cause {
     fixture.server.behave();
     fixture.work(&fixture.settings(), |session| {

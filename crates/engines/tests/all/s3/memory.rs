@@ -39,7 +39,7 @@ fn session_allocates_no_memory_after_warm_up() {
             }
             allocated
         });
-        // As for the engine `nfs`, the test itself allocates up to 4 times in each round.
+        // The test itself allocates up to 4 times in each round, for its lists of outcomes.
         let own = allocated[allocated.len() - 1];
         assert!(own <= 4, "{allocated:?}");
         assert_eq!(

@@ -15,7 +15,8 @@ fn mark_is_created_once_and_identified() {
         Some(Act::Status(501, "NotImplemented")),
     ] {
         let fixture = Fixture::new(1, "");
-        // The first request with the condition is the second one that writes an object.
+        // The first PutObject (0) has no condition. The second one (1) is the first with the
+        // condition `If-None-Match: *`.
         if let Some(act) = &act {
             fixture.server.on("PutObject", 1, act.clone());
         }
@@ -57,7 +58,7 @@ fn object_is_removed_only_with_its_identity() {
     let facts = directory.facts_of(b"1").unwrap();
     assert_eq!((facts.kind, facts.size_bytes), (EntryKind::File, 36));
     assert_eq!(facts.modified, Some((1_795_725_780, 0)));
-    // The same contents under the same name, but written again.
+    // The object gets the same contents again, which changes its identity.
     fixture.server.put("p/1", TEXT);
     assert_eq!(directory.remove(b"1", &facts), Ok(false));
     let facts = directory.facts_of(b"1").unwrap();
@@ -96,7 +97,7 @@ fn directories_are_listed_with_the_identities_of_their_entries() {
         ("e", inner),
     ];
     assert_eq!(names, expected.map(|(name, kind)| (name.to_owned(), kind)));
-    // The facts of a listing are those that a request for the entry returns.
+    // Two requests for an entry return the same identity.
     let listed = directory.facts_of(b"1").unwrap();
     assert_eq!(listed.identity, directory.facts_of(b"1").unwrap().identity);
     assert!(directory.open(b"e").is_ok());
@@ -138,7 +139,7 @@ fn only_empty_directories_and_their_uploads_are_removed() {
     assert_eq!(inner.remove(b"x", &file), Ok(true));
     assert_eq!(directory.remove(b"d", &facts), Ok(true));
     assert!(fixture.server.keys().is_empty());
-    // Uploads outside of the directory may belong to others.
+    // Uploads outside of the directory remain, because other programs may have begun them.
     let left: Vec<u64> = fixture.server.state().uploads.keys().copied().collect();
     assert_eq!(left, [92, 93]);
 }

@@ -82,7 +82,8 @@ fn traffic_equals_the_servers_counts() {
     let sum = |of: fn(&engine::server::CallCount) -> u64| traffic.calls.iter().map(of).sum::<u64>();
     assert_eq!(sum(|count| count.sent_bytes), state.received);
     assert_eq!(sum(|count| count.received_bytes), state.sent);
-    // The session asked once for the directory.
+    // Three operations with one request each, and one request for the directory when the session
+    // was opened.
     assert_eq!(sum(|count| count.calls), 4);
     assert_eq!(traffic.count("connections"), state.connections);
     assert_eq!(traffic.count("read_bytes"), TEXT.len() as u64);
@@ -90,7 +91,7 @@ fn traffic_equals_the_servers_counts() {
 }
 
 #[test]
-fn wrong_states_are_reported() {
+fn operations_that_contradict_the_stored_objects_fail() {
     let fixture = Fixture::new(1, "");
     fixture.server.put("p/1", TEXT);
     fixture.server.put("p/d/", b"");
@@ -150,7 +151,7 @@ fn large_objects_are_uploaded_in_parts() {
         assert_eq!(steps.0, calls(&expected));
         let read = make::read(file.name(), content.len() as u64);
         assert_eq!(perform(session, &read, &mut Seen::default()), Ok(()));
-        // The condition is checked when the upload is completed.
+        // The server checks the condition `If-None-Match: *` when the upload is completed.
         let again = perform(session, &create, &mut Seen::default()).unwrap_err();
         assert_eq!(again.cause, Cause::System(Errno::EXIST));
     });
@@ -195,7 +196,8 @@ fn operations_in_flight_complete_on_their_own_connections() {
     assert_eq!(fixture.server.state().connections, DEPTH as u64 + 1);
 }
 
-/// An operation on one or two of four names.
+/// Creates an operation of this kind on the first name. `size` is the size in bytes of its file.
+/// `None` for an operation that mixes do not perform in this state.
 fn operation<'a>(
     (kind, content): (u8, &'a [u8]),
     names: [engine::Name<'a>; 3],
@@ -205,7 +207,7 @@ fn operation<'a>(
     let bytes = content.len() as u64;
     Some(match (kind, size) {
         (0, _) => make::create(one, content),
-        // Mixes overwrite all bytes of a file.
+        // Only complete overwrites are tested, because mixes overwrite all bytes of a file.
         (1, Some(size)) if size == bytes => make::overwrite(one, content),
         (2, Some(_)) => make::replace(one, temporary, content),
         (3, Some(_)) => make::delete(one),
@@ -214,13 +216,13 @@ fn operation<'a>(
         (6, _) => make::stat(one, None),
         (7, _) => make::stat_missing(one),
         (8, Some(_)) => make::rename(one, other),
-        // On a file system, a delivery to an existing name leaves its temporary file.
+        // Only to a new name: on a file system, a failed delivery leaves its temporary file.
         (9, None) => make::deliver(temporary, one, content),
         _ => return None,
     })
 }
 
-/// The cause without the numbers that differ between engines.
+/// Reduces a failure to its error number, because other details differ between engines.
 fn told(outcome: OperationOutcome) -> Result<(), Option<i32>> {
     outcome.map_err(|failure| failure.errno())
 }
@@ -259,7 +261,7 @@ proptest! {
                 };
                 let outcome = perform(session, &ours, &mut Seen::default());
                 let wanted = perform(&mut expected, &theirs, &mut Seen::default());
-                // A rename to the same name succeeds on file systems.
+                // The outcome of a rename to the same name is not compared.
                 if kind == 8 && one == other {
                     continue;
                 }

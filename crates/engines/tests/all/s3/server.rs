@@ -19,7 +19,8 @@ pub enum Act {
     LoseReply,
     /// Performs the request, sends these bytes, and closes the connection.
     Bytes(Vec<u8>),
-    /// Sends the first part, then the second one again and again, until the client closes.
+    /// Sends the first value once and the second one repeatedly, until the client closes the
+    /// connection.
     Endless(&'static [u8], &'static [u8]),
     /// Sends the answer in pieces of one byte with this delay between them.
     Slow(Duration),
@@ -29,7 +30,8 @@ pub enum Act {
 
 struct Rule {
     name: &'static str,
-    /// The number of the request among those of this name, counted from 0; `None` selects all.
+    /// The number of the request among those of this name, counted from 0; `None` selects all of
+    /// them.
     nth: Option<usize>,
     act: Act,
 }
@@ -45,13 +47,13 @@ type Parts = BTreeMap<u64, Vec<u8>>;
 #[derive(Default)]
 pub struct State {
     pub objects: BTreeMap<Vec<u8>, Object>,
-    /// Key and parts of uploads that were not completed.
+    /// Key and parts of each incomplete upload, by its number.
     pub uploads: BTreeMap<u64, (Vec<u8>, Parts)>,
     version: u64,
     rules: Vec<Rule>,
     requests: Vec<&'static str>,
     counts: BTreeMap<&'static str, usize>,
-    /// Bytes of all requests and answers, and number of connections.
+    /// Number of bytes of all requests; `sent` is the number of bytes of all answers.
     pub received: u64,
     pub sent: u64,
     pub connections: u64,
@@ -118,15 +120,15 @@ impl Server {
         self
     }
 
-    /// Returns the names of the requests received since the previous call of this function, and
-    /// counts from 0 again.
+    /// Returns the names of the requests received since the previous call of this function.
+    /// Restarts the numbers of requests at 0.
     pub fn take_requests(&self) -> Vec<&'static str> {
         let mut state = self.state();
         state.counts.clear();
         std::mem::take(&mut state.requests)
     }
 
-    /// Removes all rules.
+    /// Removes all rules, so that the server handles all requests normally.
     pub fn behave(&self) -> &Self {
         self.state().rules.clear();
         self
@@ -175,7 +177,8 @@ fn decoded(text: &str) -> Vec<u8> {
     out
 }
 
-/// Reads a request; `None` at the end of the connection. Also returns its length in bytes.
+/// Reads a request; returns the request and its length in bytes, or `None` at the end of the
+/// connection.
 fn read(reader: &mut BufReader<&TcpStream>) -> Option<(Request, u64)> {
     let mut line = String::new();
     let mut length = reader.read_line(&mut line).ok().filter(|read| *read > 0)? as u64;

@@ -10,7 +10,8 @@ use super::{FilePath, TEXT, make};
 pub const KEY: &CStr = c"user.postmark";
 pub const TIMES_NS: i64 = 1_234_567_890_123_456_789;
 pub const MODE: u32 = 0o640;
-/// Mode and times that installations set.
+/// The mode that installations set, and the access and modification time in nanoseconds since the
+/// epoch.
 pub const SET: (u32, i64) = (MODE, TIMES_NS);
 
 pub struct Names {

@@ -1,4 +1,4 @@
-//! A filter of system calls that forbids io_uring, as containers have.
+//! Tests with a filter of system calls (seccomp) that forbids io_uring, as containers have.
 
 use engine::{Engine, Need};
 use engines::uring::Uring;
