@@ -43,8 +43,8 @@ pub struct SliceMeter {
     /// Operations that failed in the slice. No other field includes them.
     pub failed: u64,
     /// Latencies of the operations. In a record, they have 8 buckets per power of two. If several
-    /// slices share their latencies, the first of them with operations of this kind contains all
-    /// latencies. Those of the other slices are empty.
+    /// slices share latencies, the first slice with operations of this kind contains all of them.
+    /// The histograms of the other slices are then empty.
     pub latency: SparseHistogram,
 }
 

@@ -351,7 +351,8 @@ impl Client {
     }
 }
 
-/// After `Lost`, the call is repeated on a new connection. `Answered` is final.
+/// Why a call got no results. After `Lost`, the call is repeated on a new connection. `Answered` is
+/// final.
 enum Stopped {
     Lost(Errno),
     Answered(CallError),

@@ -1,5 +1,5 @@
-//! Counters of calls and bytes. Each session has its own counters, so only one thread writes to
-//! each counter. Totals are sums over all sessions.
+//! Counters of calls and bytes. Each thread has its own counters, so only one thread writes to each
+//! counter. Totals are sums over all threads.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! A client that makes one request after the other, and waits for each.
+//! A client that makes one request at a time, and waits for its answer.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -21,7 +21,7 @@ pub struct Found {
     pub size_bytes: u64,
     /// The date of the last change, in seconds since the epoch.
     pub modified_s: Option<i64>,
-    /// The tag, with its quotes.
+    /// The entity tag (`ETag`), with its quotes.
     pub tag: Option<Tag>,
 }
 
@@ -30,7 +30,7 @@ pub struct Found {
 pub struct Collected {
     /// The head, once it has arrived.
     pub head: Option<Head>,
-    /// The body.
+    /// The bytes of the body that have arrived.
     pub body: Vec<u8>,
     bytes_max: usize,
 }
@@ -61,8 +61,8 @@ impl Sink for Collected {
     }
 }
 
-/// Returns the error that an answer contains. An answer with status 200 may contain one, because a
-/// server may have sent the status before the error occurred.
+/// Checks whether an answer reports an error. Even an answer with status 200 may report one,
+/// because a server may have sent the status before the error occurred.
 ///
 /// # Errors
 /// Returns the error of the answer.
@@ -80,7 +80,7 @@ pub fn check(head: &Head, body: &[u8]) -> Result<(), CallError> {
 /// Maximum size in bytes of a body that is not a listing.
 const SMALL_BYTES_MAX: usize = 64 << 10;
 
-/// Writes requests to connections: the part of a client that callers with several connections use.
+/// Begins requests on connections, for callers that have several connections.
 #[derive(Debug)]
 pub struct Requests {
     server: Arc<Server>,
@@ -169,7 +169,7 @@ impl Client {
         let mut collected = Collected::new(bytes_max.max(SMALL_BYTES_MAX));
         self.call(request, &mut collected)?;
         let head = collected.head.ok_or(CallError::Garbled)?;
-        // An object may look like an error, but has its length in the head and a status of success.
+        // The contents of an object are not parsed: an object may contain the XML of an error.
         let is_object = request.kind == Kind::Get && (200..300).contains(&head.status);
         if !is_object {
             let checked = check(&head, &collected.body);
@@ -268,8 +268,8 @@ impl Client {
         xml::list(&body, each).map_err(|Garbled| CallError::Garbled)
     }
 
-    /// Lists uploads of keys that begin with `prefix` and that were not completed. Also returns
-    /// whether the server has further ones.
+    /// Lists incomplete multipart uploads whose keys begin with `prefix`. Also returns whether the
+    /// server has more of them.
     ///
     /// # Errors
     /// Returns the error of the request.

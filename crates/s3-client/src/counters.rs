@@ -36,7 +36,7 @@ pub struct KindCounts<N = u64> {
     pub received_bytes: N,
 }
 
-/// Declares the counters that are not kept by kind.
+/// Declares the counters that are not kept by kind of request.
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)+) => {
         /// The counters of one thread.
@@ -54,7 +54,7 @@ macro_rules! counters {
         }
 
         impl Totals {
-            /// All counters that are not kept by kind, each with its name.
+            /// All counters that are not kept by kind of request, each with its name.
             pub fn by_name(&self) -> Vec<(&'static str, u64)> {
                 vec![$((stringify!($name), self.$name)),+]
             }
@@ -85,8 +85,8 @@ counters! {
     not_known,
     /// Number of answers that ask to slow down, such as `503 SlowDown`.
     slow_downs,
-    /// Number of creations that asked for the object first, because the server does not support
-    /// the condition that it must not exist.
+    /// Number of creations without the condition that the object must not exist, because the server
+    /// does not support this condition. The client first checks that the object does not exist.
     unconditional_creations,
 }
 

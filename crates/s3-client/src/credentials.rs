@@ -69,8 +69,8 @@ impl Environment<'_> {
         named.unwrap_or_else(|| "default".to_owned())
     }
 
-    /// Returns the section of a profile: of the file of credentials, or of the configuration, where
-    /// sections of other profiles than `default` begin with `profile`.
+    /// Returns the section of a profile in the configuration file or in the credentials file. In
+    /// the configuration file, the names of all sections except `default` begin with `profile`.
     fn section(&self, is_configuration: bool, profile: &str) -> Option<Vec<(String, String)>> {
         let (variable, name) = match is_configuration {
             true => ("AWS_CONFIG_FILE", "config"),

@@ -133,7 +133,7 @@ impl Head {
             }
             self.length = Some(length);
         } else if is(b"transfer-encoding") {
-            // Other encodings than chunks were not asked for.
+            // The client supports only the transfer coding `chunked`.
             if !value.eq_ignore_ascii_case(b"chunked") || self.is_chunked {
                 return Err(Garbled);
             }

@@ -50,7 +50,7 @@ impl Endpoint {
     /// Parses a URL like `http://host:9000`.
     ///
     /// # Errors
-    /// Returns an error if it is not such a URL.
+    /// Returns an error if `text` is not such a URL.
     pub fn parse(text: &str) -> Result<Self, ServerError> {
         let wrong = || ServerError::Endpoint(text.to_owned());
         if text.starts_with("https://") {

@@ -1,4 +1,4 @@
-//! The XML documents in answers. They are parsed without copies and with limits; entities that a
+//! The XML documents in answers. The sizes and the depth of documents are limited. Entities that a
 //! document declares are not expanded.
 
 use quick_xml::events::{BytesRef, Event};
@@ -7,11 +7,12 @@ use quick_xml::reader::Reader;
 use crate::date;
 use crate::head::{Garbled, Tag};
 
-/// Maximum size in bytes of a document: a page of 1,000 entries with keys of 1,024 bytes.
+/// Maximum size in bytes of a document. It is enough for a page of 1,000 entries with keys of 1,024
+/// bytes.
 pub const DOCUMENT_BYTES_MAX: usize = 8 << 20;
 /// Maximum length in bytes of a value.
 const VALUE_BYTES_MAX: usize = 16 << 10;
-/// Maximum number of elements inside of each other.
+/// Maximum depth of nested elements.
 const DEPTH_MAX: usize = 8;
 
 /// An object in a listing.
@@ -29,7 +30,7 @@ pub struct Listed<'a> {
     pub tag: Option<Tag>,
 }
 
-/// The end of a page of a listing.
+/// What a page of a listing reports besides its entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Page {
     /// The token with which the next page is requested; `None` on the last page.
@@ -139,7 +140,7 @@ pub fn error_code(document: &[u8]) -> Option<Vec<u8>> {
         return None;
     }
     let mut code = Vec::new();
-    // A document that is cut off is an error nevertheless.
+    // An incomplete document still reports an error, so the result is not checked.
     let _ = elements(document, &mut |path, text| {
         if path == b"Error/Code" {
             code = text.trim_ascii().to_vec();

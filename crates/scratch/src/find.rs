@@ -26,7 +26,8 @@ pub enum MadeState {
     },
     /// The process that made the file system has ended.
     Abandoned,
-    /// The maker was killed before its manifest was complete. It had made only the directory.
+    /// The maker was killed before its manifest was complete. The maker had made only the
+    /// directory.
     Unfinished,
     /// The manifest is not trusted, so nothing is removed.
     Untrusted {
@@ -45,7 +46,7 @@ pub struct FoundMade {
     pub name: Option<String>,
     /// Canonical text of the file system's `MakeSpec`; `None` if the manifest is not trusted.
     pub spec: Option<String>,
-    /// The open directory and its lock; `None` unless the maker has ended.
+    /// The open directory and its lock, if the maker has ended.
     held: Option<Look>,
 }
 
@@ -258,7 +259,7 @@ fn read(
     })))
 }
 
-/// Whether a text may be an incomplete first line.
+/// Whether a text may be the incomplete first line of a manifest.
 fn is_cut_short(text: &[u8]) -> bool {
     let error = serde_json::from_slice::<serde_json::Value>(text).err();
     error.is_none_or(|error| error.is_eof())

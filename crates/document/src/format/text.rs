@@ -220,7 +220,8 @@ fn table(table: &Table, layout: Layout) -> String {
         true => parts(table.leads, &widths, layout.width),
         false => vec![(0..widths.len()).collect()],
     };
-    // A continued part without a cell of its own shows nothing, so it is left out.
+    // A further part of a divided table is left out if all its cells are empty, except for those of
+    // the leading columns, which every part repeats.
     let is_filled = |part: &Vec<usize>| {
         let own = part.iter().skip(table.leads);
         own.flat_map(|column| cells.iter().filter_map(move |row| row.get(*column)))
@@ -333,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn continued_part_of_a_table_without_a_cell_is_left_out() {
+    fn part_of_a_divided_table_with_only_empty_cells_is_left_out() {
         let mut table = Table::new(1, &["level", "rate", "offered", "waiting"]).folding();
         table.row(vec!["first".into(), Number::Count(1_234).into()]);
         let mut document = Document::default();

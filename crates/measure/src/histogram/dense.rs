@@ -2,8 +2,8 @@
 //!
 //! A histogram for recording allocates all its buckets (35 kB) in advance, so that recording itself
 //! allocates no memory. A histogram that was read from a file contains only the buckets that are
-//! not empty, until the first duration is recorded. So a small file needs little memory, even if it
-//! comes from an unknown source.
+//! not empty, until the first duration is recorded. So a small file from an unknown source cannot
+//! cause a large allocation.
 
 use std::ops::Range;
 

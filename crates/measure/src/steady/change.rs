@@ -37,7 +37,7 @@ const ROUNDS_KNOWN: f64 = 5.484;
 /// are fractions of the average.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RateChange {
-    /// Whether neither the drift nor the excursion is significant. A value is significant if it
+    /// Whether the rate did not change significantly. A drift or an excursion is significant if it
     /// exceeds both its limit and what noise can explain.
     pub is_steady: bool,
     /// The number of slices in the window.
@@ -103,8 +103,8 @@ impl NotJudged {
 /// Noise is estimated twice, and the larger estimate is used:
 ///
 /// - From the slices. They are averaged to at most [`BATCHES`] batch means, which are less
-///   correlated. Their variance about the line gives the noise of the rise (Student's t), their
-///   variance within rounds that of the excursion (Tukey's studentized range).
+///   correlated. Their variance about the line gives the noise of the rise (Student's t). Their
+///   variance within rounds gives the noise of the excursion (Tukey's studentized range).
 /// - From the durations of the operations, by renewal theory (`counting_error`). This estimate
 ///   includes effects that last longer than a slice. It is needed because the variance of few
 ///   slices can be too small by chance.
