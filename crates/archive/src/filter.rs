@@ -18,7 +18,8 @@ pub struct Filter {
     /// Tags, all of which the run must have.
     pub tags: Vec<String>,
     pub verdict: Option<Level>,
-    /// Maximum number of selected runs: those that began last.
+    /// Maximum number of selected runs. If more runs meet the conditions, those that began last are
+    /// selected.
     pub limit: Option<u64>,
 }
 

@@ -594,7 +594,9 @@ fn read_only(directory: &tempfile::TempDir, path: &Path, mode: u32, test: &str, 
     let began = Instant::now();
     let ended = loop {
         match reads.output() {
-            // A program that another test starts inherits the file that was written, for a moment.
+            // A process that another test has just started may still have the copied program open
+            // for writing, because it inherits the descriptor. Until it closes the descriptor, the
+            // program cannot be executed.
             Err(error)
                 if error.kind() == std::io::ErrorKind::ExecutableFileBusy
                     && began.elapsed() < Duration::from_secs(20) =>

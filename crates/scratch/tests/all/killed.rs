@@ -115,8 +115,8 @@ fn killed_at_each_stage(scene: &Scene, spec: &MakeSpec) {
         };
         let began = Instant::now();
         let mut removed = remove();
-        // A program that another test starts also inherits the lock of the directory of the
-        // journal for a moment.
+        // A process that another test has just started holds the lock on the journal's directory
+        // for a moment, because it inherits the descriptor.
         while removed.left.iter().any(|left| left.why.ends_with("in use"))
             && began.elapsed() < Duration::from_secs(20)
         {
