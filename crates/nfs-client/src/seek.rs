@@ -57,7 +57,7 @@ pub fn mount(
     }))
 }
 
-/// The error of a call that the server or the system answered.
+/// Returns the error of an action that the server or the system refused.
 fn answered(doing: &'static str, of: String, why: impl ToString) -> MountError {
     MountError {
         doing,

@@ -1,4 +1,5 @@
-//! Framing of bodies: by length, or in chunks.
+//! How the body of an answer is delimited: by its length, or in chunks (RFC 9112, sections 6 and
+//! 7).
 
 use crate::head::{Garbled, Head};
 
@@ -26,7 +27,7 @@ pub enum Framing {
 pub struct Taken {
     /// Number of bytes of framing, before the data.
     pub skipped: usize,
-    /// Number of bytes of the body's data.
+    /// Number of bytes of the body's data, after the framing.
     pub data: usize,
 }
 
@@ -124,8 +125,8 @@ fn chunk_length(line: &[u8]) -> Result<u64, Garbled> {
 mod tests {
     use super::*;
 
-    /// Takes a body that arrives in pieces of `piece` bytes; returns its data, and whether it
-    /// ended.
+    /// Parses a body that arrives in pieces of `piece` bytes. Returns the data, and whether the
+    /// body is complete.
     fn body(mut framing: Framing, text: &[u8], piece: usize) -> Result<(Vec<u8>, bool), Garbled> {
         let (mut data, mut pending) = (Vec::new(), Vec::new());
         for bytes in text.chunks(piece) {

@@ -25,7 +25,7 @@ pub struct Found {
     pub tag: Option<Tag>,
 }
 
-/// Keeps a whole answer, up to a limit.
+/// Receives a whole answer into memory. A body that exceeds the limit is an error.
 #[derive(Debug)]
 pub struct Collected {
     /// The head, once it has arrived.
@@ -77,7 +77,8 @@ pub fn check(head: &Head, body: &[u8]) -> Result<(), CallError> {
     }
 }
 
-/// Maximum size in bytes of a body that is not a listing.
+/// The limit for the size of bodies is at least this number of bytes, so that the document of an
+/// error fits.
 const SMALL_BYTES_MAX: usize = 64 << 10;
 
 /// Begins requests on connections, for callers that have several connections.
@@ -106,7 +107,8 @@ impl Requests {
     }
 }
 
-/// A client with one connection, which it opens when it is needed.
+/// A client with one connection, which is opened by the first request, and again after it was
+/// closed.
 #[derive(Debug)]
 pub struct Client {
     server: Arc<Server>,
@@ -214,7 +216,8 @@ impl Client {
         self.collect(&request, 0).map(drop)
     }
 
-    /// Reads up to `count` bytes of an object from `first` on; fewer if the object ends earlier.
+    /// Reads up to `count` bytes of an object from the offset `first` on; fewer if the object ends
+    /// earlier.
     ///
     /// # Errors
     /// Returns the error of the request.
@@ -236,7 +239,7 @@ impl Client {
         }
     }
 
-    /// Removes an object; succeeds if it does not exist.
+    /// Removes an object; also succeeds if there is no such object.
     ///
     /// # Errors
     /// Returns the error of the request.
@@ -245,8 +248,8 @@ impl Client {
     }
 
     /// Requests a page of a listing of keys that begin with `prefix`, and calls `each` for every
-    /// entry. With `by_directory`, keys that contain a slash after the prefix are summarized by
-    /// common prefixes.
+    /// entry. With `by_directory`, keys that contain a slash after `prefix` are not listed.
+    /// Instead, their beginnings up to this slash are listed once each, as common prefixes.
     ///
     /// # Errors
     /// Returns the error of the request.
@@ -282,7 +285,7 @@ impl Client {
         xml::uploads(&body).map_err(|Garbled| CallError::Garbled)
     }
 
-    /// Removes the parts of an upload.
+    /// Aborts an upload; the server then removes its parts.
     ///
     /// # Errors
     /// Returns the error of the request.
@@ -295,7 +298,7 @@ impl Client {
     }
 }
 
-/// Returns the query of a listing, as [`Client::list`] describes it.
+/// Returns the query parameters of `ListObjectsV2` for the arguments of [`Client::list`].
 pub fn list_query<'a>(
     prefix: &'a [u8],
     by_directory: bool,

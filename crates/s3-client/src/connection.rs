@@ -97,7 +97,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects to a server; blocks up to its time limit.
+    /// Connects to a server. Blocks, at most for the server's time limit.
     ///
     /// # Errors
     /// Returns the system's error.
@@ -143,7 +143,8 @@ impl Connection {
         is_idle && (self.since.elapsed() < IDLE || is_silent())
     }
 
-    /// Whether the last answer announced that the server closes the connection.
+    /// Whether the connection is idle, but cannot be used for another request. Usually, the last
+    /// answer announced that the server closes the connection.
     pub fn is_closing(&self) -> bool {
         self.stage == Stage::Idle && !self.keeps_alive
     }

@@ -30,9 +30,9 @@ impl Count {
 pub struct KindCounts<N = u64> {
     /// Number of requests of which at least one byte was sent.
     pub requests: N,
-    /// Bytes of requests with their heads, without TCP and IP.
+    /// Bytes of requests including heads, but without the headers of TCP and IP.
     pub sent_bytes: N,
-    /// Bytes of answers with their heads.
+    /// Bytes of answers including heads, but without the headers of TCP and IP.
     pub received_bytes: N,
 }
 
@@ -72,14 +72,14 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Bytes of objects in answers.
+    /// Bytes of the contents of objects in answers.
     read_bytes,
-    /// Bytes of objects that the server acknowledged.
+    /// Bytes of the contents of objects that the server acknowledged as written.
     written_bytes,
     /// Number of connections established.
     connections,
-    /// Number of connections established because another one was lost. A connection that the server
-    /// announced to close is not lost.
+    /// Number of connections established after another one was lost. A connection does not count as
+    /// lost if the server had announced that it closes the connection.
     reconnections,
     /// Number of operations for which it is not known whether the server performed them.
     not_known,

@@ -1,4 +1,4 @@
-//! Credentials and regions: from the environment, or from the files that other tools of S3 use.
+//! Credentials and regions: from the environment, or from the files that other S3 tools use.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ pub enum CredentialsError {
          write them to ~/.aws/credentials)"
     )]
     None(String),
-    /// A key's ID was found, but no secret.
+    /// This source contains the ID of an access key, but no secret access key.
     #[error("the access key of {0} has no secret access key beside it")]
     NoSecret(String),
     /// A value contains characters that no header can contain.

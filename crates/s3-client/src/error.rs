@@ -73,7 +73,7 @@ reasons! {
     /// No such object, bucket or upload.
     Missing = NOENT, "no such object, bucket or upload", 404,
         [b"NoSuchKey", b"NoSuchBucket", b"NoSuchUpload", b"NotFound"];
-    /// The condition of the request is not fulfilled: the object exists.
+    /// The condition of the request is not fulfilled, usually because the object exists.
     Exists = EXIST, "the object exists", 412, [b"PreconditionFailed"];
     /// Another request changes the object at the same time.
     Conflict = BUSY, "another request changes the same object", 409,
@@ -114,7 +114,7 @@ reasons! {
 }
 
 impl Failed {
-    /// Converts a status and an error code.
+    /// Determines the meaning of an HTTP status and an error code of S3, which may be empty.
     pub fn new(status: u16, code: &[u8]) -> Self {
         let reason = Reason::new(status, code);
         Self { status, reason }

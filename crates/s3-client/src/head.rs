@@ -57,8 +57,8 @@ pub struct Head {
     pub modified_s: Option<i64>,
 }
 
-/// Returns the length of the head at the start of `bytes`, with the empty line at its end. `None`
-/// if the head is not complete.
+/// Returns the length in bytes of the head at the start of `bytes`, including the empty line at its
+/// end. `None` if the head is not complete.
 ///
 /// # Errors
 /// Returns an error if the head exceeds [`HEAD_BYTES_MAX`].

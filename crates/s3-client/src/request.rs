@@ -73,7 +73,7 @@ pub enum Condition<'a> {
     Tag(&'a [u8]),
 }
 
-/// A request. Keys and parameters are not encoded.
+/// A request. Keys and parameters are not percent-encoded.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// The kind, which determines the method.
@@ -87,9 +87,9 @@ pub struct Request<'a> {
     pub range: Option<(u64, u64)>,
     /// The condition under which the server performs the request.
     pub condition: Condition<'a>,
-    /// The key of the object to copy, in the same bucket.
+    /// For [`Kind::Copy`]: the key of the object that is copied, in the same bucket.
     pub copy_of: Option<&'a [u8]>,
-    /// The body.
+    /// The body; empty if the request has none.
     pub body: &'a [u8],
 }
 

@@ -297,8 +297,9 @@ impl FoundMade {
 
 fn remove_parts(mut own: Owned) -> MadeRemoved {
     let (path, head) = (own.directory.path().to_owned(), own.manifest.head.clone());
-    // Inspects the directory of the other part (image or external journal), if it still exists. If
-    // it is in use or not trusted, nothing is removed, because the file system uses the journal.
+    // Inspects the directory of the other part (image or external journal), if this directory still
+    // exists. If the other part is in use or not trusted, nothing is removed, because the file
+    // system uses the journal.
     let mut other = match look_beside(&own) {
         Ok(Some(Look::Abandoned(other))) => {
             let of_other = &other.manifest.head;

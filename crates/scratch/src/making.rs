@@ -48,10 +48,10 @@ enum Images {
 
 /// A mounted scratch file system. [`Made::remove`], or dropping the value, removes it.
 ///
-/// It belongs to the process that made it: `clean` does not remove it while that process, or a
-/// program that the process started, is running. No method may be called while a run uses the
-/// target. If [`Made::remake`], [`Made::save`] or [`Made::restore`] fail, the file system may be
-/// unmounted; it can then be remade or removed.
+/// The file system belongs to the process that made it: `clean` does not remove the file system
+/// while that process, or a program that the process started, is running. No method may be called
+/// while a run uses the target. If [`Made::remake`], [`Made::save`] or [`Made::restore`] fail, the
+/// file system may be unmounted; it can then be remade or removed.
 #[derive(Debug)]
 pub struct Made {
     spec: MakeSpec,

@@ -38,7 +38,7 @@ pub(crate) enum Part {
 pub(crate) struct Head {
     pub(crate) format: String,
     /// The end of the directory's name, such as `SECOND-PROCESS-N`. Both directories of a scratch
-    /// file system have the same one.
+    /// file system have the same ID.
     pub(crate) id: String,
     /// Process ID of the program that made the directory.
     pub(crate) process: u32,

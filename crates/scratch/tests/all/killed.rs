@@ -226,7 +226,8 @@ fn directories_with_similar_names_or_manifests_are_kept() {
     };
     let manifest =
         |path: &Path, text: &str| fs::write(path.join(".postmark-made.json"), text).unwrap();
-    // A directory whose name is not `postmark-made-SECOND-PROCESS-N`, and a file with such a name.
+    // A directory whose name does not have the form `postmark-made-SECOND-PROCESS-N`, and a file
+    // whose name has this form.
     let other = directory("postmark-made-of-somebody");
     fs::write(scene.path().join("postmark-made-1-4194305-9"), "a file").unwrap();
     let text = |format: u32, id: &str| {
