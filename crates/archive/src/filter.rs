@@ -56,7 +56,8 @@ impl Filter {
         if let Some(name) = &self.file_system {
             // The column contains the names of all file systems of a run, joined by `+`. Most runs
             // have only one. An index on the column would return rows in random order. If a third
-            // of all rows matches, this takes longer than reading all rows in order.
+            // of all rows match, reading these in random order takes longer than reading all rows
+            // in order.
             parts.push(
                 "(file_system = ? OR instr(file_system, '+') > 0 AND number IN (SELECT run FROM \
                  run_file_system WHERE name = ?))",

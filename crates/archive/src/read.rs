@@ -131,8 +131,8 @@ impl Archive {
         }
     }
 
-    /// Returns the columns of a [`ListedRun`]. A read-only archive of an older version lacks a
-    /// column, because it cannot be migrated.
+    /// Returns the columns of a [`ListedRun`]. A read-only archive of an older version lacks the
+    /// column `work`, because the archive cannot be migrated.
     fn columns(&self) -> Result<String, ArchiveError> {
         let version = schema::version(&self.db).map_err(|cause| self.failed("read", cause))?;
         Ok(match version < schema::WITH_WORK {

@@ -35,7 +35,7 @@ pub enum Imported {
 impl Archive {
     /// Adds a run that is about to begin, with its initial record and remarks, and returns its
     /// number. `writer` is the text of `own_mark`, which identifies this process. Other processes
-    /// use it to check that this process is alive.
+    /// use this text to check whether this process is alive.
     ///
     /// # Errors
     /// Returns an error if the archive cannot be written.

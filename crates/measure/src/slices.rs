@@ -76,8 +76,8 @@ pub struct Slice<K, M = SliceMeter> {
 pub struct Slices<K> {
     /// How often the width of slices was doubled, from one second.
     doublings: u32,
-    /// How often the time that one latency histogram covers was doubled, from one second. Larger
-    /// than `doublings` if several slices share a histogram.
+    /// How often the width of the interval of one latency histogram was doubled, from one second.
+    /// Larger than `doublings` if several slices share a histogram.
     latency_doublings: u32,
     /// The slices from the start to the last one that is not empty.
     slices: Vec<BTreeMap<K, SliceMeter>>,

@@ -204,8 +204,8 @@ fn truncated_archive_is_refused_and_not_changed() {
     }
 }
 
-/// After any flipped bit, reading returns an error or the unchanged archive. It never panics and
-/// never changes the file.
+/// After any flipped bit, reading returns an error or the unchanged archive. Reading never panics
+/// and never changes the file.
 #[test]
 fn flipped_bit_never_causes_a_panic_or_a_change() {
     let directory = directory();

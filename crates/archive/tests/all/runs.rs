@@ -639,7 +639,7 @@ fn written_phases_survive_a_kill() {
 }
 
 /// Prefix of an output line that reports a written phase: the run's number, the second in which the
-/// run began, and the run's number of phases.
+/// run began, and the number of its phases written so far.
 const WRITTEN: &str = "written: ";
 
 /// Returns the reports in the output of a writing process. An incomplete last line is ignored.

@@ -3,10 +3,10 @@
 //! The text is used in memory and in JSON. It begins with the index of the first used bucket,
 //! followed by the counts of this and the following buckets. A count of 0 is followed by the number
 //! of consecutive empty buckets minus one. A number consists of digits of 5 bits, the lowest first.
-//! If more digits follow, 32 is added to the digit. Each digit, with the 32 if added, is written as
-//! a character of base 64 (RFC 4648, table 1). This is the encoding of variable-length quantities
-//! in source maps (ECMA-426), without a sign. So a bucket takes one or two characters instead of
-//! about ten for a pair of index and count.
+//! If more digits follow, 32 is added to the digit. The result is written as a character of base 64
+//! (RFC 4648, table 1). This is the encoding of variable-length quantities in source maps
+//! (ECMA-426), without a sign. So a bucket takes one or two characters instead of about ten for a
+//! pair of index and count.
 
 use std::ops::Range;
 use std::slice;
