@@ -42,9 +42,10 @@ pub enum MadeState {
 pub struct FoundMade {
     pub directory: PathBuf,
     pub state: MadeState,
-    /// The name that the maker gave the file system; `None` if the manifest is not trusted.
+    /// The name that the maker gave the file system. `None` if the manifest is locked by its maker,
+    /// incomplete, or not trusted.
     pub name: Option<String>,
-    /// Canonical text of the file system's `MakeSpec`; `None` if the manifest is not trusted.
+    /// Canonical text of the file system's `MakeSpec`; `None` under the same conditions as `name`.
     pub spec: Option<String>,
     /// The open directory and its lock, if the maker has ended.
     held: Option<Look>,

@@ -50,8 +50,8 @@ enum Images {
 ///
 /// The file system belongs to the process that made it: `clean` does not remove the file system
 /// while that process, or a program that the process started, is running. No method may be called
-/// while a run uses the target. If [`Made::remake`], [`Made::save`] or [`Made::restore`] fail, the
-/// file system may be unmounted; it can then be remade or removed.
+/// while a run uses the target. If [`Made::remake`], [`Made::remount`], [`Made::save`] or
+/// [`Made::restore`] fails, the file system may be unmounted. It can then be remade or removed.
 #[derive(Debug)]
 pub struct Made {
     spec: MakeSpec,
@@ -309,7 +309,7 @@ impl Made {
     ///
     /// # Errors
     /// Returns an error that lists everything that could not be removed, and why. `clean` can
-    /// remove it later.
+    /// remove the rest later.
     pub fn remove(mut self) -> Result<MadeRemoved, MakeError> {
         self.remove_all().complete()
     }

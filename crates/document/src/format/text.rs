@@ -46,8 +46,8 @@ pub fn text(document: &Document, width: usize) -> String {
     )
 }
 
-/// Renders a document for a terminal. Only single words may be wider than the terminal. If a table
-/// is too wide, its further columns follow below its first columns.
+/// Renders a document for a terminal. Only single words, and columns of tables, may be wider than
+/// the terminal. If a table is too wide, its further columns follow below its first columns.
 pub fn on_terminal(document: &Document, terminal: Terminal) -> String {
     laid_out(
         document,
