@@ -319,7 +319,7 @@ fn give(file: &File, archive: &Path, owner: Option<Owner>) -> std::io::Result<()
     })
 }
 
-/// Renames the draft, unless the new name exists already.
+/// Renames the draft. Fails if the new name exists already.
 fn name(draft: &Path, path: &Path) -> std::io::Result<()> {
     match renameat_with(CWD, draft, CWD, path, RenameFlags::NOREPLACE) {
         // The file system does not support a rename that fails if the new name exists.

@@ -59,7 +59,7 @@ impl std::fmt::Display for RunName {
     }
 }
 
-/// The columns of a [`ListedRun`]. Its tags are in another table.
+/// The columns of a [`ListedRun`]. The tags of the run are in another table.
 const COLUMNS: &str = "number, id, state, writer, begun_unix_ns, host, file_system, device_class, \
                        preset, storage, workers, transactions_per_second, p99_ns, verdict, \
                        fingerprint, note";

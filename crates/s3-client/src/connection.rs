@@ -42,7 +42,8 @@ pub trait Sink {
     fn data(&mut self, bytes: &[u8]) -> Result<(), Garbled>;
 }
 
-/// The events that a connection waits for. It always waits for bytes from the server.
+/// The events that a connection waits for: always bytes from the server, and perhaps space for
+/// bytes of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wants {
     /// Whether the connection also waits until the kernel accepts more bytes of the request.

@@ -32,7 +32,8 @@ pub enum CredentialsError {
     /// This source contains the ID of an access key, but no secret access key.
     #[error("the access key of {0} has no secret access key beside it")]
     NoSecret(String),
-    /// A value contains characters that no header can contain.
+    /// A value is empty, or contains other characters than printable ASCII characters without
+    /// spaces.
     #[error("the credentials of {0} contain invalid characters")]
     Invalid(String),
 }

@@ -7,7 +7,7 @@ use quick_xml::reader::Reader;
 use crate::date;
 use crate::head::{Garbled, Tag};
 
-/// Maximum size in bytes of a document. It is enough for a page of 1,000 entries with keys of 1,024
+/// Maximum size in bytes of a document: enough for a page of 1,000 entries with keys of 1,024
 /// bytes.
 pub const DOCUMENT_BYTES_MAX: usize = 8 << 20;
 /// Maximum length in bytes of a value.

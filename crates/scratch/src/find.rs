@@ -240,8 +240,8 @@ fn read(
         return of_other("was written for another directory: this one is a copy");
     }
     let mut account = Account::new();
-    // The last line may be incomplete. It is ignored, because the change that it announces is made
-    // only after the line is complete.
+    // The last line may be incomplete. An incomplete line is ignored, because the maker makes a
+    // change only after the line that announces the change is complete.
     let lines = rest.split_inclusive(|byte| *byte == b'\n');
     for line in lines.filter(|line| line.ends_with(b"\n")) {
         match serde_json::from_slice(line) {

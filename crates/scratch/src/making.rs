@@ -68,7 +68,7 @@ pub struct Made {
 impl Made {
     /// Makes and mounts a file system. The caller chooses `name`, which is stored in the manifest.
     ///
-    /// This takes as long as writing the whole image and running mkfs.
+    /// The call takes as long as writing the whole image and running mkfs.
     ///
     /// # Errors
     /// Returns an error if a requirement is not met or a stage fails. The error lists everything
@@ -161,7 +161,7 @@ impl Made {
         self.start(Images::New, told)
     }
 
-    /// Returns the directory for targets of runs. It is empty after [`Made::make`] and
+    /// Returns the directory for targets of runs, which is empty after [`Made::make`] and
     /// [`Made::remake`], and belongs to the user. Filler files are outside of it.
     pub fn directory(&self) -> PathBuf {
         self.main.directory.path().join(MOUNT).join("work")

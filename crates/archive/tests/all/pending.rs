@@ -1,5 +1,5 @@
-//! Records that wait in files beside an archive. They are written completely, imported once, never
-//! lost, and not confused with other users' files.
+//! Records that wait in files beside an archive are written completely, imported once, never lost,
+//! and not confused with other users' files.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, chown, symlink};

@@ -15,8 +15,8 @@ use crate::support::{Scene, can_make, free_in, is_root};
 const SPEC: &str = "POSTMARK_MADE_SPEC";
 const STAGE: &str = "POSTMARK_MADE_STAGE";
 
-/// Helper process of the tests below, not a test. It makes a file system. It then stops at a stage,
-/// or saves and restores states in a loop.
+/// Helper process of the tests below, not a test. The process makes a file system. Then the process
+/// stops at a stage, or saves and restores states in a loop.
 #[test]
 fn maker() {
     let (Ok(spec), Ok(stage)) = (std::env::var(SPEC), std::env::var(STAGE)) else {
