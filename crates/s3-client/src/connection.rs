@@ -92,7 +92,8 @@ pub struct Connection {
     interim: u32,
     keeps_alive: bool,
     received: u64,
-    /// The time at which the current request began, or the last one ended.
+    /// The time at which the current request began. Between two requests, the time at which the
+    /// last request ended.
     since: Instant,
     limit: Duration,
 }
