@@ -6,7 +6,7 @@ use crate::head::{Garbled, Head};
 /// Maximum length in bytes of the line before a chunk, and of all trailers together.
 const LINES_BYTES_MAX: usize = 4 << 10;
 
-/// How the rest of a body, which has not yet arrived, is framed.
+/// What follows next in the bytes of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
     /// A body with `Content-Length`: the number of bytes that are left.

@@ -249,7 +249,7 @@ impl Client {
 
     /// Requests a page of a listing of keys that begin with `prefix`, and calls `each` for every
     /// entry. With `by_directory`, keys that contain a slash after `prefix` are not listed.
-    /// Instead, their beginnings up to this slash are listed once each, as common prefixes.
+    /// Instead, each beginning of such keys, up to this slash, is listed once as a common prefix.
     ///
     /// # Errors
     /// Returns the error of the request.

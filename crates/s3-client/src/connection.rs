@@ -42,8 +42,8 @@ pub trait Sink {
     fn data(&mut self, bytes: &[u8]) -> Result<(), Garbled>;
 }
 
-/// The events that a connection waits for: always bytes from the server, and perhaps space for
-/// bytes of the request.
+/// The events that a connection waits for: bytes from the server and, with `to_send`, room in the
+/// send buffer of the socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wants {
     /// Whether the connection also waits until the kernel accepts more bytes of the request.
@@ -151,7 +151,7 @@ impl Connection {
         self.stage == Stage::Idle && !self.keeps_alive
     }
 
-    /// The time until the time limit of the current request; zero after the limit.
+    /// The time that is left until the time limit of the current request; zero after the limit.
     pub fn time_left(&self) -> Duration {
         self.limit.saturating_sub(self.since.elapsed())
     }

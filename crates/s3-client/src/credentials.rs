@@ -32,8 +32,7 @@ pub enum CredentialsError {
     /// This source contains the ID of an access key, but no secret access key.
     #[error("the access key of {0} has no secret access key beside it")]
     NoSecret(String),
-    /// A value is empty, or contains other characters than printable ASCII characters without
-    /// spaces.
+    /// A value is empty, or contains a space, a control character, or a byte beyond ASCII.
     #[error("the credentials of {0} contain invalid characters")]
     Invalid(String),
 }
