@@ -1,5 +1,5 @@
-//! Interprets bytes as an HTTP answer of an S3 server: the size of the pieces in which it arrives,
-//! then its head and its body.
+//! Interprets bytes as an HTTP answer of an S3 server. The first byte is the size of the pieces in
+//! which the answer arrives; the head and the body of the answer follow.
 
 #![no_main]
 

@@ -1,5 +1,6 @@
-//! Interprets bytes as the data of an NFS server: a procedure, the size of the pieces in which the
-//! stream arrives, and the stream. Then interprets the same bytes as a single reply.
+//! Interprets bytes as the data of an NFS server. The first byte selects a procedure, and the
+//! second is the size of the pieces in which the stream arrives. The rest is the stream, which is
+//! then also interpreted as a single reply.
 
 #![no_main]
 

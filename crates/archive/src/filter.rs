@@ -18,7 +18,8 @@ pub struct Filter {
     /// Tags, all of which the run must have.
     pub tags: Vec<String>,
     pub verdict: Option<Level>,
-    /// Maximum number of selected runs: those that began last.
+    /// Maximum number of selected runs. If more runs meet the conditions, those that began last are
+    /// selected.
     pub limit: Option<u64>,
 }
 
@@ -55,7 +56,8 @@ impl Filter {
         if let Some(name) = &self.file_system {
             // The column contains the names of all file systems of a run, joined by `+`. Most runs
             // have only one. An index on the column would return rows in random order. If a third
-            // of all rows matches, this takes longer than reading all rows in order.
+            // of all rows match, reading these in random order takes longer than reading all rows
+            // in order.
             parts.push(
                 "(file_system = ? OR instr(file_system, '+') > 0 AND number IN (SELECT run FROM \
                  run_file_system WHERE name = ?))",

@@ -16,8 +16,8 @@
 //! Closing any descriptor of the file, as `probe` does, releases all locks of the process on the
 //! file (fcntl(2), "Advisory record locking").
 //!
-//! Records are compressed with zlib's format. It takes a millisecond per record, needs only safe
-//! Rust without another C library, and its checksum detects changed bits.
+//! Records are compressed with zlib's format. Compression takes a millisecond per record, and needs
+//! only safe Rust without another C library. The checksum of the format detects changed bits.
 
 mod archive;
 mod content;

@@ -29,8 +29,8 @@ fn of(proc: &Path, number: u32) -> Option<String> {
     let read = |path: String| std::fs::read_to_string(proc.join(path)).ok();
     let boot = read("sys/kernel/random/boot_id".to_owned())?;
     let facts = read(format!("{number}/stat"))?;
-    // The process name, in parentheses, may contain any character (proc_pid_stat(5)). It is
-    // followed by the state, and 19 fields later by the start time.
+    // The process name, in parentheses, may contain any character (proc_pid_stat(5)). After the
+    // name come the state and, 19 fields later, the start time.
     let mut fields = facts.rsplit_once(") ")?.1.split(' ');
     let is_dead = matches!(fields.next()?, "Z" | "X");
     let started = fields.nth(18)?;

@@ -35,7 +35,7 @@ const CHECKED_BYTES_MAX: u64 = 4 << 20;
 /// The journal by which SQLite makes changes to the file atomic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JournalMode {
-    /// A write-ahead log: readers and a writer do not wait for each other. It requires memory
+    /// A write-ahead log: readers and a writer do not wait for each other. The log requires memory
     /// shared by all processes, so it is safe on one machine only. A file that has a rollback
     /// journal keeps this journal.
     WriteAhead,
@@ -297,7 +297,7 @@ fn make(path: &Path, owner: Option<Owner>) -> std::io::Result<()> {
     }
 }
 
-/// Creates a file, unless the name exists; never follows a link.
+/// Creates a file. Fails if the name exists, also as a symbolic link.
 pub(crate) fn new_file(path: &Path) -> std::io::Result<File> {
     OpenOptions::new()
         .write(true)

@@ -4,9 +4,10 @@
 //! A file is complete and on the device before it gets its name, and it never replaces another
 //! file. The name consists of the archive's name, `.pending-`, the run's ID and `.json`. The
 //! contents are those that `export --format json` writes, so `import` and `show` can read them. A
-//! process that opens the archive for writing imports the waiting records in one transaction, and
-//! then removes the files. If the process ends in between, the next process detects that the runs
-//! are in the archive, and only removes the files.
+//! process that opens the archive for writing imports the waiting records, at most 64 in one
+//! transaction. After each transaction, the process removes the files of the imported records. If
+//! the process ends in between, the next process detects that the runs are in the archive, and only
+//! removes the files.
 //!
 //! Other users may put files into the same directory, so a file is imported only if:
 //! - its name has this form;
@@ -94,7 +95,7 @@ pub fn leave_beside(
 /// Checks that a record could be written beside an archive: creates a small file and removes it.
 ///
 /// # Errors
-/// Returns the reason if the file cannot be created.
+/// Returns the reason if the file cannot be created, written or removed.
 pub fn may_leave_beside(archive: &Path) -> Result<(), ArchiveError> {
     // The ID contains the time. The file's name therefore differs from the name of a file that a
     // killed process left, even if both processes have the same process ID.
@@ -318,7 +319,7 @@ fn give(file: &File, archive: &Path, owner: Option<Owner>) -> std::io::Result<()
     })
 }
 
-/// Renames the draft, unless the new name exists already.
+/// Renames the draft. Fails if the new name exists already.
 fn name(draft: &Path, path: &Path) -> std::io::Result<()> {
     match renameat_with(CWD, draft, CWD, path, RenameFlags::NOREPLACE) {
         // The file system does not support a rename that fails if the new name exists.

@@ -59,7 +59,7 @@ impl std::fmt::Display for RunName {
     }
 }
 
-/// The columns of a [`ListedRun`]. Its tags are in another table.
+/// The columns of a [`ListedRun`]. The tags of the run are in another table.
 const COLUMNS: &str = "number, id, state, writer, begun_unix_ns, host, file_system, device_class, \
                        preset, storage, workers, transactions_per_second, p99_ns, verdict, \
                        fingerprint, note";
@@ -131,8 +131,8 @@ impl Archive {
         }
     }
 
-    /// Returns the columns of a [`ListedRun`]. A read-only archive of an older version lacks a
-    /// column, because it cannot be migrated.
+    /// Returns the columns of a [`ListedRun`]. A read-only archive of an older version lacks the
+    /// column `work`, because the archive cannot be migrated.
     fn columns(&self) -> Result<String, ArchiveError> {
         let version = schema::version(&self.db).map_err(|cause| self.failed("read", cause))?;
         Ok(match version < schema::WITH_WORK {

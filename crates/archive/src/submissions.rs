@@ -78,8 +78,8 @@ impl Archive {
     /// # Errors
     /// Returns an error if the archive cannot be written.
     pub fn delete_submission(&mut self, number: u64) -> Result<Option<String>, ArchiveError> {
-        // A number beyond the range of the column belongs to no row. It is replaced by -1, which
-        // also belongs to no row.
+        // A number beyond the range of the column belongs to no row. Such a number is replaced by
+        // -1, which also belongs to no row.
         let number = i64::try_from(number).unwrap_or(-1);
         self.change("remove a submission from", |transaction| {
             let remove = "DELETE FROM submission WHERE number = ? RETURNING text";

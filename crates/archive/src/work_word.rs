@@ -1,9 +1,9 @@
-//! The column for the kind of work, which also marks load sweeps. Versions of the program that do
-//! not know the mark read a kind that is not known.
+//! The column for the kind of work, in which a suffix marks load sweeps. Older versions of the
+//! program do not know the suffix, and treat the kind of work of such runs as unknown.
 
 use verdict::list_row::{WorkKind, by_word};
 
-/// Follows the kind of work of a load sweep.
+/// The suffix of the kind of work that marks a load sweep.
 const SWEEP: &str = "+sweep";
 
 pub(crate) fn to_word(work: WorkKind, is_sweep: bool) -> String {
@@ -11,7 +11,8 @@ pub(crate) fn to_word(work: WorkKind, is_sweep: bool) -> String {
     format!("{}{mark}", work.name())
 }
 
-/// Returns the kind of work, if it is known, and whether the run is a load sweep.
+/// Returns the kind of work, and whether the run is a load sweep. The kind is `None` if this
+/// program does not know its name.
 pub(crate) fn parse(word: &str) -> (Option<WorkKind>, bool) {
     match word.strip_suffix(SWEEP) {
         Some(kind) => (by_word(kind), true),

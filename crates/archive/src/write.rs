@@ -35,7 +35,7 @@ pub enum Imported {
 impl Archive {
     /// Adds a run that is about to begin, with its initial record and remarks, and returns its
     /// number. `writer` is the text of `own_mark`, which identifies this process. Other processes
-    /// use it to check that this process is alive.
+    /// use this text to check whether this process is alive.
     ///
     /// # Errors
     /// Returns an error if the archive cannot be written.
@@ -210,8 +210,8 @@ impl Archive {
         })
     }
 
-    /// Executes one transaction. It has the write lock from its beginning, so that no other process
-    /// changes data between its reads and its writes.
+    /// Executes one transaction. The transaction has the write lock from the beginning, so that no
+    /// other process changes data between the first read and the last write.
     pub(crate) fn change<A>(
         &mut self,
         doing: &'static str,
@@ -280,9 +280,9 @@ fn beginning(headline: &Headline) -> (u64, &str, &str) {
     )
 }
 
-/// Adds a record. If the archive contains an unfinished record of the same run, the record of the
-/// ended run replaces it. If it contains any other record with the same ID, changes nothing and
-/// does not compare the records.
+/// Adds a record. An unfinished record of the same run in the archive is replaced by the record of
+/// the ended run. If any other record has the same ID, nothing is changed, and the records are not
+/// compared.
 fn import(
     transaction: &Transaction<'_>,
     headline: &Headline,

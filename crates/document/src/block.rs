@@ -143,8 +143,8 @@ impl Document {
         self.words(kept(text.as_ref()));
     }
 
-    /// Adds a line, which is not wrapped. It is indented by one level, as a detail of the previous
-    /// line.
+    /// Adds a line, which is not wrapped, and which is indented by one level as a detail of the
+    /// previous line.
     pub fn below(&mut self, text: impl AsRef<str>) {
         self.push(Block::Words {
             depth: 1,
@@ -185,7 +185,7 @@ impl Document {
     }
 
     /// Adds a name, a leading text and items separated by commas; lines break only between items.
-    /// Without items, it adds nothing.
+    /// Adds nothing if there are no items.
     pub fn list<T: AsRef<str>>(&mut self, key: &str, lead: &str, items: &[T]) {
         let items: Vec<String> = items.iter().map(|item| kept(item.as_ref())).collect();
         if !items.is_empty() {
@@ -199,7 +199,7 @@ impl Document {
         self.push(Block::Note { lead: "", text });
     }
 
-    /// Adds a warning, which is not wrapped. It applies to all blocks below it.
+    /// Adds a warning, which is not wrapped, and which applies to all blocks below it.
     pub fn warning(&mut self, text: impl AsRef<str>) {
         self.push(Block::Warning(kept(text.as_ref())));
     }

@@ -1,5 +1,6 @@
-//! The list of all output formats. Each has a name, and formats that can represent every document
-//! also have a renderer. A new format needs a row in this list and a file in the folder `format`.
+//! The list of all output formats. Each format has a name, and formats that can represent every
+//! document also have a renderer. A new format needs a row in this list and a file in the folder
+//! `format`.
 
 mod csv;
 mod html;

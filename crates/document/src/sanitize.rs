@@ -3,12 +3,12 @@
 //! characters that control a terminal or are invisible.
 //!
 //! C0 controls and DEL are escaped by their numbers, as `\x1b`, but `\n`, `\r` and `\t` by these
-//! names. All other harmful characters are escaped by their code points, as `\u{202e}`. They
-//! include C1 controls, and all characters that Unicode 16 defines as format characters (Cf), as
-//! line or paragraph separators, or as default-ignorable. The source is `DerivedCoreProperties.txt`
-//! (<https://www.unicode.org/reports/tr44/>). Harmful characters thus include bidirectional
-//! overrides, isolates and marks, zero-width characters, fillers, variation selectors and tags.
-//! Other text of any script is unchanged.
+//! names. All other harmful characters are escaped by their code points, as `\u{202e}`. These other
+//! characters include C1 controls, and all characters that Unicode 16 defines as format characters
+//! (Cf), as line or paragraph separators, or as default-ignorable. The source is
+//! `DerivedCoreProperties.txt` (<https://www.unicode.org/reports/tr44/>). Harmful characters thus
+//! include bidirectional overrides, isolates and marks, zero-width characters, fillers, variation
+//! selectors and tags. Other text of any script is unchanged.
 //!
 //! A backslash is not escaped, so that escaping twice has the same result as escaping once. An
 //! escaped character and the same escape as literal text therefore look alike; both are harmless.

@@ -36,9 +36,9 @@ struct Entry {
 
 #[derive(Default)]
 struct Handles {
-    /// Open files with their inode numbers.
+    /// By file handle: the inode number of an open file, and the file.
     files: HashMap<u64, (u64, Arc<File>)>,
-    /// The entries of open directories, updated when a directory is read from its start.
+    /// By file handle: the entries of an open directory, as of the last read from its start.
     directories: HashMap<u64, Vec<Entry>>,
 }
 

@@ -1,5 +1,5 @@
-//! A FUSE file system on top of a directory, whose server can be slowed or stalled. It is used by
-//! tests only and is not a part of the program.
+//! A FUSE file system on top of a directory, whose server can be slowed or stalled. Only tests use
+//! this crate; the program does not contain it.
 //!
 //! Files are those of the backing directory, with the same inode numbers, owners, modes and times.
 //! The kernel caches neither names nor attributes, so almost every call on the mount is a request

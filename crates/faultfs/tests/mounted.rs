@@ -314,7 +314,7 @@ fn stalled_server_blocks_calls_until_resumed_or_unmounted() {
     scene.mounted.stall();
     let mut child = reader(scene.at("1"));
     assert!(!ended_within(&mut child, Duration::from_millis(300)));
-    // A caller can be killed if the server has not accepted its request.
+    // A process whose request the server has not accepted can be killed.
     child.kill().unwrap();
     assert!(ended_within(&mut child, Duration::from_secs(10)));
     scene.mounted.resume();

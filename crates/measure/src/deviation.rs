@@ -29,7 +29,8 @@ mod tests {
 
     #[test]
     fn dispersion_is_the_relative_standard_deviation() {
-        // The deviations from the mean of 100 are -10, 0 and 10, so the variance is 200 / 2.
+        // The deviations from the mean of 100 are -10, 0 and 10. So the variance is 200 / 2, the
+        // standard deviation 10, and the dispersion 10 / 100.
         assert!(dispersion(&[90.0, 100.0, 110.0]).is_some_and(|of| (of - 0.1).abs() < 1e-12));
         assert_eq!(dispersion(&[100.0]), None, "one rate");
         assert_eq!(dispersion(&[0.0, 0.0]), None, "no mean");

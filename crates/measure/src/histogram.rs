@@ -7,7 +7,7 @@
 //! Durations beyond the range are counted separately; the maximum and the minimum are exact.
 //!
 //! There are two representations of the buckets: [`Dense`] supports recording, [`Packed`] takes
-//! little memory and supports only merging. Both give equal results.
+//! little memory and supports only merging. [`Dense`] and [`Packed`] give equal results.
 
 mod dense;
 mod durations;

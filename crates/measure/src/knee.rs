@@ -59,8 +59,8 @@ pub struct Knee {
 /// are not finite are ignored; latencies at the same rate are averaged. A lower sensitivity finds
 /// weaker knees; it must be at least 0.
 ///
-/// Returns `None` for fewer than [`POINTS_MIN`] rates, a rise by less than [`RISE_MIN`], a straight
-/// line, or a curve that bends downwards.
+/// Returns `None` for fewer than [`POINTS_MIN`] rates, a greatest latency below [`RISE_MIN`] times
+/// the least, a straight line, or a curve that bends downwards.
 pub fn knee(points: &[(f64, f64)], sensitivity: f64) -> Option<Knee> {
     let curve = curve(points);
     let differences = differences(&curve)?;

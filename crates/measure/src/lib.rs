@@ -1,6 +1,6 @@
 //! Meters of operations: counts, bytes, latencies, time series and the slowest operations. The
 //! crate also analyses measurements: whether a run was steady, and where the knee of a load sweep
-//! is. It uses no clock and no file system; callers measure durations.
+//! is. The crate uses no clock and no file system; callers measure durations.
 
 mod deviation;
 mod histogram;

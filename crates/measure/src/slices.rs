@@ -43,8 +43,8 @@ pub struct SliceMeter {
     /// Operations that failed in the slice. No other field includes them.
     pub failed: u64,
     /// Latencies of the operations. In a record, they have 8 buckets per power of two. If several
-    /// slices share their latencies, the first of them with operations of this kind contains all
-    /// latencies. Those of the other slices are empty.
+    /// slices share latencies, the first slice with operations of this kind contains all of them.
+    /// The histograms of the other slices are then empty.
     pub latency: SparseHistogram,
 }
 
@@ -76,8 +76,8 @@ pub struct Slice<K, M = SliceMeter> {
 pub struct Slices<K> {
     /// How often the width of slices was doubled, from one second.
     doublings: u32,
-    /// How often the time that one latency histogram covers was doubled, from one second. Larger
-    /// than `doublings` if several slices share a histogram.
+    /// How often the width of the interval of one latency histogram was doubled, from one second.
+    /// Larger than `doublings` if several slices share a histogram.
     latency_doublings: u32,
     /// The slices from the start to the last one that is not empty.
     slices: Vec<BTreeMap<K, SliceMeter>>,

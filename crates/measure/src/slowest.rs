@@ -17,7 +17,7 @@ pub struct Slow<T> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slowest<T> {
     kept: Vec<Slow<T>>,
-    /// Shorter durations are rejected.
+    /// Durations below this number of nanoseconds are rejected.
     from_ns: u64,
 }
 

@@ -7,9 +7,9 @@
 //! - slope excursion = (max − min of the least-squares line within the window) / mean(y) is at most
 //!   10 %. Rounds have equal distances, so this is |slope per round| × (rounds − 1) / mean(y).
 //!
-//! This rule uses five numbers and ignores their uncertainty. [`drifts`] is our own rule over many
-//! time slices. It computes the largest slope that the run can plausibly have; see [`drift`]. Both
-//! rules search for a steady state in which to measure.
+//! SNIA's rule uses five numbers and ignores their uncertainty. [`drifts`] is our own rule over
+//! many time slices. This rule computes the largest slope that the run can plausibly have; see
+//! [`drift`]. Both rules search for a steady state in which to measure.
 //!
 //! [`change`] answers the opposite question after a measurement: whether the rate certainly
 //! changed, by more than its noise.
@@ -77,7 +77,7 @@ mod tests {
         let steady = rounds(&settling, WINDOW_ROUNDS).unwrap();
         assert!(steady.is_steady);
         // The window from 118 on is not steady. Its excursion of 19 / 104.4 = 18 % is within the
-        // limit of 20 %, but its line falls by 15 %, and the limit is 10 %.
+        // limit of 20 %. But its line falls by 15 %, which exceeds the limit of 10 %.
         assert_eq!(steady.begins, 5);
         close(steady.average, 101.0);
     }

@@ -21,8 +21,8 @@ use crate::records::{Record, Records};
 pub const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// Initial capacity of the buffer of requests, enough for several short requests.
 const OUT_BYTES: usize = 128 << 10;
-/// Local ports that require a capability, tried from the highest to the lowest. Ports below 512 are
-/// reserved for services.
+/// Local ports that only privileged processes may bind, tried from the highest to the lowest. Ports
+/// below 512 are reserved for services.
 const PRIVILEGED_PORTS: std::ops::RangeInclusive<u16> = 512..=1023;
 
 /// The reason why a connection cannot be used any more.

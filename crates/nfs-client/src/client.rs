@@ -33,7 +33,8 @@ pub enum CallError {
     /// The reply violates the protocol.
     #[error("the reply could not be understood")]
     Garbled,
-    /// The call was repeated, and its reply does not show whether the first call was executed.
+    /// The connection was lost after the call was sent, and no later reply shows whether the server
+    /// executed the call.
     #[error("the connection was lost before the reply: the server may have done it or not")]
     NotKnown,
 }
@@ -351,7 +352,8 @@ impl Client {
     }
 }
 
-/// After `Lost`, the call is repeated on a new connection. `Answered` is final.
+/// Why a call got no results. After `Lost`, the call is repeated on a new connection. `Answered` is
+/// final.
 enum Stopped {
     Lost(Errno),
     Answered(CallError),

@@ -1,5 +1,5 @@
-//! Counters of calls and bytes. Each session has its own counters, so only one thread writes to
-//! each counter. Totals are sums over all sessions.
+//! Counters of calls and bytes. Each thread has its own counters, so only one thread writes to each
+//! counter. Totals are sums over all threads.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -86,8 +86,8 @@ counters! {
     connections,
     /// Number of connections established after the previous connection was lost.
     reconnections,
-    /// Number of changes of the write verifier. Each shows that the server restarted and may have
-    /// lost uncommitted data.
+    /// Number of changes of the write verifier. Each change shows that the server restarted and may
+    /// have lost uncommitted data.
     verifier_changes,
     /// Bytes that were written again after a change of the write verifier.
     rewritten_bytes,

@@ -3,7 +3,7 @@
 //!
 //! - [`mount()`] finds a server's ports, mounts an [`Export`] and opens its directory.
 //! - [`Client`] makes one call at a time. If the connection is lost, the client repeats the call on
-//!   a new connection. If the reply does not show whether the first call was executed, the client
+//!   a new connection. If no reply shows whether the server executed the first call, the client
 //!   returns [`CallError::NotKnown`].
 //! - [`Channel`] is for callers that keep several calls in flight and wait for replies themselves.
 //!   Requests are collected in a buffer and sent together; received bytes are split into replies.

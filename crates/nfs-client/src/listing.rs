@@ -35,8 +35,8 @@ pub struct ListingProgress {
     place: ListingPlace,
     pages: u64,
     entries: u64,
-    /// The cookie of the last page whose number is a power of two (Brent's algorithm for finding
-    /// cycles).
+    /// The cookie at the end of the newest page whose number is a power of two (Brent's algorithm
+    /// for finding cycles).
     passed: u64,
 }
 

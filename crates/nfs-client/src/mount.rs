@@ -106,7 +106,8 @@ pub struct MountError {
     pub of: String,
     /// The error of the server or the system, and what to do about it.
     pub why: String,
-    /// Whether the server did not answer. Otherwise it answered, and refused the action.
+    /// `true` if no server answered, or the host name could not be resolved. `false` if a server
+    /// answered, and refused the action.
     pub is_silent: bool,
 }
 

@@ -90,7 +90,7 @@ impl Records {
         }
     }
 
-    /// Returns the space for received bytes. It is never empty if the caller first calls
+    /// Returns the space for received bytes. This space is never empty if the caller first calls
     /// [`next_record`](Self::next_record) until no complete record is left.
     #[inline]
     pub fn room(&mut self) -> &mut [u8] {

@@ -236,7 +236,7 @@ pub fn mount(mut reader: Reader<'_>) -> Result<(Handle, bool), Garbled> {
     Ok((handle, takes_system))
 }
 
-/// Decodes the results of GETPORT; 0 if the program is not registered.
+/// Decodes the results of GETPORT: the port of the program, or 0 if the program is not registered.
 pub fn port(mut reader: Reader<'_>) -> Result<u16, Garbled> {
     u16::try_from(reader.u32()?).map_err(|_| Garbled)
 }

@@ -57,7 +57,7 @@ pub fn mount(
     }))
 }
 
-/// The error of a call that the server or the system answered.
+/// Returns the error of an action that the server or the system refused.
 fn answered(doing: &'static str, of: String, why: impl ToString) -> MountError {
     MountError {
         doing,
@@ -302,7 +302,7 @@ mod tests {
     use crate::records::{fragments, read_record};
     use crate::xdr::Reader;
 
-    /// Starts a portmapper with these ports, which accepts one connection; returns the portmapper's
+    /// Starts a portmapper that reports these ports and accepts one connection; returns its
     /// address.
     fn portmapper(nfs: u32, mount: u32) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -23,7 +23,7 @@ const fn padding(length: usize) -> usize {
 }
 
 impl<'a> Reader<'a> {
-    /// Starts at the first byte; each decoded value advances the reader.
+    /// Creates a reader that decodes `bytes` from the first byte on.
     #[inline]
     pub fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)

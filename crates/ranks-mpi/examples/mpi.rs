@@ -6,7 +6,7 @@
 //!         | --stop RANK]
 //!
 //! With `--kib`, each rank contributes this many KiB to the merge at each barrier. With `--rest`,
-//! all ranks work for this time and then wait for rank 0 for the same time. With `--silent`, the
+//! all ranks sleep for this time, and then wait for rank 0 for the same time. With `--silent`, the
 //! given rank stops itself by SIGSTOP; all other ranks report the lost rank and end the job. With
 //! `--stop`, the given rank stops the run while the other ranks wait.
 
@@ -37,7 +37,7 @@ struct Found {
     offset_ns: i64,
     error_ns: u64,
     border_us: [f64; 3],
-    /// Processor use in per cent, while the rank worked and while it waited.
+    /// Processor use in per cent, while the rank slept and while it waited for rank 0.
     processor_percent: Option<[f64; 2]>,
 }
 
@@ -121,8 +121,8 @@ fn perform(ranks: &Ranks) -> Result<(), CommunicationError> {
     met
 }
 
-/// Returns the processor use of this process in percent: while it works without barriers, and while
-/// it waits for rank 0.
+/// Returns the processor use of this process in per cent: while its main thread sleeps between
+/// barriers, and while it waits for rank 0.
 fn rest(ranks: &Ranks, seconds: u32) -> Result<[f64; 2], CommunicationError> {
     let length = Duration::from_secs(seconds.into());
     let percent =

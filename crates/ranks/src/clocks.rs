@@ -29,7 +29,7 @@ pub(crate) fn between(asked_ns: i64, answer_ns: i64, answered_ns: i64) -> ClockO
     ClockOffset {
         at_ns: answered_ns,
         offset_ns: answer_ns - middle_ns,
-        // An odd round trip is rounded up.
+        // Half of an odd round trip is rounded up.
         error_ns: (round_trip_ns as u64).div_ceil(2),
     }
 }

@@ -67,7 +67,7 @@ impl Post<'_> {
         self.links.communicator.rank()
     }
 
-    /// The ranks below this number perform the operation.
+    /// Number of ranks that perform the operation: rank 0 to the rank below this number.
     pub(crate) fn ranks(&self) -> u32 {
         self.head.count
     }

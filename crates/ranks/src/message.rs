@@ -67,7 +67,7 @@ impl Collective {
 pub(crate) struct Head {
     pub(crate) sort: Sort,
     pub(crate) collective: Collective,
-    /// The ranks below this number perform the operation.
+    /// Number of ranks that perform the operation: rank 0 to the rank below this number.
     pub(crate) count: u32,
     /// The epoch of the sender, which is incremented when a run starts and when the run ends.
     pub(crate) epoch: u64,

@@ -39,7 +39,8 @@ pub struct Ranks {
     shared: Arc<Shared>,
     /// Number of ranks that take part: rank 0 to the rank below this number.
     count: u32,
-    /// The ranks below this number perform runs; the other ranks only watch.
+    /// Number of ranks that perform runs: rank 0 to the rank below this number. The other ranks
+    /// only watch.
     performing: u32,
 }
 
@@ -106,7 +107,7 @@ impl Ranks {
         self.shared.rank
     }
 
-    /// The number of ranks that this handle covers, at least 1.
+    /// The number of ranks of this handle, at least 1.
     pub fn count(&self) -> u32 {
         self.count
     }
@@ -239,7 +240,8 @@ impl Ranks {
     ) -> Result<ClockOffset, CommunicationError> {
         let clocks = Clocks::new(now_ns, QUESTIONS);
         let offset = self.ask(Collective::Clocks, clocks).finish()?;
-        // A barrier: later operations would disturb ranks that still measure.
+        // All ranks wait here, because messages of later operations would distort the measurements
+        // of other ranks.
         self.meet((), |(), ()| ())?;
         Ok(offset)
     }

@@ -2,8 +2,8 @@
 //! possible, and never blocks.
 //!
 //! Messages are sent along a [tree](crate::tree), so each rank communicates only with its parent
-//! and its children. A rank of 1,000 has at most 10 children. Every message contains an epoch,
-//! which is incremented when a run starts and when the run ends, and its step, which is the number
+//! and its children. A rank of 1,000 has at most 10 children. Every message contains an epoch and a
+//! step. The epoch is incremented when a run starts and when the run ends. The step is the number
 //! of the operation within the epoch. Messages of an older epoch are dropped; messages of a newer
 //! epoch are kept until this rank reaches that epoch.
 //!

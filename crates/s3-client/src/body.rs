@@ -1,22 +1,24 @@
-//! Framing of bodies: by length, or in chunks.
+//! How the body of an answer is delimited: by its length, or in chunks (RFC 9112, sections 6 and
+//! 7).
 
 use crate::head::{Garbled, Head};
 
 /// Maximum length in bytes of the line before a chunk, and of all trailers together.
 const LINES_BYTES_MAX: usize = 4 << 10;
 
-/// The part of a body that was not yet received.
+/// What follows next in the bytes of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
-    /// This number of bytes.
+    /// A body with `Content-Length`: the number of bytes that are left.
     Length(u64),
-    /// Chunks, of which the current one has this number of bytes left.
+    /// Inside of a chunk: the number of bytes that are left of this chunk.
     Chunk(u64),
-    /// The line end after a chunk, or (if `true`) the line with the length of the next one.
+    /// Outside of chunks. `true`: the line with the length of the next chunk follows. `false`: the
+    /// line end of the last chunk follows first.
     ChunkLine(bool),
-    /// Trailers after the last chunk; the number of bytes that were received.
+    /// Trailers after the last chunk: the number of bytes of trailers that were received.
     Trailers(usize),
-    /// Nothing.
+    /// The body is complete.
     Done,
 }
 
@@ -25,7 +27,7 @@ pub enum Framing {
 pub struct Taken {
     /// Number of bytes of framing, before the data.
     pub skipped: usize,
-    /// Number of bytes of the body's data.
+    /// Number of bytes of the body's data, after the framing.
     pub data: usize,
 }
 
@@ -33,8 +35,8 @@ impl Framing {
     /// Determines the framing of the body of an answer.
     ///
     /// # Errors
-    /// Returns an error if an answer with a body states no length, because its end could not be
-    /// told from a lost connection.
+    /// Returns an error if a body has neither a length nor chunks. The end of such a body looks
+    /// like a lost connection.
     pub fn new(head: &Head, has_no_body: bool) -> Result<Self, Garbled> {
         if has_no_body || matches!(head.status, 100..=199 | 204 | 304) {
             return Ok(Self::Done);
@@ -97,7 +99,7 @@ impl Framing {
     }
 }
 
-/// Returns the line at the start of `bytes` without its end; `None` if it is not complete.
+/// Returns the line at the start of `bytes` without `\r\n`; `None` if the line is incomplete.
 fn line(bytes: &[u8], bytes_max: usize) -> Result<Option<&[u8]>, Garbled> {
     let within = &bytes[..bytes.len().min(bytes_max)];
     match within.windows(2).position(|two| two == b"\r\n") {
@@ -123,8 +125,8 @@ fn chunk_length(line: &[u8]) -> Result<u64, Garbled> {
 mod tests {
     use super::*;
 
-    /// Takes a body that arrives in pieces of `piece` bytes; returns its data, and whether it
-    /// ended.
+    /// Parses a body that arrives in pieces of `piece` bytes. Returns the data, and whether the
+    /// body is complete.
     fn body(mut framing: Framing, text: &[u8], piece: usize) -> Result<(Vec<u8>, bool), Garbled> {
         let (mut data, mut pending) = (Vec::new(), Vec::new());
         for bytes in text.chunks(piece) {

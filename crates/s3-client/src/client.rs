@@ -1,4 +1,4 @@
-//! A client that makes one request after the other, and waits for each.
+//! A client that makes one request at a time, and waits for its answer.
 
 use std::mem;
 use std::sync::Arc;
@@ -22,16 +22,16 @@ pub struct Found {
     pub size_bytes: u64,
     /// The date of the last change, in seconds since the epoch.
     pub modified_s: Option<i64>,
-    /// The tag, with its quotes.
+    /// The entity tag (`ETag`), with its quotes.
     pub tag: Option<Tag>,
 }
 
-/// Keeps a whole answer, up to a limit.
+/// Receives a whole answer into memory. A body that exceeds the limit is an error.
 #[derive(Debug)]
 pub struct Collected {
     /// The head, once it has arrived.
     pub head: Option<Head>,
-    /// The body.
+    /// The bytes of the body that have arrived.
     pub body: Vec<u8>,
     bytes_max: usize,
 }
@@ -62,8 +62,8 @@ impl Sink for Collected {
     }
 }
 
-/// Returns the error that an answer contains. An answer with status 200 may contain one, because a
-/// server may have sent the status before the error occurred.
+/// Checks whether an answer reports an error. Even an answer with status 200 may report one,
+/// because a server may have sent the status before the error occurred.
 ///
 /// # Errors
 /// Returns the error of the answer.
@@ -78,10 +78,11 @@ pub fn check(head: &Head, body: &[u8]) -> Result<(), CallError> {
     }
 }
 
-/// Maximum size in bytes of a body that is not a listing.
+/// The limit for the size of bodies is at least this number of bytes, so that the document of an
+/// error fits.
 const SMALL_BYTES_MAX: usize = 64 << 10;
 
-/// Writes requests to connections: the part of a client that callers with several connections use.
+/// Begins requests on connections, for callers that have several connections.
 #[derive(Debug)]
 pub struct Requests {
     server: Arc<Server>,
@@ -107,7 +108,8 @@ impl Requests {
     }
 }
 
-/// A client with one connection, which it opens when it is needed.
+/// A client with one connection, which is opened by the first request, and again after it was
+/// closed.
 #[derive(Debug)]
 pub struct Client {
     server: Arc<Server>,
@@ -174,7 +176,7 @@ impl Client {
         let mut collected = Collected::new(bytes_max.max(SMALL_BYTES_MAX));
         self.call(request, &mut collected)?;
         let head = collected.head.ok_or(CallError::Garbled)?;
-        // An object may look like an error, but has its length in the head and a status of success.
+        // The contents of an object are not parsed: an object may contain the XML of an error.
         let is_object = request.kind == Kind::Get && (200..300).contains(&head.status);
         if !is_object {
             let checked = check(&head, &collected.body);
@@ -219,7 +221,8 @@ impl Client {
         self.collect(&request, 0).map(drop)
     }
 
-    /// Reads up to `count` bytes of an object from `first` on; fewer if the object ends earlier.
+    /// Reads up to `count` bytes of an object from the offset `first` on; fewer if the object ends
+    /// earlier.
     ///
     /// # Errors
     /// Returns the error of the request.
@@ -241,7 +244,7 @@ impl Client {
         }
     }
 
-    /// Removes an object; succeeds if it does not exist.
+    /// Removes an object; also succeeds if there is no such object.
     ///
     /// # Errors
     /// Returns the error of the request.
@@ -250,8 +253,8 @@ impl Client {
     }
 
     /// Requests a page of a listing of keys that begin with `prefix`, and calls `each` for every
-    /// entry. With `by_directory`, keys that contain a slash after the prefix are summarized by
-    /// common prefixes.
+    /// entry. With `by_directory`, keys that contain a slash after `prefix` are not listed.
+    /// Instead, each beginning of such keys, up to this slash, is listed once as a common prefix.
     ///
     /// # Errors
     /// Returns the error of the request.
@@ -273,8 +276,8 @@ impl Client {
         xml::list(&body, each).map_err(|Garbled| CallError::Garbled)
     }
 
-    /// Lists uploads of keys that begin with `prefix` and that were not completed. Also returns
-    /// whether the server has further ones.
+    /// Lists incomplete multipart uploads whose keys begin with `prefix`. Also returns whether the
+    /// server has more of them.
     ///
     /// # Errors
     /// Returns the error of the request.
@@ -287,7 +290,7 @@ impl Client {
         xml::uploads(&body).map_err(|Garbled| CallError::Garbled)
     }
 
-    /// Removes the parts of an upload.
+    /// Aborts an upload; the server then removes its parts.
     ///
     /// # Errors
     /// Returns the error of the request.
@@ -300,7 +303,7 @@ impl Client {
     }
 }
 
-/// Returns the query of a listing, as [`Client::list`] describes it.
+/// Returns the query parameters of `ListObjectsV2` for the arguments of [`Client::list`].
 pub fn list_query<'a>(
     prefix: &'a [u8],
     by_directory: bool,

@@ -12,7 +12,7 @@ use crate::head::{Garbled, Head, head_length};
 use crate::request::{Request, Writer};
 use crate::server::Server;
 
-/// The reason why a request got no answer.
+/// The reason why a request got no usable answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Broken {
     /// The connection was lost.
@@ -42,10 +42,11 @@ pub trait Sink {
     fn data(&mut self, bytes: &[u8]) -> Result<(), Garbled>;
 }
 
-/// What a connection waits for.
+/// The events that a connection waits for: bytes from the server and, with `to_send`, room in the
+/// send buffer of the socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wants {
-    /// Whether bytes of the request were not yet accepted by the kernel.
+    /// Whether the connection also waits until the kernel accepts more bytes of the request.
     pub to_send: bool,
 }
 
@@ -56,7 +57,8 @@ pub enum Progress {
     Done,
     /// The request or the answer is not complete.
     Waits(Wants),
-    /// The buffer was filled, so further bytes have probably arrived.
+    /// [`receive`](Connection::receive) must be called again at once, because the socket may have
+    /// more bytes.
     More,
 }
 
@@ -90,13 +92,14 @@ pub struct Connection {
     interim: u32,
     keeps_alive: bool,
     received: u64,
-    /// The time at which the current request began, or the last one ended.
+    /// The time at which the current request began. Between two requests, the time at which the
+    /// last request ended.
     since: Instant,
     limit: Duration,
 }
 
 impl Connection {
-    /// Connects to a server; blocks up to its time limit.
+    /// Connects to a server. Blocks, at most for the server's time limit.
     ///
     /// # Errors
     /// Returns the system's error.
@@ -124,14 +127,14 @@ impl Connection {
         })
     }
 
-    /// The socket, to wait for it.
+    /// The socket, for poll(2).
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.stream.as_fd()
     }
 
-    /// Whether another request can be sent: the server keeps the connection open, and sent nothing
-    /// that no request asked for. A connection that was idle for a while is checked by a system
-    /// call, because servers close idle connections.
+    /// Whether the next request can be sent: the last answer is complete, the server keeps the
+    /// connection open, and no unrequested bytes have arrived. A connection that was idle for a
+    /// while is checked by a system call, because servers close idle connections.
     pub fn is_usable(&self) -> bool {
         const IDLE: Duration = Duration::from_millis(500);
         let is_idle = self.stage == Stage::Idle && self.keeps_alive && self.begin == self.end;
@@ -142,17 +145,19 @@ impl Connection {
         is_idle && (self.since.elapsed() < IDLE || is_silent())
     }
 
-    /// Whether the last answer announced that the server closes the connection.
+    /// Whether the connection is idle, but cannot be used for another request. Usually, the last
+    /// answer announced that the server closes the connection.
     pub fn is_closing(&self) -> bool {
         self.stage == Stage::Idle && !self.keeps_alive
     }
 
-    /// The time that the answer may still take; zero if it is late.
+    /// The time that is left until the time limit of the current request; zero after the limit.
     pub fn time_left(&self) -> Duration {
         self.limit.saturating_sub(self.since.elapsed())
     }
 
-    /// Lets the answer take the time for this number of additional bytes.
+    /// Replaces the time limit of the current request by that of an exchange of `bytes` bytes
+    /// ([`Server::limit`]).
     pub fn extend_limit(&mut self, server: &Server, bytes: u64) {
         self.limit = server.limit(bytes);
     }
@@ -184,8 +189,8 @@ impl Connection {
         (self.sent as u64, self.received)
     }
 
-    /// Sends what the kernel accepts of the request. `body` is the body of the request with which
-    /// it began.
+    /// Sends as many bytes of the request as the kernel accepts. `body` must be the body with which
+    /// the request began.
     #[inline]
     pub fn send(&mut self, body: &[u8]) -> Wants {
         while !self.was_sent() && self.failed_write.is_none() {
@@ -209,7 +214,8 @@ impl Connection {
         self.wants()
     }
 
-    /// What the connection waits for.
+    /// The events to wait for before the next call of [`send`](Self::send) or
+    /// [`receive`](Self::receive).
     pub fn wants(&self) -> Wants {
         Wants {
             to_send: !self.was_sent() && self.failed_write.is_none(),
@@ -256,7 +262,7 @@ impl Connection {
         loop {
             let bytes = &self.input[self.begin..self.end];
             match &mut self.stage {
-                // Nothing was asked for.
+                // The server sent bytes without a request.
                 Stage::Idle => return Err(Garbled),
                 Stage::Head => {
                     let Some(length) = head_length(bytes)? else {
@@ -278,7 +284,8 @@ impl Connection {
                 }
                 Stage::Body(Framing::Done) => {
                     self.stage = Stage::Idle;
-                    // The rest of a request that was answered early was not sent.
+                    // If the server answered before the whole request was sent, the connection
+                    // cannot be used for another request.
                     self.keeps_alive &= self.was_sent();
                     return Ok(true);
                 }

@@ -30,13 +30,13 @@ impl Count {
 pub struct KindCounts<N = u64> {
     /// Number of requests of which at least one byte was sent.
     pub requests: N,
-    /// Bytes of requests with their heads, without TCP and IP.
+    /// Bytes of requests including heads, but without the headers of TCP and IP.
     pub sent_bytes: N,
-    /// Bytes of answers with their heads.
+    /// Bytes of answers including heads, but without the headers of TCP and IP.
     pub received_bytes: N,
 }
 
-/// Declares the counters that are not kept by kind.
+/// Declares the counters that are not kept by kind of request.
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)+) => {
         /// The counters of one thread.
@@ -54,7 +54,7 @@ macro_rules! counters {
         }
 
         impl Totals {
-            /// All counters that are not kept by kind, each with its name.
+            /// All counters that are not kept by kind of request, each with its name.
             pub fn by_name(&self) -> Vec<(&'static str, u64)> {
                 vec![$((stringify!($name), self.$name)),+]
             }
@@ -72,21 +72,21 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Bytes of objects in answers.
+    /// Bytes of the contents of objects in answers.
     read_bytes,
-    /// Bytes of objects that the server acknowledged.
+    /// Bytes of the contents of objects that the server acknowledged as written.
     written_bytes,
     /// Number of connections established.
     connections,
-    /// Number of connections established because another one was lost. A connection that the server
-    /// announced to close is not lost.
+    /// Number of connections established after another one was lost. A connection does not count as
+    /// lost if the server had announced that it closes the connection.
     reconnections,
     /// Number of operations for which it is not known whether the server performed them.
     not_known,
     /// Number of answers that ask to slow down, such as `503 SlowDown`.
     slow_downs,
-    /// Number of creations that asked for the object first, because the server does not support
-    /// the condition that it must not exist.
+    /// Number of creations without the condition that the object must not exist, because the server
+    /// does not support this condition. The client first checks that the object does not exist.
     unconditional_creations,
 }
 

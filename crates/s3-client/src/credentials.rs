@@ -1,4 +1,4 @@
-//! Credentials and regions: from the environment, or from the files that other tools of S3 use.
+//! Credentials and regions: from the environment, or from the files that other S3 tools use.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -29,10 +29,10 @@ pub enum CredentialsError {
          write them to ~/.aws/credentials)"
     )]
     None(String),
-    /// A key's ID was found, but no secret.
+    /// This source contains the ID of an access key, but no secret access key.
     #[error("the access key of {0} has no secret access key beside it")]
     NoSecret(String),
-    /// A value contains characters that no header can contain.
+    /// A value is empty, or contains a space, a control character, or a byte beyond ASCII.
     #[error("the credentials of {0} contain invalid characters")]
     Invalid(String),
 }
@@ -69,8 +69,8 @@ impl Environment<'_> {
         named.unwrap_or_else(|| "default".to_owned())
     }
 
-    /// Returns the section of a profile: of the file of credentials, or of the configuration, where
-    /// sections of other profiles than `default` begin with `profile`.
+    /// Returns the section of a profile in the configuration file or in the credentials file. In
+    /// the configuration file, the names of all sections except `default` begin with `profile`.
     fn section(&self, is_configuration: bool, profile: &str) -> Option<Vec<(String, String)>> {
         let (variable, name) = match is_configuration {
             true => ("AWS_CONFIG_FILE", "config"),

@@ -16,8 +16,8 @@ pub struct Date {
 const DAY_S: i64 = 86_400;
 
 impl Date {
-    /// Converts seconds since the epoch. The algorithm counts days in eras of 400 years that begin
-    /// on 1 March, so that the leap day is the last day of a year.
+    /// Converts seconds since the Unix epoch to a date. The algorithm counts days in eras of 400
+    /// years that begin on 1 March, so that the leap day is the last day of a year.
     pub fn of_unix(seconds: i64) -> Self {
         let days = seconds.div_euclid(DAY_S) + 719_468;
         let era = days.div_euclid(146_097);
@@ -115,7 +115,7 @@ pub fn of_http(text: &[u8]) -> Option<i64> {
 }
 
 /// Parses a date of a listing like `2026-11-26T20:43:00.000Z`; returns seconds since the epoch. The
-/// fraction is dropped, because headers have none.
+/// fraction of a second is dropped, because dates in HTTP headers have none.
 pub fn of_listing(text: &[u8]) -> Option<i64> {
     let year = number(text.get(..4)?)?;
     let (month, day) = (number(text.get(5..7)?)?, number(text.get(8..10)?)?);

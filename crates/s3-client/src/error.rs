@@ -25,7 +25,7 @@ pub enum CallError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("HTTP status {status}: {}", .reason.text())]
 pub struct Failed {
-    /// The HTTP status; an error inside of an answer with status 200 keeps this status.
+    /// The HTTP status; 200 if only the body of the answer reports the error.
     pub status: u16,
     /// The meaning of the status and the error code.
     pub reason: Reason,
@@ -59,7 +59,7 @@ macro_rules! reasons {
                 }
             }
 
-            /// A description, with what to do.
+            /// A description for the user, with a remedy if one is known.
             pub const fn text(self) -> &'static str {
                 match self {
                     $(Self::$variant => $text,)+
@@ -73,7 +73,7 @@ reasons! {
     /// No such object, bucket or upload.
     Missing = NOENT, "no such object, bucket or upload", 404,
         [b"NoSuchKey", b"NoSuchBucket", b"NoSuchUpload", b"NotFound"];
-    /// The condition of the request is not fulfilled: the object exists.
+    /// The condition of the request is not fulfilled, usually because the object exists.
     Exists = EXIST, "the object exists", 412, [b"PreconditionFailed"];
     /// Another request changes the object at the same time.
     Conflict = BUSY, "another request changes the same object", 409,
@@ -114,7 +114,7 @@ reasons! {
 }
 
 impl Failed {
-    /// Converts a status and an error code.
+    /// Determines the meaning of an HTTP status and an error code of S3, which may be empty.
     pub fn new(status: u16, code: &[u8]) -> Self {
         let reason = Reason::new(status, code);
         Self { status, reason }
@@ -122,7 +122,7 @@ impl Failed {
 }
 
 impl CallError {
-    /// The error number that corresponds best.
+    /// The operating system's error number that corresponds best.
     pub fn errno(&self) -> Errno {
         match self {
             Self::Failed(failed) => failed.reason.errno(),
@@ -131,7 +131,7 @@ impl CallError {
         }
     }
 
-    /// Whether the server answered with this meaning.
+    /// Whether the server answered with an error of this meaning.
     pub fn is(&self, reason: Reason) -> bool {
         matches!(self, Self::Failed(failed) if failed.reason == reason)
     }

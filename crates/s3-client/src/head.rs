@@ -57,8 +57,8 @@ pub struct Head {
     pub modified_s: Option<i64>,
 }
 
-/// Returns the length of the head at the start of `bytes`, with the empty line at its end. `None`
-/// if the head is not complete.
+/// Returns the length in bytes of the head at the start of `bytes`, including the empty line at its
+/// end. `None` if the head is not complete.
 ///
 /// # Errors
 /// Returns an error if the head exceeds [`HEAD_BYTES_MAX`].
@@ -133,7 +133,7 @@ impl Head {
             }
             self.length = Some(length);
         } else if is(b"transfer-encoding") {
-            // Other encodings than chunks were not asked for.
+            // The client supports only the transfer coding `chunked`.
             if !value.eq_ignore_ascii_case(b"chunked") || self.is_chunked {
                 return Err(Garbled);
             }

@@ -1,9 +1,9 @@
-//! A client of object storage that speaks S3 over HTTP/1.1, on connections of its own. It repeats
-//! no request, follows no redirect, and keeps no cache, so that every request and its time is
-//! visible to the caller.
+//! A client of object storage that speaks S3 over HTTP/1.1, on connections of its own. The client
+//! repeats no request, follows no redirect, and keeps no cache, so that every request and its time
+//! is visible to the caller.
 //!
-//! - [`Server`] is a bucket at an endpoint, with [`Credentials`] and a region. It writes the heads
-//!   of requests, signed with Signature Version 4.
+//! - [`Server`] is a bucket at an endpoint, with [`Credentials`] and a region. [`Requests`] writes
+//!   the heads of requests to a server, signed with Signature Version 4.
 //! - [`Connection`] performs one request at a time and never blocks, so that a caller may drive
 //!   many connections with one poll(2). Heads, bodies and times are bounded.
 //! - [`Client`] makes one blocking request after the other.

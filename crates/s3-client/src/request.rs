@@ -53,7 +53,7 @@ kinds! {
     CreateUpload = "POST" "CreateMultipartUpload",
     /// Uploads a part.
     UploadPart = "PUT" "UploadPart",
-    /// Makes an object of the parts.
+    /// Joins the uploaded parts to one object.
     CompleteUpload = "POST" "CompleteMultipartUpload",
     /// Removes the parts of an upload that was not completed.
     AbortUpload = "DELETE" "AbortMultipartUpload",
@@ -64,7 +64,7 @@ kinds! {
 /// A condition under which the server performs a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Condition<'a> {
-    /// Always.
+    /// The server performs the request in any case.
     #[default]
     None,
     /// The object does not exist: `If-None-Match: *`.
@@ -73,7 +73,7 @@ pub enum Condition<'a> {
     Tag(&'a [u8]),
 }
 
-/// A request. Keys and parameters are not encoded.
+/// A request. Keys and parameters are not percent-encoded.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// The kind, which determines the method.
@@ -82,13 +82,14 @@ pub struct Request<'a> {
     pub key: &'a [u8],
     /// The parameters of the query, sorted by name.
     pub query: &'a [(&'a str, &'a [u8])],
-    /// First byte and number of bytes of a range; the number is at least 1.
+    /// The range to read: the offset of its first byte, and its number of bytes, which is at least
+    /// 1.
     pub range: Option<(u64, u64)>,
     /// The condition under which the server performs the request.
     pub condition: Condition<'a>,
-    /// The key of the object to copy, in the same bucket.
+    /// For [`Kind::Copy`]: the key of the object that is copied, in the same bucket.
     pub copy_of: Option<&'a [u8]>,
-    /// The body.
+    /// The body; empty if the request has none.
     pub body: &'a [u8],
 }
 
@@ -107,7 +108,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Writes the heads of requests, and keeps the buffers for that.
+/// Writes the heads of requests, and reuses its buffers for all of them.
 pub(crate) struct Writer {
     server: Arc<Server>,
     signer: Signer,

@@ -1,4 +1,4 @@
-//! A bucket at an endpoint, and how to call it.
+//! A bucket at an endpoint, with the settings of requests: addresses, credentials and time limits.
 
 use core::net::SocketAddr;
 use core::time::Duration;
@@ -30,10 +30,10 @@ pub struct Endpoint {
 /// The reason why an endpoint cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ServerError {
-    /// The endpoint is not a URL of a service.
+    /// The endpoint does not have the form `http://HOST[:PORT]`.
     #[error("invalid endpoint '{0}' (expected http://host[:port])")]
     Endpoint(String),
-    /// Connections would have to be encrypted.
+    /// The endpoint is an `https://` URL, but the client does not encrypt connections.
     #[error("endpoint '{0}' needs TLS, which this program does not have (use an http:// endpoint)")]
     Encrypted(String),
     /// The host's name cannot be resolved.
@@ -50,7 +50,7 @@ impl Endpoint {
     /// Parses a URL like `http://host:9000`.
     ///
     /// # Errors
-    /// Returns an error if it is not such a URL.
+    /// Returns an error if `text` is not such a URL.
     pub fn parse(text: &str) -> Result<Self, ServerError> {
         let wrong = || ServerError::Endpoint(text.to_owned());
         if text.starts_with("https://") {
@@ -101,7 +101,7 @@ impl Endpoint {
     }
 }
 
-/// A bucket at an endpoint, and how to call it.
+/// A bucket at an endpoint, with the settings of requests: addresses, credentials and time limits.
 #[derive(Clone, Debug)]
 pub struct Server {
     /// The value of the header `Host`.
@@ -117,8 +117,8 @@ pub struct Server {
     pub credentials: Credentials,
     /// Whether signatures cover the bodies of requests, which are then hashed.
     pub signs_payload: bool,
-    /// The time limit for connecting and for each answer. An answer may take one second more for
-    /// each MiB that it or its request contains.
+    /// The time limit for connecting, and for each answer. An answer may take one second longer for
+    /// each MiB in the request or in the answer.
     pub timeout: Duration,
 }
 

@@ -25,13 +25,14 @@ pub struct Canonical<'a> {
     pub path: &'a [u8],
     /// The percent-encoded query, its parameters sorted by name, each with `=`; may be empty.
     pub query: &'a [u8],
-    /// Names in lower case and values of the signed headers, sorted by name.
+    /// The signed headers, sorted by name: the name in lower case, and the value.
     pub headers: &'a [(&'a str, &'a [u8])],
     /// The value of `x-amz-content-sha256`.
     pub payload: &'a [u8],
 }
 
-/// Signs requests with credentials for a region. The key of a day is derived once.
+/// Signs requests with credentials for a region. The signing key, which is valid for a day, is
+/// derived once a day.
 #[derive(Debug)]
 pub struct Signer {
     credentials: Credentials,
@@ -53,7 +54,6 @@ impl std::fmt::Debug for Key {
 }
 
 fn keyed(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
-    // A key of any length is valid for HMAC.
     let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of any length");
     parts.iter().for_each(|part| mac.update(part));
     mac.finalize().into_bytes().into()

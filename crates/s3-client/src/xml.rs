@@ -1,4 +1,4 @@
-//! The XML documents in answers. They are parsed without copies and with limits; entities that a
+//! The XML documents in answers. The sizes and the depth of documents are limited. Entities that a
 //! document declares are not expanded.
 
 use quick_xml::events::{BytesRef, Event};
@@ -7,14 +7,15 @@ use quick_xml::reader::Reader;
 use crate::date;
 use crate::head::{Garbled, Tag};
 
-/// Maximum size in bytes of a document: a page of 1,000 entries with keys of 1,024 bytes.
+/// Maximum size in bytes of a document: enough for a page of 1,000 entries with keys of 1,024
+/// bytes.
 pub const DOCUMENT_BYTES_MAX: usize = 8 << 20;
 /// Maximum length in bytes of a value.
 const VALUE_BYTES_MAX: usize = 16 << 10;
-/// Maximum number of elements inside of each other.
+/// Maximum depth of nested elements.
 const DEPTH_MAX: usize = 8;
 
-/// An object in a listing.
+/// An object or a common prefix in a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Listed<'a> {
     /// The key of the object, or the common prefix of several keys.
@@ -29,7 +30,7 @@ pub struct Listed<'a> {
     pub tag: Option<Tag>,
 }
 
-/// The end of a page of a listing.
+/// What a page of a listing reports besides its entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Page {
     /// The token with which the next page is requested; `None` on the last page.
@@ -133,13 +134,13 @@ fn is_error(document: &[u8]) -> bool {
     }
 }
 
-/// Returns the code of an error, which may be empty; `None` if the document is no error.
+/// Returns the code in the document of an error, which may be empty; `None` for other documents.
 pub fn error_code(document: &[u8]) -> Option<Vec<u8>> {
     if document.is_empty() || !is_error(document) {
         return None;
     }
     let mut code = Vec::new();
-    // A document that is cut off is an error nevertheless.
+    // An incomplete document still reports an error, so the result is not checked.
     let _ = elements(document, &mut |path, text| {
         if path == b"Error/Code" {
             code = text.trim_ascii().to_vec();
@@ -161,8 +162,8 @@ fn number(text: &[u8]) -> Option<u64> {
 /// Parses a page of `ListObjectsV2`, and calls `each` for every object and common prefix.
 ///
 /// # Errors
-/// Returns an error if the document is another one, is invalid, or exceeds a limit. `each` may have
-/// been called before.
+/// Returns an error if the document is not such a page, is invalid, or exceeds a limit. `each` may
+/// then have been called for the first entries.
 pub fn list(document: &[u8], each: &mut dyn FnMut(&Listed<'_>)) -> Result<Page, Garbled> {
     let mut key: Vec<u8> = Vec::with_capacity(128);
     let nothing = || Listed {
@@ -216,7 +217,7 @@ pub fn list(document: &[u8], each: &mut dyn FnMut(&Listed<'_>)) -> Result<Page, 
 /// Parses the answer to `CreateMultipartUpload`, and writes the upload's ID to `id`.
 ///
 /// # Errors
-/// Returns an error if the document is another one, or contains no ID.
+/// Returns an error if the document is not such an answer, or contains no ID.
 pub fn upload_id(document: &[u8], id: &mut Vec<u8>) -> Result<(), Garbled> {
     id.clear();
     elements(document, &mut |path, text| {
@@ -234,7 +235,7 @@ pub fn upload_id(document: &[u8], id: &mut Vec<u8>) -> Result<(), Garbled> {
 /// Parses a page of `ListMultipartUploads`. Also returns whether the server has further uploads.
 ///
 /// # Errors
-/// Returns an error if the document is another one, or is invalid.
+/// Returns an error if the document is not such a page, or is invalid.
 pub fn uploads(document: &[u8]) -> Result<(Vec<Upload>, bool), Garbled> {
     let (mut all, mut upload) = (Vec::new(), Upload::default());
     let (mut is_truncated, mut is_list) = (false, false);

@@ -4,9 +4,10 @@
 //! run would cost more: the file system below would record in its journal that the block was
 //! written.
 //!
-//! A state is saved as a copy of the image. Restoring it writes only the blocks in which the image
-//! differs from the copy. Reflinks, which share blocks between copy and image, would be faster. But
-//! then each first write of a run would allocate blocks in the file system below.
+//! A state is saved as a copy of the image. Restoring a state writes only the chunks of 1 MiB in
+//! which the image differs from the copy. Reflinks, which share blocks between copy and image,
+//! would be faster. But then each first write of a run would allocate blocks in the file system
+//! below.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -58,7 +59,8 @@ fn check(stop: &MakeStop, path: &Path) -> Result<(), MakeError> {
     stop.check(|| format!("writing {}", shown(path).display()))
 }
 
-/// Copies an image to an empty file. Blocks of zeros become holes in the copy.
+/// Copies an image to an empty file. Chunks of 1 MiB that contain only zeros become holes in the
+/// copy.
 pub(crate) fn copy(image: &Image, copy: &Image, stop: &MakeStop) -> Result<(), MakeError> {
     let bytes = length(image)?;
     let mut chunk = vec![0; CHUNK_BYTES];
@@ -75,7 +77,7 @@ pub(crate) fn copy(image: &Image, copy: &Image, stop: &MakeStop) -> Result<(), M
     written(copy)
 }
 
-/// Makes an image identical to its saved copy. With `is_sparse`, blocks of zeros are deallocated,
+/// Makes an image identical to its saved copy. With `is_sparse`, chunks of zeros are deallocated,
 /// because a discard had deallocated them before the copy was saved.
 pub(crate) fn bring_back(
     copy: &Image,

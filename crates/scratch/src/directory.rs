@@ -1,6 +1,6 @@
 //! The directory that contains the files of a scratch file system, held open.
 //!
-//! All calls resolve names from the open directory. They therefore reach the same files even if the
+//! All calls resolve names from the open directory. So calls reach the same files even if the
 //! directory is moved, or if another directory takes its path.
 
 use std::ffi::{OsStr, OsString};
@@ -37,8 +37,8 @@ pub(crate) fn saved(state: &str, image: &str) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Identity {
     inode: u64,
-    /// Creation time in seconds and nanoseconds, if the file system records it. It distinguishes
-    /// the file from a later one with the same inode number.
+    /// Creation time in seconds and nanoseconds, if the file system records it. The creation time
+    /// distinguishes the file from a later one with the same inode number.
     born: Option<(i64, u32)>,
 }
 
@@ -144,7 +144,7 @@ impl MadeDirectory {
         &self.call
     }
 
-    /// Returns the path of a name in the directory. It begins with [`Self::call`].
+    /// Returns the path of a name in the directory, which begins with [`Self::call`].
     pub(crate) fn at(&self, name: &str) -> PathBuf {
         self.call.join(name)
     }

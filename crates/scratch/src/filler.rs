@@ -59,7 +59,8 @@ impl Usage {
     fn missing_bytes(&self, percent: u8) -> u64 {
         let wanted =
             (u128::from(self.used) + u128::from(self.available)) * u128::from(percent) / 100;
-        // The value is less than the sum of two sizes of one device, so it fits into 64 bits.
+        // The value is at most `used` plus `available`, the size of one file system, so it fits
+        // into 64 bits.
         u64::try_from(wanted)
             .unwrap_or(u64::MAX)
             .saturating_sub(self.used)

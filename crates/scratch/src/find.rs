@@ -26,7 +26,8 @@ pub enum MadeState {
     },
     /// The process that made the file system has ended.
     Abandoned,
-    /// The maker was killed before its manifest was complete. It had made only the directory.
+    /// The maker was killed before its manifest was complete. The maker had made only the
+    /// directory.
     Unfinished,
     /// The manifest is not trusted, so nothing is removed.
     Untrusted {
@@ -41,11 +42,12 @@ pub enum MadeState {
 pub struct FoundMade {
     pub directory: PathBuf,
     pub state: MadeState,
-    /// The name that the maker gave the file system; `None` if the manifest is not trusted.
+    /// The name that the maker gave the file system. `None` if the manifest is locked by its maker,
+    /// incomplete, or not trusted.
     pub name: Option<String>,
-    /// Canonical text of the file system's `MakeSpec`; `None` if the manifest is not trusted.
+    /// Canonical text of the file system's `MakeSpec`; `None` under the same conditions as `name`.
     pub spec: Option<String>,
-    /// The open directory and its lock; `None` unless the maker has ended.
+    /// The open directory and its lock, if the maker has ended.
     held: Option<Look>,
 }
 
@@ -238,8 +240,8 @@ fn read(
         return of_other("was written for another directory: this one is a copy");
     }
     let mut account = Account::new();
-    // The last line may be incomplete. It is ignored, because the change that it announces is made
-    // only after the line is complete.
+    // The last line may be incomplete. An incomplete line is ignored, because the maker makes a
+    // change only after the line that announces the change is complete.
     let lines = rest.split_inclusive(|byte| *byte == b'\n');
     for line in lines.filter(|line| line.ends_with(b"\n")) {
         match serde_json::from_slice(line) {
@@ -258,7 +260,7 @@ fn read(
     })))
 }
 
-/// Whether a text may be an incomplete first line.
+/// Whether a text may be the incomplete first line of a manifest.
 fn is_cut_short(text: &[u8]) -> bool {
     let error = serde_json::from_slice::<serde_json::Value>(text).err();
     error.is_none_or(|error| error.is_eof())
@@ -296,8 +298,9 @@ impl FoundMade {
 
 fn remove_parts(mut own: Owned) -> MadeRemoved {
     let (path, head) = (own.directory.path().to_owned(), own.manifest.head.clone());
-    // Inspects the directory of the other part (image or external journal), if it still exists. If
-    // it is in use or not trusted, nothing is removed, because the file system uses the journal.
+    // Inspects the directory of the other part (image or external journal), if this directory still
+    // exists. If the other part is in use or not trusted, nothing is removed, because the file
+    // system uses the journal.
     let mut other = match look_beside(&own) {
         Ok(Some(Look::Abandoned(other))) => {
             let of_other = &other.manifest.head;

@@ -12,7 +12,7 @@ pub(crate) fn new_id(above: &Path, journal_above: Option<&Path>) -> String {
     let second = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |time| time.as_secs());
-    // Ensures different numbers for threads that make file systems at the same time.
+    // Threads that make file systems at the same time get different numbers.
     static NEXT: AtomicU32 = AtomicU32::new(0);
     loop {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);

@@ -48,10 +48,10 @@ enum Images {
 
 /// A mounted scratch file system. [`Made::remove`], or dropping the value, removes it.
 ///
-/// It belongs to the process that made it: `clean` does not remove it while that process, or a
-/// program that the process started, is running. No method may be called while a run uses the
-/// target. If [`Made::remake`], [`Made::save`] or [`Made::restore`] fail, the file system may be
-/// unmounted; it can then be remade or removed.
+/// The file system belongs to the process that made it: `clean` does not remove the file system
+/// while that process, or a program that the process started, is running. No method may be called
+/// while a run uses the target. If [`Made::remake`], [`Made::remount`], [`Made::save`] or
+/// [`Made::restore`] fails, the file system may be unmounted. It can then be remade or removed.
 #[derive(Debug)]
 pub struct Made {
     spec: MakeSpec,
@@ -68,7 +68,7 @@ pub struct Made {
 impl Made {
     /// Makes and mounts a file system. The caller chooses `name`, which is stored in the manifest.
     ///
-    /// This takes as long as writing the whole image and running mkfs.
+    /// The call takes as long as writing the whole image and running mkfs.
     ///
     /// # Errors
     /// Returns an error if a requirement is not met or a stage fails. The error lists everything
@@ -161,7 +161,7 @@ impl Made {
         self.start(Images::New, told)
     }
 
-    /// Returns the directory for targets of runs. It is empty after [`Made::make`] and
+    /// Returns the directory for targets of runs, which is empty after [`Made::make`] and
     /// [`Made::remake`], and belongs to the user. Filler files are outside of it.
     pub fn directory(&self) -> PathBuf {
         self.main.directory.path().join(MOUNT).join("work")
@@ -309,7 +309,7 @@ impl Made {
     ///
     /// # Errors
     /// Returns an error that lists everything that could not be removed, and why. `clean` can
-    /// remove it later.
+    /// remove the rest later.
     pub fn remove(mut self) -> Result<MadeRemoved, MakeError> {
         self.remove_all().complete()
     }

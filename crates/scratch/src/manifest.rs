@@ -1,5 +1,5 @@
-//! The manifest of a scratch file system's directory. It proves that this program made the files in
-//! the directory. Its lock shows that the maker is still running.
+//! The manifest of a scratch file system's directory. The manifest proves that this program made
+//! the files in the directory. The lock on the manifest shows that the maker is still running.
 //!
 //! The manifest is on disk before an image, a loop device or a mount is made, and it is removed
 //! last. Its first line describes the directory and its maker. Each further line announces a file
@@ -38,7 +38,7 @@ pub(crate) enum Part {
 pub(crate) struct Head {
     pub(crate) format: String,
     /// The end of the directory's name, such as `SECOND-PROCESS-N`. Both directories of a scratch
-    /// file system have the same one.
+    /// file system have the same ID.
     pub(crate) id: String,
     /// Process ID of the program that made the directory.
     pub(crate) process: u32,

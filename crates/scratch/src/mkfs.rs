@@ -26,8 +26,8 @@ pub(crate) struct Devices<'a> {
     pub(crate) journal_uuid: &'a str,
 }
 
-/// Returns the programs to be run, with their arguments, in order: first the one for an external
-/// journal of an ext file system.
+/// Returns the programs to be run, with their arguments, in order. For an ext file system with an
+/// external journal, the program that formats the journal comes first.
 pub(crate) fn commands(spec: &MakeSpec, devices: &Devices) -> Vec<(&'static str, Vec<OsString>)> {
     use FileSystemKind::{Btrfs, Ext2, Ext3, Ext4, F2fs, Nilfs2, Overlay, Tmpfs, Xfs};
 

@@ -31,8 +31,8 @@ pub struct RoomNeed {
 /// Requirements of a scratch file system on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MakeNeeds {
-    /// Space by directory: that of the image, and that of the external journal if it is in another
-    /// directory.
+    /// The needed space in the directory of the image and, if it is another one, in that of the
+    /// external journal.
     pub room: Vec<RoomNeed>,
     /// Bytes of memory that a tmpfs occupies when it is full; 0 for other kinds.
     pub memory_bytes: u64,
@@ -162,7 +162,8 @@ fn has_loops(kind: FileSystemKind) -> Result<(), MakeError> {
     const CONTROL: &str = "/dev/loop-control";
     let may = || may(Path::new(CONTROL), Access::READ_OK | Access::WRITE_OK);
     if may().is_err() {
-        // A failure of modprobe is ignored, because the second check reports its cause.
+        // A failure of modprobe is ignored, because the next check reports that there is still no
+        // device.
         drop(tool::run("modprobe", ["--", "loop"], None, tool::SHORT));
     }
     may().map_err(|answer| {

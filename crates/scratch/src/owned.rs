@@ -46,7 +46,7 @@ impl Owned {
         }
     }
 
-    /// Returns the source field of mounts without a device (tmpfs, overlay). It contains the
+    /// Returns the source field of mounts without a device (tmpfs, overlay). The field contains the
     /// identifier of the scratch file system, by which these mounts are recognised.
     pub(crate) fn source(&self) -> String {
         format!("{PREFIX}{}", self.manifest.head.id)
@@ -127,7 +127,8 @@ impl Owned {
         })
     }
 
-    /// Checks that a directory that the manifest records still exists.
+    /// Checks that a directory that the manifest records still exists, and that no other entry or
+    /// mount has replaced it.
     pub(crate) fn check_directory(&self, name: &str) -> Result<(), MakeError> {
         let at = self.directory.at(name);
         match self.directory.facts_in(name) {
@@ -157,8 +158,8 @@ impl Owned {
         Some((device, identity.inode()))
     }
 
-    /// Removes the file or directory recorded under this name, and returns whether it existed. An
-    /// entry that has replaced it is kept.
+    /// Removes the file or directory recorded under this name, and returns whether it existed.
+    /// Another entry that has taken its name is kept.
     pub(crate) fn remove(&mut self, name: &str) -> Result<bool, MadeLeft> {
         let left = |why: String| MadeLeft {
             path: shown(&self.directory.at(name)),

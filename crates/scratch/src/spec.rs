@@ -8,8 +8,8 @@ use crate::mkfs_words;
 
 /// Default size of the image or tmpfs: 2 GiB.
 pub const DEFAULT_SIZE_BYTES: u64 = 2 << 30;
-/// Default directory for images. Unlike `/tmp`, it is on disk on common systems. Images in it
-/// survive a restart, so that `clean` finds them.
+/// Default directory for images. Unlike `/tmp`, this directory is on disk on common systems. So
+/// images survive a restart, and `clean` finds them.
 pub const DEFAULT_DIRECTORY: &str = "/var/tmp";
 /// Maximum size of the image or tmpfs. A larger size is probably a typing error.
 const SIZE_BYTES_MAX: u64 = 16 << 40;

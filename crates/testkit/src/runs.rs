@@ -38,7 +38,7 @@ pub fn simulated(workload: impl Into<Workload>, target: &str, place: Place) -> R
     }
 }
 
-/// Returns the workload with these workers in place of its own.
+/// Replaces the workers of a workload.
 pub fn by(workers: Workers, workload: impl Into<Workload>) -> Workload {
     Workload {
         workers,
@@ -70,7 +70,7 @@ pub fn weighted(files: u64, transactions: u64, weights: &str) -> Mix {
     }
 }
 
-/// Open-loop arrivals at this rate, independent of completions.
+/// Returns the pace of an open loop: operations arrive at this rate, independently of completions.
 pub fn at_rate(per_second: f64, arrivals: ArrivalProcess) -> Pace {
     Pace::Open {
         per_second,
@@ -112,7 +112,7 @@ pub fn uniform(low: u64, high: u64) -> Sizes {
     Sizes::Uniform { low, high }
 }
 
-/// Directories of a pool; the number of entries per directory is not limited.
+/// Returns a layout of a pool's directories without a limit for the entries of a directory.
 pub fn layout(shape: Shape, maildir: bool) -> Layout {
     Layout {
         shape,

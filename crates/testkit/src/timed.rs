@@ -36,8 +36,8 @@ impl Clock for Virtual {
     }
 }
 
-/// An engine that performs no operations. Each operation takes the time that `takes_ns` returns for
-/// it.
+/// An engine that performs no operations, and only advances the clock by the duration that
+/// `takes_ns` returns for each operation.
 #[derive(Clone)]
 pub struct Timed<C> {
     /// The clock that operations advance.

@@ -204,8 +204,8 @@ fn truncated_archive_is_refused_and_not_changed() {
     }
 }
 
-/// After any flipped bit, reading returns an error or the unchanged archive. It never panics and
-/// never changes the file.
+/// After any flipped bit, reading returns an error or the unchanged archive. Reading never panics
+/// and never changes the file.
 #[test]
 fn flipped_bit_never_causes_a_panic_or_a_change() {
     let directory = directory();
@@ -594,7 +594,9 @@ fn read_only(directory: &tempfile::TempDir, path: &Path, mode: u32, test: &str, 
     let began = Instant::now();
     let ended = loop {
         match reads.output() {
-            // A program that another test starts inherits the file that was written, for a moment.
+            // A process that another test has just started may still have the copied program open
+            // for writing, because it inherits the descriptor. Until it closes the descriptor, the
+            // program cannot be executed.
             Err(error)
                 if error.kind() == std::io::ErrorKind::ExecutableFileBusy
                     && began.elapsed() < Duration::from_secs(20) =>

@@ -1,5 +1,5 @@
-//! Records that wait in files beside an archive. They are written completely, imported once, never
-//! lost, and not confused with other users' files.
+//! Records that wait in files beside an archive are written completely, imported once, never lost,
+//! and not confused with other users' files.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, chown, symlink};
@@ -284,7 +284,7 @@ fn check_of_writing_beside_the_archive_leaves_no_file() {
     may_leave_beside(&path).unwrap();
     assert_eq!(others(&directory), [""; 0]);
     // Another process with the same ID was killed after it created the test file and before it
-    // removed the file. Its file does not prevent the check.
+    // removed the file. The file of the killed process does not prevent the check.
     let number = std::process::id();
     let left = format!(
         "archive.db.pending-{}.json.{number}.part",

@@ -94,7 +94,7 @@ fn on(record: &mut Record, file_system: &str) {
     }
 }
 
-/// Adds ten runs to the archive. They began 1 to 10 seconds after the epoch.
+/// Adds ten runs to the archive, which began 1 to 10 seconds after the epoch.
 fn ten(archive: &mut Archive) {
     for number in 1..=10 {
         let mut record = run(number);
@@ -638,8 +638,8 @@ fn written_phases_survive_a_kill() {
     }
 }
 
-/// Prefix of an output line that reports a written phase: the run's number, the second in which the
-/// run began, and the run's number of phases.
+/// Prefix of an output line that reports a written phase. The line contains the run's number, the
+/// second in which the run began, and the number of its phases written so far.
 const WRITTEN: &str = "written: ";
 
 /// Returns the reports in the output of a writing process. An incomplete last line is ignored.

@@ -13,8 +13,8 @@ use crate::units::NO_BREAK;
 pub const WIDTH: usize = 100;
 /// The width of the column for names of pairs, in characters.
 const KEY_WIDTH: usize = 12;
-/// In tables with [`Table::folds`], column headers are wrapped to this width in characters, or to
-/// the width of the widest cell of the column if that is greater.
+/// Width in characters to which column headers are wrapped in tables with [`Table::folds`]. Headers
+/// of a column with wider cells are wrapped to the width of its widest cell.
 const HEADER_WIDTH: usize = 12;
 
 /// The width of a terminal in characters, and whether the terminal supports colours.
@@ -27,8 +27,8 @@ pub struct Terminal {
 #[derive(Clone, Copy)]
 struct Layout {
     width: usize,
-    /// Whether texts that are too wide are also wrapped at no-break spaces. This is set for
-    /// terminals: a terminal wraps lines that are too long even within words.
+    /// Whether texts that are too wide are also wrapped at no-break spaces. `true` for terminals: a
+    /// terminal wraps lines that are too long even within words.
     breaks_all: bool,
     colour: bool,
 }
@@ -46,8 +46,8 @@ pub fn text(document: &Document, width: usize) -> String {
     )
 }
 
-/// Renders a document for a terminal. Only single words may be wider than the terminal. If a table
-/// is too wide, its further columns follow below its first columns.
+/// Renders a document for a terminal. Only single words, and columns of tables, may be wider than
+/// the terminal. If a table is too wide, its further columns follow below its first columns.
 pub fn on_terminal(document: &Document, terminal: Terminal) -> String {
     laid_out(
         document,
@@ -220,7 +220,8 @@ fn table(table: &Table, layout: Layout) -> String {
         true => parts(table.leads, &widths, layout.width),
         false => vec![(0..widths.len()).collect()],
     };
-    // A continued part without a cell of its own shows nothing, so it is left out.
+    // A further part of a divided table is left out if all its cells are empty. The cells of the
+    // leading columns do not count, because every part repeats these columns.
     let is_filled = |part: &Vec<usize>| {
         let own = part.iter().skip(table.leads);
         own.flat_map(|column| cells.iter().filter_map(move |row| row.get(*column)))
@@ -333,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn continued_part_of_a_table_without_a_cell_is_left_out() {
+    fn part_of_a_divided_table_with_only_empty_cells_is_left_out() {
         let mut table = Table::new(1, &["level", "rate", "offered", "waiting"]).folding();
         table.row(vec!["first".into(), Number::Count(1_234).into()]);
         let mut document = Document::default();

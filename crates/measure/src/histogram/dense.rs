@@ -2,8 +2,8 @@
 //!
 //! A histogram for recording allocates all its buckets (35 kB) in advance, so that recording itself
 //! allocates no memory. A histogram that was read from a file contains only the buckets that are
-//! not empty, until the first duration is recorded. So a small file needs little memory, even if it
-//! comes from an unknown source.
+//! not empty, until the first duration is recorded. So a small file from an unknown source cannot
+//! cause a large allocation.
 
 use std::ops::Range;
 
@@ -17,8 +17,8 @@ use super::layout::{
 pub struct Dense {
     /// The count of each bucket; empty if the histogram was read from a file.
     pub(super) counts: Vec<u64>,
-    /// The buckets of a histogram that was read from a file, without empty buckets. Each has an
-    /// index and a count; the indices ascend.
+    /// For a histogram that was read from a file: index and count of each bucket that is not empty,
+    /// in ascending order of indices.
     pub(super) few: Vec<(u32, u64)>,
 }
 
@@ -121,7 +121,7 @@ pub type Histogram = Durations<Dense>;
 impl Histogram {
     /// The largest relative error of a duration: half the width of a bucket, 2^-8.
     pub const ERROR_BOUND: f64 = 1.0 / (1 << (PRECISION_BITS + 1)) as f64;
-    /// Durations of at least 2^40 ns (18.3 minutes) are beyond the range. They are counted as
+    /// Durations of at least 2^40 ns (18.3 minutes) are beyond the range, and are counted as
     /// overflow.
     pub const RANGE_NS: u64 = 1 << RANGE_BITS;
 
@@ -147,8 +147,8 @@ impl Histogram {
         }
     }
 
-    /// Returns the `most` longest durations, the longest first. Each is the middle of its bucket,
-    /// or [`RANGE_NS`](Self::RANGE_NS) if it is beyond the range.
+    /// Returns the `most` longest durations, the longest first. Each duration is given as the
+    /// middle of its bucket, or as [`RANGE_NS`](Self::RANGE_NS) if it is beyond the range.
     pub fn greatest(&self, most: usize) -> Vec<u64> {
         let durations: Vec<(u64, u64)> = self.durations().collect();
         let kept = durations.into_iter().rev();

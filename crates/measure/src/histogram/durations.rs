@@ -29,7 +29,7 @@ pub trait Buckets: Clone + Default {
 
     fn write(&self) -> Self::Written;
 
-    /// Reads the buckets from the form for JSON. All must be within `range`.
+    /// Parses the JSON form of the buckets. The indices of all buckets must be within `range`.
     ///
     /// # Errors
     /// Returns a description of the invalid bucket or text.

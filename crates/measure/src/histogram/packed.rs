@@ -1,9 +1,9 @@
 //! A compact representation of buckets: a text that encodes the buckets that are not empty.
 //!
-//! The text is used in memory and in JSON. It begins with the index of the first used bucket,
+//! The text is used in memory and in JSON. The text begins with the index of the first used bucket,
 //! followed by the counts of this and the following buckets. A count of 0 is followed by the number
 //! of consecutive empty buckets minus one. A number consists of digits of 5 bits, the lowest first.
-//! If more digits follow, 32 is added to the digit. The sum is written as a character of base 64
+//! If more digits follow, 32 is added to the digit. The result is written as a character of base 64
 //! (RFC 4648, table 1). This is the encoding of variable-length quantities in source maps
 //! (ECMA-426), without a sign. So a bucket takes one or two characters instead of about ten for a
 //! pair of index and count.
@@ -37,7 +37,7 @@ pub struct Packed {
     sum: u64,
 }
 
-/// A compact [`Histogram`](super::Histogram). It supports merging, but not recording.
+/// A compact [`Histogram`](super::Histogram), which supports merging, but not recording.
 pub type SparseHistogram = Durations<Packed>;
 
 impl Buckets for Packed {
@@ -119,7 +119,8 @@ pub fn unpacked(text: &str) -> Option<Vec<(usize, u64)>> {
     (packed(buckets.iter().copied())? == text).then_some(buckets)
 }
 
-/// Encodes buckets one at a time. Their indices must ascend, and their counts must not be 0.
+/// Encodes buckets one at a time. The indices of the buckets must ascend, and the counts must not
+/// be 0.
 #[derive(Default)]
 pub(super) struct Packer {
     pub(super) packed: Vec<u8>,

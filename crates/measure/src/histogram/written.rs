@@ -97,8 +97,8 @@ written! {
     "SparseHistogram": Packed,
     /// The index of the first used bucket, then the counts from this bucket on. A count of 0 is
     /// followed by the number of consecutive empty buckets minus one. A number consists of digits
-    /// of 5 bits, the lowest first. Each digit is a character of base 64, to which 32 is added if
-    /// more digits follow.
+    /// of 5 bits, the lowest first. If more digits follow, 32 is added to the digit. The result is
+    /// written as a character of base 64 (RFC 4648, table 1).
     #[schemars(extend("pattern" = "^[A-Za-z0-9+/]*$"))]
     packed: String
 }

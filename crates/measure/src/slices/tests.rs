@@ -146,7 +146,8 @@ fn width_of_slices_doubles_beyond_the_maximum_number_of_slices() {
         meters: vec![(0, meter(7)), (1, meter(9))],
     });
     assert_eq!((slices.len(), slices.width_ns()), (901, 2 * SLICE_NS));
-    // A second that arrives late is added to the slice that contains this second.
+    // The operations of a second are added to the slice that contains this second, even if they
+    // arrive late.
     slices.add(3, 0, meter(11));
     let keys: Vec<usize> = slices.iter().map(BTreeMap::len).collect();
     assert_eq!((keys[1], keys[899], keys[900]), (1, 1, 2));

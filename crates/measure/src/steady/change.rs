@@ -37,7 +37,7 @@ const ROUNDS_KNOWN: f64 = 5.484;
 /// are fractions of the average.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RateChange {
-    /// Whether neither the drift nor the excursion is significant. A value is significant if it
+    /// Whether the rate did not change significantly. A drift or an excursion is significant if it
     /// exceeds both its limit and what noise can explain.
     pub is_steady: bool,
     /// The number of slices in the window.
@@ -102,12 +102,13 @@ impl NotJudged {
 ///
 /// Noise is estimated twice, and the larger estimate is used:
 ///
-/// - From the slices. They are averaged to at most [`BATCHES`] batch means, which are less
-///   correlated. Their variance about the line gives the noise of the rise (Student's t), their
-///   variance within rounds that of the excursion (Tukey's studentized range).
+/// - From the slices. Neighbouring slices are averaged to at most [`BATCHES`] batch means, which
+///   are less correlated. The variance of the batch means about the line gives the noise of the
+///   rise (Student's t). The variance within rounds gives the noise of the excursion (Tukey's
+///   studentized range).
 /// - From the durations of the operations, by renewal theory (`counting_error`). This estimate
-///   includes effects that last longer than a slice. It is needed because the variance of few
-///   slices can be too small by chance.
+///   includes effects that last longer than a slice. The estimate is needed because the variance of
+///   few slices can be too small by chance.
 ///
 /// `durations` contains the operations in the window. If it is empty, only the slices are used.
 ///
@@ -175,8 +176,8 @@ fn judge(slices: &[f64], average: f64, counting_error: f64) -> Option<RateChange
 }
 
 /// Returns the relative standard deviation of the number of operations that complete in a window.
-/// It assumes that each worker starts an operation when its previous one ends. The number n of
-/// these operations then has the variance n·c², where c is the coefficient of variation of the
+/// The formula assumes that each worker starts an operation when its previous one ends. The number
+/// n of these operations then has the variance n·c², where c is the coefficient of variation of the
 /// durations (Cox: Renewal Theory, 1962). For exponential durations, this is a Poisson process.
 /// Returns 0 without durations.
 fn counting_error(durations: &Histogram) -> f64 {
@@ -306,8 +307,8 @@ mod tests {
                 exceeded[0] += u32::from(found.drift.abs() > found.drift_by_chance);
                 exceeded[1] += u32::from(found.excursion > found.excursion_by_chance);
             }
-            // The expected numbers are 1 % and 0.1 % of 4,000 series. They may be off by four
-            // standard deviations.
+            // The expected numbers of series are 1 % and 0.1 % of 4,000: 40 and 4. The numbers
+            // found may differ by four standard deviations.
             assert!((15..=65).contains(&exceeded[0]), "{length}: {exceeded:?}");
             assert!(exceeded[1] <= 12, "{length}: {exceeded:?}");
         }

@@ -10,8 +10,8 @@ use crate::line::Line;
 /// for any length (Schmeiser: Batch Size Effects in the Analysis of Simulation Output, Operations
 /// Research 30(3), 1982).
 pub const BATCHES: usize = 20;
-/// The largest drift of a steady run over a window, as a fraction of the window's average. It
-/// equals SNIA's limit for the slope excursion.
+/// The largest drift of a steady run over a window, as a fraction of the window's average. This is
+/// also SNIA's limit for the slope excursion.
 pub const DRIFT_MAX: f64 = 0.10;
 
 /// Residuals below this fraction of the average are rounding errors, so their correlation is

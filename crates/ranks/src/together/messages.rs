@@ -1,4 +1,4 @@
-//! Processes received messages and sends messages that are due.
+//! Processes received messages, and sends signs of life (pulses), losses and stops.
 
 use std::time::{Duration, Instant};
 
@@ -149,7 +149,8 @@ impl Together {
             };
             match begun.advance(&mut post) {
                 Ok(Progress::Done(())) => drop(self.pending.remove(at)),
-                // Merging large values takes long, so a pulse may be due.
+                // Merging large values takes long, so that the time for the next pulse may have
+                // come.
                 Ok(Progress::More) => self.pulse_if_due(),
                 Ok(Progress::Waits) => at += 1,
                 Err(CommunicationError::Stopped { rank }) => return self.stop(rank, 0, None),

@@ -38,8 +38,8 @@ impl Together {
         if let Ok(body) = encode(&(self.epoch, rank, reason)) {
             self.spread(Sort::Stop, &body, told_by);
         }
-        // The run on this rank is stopped before its operations fail, so it already knows the cause
-        // when they fail.
+        // The program on this rank is informed first, so that it knows the cause when the
+        // operations of its run fail.
         if rank != self.links.communicator.rank() {
             self.stop_own();
         }

@@ -30,7 +30,8 @@ impl Made {
             .collect();
     }
 
-    /// Sets up the loop devices, formats them if the images are new, and mounts the file system.
+    /// Sets up the loop devices, formats them if the images are new, and mounts the file system. In
+    /// a new file system, also creates the target directory and the filler files.
     pub(super) fn start(
         &mut self,
         images: Images,

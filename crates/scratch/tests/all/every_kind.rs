@@ -124,7 +124,8 @@ fn make_use_and_remove(spec: &MakeSpec) {
         );
     }
     let removed = made.remove().unwrap();
-    // The loop device, its image, and the image of the saved state; three more with a journal.
+    // The removal counts one loop device, its image, and the copy in the saved state. An external
+    // journal has the same three.
     assert_eq!(
         removed.loop_devices + removed.images,
         if has_image {

@@ -58,8 +58,8 @@ fn making_fails_without_root() {
         ),
     ] {
         let mut command = Command::new("setpriv");
-        // The test program may be in a directory that only root can enter. It is therefore started
-        // through an open file.
+        // The test program may be in a directory that only root can enter. The program is therefore
+        // started through an open file.
         command
             .args([
                 "--reuid=65534",

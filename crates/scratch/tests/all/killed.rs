@@ -15,8 +15,8 @@ use crate::support::{Scene, can_make, free_in, is_root};
 const SPEC: &str = "POSTMARK_MADE_SPEC";
 const STAGE: &str = "POSTMARK_MADE_STAGE";
 
-/// Helper process of the tests below, not a test. It makes a file system. It then stops at a stage,
-/// or saves and restores states in a loop.
+/// Helper process of the tests below, not a test. The process makes a file system. Then the process
+/// stops at a stage, or saves and restores states in a loop.
 #[test]
 fn maker() {
     let (Ok(spec), Ok(stage)) = (std::env::var(SPEC), std::env::var(STAGE)) else {
@@ -115,8 +115,8 @@ fn killed_at_each_stage(scene: &Scene, spec: &MakeSpec) {
         };
         let began = Instant::now();
         let mut removed = remove();
-        // A program that another test starts also inherits the lock of the directory of the
-        // journal for a moment.
+        // A process that another test has just started holds the lock on the journal's directory
+        // for a moment, because it inherits the descriptor.
         while removed.left.iter().any(|left| left.why.ends_with("in use"))
             && began.elapsed() < Duration::from_secs(20)
         {
@@ -226,7 +226,8 @@ fn directories_with_similar_names_or_manifests_are_kept() {
     };
     let manifest =
         |path: &Path, text: &str| fs::write(path.join(".postmark-made.json"), text).unwrap();
-    // A directory whose name is not `postmark-made-SECOND-PROCESS-N`, and a file with such a name.
+    // A directory whose name does not have the form `postmark-made-SECOND-PROCESS-N`, and a file
+    // whose name has this form.
     let other = directory("postmark-made-of-somebody");
     fs::write(scene.path().join("postmark-made-1-4194305-9"), "a file").unwrap();
     let text = |format: u32, id: &str| {

@@ -55,7 +55,7 @@ fn each_key_of_the_table_is_parsed_and_has_its_example_and_default() {
     assert_eq!(Path::new(default("in")), parsed("make:ext4").directory);
 }
 
-/// In each line a word, and the result of formatting the spec that is parsed from it.
+/// Each line contains a word, and the text of the spec that is parsed from the word.
 const CANONICAL: &str = "
     make:tmpfs | make:tmpfs
     make:ext4? | make:ext4

@@ -1,5 +1,6 @@
-//! Starts helper processes. Each is this test program and executes only the test function with the
-//! given full name. Threads would not suffice, because file locks belong to processes.
+//! Starts helper processes. Each helper process is this test program and executes only the test
+//! function with the given full name. Threads would not suffice, because file locks belong to
+//! processes.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
