@@ -76,7 +76,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Benchmark {
-    /// Ours against the original: wall time, user CPU, system CPU.
+    /// This program against Debian's `postmark`: wall time, user CPU and system CPU.
     Classic(classic::ClassicOptions),
     /// The engine `posix` with a prepared stream against bare system calls, on tmpfs, with one
     /// worker and two. With --ring, the engine `uring` against `posix` and a bare ring.
@@ -102,12 +102,13 @@ enum Benchmark {
     /// The engine `s3` against the same requests through libcurl, on versitygw over loopback: CPU
     /// per request, and rates.
     S3(s3::S3Options),
-    /// The same sweep several times on each file system: limits, SLOs, knees, and how far they
-    /// differ.
+    /// The same sweep several times on each file system: the sustained load, the load within the
+    /// SLO, the knee, and the spread of each.
     Sweeps(driving::SweepOptions),
     /// A workload that becomes steady on a fresh ext4, and one that does not.
     Steady,
-    /// Four workers at a fixed rate for a long time on ext4: memory, losses, size of the record.
+    /// Four workers at a fixed rate for a long time on ext4: memory growth, lost operations, size
+    /// of the record.
     Soak(driving::SoakOptions),
     /// How often studies of identical systems show a difference, and how often studies of a slowed
     /// system find it.
@@ -115,7 +116,7 @@ enum Benchmark {
     /// How often the verdict rules `not-steady` and `paused`, and the gates of studies, raise false
     /// alarms, and how often they find real problems.
     Verdicts(verdicts::VerdictsOptions),
-    /// Time and memory of plans.
+    /// Time and memory of `postmark plan`.
     Plan,
     /// Duration of lists, a report and an export for an archive with very many runs.
     Archive(archive::ArchiveOptions),

@@ -217,8 +217,8 @@ fn attach(image: &Path, direct: bool) -> Result<String> {
     Ok(device.trim().to_owned())
 }
 
-/// Touches half a GiB, because memory that a virtual machine had released is slower at the first
-/// access.
+/// Touches half a GiB of memory. Memory that a virtual machine has returned to its host is slower
+/// at the first access.
 pub fn touch_memory() {
     let memory = vec![1_u8; 512 << 20];
     std::hint::black_box(&memory);

@@ -89,8 +89,8 @@ fn interrupted_benchmark_leaves_no_mounts() {
 }
 
 /// Performs random rounds of `bench safety`: 30 rounds, or the number in `POSTMARK_ROUNDS`. Each
-/// run of the test uses another seed, which is printed, and a failure prints the command that
-/// repeats it.
+/// run of the test uses another seed, which is printed. After a failure, the command that repeats
+/// the failed round is printed.
 #[test]
 fn random_safety_rounds_leave_user_files_unchanged() {
     let is_there = |tool: &&str| {

@@ -6,7 +6,7 @@ use super::cell::{Cell, Step};
 use super::data::Data;
 use super::needs::Need;
 
-/// An application that runs beside presets.
+/// An application that one or more presets claim to predict.
 pub struct Application {
     pub name: &'static str,
     /// Applications of a group run one after another in the same directory: `cp`, `find`, `grep`

@@ -25,10 +25,10 @@ pub struct Cell<'a> {
     pub directory: PathBuf,
     /// A directory for configuration, logs and sockets, which is not on the measured file system.
     pub outside: &'a Path,
-    /// The directory with the data of packages.
+    /// The directory with the downloaded data sets, such as source trees and packages.
     pub packages: &'a Path,
     pub data: Data,
-    /// Whether to use little data, to try the application.
+    /// Whether to use a small data set, for a quick trial of the application.
     pub is_small: bool,
     pub round: u32,
     /// The logs of strace; `None` if the commands are not traced.
@@ -62,7 +62,8 @@ impl Cell<'_> {
         command
     }
 
-    /// A script for sh(1), as [`Cell::command`].
+    /// A command that runs a script with sh(1), in the directory and with the trace of
+    /// [`Cell::command`].
     pub fn script(&mut self, script: &str) -> Command {
         let mut command = self.command("sh");
         command.args(["-e", "-c", script]);

@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::applications::PAIRINGS;
 use crate::process::{command, output};
 
-/// The name in data files of each preset that stands beside an application.
+/// By preset that claims to predict an application: its name in data files.
 pub type PresetNames = BTreeMap<&'static str, String>;
 
 pub fn preset_names(ours: &Path, run_for: &str) -> Result<PresetNames> {
