@@ -91,7 +91,7 @@ proptest! {
     }
 
     #[test]
-    fn readings_of_random_bytes_agree(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn readings_of_random_bytes_are_consistent(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         count(&bytes);
     }
 }
