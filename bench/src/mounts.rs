@@ -169,7 +169,7 @@ impl MountedVolume {
     }
 
     /// The directory for the image, or for the directories that an overlay or FUSE file system
-    /// uses. It is the tmpfs if there is one.
+    /// uses. For a volume in memory, this is the tmpfs.
     fn below(&self) -> &Path {
         let memory = self.memory.as_ref();
         memory.map_or_else(|| self.directory.path(), |memory| &memory.point)

@@ -217,9 +217,9 @@ impl NfsRivals<'_> {
     }
 }
 
-/// Some calls of PostMark belong to no operation: it looks up its directory when it connects, and
-/// checks that directory every second. Allowance for such calls: `FURTHER_LEAST`, plus one call for
-/// each `FURTHER_SHARE` calls of libnfs.
+/// Some calls belong to no operation: PostMark looks up its directory when it connects, and checks
+/// that directory every second. Allowance for such calls: `FURTHER_LEAST`, plus one call for each
+/// `FURTHER_SHARE` calls of libnfs.
 const FURTHER_SHARE: u64 = 500;
 const FURTHER_LEAST: u64 = 8;
 

@@ -93,8 +93,8 @@ fn print_calls(phase: &PhaseRecord) {
     }
 }
 
-/// The sum of the workers' rates, in operations per second. The rate of a worker is based on the
-/// time from its start to its end.
+/// The sum of the workers' rates, in operations per second. The rate of a worker is its number of
+/// operations divided by its running time.
 fn sum_of_rates(phase: &PhaseRecord) -> f64 {
     let rate = |worker: &record::WorkerPhase| {
         worker.operations as f64 * 1e9

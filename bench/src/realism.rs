@@ -1,5 +1,6 @@
-//! Do presets predict applications? Runs each application and the presets that claim to predict it
-//! ("beside" it) in turns on several file systems, and compares their speeds relative to ext4.
+//! Do presets predict applications? Runs each application, and the presets that claim to predict
+//! it, in turns on several file systems. Compares their speeds relative to ext4. A preset that
+//! claims to predict an application is called a preset "beside" it.
 //!
 //! A round visits all file systems in random order. Each file system is formatted, and then each
 //! application and the presets beside it run there. In every second round the presets run first.

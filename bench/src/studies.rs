@@ -184,8 +184,8 @@ impl Bench<'_> {
     }
 
     /// Performs a study that is not counted, to determine the noise. Returns requirements with the
-    /// smallest of [`MARGINS`] for which, at this noise, the blocks of a study suffice. If no
-    /// margin suffices, this is the greatest one.
+    /// smallest of [`MARGINS`] for which, at this noise, the blocks of a study suffice, or with the
+    /// greatest margin if the blocks suffice for none.
     fn requirements(&self, memory: &MountedVolume, seed: u64) -> Result<Vec<String>> {
         let first = self.perform_identical(memory, seed)?;
         let mut chosen = Vec::new();

@@ -1,5 +1,5 @@
 //! Tests of the benchmarks themselves: equal calls, no mounts after an interruption, rounds of
-//! applications beside presets, and thirty rounds of the safety campaign. The tests need root for
+//! applications and presets, and thirty rounds of the safety campaign. The tests need root for
 //! mounts, and gcc and strace. The campaign needs the tools of file systems and /dev/fuse. If
 //! something is missing, a test prints the reason to standard error and passes, unless all tests
 //! are required (`CI` is set, or `POSTMARK_TEST_ALL=1`).

@@ -36,7 +36,8 @@ pub struct Cell<'a> {
 }
 
 impl Cell<'_> {
-    /// A command of the work. It runs in the cell's directory, under strace if the cell is traced.
+    /// A command of the application. It runs in the cell's directory, under strace if the cell is
+    /// traced.
     pub fn command(&mut self, program: &str) -> Command {
         let mut command = match &mut self.traces {
             None => Command::new(program),
@@ -70,7 +71,6 @@ impl Cell<'_> {
         command
     }
 
-    /// Runs a script and times it.
     pub fn time_script(&mut self, name: &str, operations: u64, script: &str) -> Result<Step> {
         let mut command = self.script(script);
         timed(name, operations, || output(&mut command).map(drop))
@@ -82,7 +82,6 @@ impl Cell<'_> {
     }
 }
 
-/// Performs work and times it.
 pub fn timed(name: &str, operations: u64, work: impl FnOnce() -> Result<()>) -> Result<Step> {
     let began = Instant::now();
     work()?;

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::process::output;
 
-/// A program or a data set.
+/// A program or a data set that an application needs on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     Program {

@@ -30,7 +30,7 @@ pub struct RealismOptions {
     /// Size of each file system.
     #[arg(long, default_value = "2GiB")]
     pub size: String,
-    /// Directory for the images of file systems, which are written completely.
+    /// Directory for the images of file systems. Each image is written to its full size.
     #[arg(long, default_value = "/var/tmp")]
     pub images: PathBuf,
     /// Directory for downloaded data, such as source trees and packages.

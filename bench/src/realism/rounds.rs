@@ -21,7 +21,7 @@ pub struct Place {
     pub name: String,
 }
 
-/// A line of the data file.
+/// A line of the data file: the time of one step of a measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
     pub place: Place,

@@ -58,7 +58,7 @@ pub fn ratios(lines: &[Line], data: &str, name: &str, steps: &[&str]) -> Ratios 
         .collect()
 }
 
-/// The quality of a prediction.
+/// How well the ratios of a preset agree with those of an application.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Score {
     /// Number of pairs of file systems that the preset orders like the application, and number of

@@ -175,7 +175,7 @@ impl<'a> Visit<'a> {
         cell.traces = Some(Vec::new());
         (application.run)(&mut cell)?;
         let after = file_sizes(&files);
-        // rm leaves no files.
+        // After `rm`, no files exist, so the sizes before the run are used.
         let sizes = if after.is_empty() { before } else { after };
         let logs = cell.traces.take().unwrap_or_default();
         let trace = Trace::new(&logs, &cell.directory, sizes);
@@ -183,8 +183,9 @@ impl<'a> Visit<'a> {
         trace
     }
 
-    /// Traces the transactions of a preset: the calls of a run without those of a run that only
-    /// prepares and deletes the pool. The sizes are those of the pool.
+    /// Traces the transactions of a preset. The mix contains the calls of a run, minus the calls of
+    /// a second run that only prepares and deletes the pool. The sizes are those of the pool's
+    /// files.
     pub fn trace_preset(&self, volume: &Volume, preset: &str) -> Result<Trace> {
         let directory = volume.path().join("preset");
         let ours = self.bench.ours;

@@ -182,7 +182,7 @@ fn command(talk: &mut Talk, words: &str) -> Result<u64> {
     let mut messages = 0;
     loop {
         let line = talk.line()?;
-        // A line that ends with `{bytes}` is followed by a literal of so many bytes.
+        // After a line that ends with `{N}`, a literal of N bytes follows.
         let literal = line
             .strip_suffix('}')
             .and_then(|line| line.rsplit_once('{'));

@@ -226,8 +226,8 @@ impl ThreadFiles<'_> {
     }
 }
 
-/// Parses `schedstat`. Returns `None` if the text is invalid, or if all numbers are 0. They are 0
-/// if the kernel does not count, or if the thread has never run.
+/// Parses `schedstat`. Returns `None` if the text is invalid, or if the processor time and the
+/// number of time slices are 0: the kernel does not count them, or the thread has never run.
 pub(crate) fn schedstat(text: &[u8]) -> Option<Schedstat> {
     let times = Schedstat::from_read(text).ok()?;
     (times.pcount != 0 || times.sum_exec_runtime != 0).then_some(times)
