@@ -110,7 +110,7 @@ pub fn compare(pairs: usize, depth: u32, size: FloorOptions) -> Result<bool> {
     Ok(holds)
 }
 
-/// The name of a time in seconds, and the function that takes it from a cost.
+/// A kind of time: its name, and the function that returns this time from a cost, in seconds.
 type Measure = (&'static str, fn(&Cost) -> f64);
 
 const MEASURES: [Measure; 2] = [

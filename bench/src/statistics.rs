@@ -41,8 +41,8 @@ pub fn or_dash(number: Option<f64>, decimals: usize) -> String {
 }
 
 /// Two of `count` sorted values enclose the true median: those at the same rank from below and from
-/// above, counted from 0. Returns the highest rank for which the probability is at least 95 %, or
-/// 0 if it is lower for all ranks.
+/// above, counted from 0. Returns the highest rank for which the probability is at least 95 %. For
+/// fewer than 6 values, no rank reaches 95 %, and the result is 0.
 fn enclosing_rank(count: usize) -> usize {
     let mut exactly = 0.5_f64.powi(i32::try_from(count).unwrap_or(i32::MAX));
     let mut at_most = exactly;

@@ -61,8 +61,8 @@ pub fn ratios(lines: &[Line], data: &str, name: &str, steps: &[&str]) -> Ratios 
 /// How well the ratios of a preset agree with those of an application.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Score {
-    /// Number of pairs of file systems that the preset orders like the application, and number of
-    /// pairs whose intervals for the application do not overlap. `None` with fewer than six rounds.
+    /// Pairs of file systems whose intervals for the application do not overlap: the number that
+    /// the preset orders the same way, and the number of all. `None` with fewer than six rounds.
     pub pairs: Option<(usize, usize)>,
     /// The typical error of a predicted ratio: exp of the root mean square of ln(predicted/real).
     /// `None` if no file system has a ratio of both the application and the preset.
@@ -96,8 +96,8 @@ pub fn score(real: &Ratios, predicted: &Ratios) -> Score {
     }
 }
 
-/// Number of pairs that the prediction orders like the application, and number of pairs whose real
-/// intervals do not overlap.
+/// Pairs of file systems whose real intervals do not overlap: the number that the prediction orders
+/// the same way, and the number of all.
 fn pairs(systems: &[(Ratio, Ratio)]) -> (usize, usize) {
     let (mut in_order, mut apart) = (0, 0);
     for (real, predicted) in systems {

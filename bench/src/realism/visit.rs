@@ -214,8 +214,8 @@ impl<'a> Visit<'a> {
     }
 }
 
-/// Prints why a measurement failed, so that the benchmark continues; its next run repeats the
-/// measurement. After a signal, returns the error instead.
+/// Prints why a measurement failed. The benchmark continues, and its next run repeats the
+/// measurement. After a signal, returns the error instead, which ends the benchmark.
 pub fn continue_after(what: &str, error: Box<dyn std::error::Error>) -> Result<()> {
     if caught().is_some() {
         return Err(error);

@@ -65,7 +65,7 @@ const PIP: Need = Need::Program {
 pub const PNPM_INSTALL: Application = Application {
     name: "pnpm",
     group: "pnpm",
-    // `--small` installs the project EXPRESS in place of REACT or VUE.
+    // With `--small`, the project EXPRESS is installed instead of REACT or VUE.
     needs: |data| vec![PNPM, data.choose(REACT, VUE), EXPRESS],
     prepare,
     run: |cell| {

@@ -28,8 +28,8 @@ impl SizeRange {
     }
 }
 
-/// Draws a number from 0 to `count` - 1 by Zipf's distribution: low numbers are more probable, the
-/// more the greater the exponent. With the exponent 0, all numbers are equally probable.
+/// Draws a number from 0 to `count` - 1 by Zipf's distribution. A greater exponent makes low
+/// numbers more probable. With the exponent 0, all numbers are equally probable.
 pub fn popular(draws: &mut Draws, count: u64, exponent: f64) -> u64 {
     // The inverse of the continuous distribution with density x^-exponent, for exponents below 1.
     let power = 1.0 / (1.0 - exponent);
