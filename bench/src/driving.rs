@@ -43,8 +43,8 @@ pub struct SoakOptions {
     pub check: bool,
 }
 
-/// Performs the same sweep several times on each file system, and prints the limits of each sweep
-/// and how far they differ.
+/// Performs the same sweep several times on each file system. Prints the limits of each sweep and
+/// the spread of each limit.
 pub fn sweeps(ours: &Path, rounds: usize, asked: &SweepOptions) -> Result<()> {
     touch_memory();
     println!(
@@ -187,7 +187,7 @@ pub fn steady(ours: &Path) -> Result<()> {
 }
 
 /// Runs four workers for a long time at a fixed rate. Checks whether the memory of the program
-/// grows, whether anything is lost, and how large the record is.
+/// grows, whether the time series lacks operations, and how large the record is.
 pub fn soak(ours: &Path, options: &SoakOptions) -> Result<bool> {
     /// Limit on the memory growth in the second half of the run, in bytes. In a run of an hour, the
     /// time series reaches its maximum length in the first half and then grows no further.

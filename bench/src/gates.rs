@@ -1,9 +1,9 @@
-//! Checks the promised error rates of gates by simulation, with the code of the gate itself. It
-//! counts
+//! Checks the promised error rates of gates by simulation, with the code of the gate itself. The
+//! simulation counts
 //! - how often identical systems fail under many kinds of noise and disturbance,
 //! - how often a system with a true loss fails, and
-//! - how often identical systems pass, if the number of blocks is exactly the one that an earlier
-//!   gate with few blocks requested.
+//! - how often identical systems pass with exactly the number of blocks that an earlier gate with
+//!   few blocks requested.
 //!
 //! A simulated run is only a number: the result of the run. Results are drawn in order of time,
 //! with noise, drift and periodic disturbances. The order of the systems in a block is drawn as in

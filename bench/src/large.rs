@@ -27,7 +27,8 @@ pub struct LargeOptions {
     /// Files of the pool.
     #[arg(long, default_value_t = 10_000_000)]
     pub files: u64,
-    /// Transactions of a run; the run that reuses the pool performs a tenth of them.
+    /// Transactions of the run with one worker. The run that reuses the pool performs a tenth of
+    /// them, and the run that keeps its pool performs none.
     #[arg(long, default_value_t = 1_000_000)]
     pub transactions: u64,
     /// Runs to perform.

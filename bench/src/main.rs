@@ -13,12 +13,12 @@
 //! `sweeps`, `steady` and `soak` are runs with a given load. `studies` measures false alarms of
 //! studies, and `verdicts` measures error rates of verdict rules. `plan` times plans, and `archive`
 //! times lists of very many runs. `safety` measures nothing, but checks that a user's files stay
-//! unchanged. `realism` runs applications and the presets beside them in turns on several file
-//! systems, and measures how well the presets predict them.
+//! unchanged. `realism` runs applications and presets in turns on several file systems, and
+//! measures how well the presets predict the applications.
 //!
 //! Pairs are interleaved (A B B A …) and medians are printed with an interval, because the machine
 //! is shared. Mounts need root. `floor` and `peers` need `gcc`, and `strace` to show calls. `nfs`
-//! needs `gcc`, libnfs, NFS-Ganesha and rpcbind, `s3` `gcc`, libcurl and versitygw.
+//! needs `gcc`, libnfs, NFS-Ganesha and rpcbind. `s3` needs `gcc`, libcurl and versitygw.
 
 mod archive;
 mod classic;
@@ -76,7 +76,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Benchmark {
-    /// Ours against the original: wall time, user CPU, system CPU.
+    /// This program against Debian's `postmark`: wall time, user CPU and system CPU.
     Classic(classic::ClassicOptions),
     /// The engine `posix` with a prepared stream against bare system calls, on tmpfs, with one
     /// worker and two. With --ring, the engine `uring` against `posix` and a bare ring.
@@ -102,28 +102,29 @@ enum Benchmark {
     /// The engine `s3` against the same requests through libcurl, on versitygw over loopback: CPU
     /// per request, and rates.
     S3(s3::S3Options),
-    /// The same sweep several times on each file system: limits, SLOs, knees, and how far they
-    /// differ.
+    /// The same sweep several times on each file system: the sustained load, the load within the
+    /// SLO, the knee, and the spread of each.
     Sweeps(driving::SweepOptions),
     /// A workload that becomes steady on a fresh ext4, and one that does not.
     Steady,
-    /// Four workers at a fixed rate for a long time on ext4: memory, losses, size of the record.
+    /// Four workers at a fixed rate for a long time on ext4: memory growth, lost operations, size
+    /// of the record.
     Soak(driving::SoakOptions),
-    /// How often studies of identical systems show a difference, and how often studies of a slowed
-    /// system find it.
+    /// How often studies of identical systems show a difference, and how often studies with a
+    /// slowed system detect the slowdown.
     Studies(studies::StudiesOptions),
     /// How often the verdict rules `not-steady` and `paused`, and the gates of studies, raise false
     /// alarms, and how often they find real problems.
     Verdicts(verdicts::VerdictsOptions),
-    /// Time and memory of plans.
+    /// Time and memory of `postmark plan`.
     Plan,
     /// Duration of lists, a report and an export for an archive with very many runs.
     Archive(archive::ArchiveOptions),
     /// Kills, ends or moves runs at random among a user's files, calls `clean`, and checks that no
     /// file of the user is touched.
     Safety(safety::Campaign),
-    /// Applications and the presets beside them, in turns on several file systems: how well the
-    /// presets predict the applications.
+    /// Applications and presets, in turns on several file systems: how well the presets predict
+    /// the applications.
     Realism(realism::RealismOptions),
     /// One run of an engine, in a separate process.
     #[command(hide = true)]

@@ -169,7 +169,7 @@ impl MountedVolume {
     }
 
     /// The directory for the image, or for the directories that an overlay or FUSE file system
-    /// uses. It is the tmpfs if there is one.
+    /// uses. For a volume in memory, this is the tmpfs.
     fn below(&self) -> &Path {
         let memory = self.memory.as_ref();
         memory.map_or_else(|| self.directory.path(), |memory| &memory.point)
@@ -217,8 +217,8 @@ fn attach(image: &Path, direct: bool) -> Result<String> {
     Ok(device.trim().to_owned())
 }
 
-/// Touches half a GiB, because memory that a virtual machine had released is slower at the first
-/// access.
+/// Touches half a GiB of memory. Memory that a virtual machine has returned to its host is slower
+/// at the first access.
 pub fn touch_memory() {
     let memory = vec![1_u8; 512 << 20];
     std::hint::black_box(&memory);

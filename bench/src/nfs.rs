@@ -217,14 +217,14 @@ impl NfsRivals<'_> {
     }
 }
 
-/// Some calls of PostMark belong to no operation: a session looks up its directory, and the run
-/// checks that directory every second. Allowance for such calls: `FURTHER_LEAST`, plus one call for
-/// each `FURTHER_SHARE` calls of libnfs.
+/// Some calls belong to no operation: PostMark looks up its directory when it connects, and checks
+/// that directory every second. Allowance for such calls: `FURTHER_LEAST`, plus one call for each
+/// `FURTHER_SHARE` calls of libnfs.
 const FURTHER_SHARE: u64 = 500;
 const FURTHER_LEAST: u64 = 8;
 
 /// Fails if PostMark and the other program do not make the same calls. The operations of a mix are
-/// drawn at random, so the numbers of calls may differ a little.
+/// drawn at random, so the numbers of calls of a procedure may differ by 5 %.
 pub fn same_calls([ours, libnfs]: &[Measured; 2]) -> Result<()> {
     let further = FURTHER_LEAST + libnfs.calls.values().sum::<u64>() / FURTHER_SHARE;
     let mut names = ours.calls.keys().chain(libnfs.calls.keys());

@@ -89,8 +89,8 @@ mod tests {
         let mut bytes = Vec::new();
         let operations = write(&workload, &mut bytes).unwrap();
         assert_eq!(bytes.len() as u64, 32 + 2 * 3 * 8 + operations * 32);
-        // The header is followed by the first worker's number of operations (3), and by its first
-        // operation: the creation (0) of the file `1`.
+        // The header of 32 bytes is followed by the first worker's number of operations in the
+        // first phase (3), and by the first of these: the creation (0) of the file `1`.
         assert_eq!(bytes[..8], MAGIC.to_ne_bytes());
         assert_eq!(
             (&bytes[32..40], &bytes[40..44]),

@@ -19,7 +19,8 @@ pub struct OursOptions {
     pub target: PathBuf,
     #[arg(long)]
     pub prepared: bool,
-    /// The engine: `nfs` and `s3` in a new directory below a URL, others in a directory.
+    /// The engine. The target of `nfs` and `s3` is a URL, below which they create a directory; the
+    /// target of other engines is a directory.
     #[arg(long, default_value = "posix")]
     pub engine: String,
     #[arg(long, default_value_t = 1)]
@@ -92,7 +93,8 @@ fn print_calls(phase: &PhaseRecord) {
     }
 }
 
-/// The sum of the workers' rates, each over the worker's own time.
+/// The sum of the workers' rates, in operations per second. The rate of a worker is its number of
+/// operations divided by its running time.
 fn sum_of_rates(phase: &PhaseRecord) -> f64 {
     let rate = |worker: &record::WorkerPhase| {
         worker.operations as f64 * 1e9

@@ -2,11 +2,11 @@
 //! files with equal calls, under names of equal length, in separate directories.
 //!
 //! Rates are based on the wall time of whole phases as each program defines it, from the first
-//! worker's start to the last worker's end. User CPU covers the same time. For fio, the times are
-//! `runtime` (in milliseconds) and `usr_cpu` of its jobs. For fs_mark, `borders.c` measures two
-//! times of each process: from its first creation to its first deletion, and from its first
-//! deletion until the process ends. The first time is the basis of fs_mark's `Files/sec`. As in
-//! fs_mark itself, rates are added up over the processes of fs_mark.
+//! worker's start to the last worker's end. User CPU covers the same time. For a job of fio, wall
+//! time is `runtime` (in milliseconds), and user CPU is `usr_cpu` (in percent) of `job_runtime`.
+//! For fs_mark, `borders.c` measures two times of each process: from its first creation to its
+//! first deletion, and from its first deletion until the process ends. The first time is the basis
+//! of fs_mark's `Files/sec`. As in fs_mark itself, rates are added up over the processes.
 
 use crate::result::Result;
 use std::process::Command;

@@ -19,7 +19,7 @@ struct RunSample {
     per_s: f64,
     /// Transactions/s until all data was on the device.
     until_durable_per_s: f64,
-    /// The highest 99th percentile among the operations, in microseconds.
+    /// The 99th percentile of latency of the slowest kind of operation, in microseconds.
     p99_us: f64,
 }
 

@@ -248,7 +248,7 @@ pub fn output(command: &mut Command) -> Result<String> {
     Ok(text)
 }
 
-/// Runs a command. Returns its output and samples of its resident memory in bytes.
+/// Runs a command. Returns its output, and its resident memory in bytes at intervals of `every`.
 pub fn output_and_memory_over_time(
     command: &mut Command,
     every: Duration,

@@ -1,11 +1,12 @@
-//! Do presets predict applications? Runs each application and the preset beside it in turns on
-//! several file systems, and compares their speeds relative to ext4.
+//! Do presets predict applications? Runs each application, and the presets that claim to predict
+//! it, in turns on several file systems. Compares their speeds relative to ext4. A preset that
+//! claims to predict an application is called a preset "beside" it.
 //!
-//! A round visits all file systems in random order. Each is formatted, and then performs each
-//! application and the preset beside it; every second round begins with the preset. Results are
-//! appended to `rounds.csv` when a measurement ends, and a measurement that is in the file is not
-//! repeated. Then each application and each preset is traced once on ext4, for the mix of calls and
-//! the sizes of files (`traces.json`). `table-DATA.md` contains the result.
+//! A round visits all file systems in random order. Each file system is formatted, and then each
+//! application and the presets beside it run there. In every second round the presets run first.
+//! Results are appended to `rounds.csv` when a measurement ends, and a measurement that is in the
+//! file is not repeated. Then each application and each preset is traced once on ext4, for the mix
+//! of calls and the sizes of files (`traces.json`). `table-DATA.md` contains the result.
 
 mod application;
 mod applications;
@@ -74,7 +75,8 @@ pub fn perform(ours: &Path, options: &RealismOptions) -> Result<bool> {
     Ok(missed.is_empty())
 }
 
-/// Creates the directories. Applications work in other directories, so they need whole paths.
+/// Creates the directories for packages and results, and makes their paths absolute, because the
+/// programs of applications run in other working directories.
 fn with_whole_paths(options: &RealismOptions) -> Result<RealismOptions> {
     let whole = |path: &Path| -> Result<PathBuf> {
         std::fs::create_dir_all(path)
@@ -88,8 +90,8 @@ fn with_whole_paths(options: &RealismOptions) -> Result<RealismOptions> {
     })
 }
 
-/// Removes bindfs from the file systems if its program is missing, or installs it. Crate `scratch`
-/// names the missing programs of the others.
+/// If the program `bindfs` is missing, removes bindfs from the selected file systems, or installs
+/// the program (`--install`). For the other file systems, crate `scratch` names missing programs.
 fn with_available_file_systems(options: &RealismOptions) -> Result<RealismOptions> {
     let need = Need::Program {
         name: BINDFS,
@@ -109,8 +111,8 @@ fn with_available_file_systems(options: &RealismOptions) -> Result<RealismOption
     Ok(options)
 }
 
-/// The selected applications whose programs and data are there. Names the missing ones with the
-/// command that installs them, or installs them.
+/// Returns the selected applications whose programs and data are on this machine. For each missing
+/// program or data set, prints the command that installs it, or installs it (`--install`).
 fn available(options: &RealismOptions) -> Result<Vec<&'static Application>> {
     let is_selected = |one: &&Application| {
         options.apps.is_empty() || options.apps.iter().any(|of| of == one.name)
@@ -123,7 +125,7 @@ fn available(options: &RealismOptions) -> Result<Vec<&'static Application>> {
             needs.filter(|need| !need.is_met(packages))
         };
         if options.install {
-            // Traces compare the sizes of both data sets.
+            // Both data sets are installed, because traces compare their file sizes.
             for data in Data::ALL {
                 missing(data).try_for_each(|need| need.install(packages))?;
             }
@@ -162,7 +164,7 @@ impl<'a> Volumes<'a> {
         })
     }
 
-    /// The file system, empty.
+    /// Returns an empty file system of this kind: a new one, or the existing one formatted.
     fn empty(&mut self, kind: &str) -> Result<&mut Volume> {
         if let Some(volume) = self.made.get_mut(kind) {
             volume.remake()?;
@@ -210,8 +212,8 @@ fn shuffled(kinds: &[String], round: u32) -> Vec<&str> {
     (0..count).map(&mut draw).collect()
 }
 
-/// Traces each application with each data set that is there, and each preset, if that has not been
-/// done before.
+/// Traces each application with each data set that is on this machine, and each preset. Skips the
+/// traces that the data file already contains.
 fn trace_all(bench: Bench<'_>, applications: &[&Application]) -> Result<()> {
     let options = bench.options;
     let strace = Need::Program {
@@ -260,7 +262,7 @@ fn trace_all(bench: Bench<'_>, applications: &[&Application]) -> Result<()> {
     volumes.remove()
 }
 
-/// All rows of the table for which there is a round.
+/// The rows of the table: one for each pairing of a selected application with a preset.
 fn found(options: &RealismOptions, names: &PresetNames) -> Result<Vec<Found>> {
     let rounds = Rounds::open(&options.rounds_file())?;
     let traces = traces::load(&options.traces_file())?;

@@ -19,11 +19,11 @@ use crate::statistics::{Median, interleaved, median};
 use crate::{operations, ours};
 
 const BYTES: u64 = 4096;
-/// File systems, each with the least rate of reads relative to the engine `posix` with one worker;
-/// `None` where a ring is not expected to be faster.
+/// File systems, each with the minimum rate of reads divided by that of the engine `posix` with one
+/// worker. `None` if a ring is not expected to be faster.
 const FILE_SYSTEMS: [(&str, Option<f64>); 3] =
     [("ext4", Some(1.2)), ("xfs", Some(1.2)), ("tmpfs", None)];
-/// Maximum wall time of reads relative to the C program's.
+/// Maximum wall time of reads divided by that of the C program.
 const BARE_LIMIT: f64 = 1.05;
 
 /// The engines and the C program, in directories of equal path length on one file system.
@@ -110,7 +110,7 @@ pub fn compare(pairs: usize, depth: u32, size: FloorOptions) -> Result<bool> {
     Ok(holds)
 }
 
-/// A part of a run's cost, and how it is measured.
+/// A kind of time: its name, and the function that returns this time from a cost, in seconds.
 type Measure = (&'static str, fn(&Cost) -> f64);
 
 const MEASURES: [Measure; 2] = [
@@ -118,8 +118,8 @@ const MEASURES: [Measure; 2] = [
     ("CPU", |cost| cost.user_s + cost.system_s),
 ];
 
-/// The ratios of one phase: how many times as long `posix` takes as `uring`, and `uring` as the
-/// bare ring.
+/// The ratios of one phase: time of `posix` divided by that of `uring`, and time of `uring` divided
+/// by that of the bare ring.
 fn ratios(
     pairs: [&[[Costs; 2]]; 2],
     of: fn(&Costs) -> Cost,

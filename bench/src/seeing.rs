@@ -45,7 +45,7 @@ impl Terminal {
         let mut shown = File::from(ours);
         std::thread::spawn(move || {
             let mut buffer = [0; 4096];
-            // Reading fails when the other end is closed.
+            // When the other end is closed, reading fails and the thread ends.
             while shown.read(&mut buffer).is_ok_and(|length| length > 0) {}
         });
         Ok(Self { other_end })

@@ -3,8 +3,8 @@
 use crate::result::Result;
 
 /// The median of some values, and the two order statistics that enclose the true median with a
-/// probability of about 95 % (sign test). For 9 values, these are the 2nd and the 8th value (96.1
-/// %).
+/// probability of at least 95 % (sign test). For 9 values, these are the 2nd and the 8th value
+/// (96.1 %). For fewer than 6 values, the probability is lower.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Median {
     pub value: f64,
@@ -41,7 +41,8 @@ pub fn or_dash(number: Option<f64>, decimals: usize) -> String {
 }
 
 /// Two of `count` sorted values enclose the true median: those at the same rank from below and from
-/// above, counted from 0. Returns the highest rank for which the probability is at least 95 %.
+/// above, counted from 0. Returns the highest rank for which the probability is at least 95 %. For
+/// fewer than 6 values, no rank reaches 95 %, and the result is 0.
 fn enclosing_rank(count: usize) -> usize {
     let mut exactly = 0.5_f64.powi(i32::try_from(count).unwrap_or(i32::MAX));
     let mut at_most = exactly;

@@ -184,7 +184,8 @@ impl Bench<'_> {
     }
 
     /// Performs a study that is not counted, to determine the noise. Returns requirements with the
-    /// smallest of [`MARGINS`] for which, at this noise, the blocks of a study suffice.
+    /// smallest of [`MARGINS`] for which, at this noise, the blocks of a study suffice, or with the
+    /// greatest margin if the blocks suffice for none.
     fn requirements(&self, memory: &MountedVolume, seed: u64) -> Result<Vec<String>> {
         let first = self.perform_identical(memory, seed)?;
         let mut chosen = Vec::new();
@@ -304,7 +305,7 @@ impl Bench<'_> {
         })
     }
 
-    /// Decides a gate over the study; `None` if it refuses because too many runs are INVALID.
+    /// Decides a gate over the study. `None` if the gate refuses because too many runs are INVALID.
     fn gate(&self, archive: &Path, requirements: &[String]) -> Result<Option<Gate>> {
         let mut command = Command::new(self.ours);
         command

@@ -1,5 +1,5 @@
 //! Tests of the benchmarks themselves: equal calls, no mounts after an interruption, rounds of
-//! applications beside presets, and thirty rounds of the safety campaign. The tests need root for
+//! applications and presets, and thirty rounds of the safety campaign. The tests need root for
 //! mounts, and gcc and strace. The campaign needs the tools of file systems and /dev/fuse. If
 //! something is missing, a test prints the reason to standard error and passes, unless all tests
 //! are required (`CI` is set, or `POSTMARK_TEST_ALL=1`).
@@ -89,8 +89,8 @@ fn interrupted_benchmark_leaves_no_mounts() {
 }
 
 /// Performs random rounds of `bench safety`: 30 rounds, or the number in `POSTMARK_ROUNDS`. Each
-/// run of the test uses another seed, which is printed, and a failure prints the command that
-/// repeats it.
+/// run of the test uses another seed, which is printed. After a failure, the command that repeats
+/// the failed round is printed.
 #[test]
 fn random_safety_rounds_leave_user_files_unchanged() {
     let is_there = |tool: &&str| {

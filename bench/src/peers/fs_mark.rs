@@ -72,7 +72,7 @@ fn parse(text: &str) -> Result<Vec<[Cost; 2]>> {
 }
 
 /// The sum of the rates of all processes, as in fs_mark itself, because its processes do not wait
-/// for one another between phases.
+/// for one another between phases. User CPU per file is the mean over the processes.
 fn sample(costs: impl Iterator<Item = Cost>, files: u64) -> PhaseSample {
     let files = files as f64;
     let mut sum = PhaseSample {

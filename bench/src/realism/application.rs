@@ -6,7 +6,7 @@ use super::cell::{Cell, Step};
 use super::data::Data;
 use super::needs::Need;
 
-/// An application that runs beside presets.
+/// An application that one or more presets claim to predict.
 pub struct Application {
     pub name: &'static str,
     /// Applications of a group run one after another in the same directory: `cp`, `find`, `grep`
@@ -18,7 +18,7 @@ pub struct Application {
     pub prepare: fn(&mut Cell<'_>) -> Result<()>,
     /// Performs the work and times its steps.
     pub run: fn(&mut Cell<'_>) -> Result<Vec<Step>>,
-    /// The directory with the application's files, below that of its group.
+    /// The directory with the application's files, relative to the directory of its group.
     pub files: &'static str,
     /// Whether the files are those of published packages. Sizes are compared only then, because
     /// mail, news and web objects are generated.

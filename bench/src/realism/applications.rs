@@ -1,4 +1,4 @@
-//! The applications, and the presets that stand beside them.
+//! The applications, and the presets that claim to predict them.
 
 mod build;
 mod dovecot;
@@ -34,12 +34,12 @@ pub struct Pairing {
     /// The steps of the application that the preset predicts; all if empty.
     pub steps: &'static [&'static str],
     pub preset: &'static str,
-    /// Greatest accepted factor.
+    /// Greatest accepted typical error of a predicted ratio (`Score::factor`).
     pub factor_max: f64,
 }
 
 const FACTOR: f64 = 1.3;
-/// For package installs and rm.
+/// The greatest accepted factor for package installs and `rm`.
 const WIDE_FACTOR: f64 = 1.5;
 
 const fn pairing(
@@ -56,7 +56,7 @@ const fn pairing(
     }
 }
 
-/// Which preset stands beside which application. When presets change, only this table changes.
+/// Which preset claims to predict which application. A change of presets needs a change only here.
 pub const PAIRINGS: [Pairing; 14] = [
     pairing("dovecot", &[], "mail", FACTOR),
     pairing("dovecot", &["expunge"], "mail-expunge", FACTOR),
@@ -75,7 +75,7 @@ pub const PAIRINGS: [Pairing; 14] = [
 ];
 
 impl Pairing {
-    /// The application, with the steps if they are not all.
+    /// The application's name, with the predicted steps in parentheses unless all are predicted.
     pub fn what(&self) -> String {
         match self.steps {
             [] => self.application.to_owned(),
@@ -84,7 +84,7 @@ impl Pairing {
     }
 }
 
-/// The presets beside an application, each once.
+/// The presets that claim to predict an application, each once.
 pub fn presets_beside(application: &str) -> Vec<&'static str> {
     let beside = PAIRINGS
         .iter()

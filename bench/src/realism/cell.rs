@@ -25,10 +25,10 @@ pub struct Cell<'a> {
     pub directory: PathBuf,
     /// A directory for configuration, logs and sockets, which is not on the measured file system.
     pub outside: &'a Path,
-    /// The directory with the data of packages.
+    /// The directory with the downloaded data sets, such as source trees and packages.
     pub packages: &'a Path,
     pub data: Data,
-    /// Whether to use little data, to try the application.
+    /// Whether to use a small data set, for a quick trial of the application.
     pub is_small: bool,
     pub round: u32,
     /// The logs of strace; `None` if the commands are not traced.
@@ -36,7 +36,8 @@ pub struct Cell<'a> {
 }
 
 impl Cell<'_> {
-    /// A command of the work. It runs in the cell's directory, under strace if the cell is traced.
+    /// A command of the application. It runs in the cell's directory, under strace if the cell is
+    /// traced.
     pub fn command(&mut self, program: &str) -> Command {
         let mut command = match &mut self.traces {
             None => Command::new(program),
@@ -62,14 +63,14 @@ impl Cell<'_> {
         command
     }
 
-    /// A script for sh(1), as [`Cell::command`].
+    /// A command that runs a script with sh(1), in the directory and with the trace of
+    /// [`Cell::command`].
     pub fn script(&mut self, script: &str) -> Command {
         let mut command = self.command("sh");
         command.args(["-e", "-c", script]);
         command
     }
 
-    /// Runs a script and times it.
     pub fn time_script(&mut self, name: &str, operations: u64, script: &str) -> Result<Step> {
         let mut command = self.script(script);
         timed(name, operations, || output(&mut command).map(drop))
@@ -81,7 +82,6 @@ impl Cell<'_> {
     }
 }
 
-/// Performs work and times it.
 pub fn timed(name: &str, operations: u64, work: impl FnOnce() -> Result<()>) -> Result<Step> {
     let began = Instant::now();
     work()?;

@@ -1,6 +1,6 @@
-//! The two data sets of applications.
+//! The two data sets of each application.
 
-/// The data of an application.
+/// Which of the two data sets an application uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Data {
     /// The data with which the presets were chosen.

@@ -51,7 +51,7 @@ fn concerns(call: &Call, target: &str) -> bool {
     if !is_by_path {
         return descriptors.any(is_below);
     }
-    // A relative path begins at the first descriptor: a directory, or that of AT_FDCWD.
+    // A relative path starts in the directory of the first descriptor, which may be AT_FDCWD.
     let base = descriptors.next().unwrap_or_default();
     paths.any(|path| is_below(if path.starts_with('/') { path } else { base }))
 }

@@ -6,15 +6,15 @@ use std::process::Command;
 
 use crate::process::output;
 
-/// A program or a data set.
+/// A program or a data set that an application needs on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     Program {
         name: &'static str,
-        /// The command that installs it.
+        /// The shell command that installs the program.
         install: &'static str,
     },
-    /// A directory with data of packages.
+    /// A subdirectory of the directory for downloaded data.
     Data {
         name: &'static str,
         /// A script for sh(1) that creates the data in its working directory, which becomes the
@@ -39,7 +39,7 @@ impl Need {
         }
     }
 
-    /// The command that a user can run to install this.
+    /// The command with which a user can install the program or the data.
     pub fn advice(self, packages: &Path) -> String {
         match self {
             Self::Program { install, .. } => install.to_owned(),
@@ -60,7 +60,7 @@ impl Need {
             }
             Self::Data { name, install } => {
                 std::fs::create_dir_all(packages)?;
-                // The data gets its name when it is complete.
+                // The directory gets its final name only when the data is complete.
                 let partial = tempfile::Builder::new().prefix(name).tempdir_in(packages)?;
                 let mut command = Command::new("sh");
                 command.args(["-e", "-c", install]);

@@ -15,13 +15,13 @@ pub struct RealismOptions {
     #[arg(long, value_delimiter = ',', value_parser = FILE_SYSTEMS)]
     #[arg(default_values = FILE_SYSTEMS)]
     pub on: Vec<String>,
-    /// Number of rounds, with those that are in the data file.
+    /// Number of rounds, including those that are in the data file.
     #[arg(long, default_value_t = 10)]
     pub rounds: u32,
-    /// Data of the applications.
+    /// Data set of the applications.
     #[arg(long, value_enum, default_value = "other")]
     pub data: Data,
-    /// Use little data, to try the applications.
+    /// Use small data sets, for a quick trial of the applications.
     #[arg(long)]
     pub small: bool,
     /// Duration of each run of a preset.
@@ -30,10 +30,10 @@ pub struct RealismOptions {
     /// Size of each file system.
     #[arg(long, default_value = "2GiB")]
     pub size: String,
-    /// Directory for the images of file systems, which are written completely.
+    /// Directory for the images of file systems. Each image is written to its full size.
     #[arg(long, default_value = "/var/tmp")]
     pub images: PathBuf,
-    /// Directory for data of packages.
+    /// Directory for downloaded data, such as source trees and packages.
     #[arg(long, default_value = "target/realism/packages")]
     pub packages: PathBuf,
     /// Directory for rounds, traces and the table.
@@ -42,7 +42,8 @@ pub struct RealismOptions {
     /// Install missing programs and download missing data.
     #[arg(long)]
     pub install: bool,
-    /// Do not trace applications and presets: without mixes and sizes.
+    /// Do not trace applications and presets. The table lacks mixes and sizes that were not traced
+    /// before.
     #[arg(long)]
     pub no_trace: bool,
     /// Print the table of the stored results, and measure nothing.
@@ -54,7 +55,7 @@ pub struct RealismOptions {
 }
 
 impl RealismOptions {
-    /// The name of the data in files.
+    /// The name of a data set in the files of rounds and traces, for example `other-small`.
     pub fn data_name(&self, data: Data) -> String {
         let small = if self.small { "-small" } else { "" };
         format!("{}{small}", data.name())

@@ -1,5 +1,5 @@
-//! The names of presets in data files. A name contains a digest of the preset's run spec, because a
-//! preset that was changed, or is sized for another machine, must not be judged by earlier rounds.
+//! The names of presets in data files. A name contains a digest of the preset's run spec. A preset
+//! that was changed, or is sized for another machine, therefore has no earlier rounds.
 
 use crate::result::Result;
 use std::collections::BTreeMap;
@@ -10,7 +10,8 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::applications::PAIRINGS;
 use crate::process::{command, output};
 
-/// The name in data files of each preset that stands beside an application.
+/// The names in data files of all presets that claim to predict an application. The key is the
+/// name of the preset.
 pub type PresetNames = BTreeMap<&'static str, String>;
 
 pub fn preset_names(ours: &Path, run_for: &str) -> Result<PresetNames> {

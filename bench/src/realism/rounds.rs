@@ -10,7 +10,7 @@ use super::cell::Step;
 
 const HEADER: &str = "data,round,file_system,name,step,operations,seconds\n";
 
-/// What was measured where.
+/// Identifies a measurement: an application or a preset on a file system, in a round.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The data set, for example `other`, or `other-small`.
@@ -21,7 +21,7 @@ pub struct Place {
     pub name: String,
 }
 
-/// A line of the data file.
+/// A line of the data file: the time of one step of a measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
     pub place: Place,

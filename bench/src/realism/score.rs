@@ -1,5 +1,5 @@
-//! How well a preset predicts an application: ratios of speeds, pairs in order, typical factor, and
-//! the distance of sizes.
+//! How well a preset predicts an application: ratios of speeds, order of file systems, typical
+//! error of a ratio, and distance of file sizes.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,8 @@ use super::rounds::Line;
 use super::volume::BASELINE;
 use crate::statistics::{Median, median};
 
-/// Rounds below which order statistics enclose a median with less than 95 %.
+/// Minimum number of rounds for a 95 % interval of the median. With fewer rounds, even the least
+/// and the greatest value enclose the median with a probability below 95 %.
 const ROUNDS_MIN: usize = 6;
 
 /// Speeds relative to ext4 for each other file system.
@@ -16,15 +17,15 @@ pub type Ratios = BTreeMap<String, Ratio>;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
-    /// The median of the rounds, and its 95 % interval.
+    /// The median of the rounds' ratios, and its 95 % interval.
     pub median: Median,
     pub rounds: usize,
 }
 
 /// The ratios of an application, restricted to some of its steps, or of a preset. No steps means
-/// all steps. Only rounds that also have ext4 count.
+/// all steps. Rounds in which ext4 was not measured do not count.
 pub fn ratios(lines: &[Line], data: &str, name: &str, steps: &[&str]) -> Ratios {
-    // Seconds for an operation, by file system and round.
+    // Number of operations and their time in seconds, by file system and round.
     let mut totals: BTreeMap<(&str, u32), (u64, f64)> = BTreeMap::new();
     for Line { place, step } in lines {
         let is_step = steps.is_empty() || steps.contains(&step.name.as_str());
@@ -57,14 +58,14 @@ pub fn ratios(lines: &[Line], data: &str, name: &str, steps: &[&str]) -> Ratios 
         .collect()
 }
 
-/// The quality of a prediction.
+/// How well the ratios of a preset agree with those of an application.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Score {
-    /// Pairs of file systems whose real intervals do not overlap, and how many of them the preset
-    /// orders the same way; `None` with fewer than six rounds.
+    /// Pairs of file systems whose intervals for the application do not overlap: the number that
+    /// the preset orders the same way, and the number of all. `None` with fewer than six rounds.
     pub pairs: Option<(usize, usize)>,
     /// The typical error of a predicted ratio: exp of the root mean square of ln(predicted/real).
-    /// `None` without a common file system.
+    /// `None` if no file system has a ratio of both the application and the preset.
     pub factor: Option<f64>,
 }
 
@@ -79,7 +80,7 @@ pub fn score(real: &Ratios, predicted: &Ratios) -> Score {
         .collect();
     let factor = (!squares.is_empty()).then(|| measure::mean(&squares).sqrt().exp());
     let has_intervals = common.iter().all(|(real, _)| real.rounds >= ROUNDS_MIN);
-    // ext4 itself.
+    // ext4 relative to itself: exactly 1.
     let one = Ratio {
         median: Median {
             value: 1.0,
@@ -95,8 +96,8 @@ pub fn score(real: &Ratios, predicted: &Ratios) -> Score {
     }
 }
 
-/// Number of pairs that the prediction orders like the application, and number of pairs whose real
-/// intervals do not overlap.
+/// Pairs of file systems whose real intervals do not overlap: the number that the prediction orders
+/// the same way, and the number of all.
 fn pairs(systems: &[(Ratio, Ratio)]) -> (usize, usize) {
     let (mut in_order, mut apart) = (0, 0);
     for (real, predicted) in systems {
@@ -110,8 +111,8 @@ fn pairs(systems: &[(Ratio, Ratio)]) -> (usize, usize) {
     (in_order, apart)
 }
 
-/// The distance of Kolmogorov and Smirnov between two samples: the greatest difference of their
-/// shares of values up to any value. `None` if a sample is empty.
+/// The Kolmogorov-Smirnov distance of two samples: the greatest difference between their empirical
+/// distribution functions, from 0 to 1. `None` if a sample is empty.
 pub fn kolmogorov_smirnov(one: &[u64], other: &[u64]) -> Option<f64> {
     if one.is_empty() || other.is_empty() {
         return None;
@@ -129,27 +130,28 @@ pub fn kolmogorov_smirnov(one: &[u64], other: &[u64]) -> Option<f64> {
     differences.max_by(f64::total_cmp)
 }
 
-/// The results of a preset beside an application.
+/// A row of the table: how well a preset predicts an application.
 #[derive(Clone, Debug)]
 pub struct Found {
     pub pairing: &'static Pairing,
     pub real: Ratios,
     pub predicted: Ratios,
     pub score: Score,
-    /// Total variation of the mixes.
+    /// Total variation distance between the call mixes of the application and of the preset.
     pub mixes: Option<f64>,
-    /// Distance of the sizes of the preset's files from those of the application's.
+    /// Kolmogorov-Smirnov distance between the file sizes of the application and of the preset.
     pub sizes: Option<f64>,
-    /// Whether the application's sizes are those of published packages; only these are a
-    /// requirement.
+    /// Whether the application's files are those of published packages. Only then is a limit of
+    /// `sizes` a requirement.
     pub has_real_sizes: bool,
-    /// Distance of the sizes in the application's own two data sets.
+    /// Kolmogorov-Smirnov distance between the file sizes of the application's two data sets: the
+    /// limit of `sizes`.
     pub own_sizes: Option<f64>,
 }
 
-/// Greatest accepted total variation of mixes.
+/// Greatest accepted total variation distance of mixes.
 const MIXES_MAX: f64 = 0.10;
-/// A factor that at least [`CLOSE_COUNT`] presets must reach.
+/// At least [`CLOSE_COUNT`] rows of the table must have a factor of at most this.
 const CLOSE_FACTOR: f64 = 1.15;
 const CLOSE_COUNT: usize = 3;
 

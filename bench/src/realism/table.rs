@@ -59,7 +59,7 @@ pub fn markdown(data: &str, found: &[Found], missed: &[String]) -> String {
     text
 }
 
-/// The fewest rounds of the file systems.
+/// The number of rounds of the file system that has the fewest.
 fn rounds(ratios: &Ratios) -> usize {
     ratios
         .values()

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::mix::{Mix, add_calls};
 
-/// Sizes that are kept of a larger sample. The distance between two samples changes by at most one
-/// in this number for each.
+/// Greatest number of file sizes stored for a trace. Thinning a sample to this number changes its
+/// distance from another sample by at most 1 / `SIZES_MAX`.
 const SIZES_MAX: usize = 2_000;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -58,7 +58,7 @@ fn at_most(most: usize, mut sizes: Vec<u64>) -> Vec<u64> {
         .collect()
 }
 
-/// Reads the data file; no traces if it does not exist.
+/// Reads the data file. Returns no traces if the file does not exist.
 pub fn load(path: &Path) -> Result<Traces> {
     match std::fs::read_to_string(path) {
         Ok(text) => serde_json::from_str(&text)

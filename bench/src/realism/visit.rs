@@ -20,7 +20,7 @@ use super::volume::{Volume, open_to_all};
 use crate::noise::Noise;
 use crate::process::{caught, command, output, record_of};
 
-/// What all measurements share.
+/// The settings that all measurements use.
 #[derive(Clone, Copy)]
 pub struct Bench<'a> {
     /// The PostMark binary.
@@ -32,7 +32,8 @@ pub struct Bench<'a> {
 pub struct Visit<'a> {
     bench: Bench<'a>,
     round: u32,
-    /// For configuration, logs and sockets of applications.
+    /// The directory for configuration, logs and sockets of applications. It is not on the
+    /// measured file system.
     outside: TempDir,
 }
 
@@ -49,7 +50,7 @@ impl<'a> Visit<'a> {
         })
     }
 
-    /// The place of an application or a preset in the data file.
+    /// The key of an application or a preset in the data file, in this round.
     fn place(&self, file_system: &str, name: &str) -> Place {
         let Bench { options, names, .. } = self.bench;
         Place {
@@ -60,7 +61,7 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Whether an application and the presets beside it are in the data file.
+    /// Whether the data file contains an application and the presets that claim to predict it.
     pub fn is_done(&self, rounds: &Rounds, file_system: &str, application: &Application) -> bool {
         let mut names = presets_beside(application.name);
         names.push(application.name);
@@ -69,7 +70,8 @@ impl<'a> Visit<'a> {
             .all(|name| rounds.contains(&self.place(file_system, name)))
     }
 
-    /// Runs all applications, and the presets beside them, that are not in the data file.
+    /// Runs the applications, and the presets that claim to predict them, except those that are in
+    /// the data file.
     pub fn perform(
         &mut self,
         rounds: &mut Rounds,
@@ -99,7 +101,7 @@ impl<'a> Visit<'a> {
                     Err(error) => {
                         let what = format!("round {}, {file_system}, {name}", self.round);
                         continue_after(&what, error)?;
-                        // The next application of the group prepares its own files.
+                        // Without these files, the next application of the group makes its own.
                         remove(&volume.path().join(application.group))?;
                     }
                 }
@@ -173,7 +175,7 @@ impl<'a> Visit<'a> {
         cell.traces = Some(Vec::new());
         (application.run)(&mut cell)?;
         let after = file_sizes(&files);
-        // rm leaves no files.
+        // After `rm`, no files exist, so the sizes before the run are used.
         let sizes = if after.is_empty() { before } else { after };
         let logs = cell.traces.take().unwrap_or_default();
         let trace = Trace::new(&logs, &cell.directory, sizes);
@@ -181,8 +183,9 @@ impl<'a> Visit<'a> {
         trace
     }
 
-    /// Traces the transactions of a preset: the calls of a run without those of a run that only
-    /// prepares and deletes the pool. The sizes are those of the pool.
+    /// Traces the transactions of a preset. The mix contains the calls of a run, minus the calls of
+    /// a second run that only prepares and deletes the pool. The sizes are those of the pool's
+    /// files.
     pub fn trace_preset(&self, volume: &Volume, preset: &str) -> Result<Trace> {
         let directory = volume.path().join("preset");
         let ours = self.bench.ours;
@@ -211,8 +214,8 @@ impl<'a> Visit<'a> {
     }
 }
 
-/// Reports a failure of one measurement, which the next call of the program repeats. After a signal
-/// the benchmark ends.
+/// Prints why a measurement failed. The benchmark continues, and its next run repeats the
+/// measurement. After a signal, returns the error instead, which ends the benchmark.
 pub fn continue_after(what: &str, error: Box<dyn std::error::Error>) -> Result<()> {
     if caught().is_some() {
         return Err(error);

@@ -1,4 +1,5 @@
-//! The measured file systems: those of crate `scratch`, and bindfs (FUSE) over such an ext4.
+//! The measured file systems: those of crate `scratch`, and bindfs (FUSE) over an ext4 of that
+//! crate.
 
 use crate::result::Result;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ pub const BINDFS: &str = "bindfs";
 
 /// A mounted file system that is removed when this value is dropped.
 pub struct Volume {
-    // The FUSE file system is unmounted before the ext4 below it.
+    // The first field is dropped first: FUSE is unmounted before the ext4 below it.
     fuse: Option<Fuse>,
     made: Made,
 }
@@ -29,7 +30,7 @@ struct Fuse {
 
 impl Volume {
     /// Makes and mounts a file system. Its image has `size` (for example `2GiB`) and is created in
-    /// `images`; the loop device bypasses the page cache below.
+    /// `images`. The loop device reads and writes the image without the page cache (direct I/O).
     pub fn new(kind: &str, size: &str, images: &Path, stop: MakeStop) -> Result<Self> {
         let images = images.canonicalize().map_err(|error| {
             let images = images.display();
@@ -117,7 +118,7 @@ impl Volume {
     }
 }
 
-/// Lets the users of mail and news servers enter a directory.
+/// Lets every user, such as those of mail and news servers, read and write in a directory.
 pub fn open_to_all(directory: &Path) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;
     let permissions = std::fs::Permissions::from_mode(0o777);

@@ -58,7 +58,8 @@ pub struct IncidentMoment {
 pub enum Cleaning {
     Once,
     Twice,
-    /// `clean` is called once, while another run starts in the same location.
+    /// `clean` is called while another run starts in the same location, and once more after that
+    /// run.
     BesideARun,
 }
 

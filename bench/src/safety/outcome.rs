@@ -29,7 +29,8 @@ pub struct Ended {
     /// The actions of the round, in order. They are printed if the round fails.
     pub log: Vec<String>,
     pub was_killed: bool,
-    /// Number of the run's files that `clean` did not remove, but listed.
+    /// Number of files of the run that exist after `clean`. For a study: number of paths, mounts
+    /// and loop devices.
     pub left: u64,
     pub user_files: u64,
 }

@@ -179,8 +179,8 @@ impl Performance<'_> {
         self.ended.end("the run", run, is_allowed).map(drop)
     }
 
-    /// Calls `clean` as chosen for this round, and a last time for all locations. Returns the
-    /// highest exit status of the last calls.
+    /// Calls `clean` for all locations, as often as chosen for this round. Returns the highest exit
+    /// status of the last calls.
     fn clean_as_chosen(&mut self, dice: &mut Draws) -> Result<u8> {
         match self.round.cleaning {
             Cleaning::Once => {}

@@ -47,8 +47,7 @@ pub fn last_of(text: &str) -> String {
     lines[lines.len().saturating_sub(12)..].join("\n")
 }
 
-/// Describes the files of a directory tree, one per line. The list ends after about a hundred
-/// names.
+/// Describes the files of a directory tree, one per line, in at most 100 lines.
 pub fn listed(directory: &Path) -> String {
     let mut lines = Vec::new();
     let mut waiting = vec![directory.to_owned()];

@@ -11,10 +11,11 @@ use crate::noise::Noise;
 use crate::process::caught;
 use crate::statistics::clopper_pearson;
 
-/// The results of one study, its gate, and the ratio that is known to be true.
+/// The results of one study, the result of its gate, and the true ratio of the rates.
 pub(super) struct Found {
     pub(super) seed: u64,
-    /// The estimated ratio of the candidate's rate; `None` if too many runs were INVALID.
+    /// The estimated ratio of the candidate's rate to the baseline's. `None` if too many runs were
+    /// INVALID.
     pub(super) estimate: Option<Estimate>,
     /// The true ratio of the rates: 1 for identical systems, else computed from the known delay.
     pub(super) known: f64,

@@ -1,5 +1,5 @@
-//! Error rates of the rule `paused`: for runs that are stopped for a known time, and for runs
-//! beside busy loops that are never stopped.
+//! Error rates of the rule `paused`: for runs that are stopped for a known time, and for runs that
+//! are not stopped, but compete with busy loops for the processors.
 
 use crate::result::Result;
 use std::fs::create_dir;

@@ -8,8 +8,8 @@
 //! - `CLOCK_BOOTTIME` continues during a suspension, so its lead over `CLOCK_MONOTONIC` grows by
 //!   exactly the suspended time;
 //! - `CLOCK_REALTIME` continues as well and can be set, so its lead over `CLOCK_BOOTTIME` changes
-//!   by exactly the sum of the steps (a leap second counts as a step). Slewing (adjtimex(2))
-//!   affects all three clocks alike and cannot be detected.
+//!   by exactly the sum of the steps. A leap second counts as a step. Slewing (adjtimex(2)) affects
+//!   all three clocks alike and cannot be detected.
 //!
 //! A hypervisor that stops the whole machine may stop all clocks. Such a stop cannot be detected.
 

@@ -234,7 +234,7 @@ impl Device {
     }
 
     /// Describes the device, the file or devices below it, and the model: `/dev/nvme0n1, Samsung
-    /// PM9A3`. With several devices below it, there is no model.
+    /// PM9A3`. The model is omitted if several devices are below this device.
     pub fn with_model(&self) -> String {
         let model = match &self.physical()[..] {
             [only] => only.model.known().filter(|model| !model.is_empty()),

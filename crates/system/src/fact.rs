@@ -159,8 +159,8 @@ impl<T> Watched<T> {
         fact.known()
     }
 
-    /// Returns the list as a fact. An empty list is unavailable with the first reason in `unseen`.
-    /// If `unseen` is empty as well, it is not applicable.
+    /// Returns the list as a fact. An empty list is unavailable with the first reason in `unseen`,
+    /// or not applicable if `unseen` is empty as well.
     pub(crate) fn found(self) -> Fact<Self> {
         match self.unseen.first() {
             Some(why) if self.list.is_empty() => Fact::Unavailable(why.clone()),

@@ -24,7 +24,7 @@
 //! | [`target`] | mount, class, free space and device of a directory: [`Target`] |
 //! | [`space`] | size and free space of a file system |
 //! | [`child`] | processor time and memory of a child process |
-//! | [`account`] | own input and output, devices and messages between two moments |
+//! | [`account`] | I/O of this process, devices and messages between two moments |
 //! | [`io`] | bytes that this process exchanged with storage; dropping caches |
 //! | [`cpu`] | processor time of the machine, including steal, and of this process |
 //! | [`counters`] | counters of process, threads, machine and devices: [`Counters`] |

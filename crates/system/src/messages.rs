@@ -1,5 +1,5 @@
-//! Number of messages to servers and iSCSI targets: the kernel's counters of NFS, SMB and iSCSI for
-//! the mounts of the targets.
+//! Counts of messages to servers: the kernel's counters of NFS, SMB and iSCSI for the file systems
+//! of the benchmark's targets.
 //!
 //! A message is a request that was sent: an RPC call, an SMB command, or a SCSI command. Replies
 //! are not counted. A retransmission is not counted as a message; it has its own counter.
@@ -94,8 +94,8 @@ impl WatchedCounter {
         }
     }
 
-    /// Returns an unavailable reading for a counter of NFS-Ganesha or of the built-in NFS client,
-    /// which no kernel file contains.
+    /// Returns an unavailable reading for a counter of NFS-Ganesha, or of a client that is built
+    /// into this program (NFS, S3). No kernel file contains these counters.
     fn of_program(&self) -> MessagesReading {
         self.reading(Fact::Unavailable("a program counts that itself".to_owned()))
     }

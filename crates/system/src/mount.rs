@@ -202,7 +202,7 @@ impl MountTable {
     }
 }
 
-/// Returns the device of a path, and its mount id if the kernel reports one.
+/// Returns the mount id of a path, if the kernel reports one, and the path's device.
 fn place_of(path: &Path) -> std::io::Result<(Option<u64>, DeviceNumber)> {
     let flags = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
     match rustix::fs::statx(CWD, path, AtFlags::empty(), flags) {

@@ -122,8 +122,9 @@ fn portals(sources: &Sources, session: &str) -> Vec<Fact<IpAddr>> {
     own.map(address).collect()
 }
 
-/// Whether an address belongs to this machine. If so, the kernel chooses the same address as the
-/// source of packets to it. No packet is sent: connecting a UDP socket only looks up the route.
+/// Whether an address belongs to this machine. For packets to an address of this machine, the
+/// kernel chooses the same address as the source. No packet is sent: connecting a UDP socket only
+/// looks up the route.
 pub fn is_own(address: IpAddr) -> bool {
     let any: IpAddr = match address {
         IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),

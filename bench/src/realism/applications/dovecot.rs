@@ -1,5 +1,5 @@
-//! Dovecot on Maildir with `mail_fsync = always`: deliver by LMTP, then read, flag and expunge by
-//! IMAP, each by two clients.
+//! Dovecot on Maildir with `mail_fsync = always`. Two clients deliver messages by LMTP, and then
+//! read, flag and expunge them by IMAP.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -25,7 +25,7 @@ const NEEDS: [Need; 2] = [
         install: "apt-get install -y --no-install-recommends dovecot-imapd dovecot-lmtpd",
     },
 ];
-/// The owner of the mailboxes: each Debian has this user.
+/// The owner of the mailboxes: a user that exists on every Debian system.
 const OWNER: &str = "mail";
 const CLIENTS: u64 = 2;
 const TO_END: Duration = Duration::from_secs(20);
@@ -33,15 +33,15 @@ const TO_END: Duration = Duration::from_secs(20);
 struct Load {
     messages: u64,
     mailboxes: u64,
-    /// Exponent of the mailboxes' popularity; 0 if all are equal.
+    /// Zipf exponent of the mailboxes' popularity; 0 if all are equally popular.
     exponent: f64,
     sizes: SizeRange,
     /// Sizes of every fifth message: those with attachments.
     large: SizeRange,
 }
 
-/// Tuned: the sizes of the preset `mail`, in equal mailboxes. Other: most messages are short, some
-/// have attachments, and some mailboxes are busier than others.
+/// `Tuned` has the message sizes of the preset `mail`, in equally popular mailboxes. With `Other`,
+/// most messages are short, some have attachments, and some mailboxes are busier than others.
 fn load(data: Data) -> Load {
     let sizes = |median, sigma| SizeRange {
         median,
@@ -163,7 +163,7 @@ fn deliver(port: u16, load: &Load, messages: u64, round: u32, client: u64) -> Re
     talk.ask("QUIT", "221").map(drop)
 }
 
-/// What a client does with the messages of a mailbox, given their number.
+/// What a client does in the selected mailbox. The second argument is the number of messages.
 type Act = fn(&mut Talk, u64) -> Result<()>;
 
 fn in_mailbox(port: u16, mailbox: u64, act: Act) -> Result<()> {
@@ -175,13 +175,14 @@ fn in_mailbox(port: u16, mailbox: u64, act: Act) -> Result<()> {
     command(&mut talk, "LOGOUT").map(drop)
 }
 
-/// Performs a command of IMAP. Returns the number of messages, if the reply contains it, or 0.
+/// Performs an IMAP command. Returns the number of messages in the mailbox if the reply contains
+/// it (`EXISTS`), otherwise 0.
 fn command(talk: &mut Talk, words: &str) -> Result<u64> {
     talk.send(&format!("a {words}\r\n"))?;
     let mut messages = 0;
     loop {
         let line = talk.line()?;
-        // A literal follows: {bytes}.
+        // After a line that ends with `{N}`, a literal of N bytes follows.
         let literal = line
             .strip_suffix('}')
             .and_then(|line| line.rsplit_once('{'));
@@ -217,7 +218,7 @@ fn flag(talk: &mut Talk, messages: u64) -> Result<()> {
     Ok(())
 }
 
-/// Expunges by fours.
+/// Deletes and expunges four messages at a time.
 fn expunge(talk: &mut Talk, messages: u64) -> Result<()> {
     for rest in (1..=messages).rev().step_by(4) {
         command(talk, &format!("STORE 1:{} +FLAGS (\\Deleted)", rest.min(4)))?;

@@ -1,5 +1,5 @@
-//! INN: feed articles by TAKETHIS, read them through nnrpd, and expire all of them. Articles are
-//! files (tradspool), and overviews too (tradindexed).
+//! INN: articles arrive by TAKETHIS, are read through nnrpd, and then all expire. Each article is
+//! a file (tradspool), and each group has files for its overview (tradindexed).
 
 use std::net::TcpStream;
 use std::os::unix::process::CommandExt;
@@ -26,7 +26,7 @@ const PROGRAMS: &str = "/usr/lib/news/bin";
 const OWNER: &str = "news";
 const READERS: u64 = 2;
 const TO_END: Duration = Duration::from_secs(20);
-/// One article of this number is posted to two groups.
+/// One article in ten is posted to two groups.
 const CROSSPOST: u64 = 10;
 
 struct Load {
@@ -36,7 +36,7 @@ struct Load {
     sizes: SizeRange,
 }
 
-/// Tuned: the sizes of the preset `news`, in equal groups.
+/// `Tuned` has the article sizes of the preset `news`, in equally popular groups.
 fn load(data: Data) -> Load {
     let (groups, exponent, median, sigma) =
         data.choose((64, 0.0, 3_072.0, 1.0), (150, 0.5, 1_700.0, 0.7));
@@ -112,7 +112,8 @@ fn prepare(cell: &mut Cell<'_>) -> Result<()> {
     output(as_news(cell, &mut makedbz)?).map(drop)
 }
 
-/// Debian's configuration, with its paths on the measured file system.
+/// Changes the copy of Debian's configuration: articles, overviews, databases and logs are on the
+/// measured file system.
 fn write_configuration(cell: &Cell<'_>) -> Result<()> {
     let (spool, etc) = (cell.path("spool"), etc(cell));
     let file = etc.join("inn.conf");
@@ -208,7 +209,8 @@ fn run(cell: &mut Cell<'_>) -> Result<Vec<Step>> {
     let expire = timed("expire", articles, || output(&mut command).map(drop))?;
     for server in [&mut nnrpd, &mut innd] {
         server.signal(Signal::TERM);
-        // innd notices the signal when something arrives; it may already have ended.
+        // innd handles the signal only when a connection arrives. An error is ignored, because
+        // innd may already have ended.
         drop(TcpStream::connect(("127.0.0.1", port)));
         server.end_within(TO_END)?;
     }
@@ -239,9 +241,9 @@ fn feed(port: u16, load: &Load, articles: u64, round: u32) -> Result<()> {
     talk.ask("QUIT", "205").map(drop)
 }
 
-/// Reads the overview of groups and some of their articles.
+/// Reads the overviews of popular groups, and ten articles of each.
 fn read(port: u16, load: &Load, articles: u64, round: u32, client: u64) -> Result<()> {
-    /// Articles that are read of a group before the next one.
+    /// Number of articles that a client reads before it selects another group.
     const OF_A_GROUP: u64 = 10;
     let mut draws = Draws::new(1, "readers", round * 100 + client as u32);
     let mut talk = Talk::new(port)?;
@@ -257,7 +259,7 @@ fn read(port: u16, load: &Load, articles: u64, round: u32, client: u64) -> Resul
         let [_, count, low, high] = numbers[..] else {
             return Err(format!("nnrpd answered '{reply}'").into());
         };
-        // A group without articles counts as one, so that the loop ends.
+        // A group without articles counts as one article, so that the loop ends.
         done += 1;
         if count == 0 {
             continue;

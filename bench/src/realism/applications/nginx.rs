@@ -1,5 +1,5 @@
-//! nginx as a caching proxy: 8 clients fill the cache, and then request popular objects, of which
-//! some are missing or out of date. The origin is this process.
+//! nginx as a caching proxy. 8 clients request popular objects, first from an empty cache, and then
+//! from a cache in which some objects are missing or out of date. The origin is this process.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -29,7 +29,7 @@ struct Load {
     exponent: f64,
 }
 
-/// Tuned: the sizes and the popularity of the preset `web-cache`.
+/// `Tuned` has the object sizes and the popularity of the preset `web-cache`.
 fn load(data: Data) -> Load {
     let (median, sigma, objects, exponent) =
         data.choose((11_579.0, 1.318, 6_000, 0.8), (6_000.0, 1.6, 4_000, 0.65));
@@ -60,7 +60,7 @@ fn run(cell: &mut Cell<'_>) -> Result<Vec<Step>> {
     let origin = TcpListener::bind(("127.0.0.1", 0))?;
     let (origin_port, port) = (origin.local_addr()?.port(), free_port()?);
     let sizes = load.sizes;
-    // The thread ends with this process: it waits for connections that no one makes any more.
+    // The thread is not joined: it waits for connections until this process ends.
     std::thread::spawn(move || serve(&origin, sizes));
     let config = cell.outside.join("nginx.conf");
     std::fs::write(&config, configuration(cell, origin_port, port))?;
@@ -89,8 +89,8 @@ fn run(cell: &mut Cell<'_>) -> Result<Vec<Step>> {
     Ok(steps)
 }
 
-/// As Debian's nginx is set up for a cache: two levels of directories, temporary files in the
-/// directory of the object. Objects are out of date after 2 s.
+/// The cache has two levels of directories, with temporary files in the directory of the object.
+/// Objects are out of date after 2 s.
 fn configuration(cell: &Cell<'_>, origin: u16, port: u16) -> String {
     let outside = cell.outside.display();
     let cache = cell.path("cache");
@@ -130,10 +130,10 @@ fn get(talk: &mut Talk, object: u64) -> Result<()> {
     }
 }
 
-/// The origin: an object's number determines its size.
+/// Answers requests as the origin server. An object's number determines the object's size.
 fn serve(origin: &TcpListener, sizes: SizeRange) {
     for stream in origin.incoming().flatten() {
-        // An error is the end of the connection.
+        // An error ends only this connection.
         std::thread::spawn(move || drop(answer(stream, sizes)));
     }
 }

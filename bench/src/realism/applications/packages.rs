@@ -10,7 +10,8 @@ use super::super::needs::Need;
 use crate::process::output;
 use crate::result::Result;
 
-/// Makes a project with these dependencies, its lock file, and the store with their files.
+/// Makes a pnpm project with these dependencies and a lock file, and a store with the files of the
+/// dependencies.
 macro_rules! project {
     ($name:literal, $packages:literal) => {
         Need::Data {
@@ -64,7 +65,7 @@ const PIP: Need = Need::Program {
 pub const PNPM_INSTALL: Application = Application {
     name: "pnpm",
     group: "pnpm",
-    // Small data are those of one package, which is also in the other project.
+    // With `--small`, the project EXPRESS is installed instead of REACT or VUE.
     needs: |data| vec![PNPM, data.choose(REACT, VUE), EXPRESS],
     prepare,
     run: |cell| {

@@ -1,4 +1,4 @@
-//! Generated traffic for servers, and conversations with them by lines of text.
+//! Generated traffic for servers, and connections to servers with text protocols.
 
 use crate::result::Result;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -28,8 +28,8 @@ impl SizeRange {
     }
 }
 
-/// The number of a place from 0 to `count` - 1: Zipf's distribution, or a uniform one with the
-/// exponent 0.
+/// Draws a number from 0 to `count` - 1 by Zipf's distribution. A greater exponent makes low
+/// numbers more probable. With the exponent 0, all numbers are equally probable.
 pub fn popular(draws: &mut Draws, count: u64, exponent: f64) -> u64 {
     // The inverse of the continuous distribution with density x^-exponent, for exponents below 1.
     let power = 1.0 / (1.0 - exponent);
@@ -53,7 +53,7 @@ pub fn free_port() -> Result<u16> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }
 
-/// The numbers of a user and of its group.
+/// The ID of a user, and the ID of the user's primary group.
 pub fn user(name: &str) -> Result<(u32, u32)> {
     let user = User::from_name(name)?.ok_or_else(|| format!("there is no user '{name}'"))?;
     Ok((user.uid.as_raw(), user.gid.as_raw()))
@@ -88,11 +88,11 @@ impl Talk {
         Ok(self.writer.write_all(text.as_bytes())?)
     }
 
-    /// The next line, without its end. The end of the connection is an error.
+    /// The next line of the server, without CR and LF. A closed connection is an error.
     pub fn line(&mut self) -> Result<String> {
         let mut line = Vec::new();
-        // Without this, a server that sends a reply in two parts waits up to 40 ms for the
-        // acknowledgement of the first one. The kernel keeps the option for a short time only.
+        // Without TCP_QUICKACK, a server that sends a reply in two parts waits up to 40 ms for the
+        // acknowledgement of the first part. The kernel resets the option after a short time.
         rustix::net::sockopt::set_tcp_quickack(&self.writer, true)?;
         if self.reader.read_until(b'\n', &mut line)? == 0 {
             return Err("the server closed the connection".into());
@@ -100,7 +100,8 @@ impl Talk {
         Ok(String::from_utf8_lossy(&line).trim_end().to_owned())
     }
 
-    /// The last line of a reply of SMTP's form (`250-` continues), which must begin with `code`.
+    /// Reads a reply of one or more lines, as in SMTP: after `250-`, another line follows. Each
+    /// line must begin with `code`. Returns the last line.
     pub fn expect(&mut self, code: &str) -> Result<String> {
         loop {
             let line = self.line()?;
@@ -128,21 +129,21 @@ impl Talk {
         Ok(())
     }
 
-    /// Reads lines up to a single dot.
+    /// Reads lines up to one that consists of a single dot.
     pub fn skip_to_dot(&mut self) -> Result<()> {
         while self.line()? != "." {}
         Ok(())
     }
 }
 
-/// Performs `work` for each client number, each in its own thread.
+/// Performs `work` for the clients 0 to `clients` - 1, each in a separate thread.
 pub fn in_parallel(clients: u64, work: impl Fn(u64) -> Result<()> + Sync) -> Result<()> {
-    // Errors cross threads as texts.
+    // Errors become strings, because a boxed error cannot be sent between threads.
     let work = |client| work(client).map_err(|error| error.to_string());
     let work = &work;
     std::thread::scope(|scope| {
         let threads = (0..clients).map(|client| scope.spawn(move || work(client)));
-        // All threads run before the first one is joined.
+        // `collect` starts all threads before the first one is joined.
         let threads: Vec<_> = threads.collect();
         for thread in threads {
             thread.join().map_err(|_| "a client panicked")??;
@@ -166,14 +167,14 @@ mod tests {
     }
 
     #[test]
-    fn popular_places_are_drawn_more_often() {
+    fn low_numbers_are_drawn_more_often_with_a_greater_exponent() {
         let mut draws = Draws::new(1, "test", 0);
         let mut first_tenth = |exponent: f64| {
             let drawn = (0..10_000).map(|_| popular(&mut draws, 100, exponent));
             drawn.filter(|place| *place < 10).count()
         };
         assert!((800..1_200).contains(&first_tenth(0.0)));
-        // The first tenth has 0.1^(1 - 0.8) = 63 % of all.
+        // The first tenth of the numbers gets 0.1^(1 - 0.8) = 63 % of the draws.
         assert!((6_000..6_600).contains(&first_tenth(0.8)));
     }
 }

@@ -10,7 +10,7 @@ use super::super::cell::{Cell, Step, file_sizes};
 use super::super::needs::Need;
 use crate::process::output;
 
-/// Go's library: the tree of the first measurements.
+/// The sources of Go's standard library: the tree for which the presets were tuned.
 const GOLANG: Need = Need::Data {
     name: "golang",
     install: "apt-get download golang-1.19-src \
@@ -18,8 +18,8 @@ const GOLANG: Need = Need::Data {
               && tar -C deb/usr/share/go-1.19 --exclude=src/cmd -cf tree.tar src \
               && tar -C deb/usr/share/go-1.19/src -cf small.tar net && rm -r deb",
 };
-/// GNU binutils without its test suites of ten thousands of tiny files, and its two libraries with
-/// a configure script.
+/// The sources of GNU binutils without its test suites, which have tens of thousands of tiny
+/// files. Also zlib and libiberty, libraries of binutils that have a configure script.
 pub const BINUTILS: Need = Need::Data {
     name: "binutils",
     install: "apt-get download binutils-source && dpkg-deb -x binutils-source_*.deb deb \
@@ -92,7 +92,7 @@ fn archive(cell: &Cell<'_>) -> PathBuf {
     cell.packages.join(project).join(archive)
 }
 
-/// Reads the archive, so that only the writes of tar are on a device.
+/// Reads the archive into the page cache, so that tar only writes to a device.
 fn cache_archive(cell: &mut Cell<'_>) -> Result<()> {
     let archive = archive(cell);
     std::io::copy(&mut std::fs::File::open(archive)?, &mut std::io::sink())?;

@@ -23,7 +23,7 @@ fn line(round: u32, file_system: &str, name: &str, step: &str, seconds: f64) -> 
 #[test]
 fn ratio_is_the_median_of_the_rounds_own_ratios() {
     let mut lines = Vec::new();
-    // Ratios of the rounds: 2, 4 and 1; the median of all times would differ.
+    // Ratios of the rounds: 2, 4 and 1. The ratio of the median times would be 4.
     for (round, ext4, xfs) in [(0, 2.0, 1.0), (1, 4.0, 1.0), (2, 30.0, 30.0)] {
         lines.push(line(round, "ext4", "tar", "tar", ext4));
         lines.push(line(round, "xfs", "tar", "tar", xfs));
@@ -66,7 +66,7 @@ fn factor_is_the_root_mean_square_of_logarithms() {
     let predicted = table(&[("btrfs", 1.0, 1.0, 1.0), ("xfs", 0.5, 0.5, 0.5)], 1);
     let factor = score(&real, &predicted).factor.unwrap();
     assert!((factor - 2.0).abs() < 1e-12, "{factor}");
-    // One is exact, the other wrong by 4: exp(sqrt(ln(4)² / 2)).
+    // xfs is exact, and btrfs is wrong by a factor of 4: exp(sqrt(ln(4)² / 2)).
     let predicted = table(&[("btrfs", 2.0, 2.0, 2.0), ("xfs", 1.0, 1.0, 1.0)], 1);
     let factor = score(&real, &predicted).factor.unwrap();
     assert!((factor - 2.665_144).abs() < 1e-6, "{factor}");
@@ -75,8 +75,8 @@ fn factor_is_the_root_mean_square_of_logarithms() {
 
 #[test]
 fn only_pairs_with_separate_intervals_count() {
-    // ext4 is 1. Separate: btrfs below the three others, and tmpfs above them; xfs and ext4 are
-    // not separate.
+    // Five pairs are separate: btrfs is below tmpfs, xfs and ext4 (ratio 1), and tmpfs is above
+    // xfs and ext4. The interval of xfs includes the ratio of ext4.
     let rows = [
         ("btrfs", 0.5, 0.4, 0.6),
         ("tmpfs", 2.0, 1.5, 2.5),
@@ -100,13 +100,13 @@ fn only_pairs_with_separate_intervals_count() {
 fn distance_of_sizes_is_the_greatest_difference_of_shares() {
     assert_eq!(kolmogorov_smirnov(&[1, 2, 3, 4], &[4, 3, 2, 1]), Some(0.0));
     assert_eq!(kolmogorov_smirnov(&[1, 2], &[3, 4, 5]), Some(1.0));
-    // Up to 2: all of the first sample, and one of the four others.
+    // At most 2: all values of the first sample, and one of the four values of the second one.
     assert_eq!(kolmogorov_smirnov(&[1, 2], &[2, 3, 4, 5]), Some(0.75));
     assert_eq!(kolmogorov_smirnov(&[], &[1]), None);
 }
 
 #[test]
-fn what_was_not_measured_is_not_met() {
+fn a_number_that_was_not_measured_misses_its_requirement() {
     let pairing = &crate::realism::applications::PAIRINGS[0];
     let mut found = Found {
         pairing,

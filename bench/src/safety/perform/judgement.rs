@@ -91,7 +91,7 @@ impl Performance<'_> {
     }
 
     /// Whether the output of the run or of `clean` names this path, or mentions further files
-    /// without naming them. A path from before the renaming of a directory also counts.
+    /// without naming them. The path that a file had before a directory was renamed also counts.
     fn has_named(&self, path: &Path) -> bool {
         let path = path.strip_prefix(&self.round_dir).unwrap_or(path);
         let path = path.to_string_lossy();

@@ -38,8 +38,8 @@ impl StudyPerformance<'_> {
     pub(super) fn judge(&mut self, code: u8) {
         self.ended.judge_user_files(&self.user_files, "");
         let left = self.left();
-        // The output must name every directory in which something is left. The directory must
-        // contain its manifest.
+        // If something of the study is left in a directory, the output must name the directory, and
+        // the exit status must not be 0.
         self.ended.left = left.len() as u64;
         for directory in self.made_directories() {
             let has_ours = left

@@ -94,8 +94,8 @@ impl Threads {
     /// Returns the growth since an earlier snapshot; `process` is the growth of the CPU time of the
     /// whole process. All CPU time of a thread that started after the earlier snapshot is included.
     pub(super) fn since(&self, earlier: &Threads, process: &Fact<ProcessTimes>) -> Threads {
-        // Whether the earlier snapshot lists all threads. If not, a thread that it lacks may
-        // already have run, so the growth of the thread's CPU time is unknown.
+        // Whether the earlier snapshot lists all threads. If it does not, a thread that it lacks
+        // may already have run, so the growth of the thread's CPU time is unknown.
         let told_all = earlier.each.len() < THREADS_MAX
             && earlier
                 .count
@@ -161,7 +161,7 @@ struct ThreadFiles<'sources> {
 }
 
 impl ThreadFiles<'_> {
-    /// Reads the times of a thread; `None` if it has ended since the list was read.
+    /// Reads the times of a thread. `None` if the thread has ended since the list was read.
     fn thread(&mut self, tid: u32) -> Option<ThreadTimes> {
         let mut buffer = [0; 1024];
         let schedstat = self.read(tid, "schedstat", &mut buffer).map(schedstat);
@@ -226,8 +226,8 @@ impl ThreadFiles<'_> {
     }
 }
 
-/// Parses `schedstat`. Returns `None` if the text is invalid, or if all numbers are 0. They are 0
-/// if the kernel does not count, or if the thread has never run.
+/// Parses `schedstat`. Returns `None` if the text is invalid, or if the processor time and the
+/// number of time slices are 0: the kernel does not count them, or the thread has never run.
 pub(crate) fn schedstat(text: &[u8]) -> Option<Schedstat> {
     let times = Schedstat::from_read(text).ok()?;
     (times.pcount != 0 || times.sum_exec_runtime != 0).then_some(times)

@@ -12,7 +12,7 @@ use crate::fact::{Fact, pair};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SystemTimesSpent {
     /// Sum of all modes: about the wall time between the snapshots multiplied by the number of
-    /// processors. Unavailable if the sum is 0.
+    /// processors. Unavailable if the sum is not above 0.
     pub total_ns: Fact<u64>,
     /// Time in user mode at normal priority, including that of virtual machines (`user`).
     pub user_ns: Fact<u64>,

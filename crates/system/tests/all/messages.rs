@@ -91,7 +91,7 @@ proptest! {
     }
 
     #[test]
-    fn readings_of_random_bytes_agree(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn random_bytes_give_consistent_readings(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         count(&bytes);
     }
 }
