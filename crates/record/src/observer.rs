@@ -248,8 +248,8 @@ mod tests {
         };
         let many = readings_of(&(0..=200).map(window).collect::<Vec<_>>());
         let of_first = |windows: i64| cpu_busy_p99(&many, 0, windows * 2 * S);
-        // The 99th percentile of 200 windows is the 198th in ascending order, which is busy. That
-        // of 198 windows is the 197th, which is idle.
+        // The 99th percentile of 200 windows is the 198th in ascending order, which is busy. The
+        // 99th percentile of 198 windows is the 197th, which is idle.
         assert_eq!(
             (of_first(200), of_first(198)),
             (Fact::Known(1.0), Fact::Known(0.0))

@@ -39,7 +39,7 @@ pub struct Sizing {
     /// Speed of the target in a short run; null in a plan, which does not touch the target.
     pub calibration: Option<Calibration>,
     /// Number of transactions of all workers that are expected in the requested time; null if no
-    /// time was requested, or nothing was calibrated.
+    /// time was requested, or no calibration was performed.
     pub transactions: Option<u64>,
 }
 

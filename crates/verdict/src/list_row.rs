@@ -99,8 +99,8 @@ pub struct Headline {
     pub engine: String,
     /// Number of workers of all roles.
     pub workers: u32,
-    /// Whether the run is a load sweep. Also `false` for a load sweep that a version archived which
-    /// did not store this.
+    /// Whether the run is a load sweep. Also `false` for a load sweep that an earlier program
+    /// version archived without this field.
     #[serde(rename = "sweep", default, skip_serializing_if = "std::ops::Not::not")]
     pub is_sweep: bool,
     /// Achieved rate in transactions a second. For a load sweep, this is the rate of
@@ -165,8 +165,8 @@ impl Headline {
     }
 }
 
-/// Returns the load level that the row describes. For a load sweep, this is its main result;
-/// otherwise it is the transactions of the run.
+/// Returns the load level that the row describes. For a load sweep, this is the main result of the
+/// sweep. For another run, the level is created from the run's transactions.
 fn result(record: &Record) -> Option<SweepStepSummary> {
     if let Some(asked) = &record.spec.drive.sweep {
         let sweep = SweepSummary::of(asked, &record.actual.sweep_steps);

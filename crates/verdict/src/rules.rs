@@ -205,8 +205,8 @@ impl Verdict {
         }
     }
 
-    /// Returns the reasons that the plan of a run already shows, the worst first. `host` is the
-    /// machine that will perform the run.
+    /// Returns the reasons of the verdict that are already known from the plan of a run, the worst
+    /// first. `host` is the machine that will perform the run.
     pub fn expected(record: &PlanRecord, host: &Host) -> Vec<ExpectedReason> {
         let planned = Planned { record, host };
         let mut reasons = Reason::foresee_all(&planned);

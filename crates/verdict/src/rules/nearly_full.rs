@@ -73,7 +73,8 @@ impl Rule for NearlyFull {
 }
 
 impl NearlyFull {
-    /// Checks one target. `pool_bytes` is the part of the pool that is added to it.
+    /// Checks one target. `pool_bytes` is the size of the part of the pool that the run adds to the
+    /// target.
     fn of_target(path: &str, target: &Target, pool_bytes: f64) -> Option<Self> {
         let (filled, space) = (target.fill_fraction.known()?, target.space.known()?);
         let taken = pool_bytes / (*space.total_bytes.known()?).max(1) as f64;

@@ -17,8 +17,8 @@ use record::server::ServerRecord;
 pub(super) const SHARES_FROM_NS: u64 = 1_000_000_000;
 
 /// Returns the activity of the system during the run, once for each kernel. A load level with a
-/// separate run adds its activity on the first rank's host. It adds none if other hosts share that
-/// host's kernel, because their ranks would count as other programs.
+/// separate run adds its activity on the first rank's host. It adds no activity if other hosts
+/// share that host's kernel, because the ranks of these hosts would count as other programs.
 pub(super) fn runs(record: &Record) -> impl Iterator<Item = Cow<'_, SystemDuring>> {
     let kernels = record
         .cluster

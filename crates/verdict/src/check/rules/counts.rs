@@ -68,9 +68,8 @@ fn first_done(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     };
     let least = match (scope.has_ranks(), &phase.workers[..]) {
         (false, [_]) if phase.is_all_measured() => all,
-        // `done` is the published progress of all workers. Each worker may have performed one
-        // transaction that it had not yet published, or that it had not yet counted as outside of
-        // the measured segments.
+        // `done` is the published progress of all workers. Each worker may have one transaction
+        // that is not yet published, or that was published but belongs to the warm-up.
         (_, workers) => own.saturating_sub(workers.len() as u64),
     };
     at.within(".done", first.done, least..=all, "of the workers");

@@ -247,6 +247,6 @@ fn pauses_of_the_program_are_reported() {
     );
     // In a phase of less than a second, the share of pauses is not judged.
     is_valid(paused(1, SECOND / 5, SECOND / 2, 0));
-    // If no thread watches for pauses, the pauses are not known, and the run remains valid.
+    // Without a thread that detects pauses, the pauses are not known, and the run remains valid.
     is_valid(|record| transactions(record).pauses = None);
 }
