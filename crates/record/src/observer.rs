@@ -200,8 +200,8 @@ mod tests {
         let asked = [
             (stretch(10_000, 13_000), Some(7_000)),
             (stretch(10_000, 11_000), Some(1_000)),
-            // This phase covers half of the first interval (500 ms busy) and a quarter of the
-            // second one (750 ms).
+            // This phase contains half of the first interval (500 ms busy) and a quarter of the
+            // second interval (750 ms busy).
             (stretch(10_500, 11_250), Some(1_250)),
             // A phase between two consecutive readings.
             (stretch(12_100, 12_200), Some(300)),

@@ -176,8 +176,8 @@ pub struct SweepStep {
     /// Phases of the load level. A level with its own pool has all phases; any other level has only
     /// the transactions. Times count from the origin of the run that performed the level.
     pub phases: Vec<PhaseRecord>,
-    /// The run that performed the level, if each level has its own run. Null for the first level,
-    /// whose run is described by the record itself.
+    /// The separate run that performed the level. Null if one run performed all levels, and for the
+    /// first level, whose run the record itself describes.
     pub of_run: Option<Box<SweepStepRun>>,
 }
 

@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spec::WorkingSet;
 
-/// The rates of a run that ends by a steady-state rule, and the results of both rules.
+/// The rates of a run that ends by a steady-state rule, and the results of SNIA's rule and of the
+/// slope rule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SteadyFound {
     /// Whether the last window was steady by the requested rule.

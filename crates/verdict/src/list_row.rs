@@ -107,8 +107,8 @@ pub struct Headline {
     /// [`SweepSummary::result`]. `None` if no transactions were measured, or if a load sweep
     /// sustained no load level.
     pub transactions_per_second: Option<f64>,
-    /// 99th percentile of the latencies of all operations in the transactions that
-    /// `transactions_per_second` covers, in nanoseconds. `None` if no latencies were recorded.
+    /// 99th percentile of the latencies of all operations in the transactions of
+    /// `transactions_per_second`, in nanoseconds. `None` if no latencies were recorded.
     pub p99_ns: Option<u64>,
     pub verdict: Level,
     pub fingerprint: String,

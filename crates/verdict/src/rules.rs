@@ -7,7 +7,7 @@
 //! documentation of the rules' files.
 //!
 //! A load sweep deliberately applies rates that the target cannot sustain. The verdict of a sweep
-//! therefore covers the machine, the clocks, the overhead and the errors, but neither the length
+//! therefore judges the machine, the clocks, the overhead and the errors, but neither the length
 //! nor the steadiness of the run. A partial run is INVALID, and its length and rate are not judged.
 
 use record::run::Record;

@@ -206,8 +206,8 @@ fn own_share(workers: &WorkersCpu, processors: Option<f64>) -> f64 {
     }
 }
 
-/// Number of processors that the workers may use. With several ranks, it is the number of
-/// processors of all their machines, because the processors that all ranks may use are not known.
+/// Number of processors that the workers may use. With several ranks, which may have different
+/// processor affinities, it is the number of processors of all their machines.
 fn processors(record: &Record, machine: &MachineSummary) -> Option<f64> {
     match record.cluster {
         None => record.host.processors.usable.known().map(|of| *of as f64),

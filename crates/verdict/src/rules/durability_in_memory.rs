@@ -3,8 +3,8 @@
 //! similar file systems, where a sync has no effect, or on a file system whose device is memory
 //! (`ram0`, an image on tmpfs). On such a device the file system performs its syncs, but no disk
 //! stores the data, so the rate is that of a system without durability. *Evidence*: the file system
-//! and the devices of each location. *What to do*: use a directory on a disk, or `--durability
-//! none`.
+//! and the devices of each location. *What to do*: use a directory on a disk, or request no
+//! durability (`--durability none`).
 
 use spec::Policies;
 use system::{Class, Device, Target};

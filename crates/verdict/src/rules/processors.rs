@@ -124,8 +124,8 @@ fn has_fuse(record: &Record) -> bool {
 pub(super) fn without_servers(during: &SystemDuring) -> Fact<f64> {
     let others = during.counted.others_user_fraction();
     match during.fuse_servers_fraction() {
-        // The servers' time covers a slightly longer period than the machine's, so it may exceed
-        // the time of all other programs.
+        // The servers' time is counted over a slightly longer period than the machine's time, so it
+        // may exceed the time of all other programs.
         Fact::Known(servers) => others.map(|others| (others - servers).max(0.0)),
         Fact::NotApplicable => others,
         Fact::Unavailable(why) => Fact::Unavailable(why),

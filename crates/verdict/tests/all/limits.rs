@@ -37,7 +37,7 @@ fn run(running: f64, ready: f64) -> Record {
     record
 }
 
-/// Returns the machine's counters, whose only interval covers all transactions.
+/// Returns the machine's counters, with one interval that lasts as long as the transactions.
 fn machine(record: &mut Record) -> &mut MachineOverTime {
     let machine = transactions(record).machine.as_mut().unwrap();
     machine.began_ns = BEGAN;
@@ -45,8 +45,8 @@ fn machine(record: &mut Record) -> &mut MachineOverTime {
     machine
 }
 
-/// Makes the target's device busy for the share `busy` of the time. It flushes its cache for the
-/// share `flushing`, which is a part of `busy`.
+/// Makes the target's device busy for the share `busy` of the time. The device flushes its cache
+/// for the share `flushing` of the time, which is a part of `busy`.
 fn device(record: &mut Record, busy: f64, flushing: f64) {
     let device = &mut known(&mut machine(record).devices)[0];
     device.busy_ms = vec![Some(of_a_minute(busy) / 1_000_000)].into();
@@ -240,8 +240,8 @@ fn claim_waits_of_a_warm_up_are_excluded_by_their_share_of_the_time() {
         Vec::new(),
     );
     transactions.segments.insert(0, warm_up);
-    // The claim waits cover the warm-up of 1 s and the measured 60 s. The device is busy all the
-    // time, so only claim waits count as waits for locks.
+    // The claim waits include those in the warm-up of 1 s before the measured 60 s. The device is
+    // busy all the time, so only claim waits count as waits for locks.
     device(&mut record, 1.0, 0.0);
     is(&record, RunLimit::Lock, 0.8 * 60.0 / 61.0);
 }

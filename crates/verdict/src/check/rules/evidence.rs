@@ -70,7 +70,8 @@ fn sample(scope: &Scope<'_>, residency: &Residency, at: &mut At<'_>) {
     }
 }
 
-/// Checks that a sample contains at most 1 % of the existing files, and at most 100 files.
+/// Checks that a sample contains at most 1 % of the existing files (but one file is allowed), and
+/// at most 100 files.
 pub(super) fn sampled(scope: &Scope<'_>, found: &mut Findings) {
     let spec = scope.spec;
     let workers = u64::from(scope.workers);

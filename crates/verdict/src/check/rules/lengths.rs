@@ -100,10 +100,10 @@ fn ns(nanoseconds: u128) -> u64 {
     u64::try_from(nanoseconds).unwrap_or(u64::MAX)
 }
 
-/// Checks that timed transactions and warm-ups last as long as the spec requires. They may be
-/// shorter by `early_ns`, because the thread that ends them starts its timer before the workers
-/// start. They may be longer by at most `pause_ns`; if `pause_ns` is `None`, the upper limit is not
-/// checked.
+/// Checks that timed transactions and warm-ups last as long as the spec requires. A duration may be
+/// shorter by `early_ns`, because the thread that ends the phase starts its timer before the
+/// workers start. A duration may be longer by 5 % plus `pause_ns`; if `pause_ns` is `None`, the
+/// upper limit is not checked.
 fn as_asked(
     scope: &Scope<'_>,
     phase: &PhaseRecord,

@@ -166,8 +166,8 @@ fn a_fuse_server_is_no_other_load_but_other_programs_are() {
     let seen = is_valid(|record| on_fuse(record, 0.45, 0.4));
     close(*seen.others_fraction.known().unwrap(), 0.05);
     close(*seen.fuse_servers_fraction.known().unwrap(), 0.4);
-    // The server's time covers a slightly longer period, so it may exceed the time of all other
-    // programs.
+    // The server's time is counted over a slightly longer period than the machine's time, so it may
+    // exceed the time of all other programs.
     close(
         *is_valid(|record| on_fuse(record, 0.4, 0.41))
             .others_fraction
