@@ -55,7 +55,7 @@ pub struct ExpectedReason {
     pub level: String,
     /// What the rule will find in the run.
     pub sentence: String,
-    /// What the user can do.
+    /// What the user can do to avoid the reason.
     pub advice: String,
     /// Rate above which the rule applies, in transactions/s; null if it applies at every rate.
     pub above_per_second: Option<f64>,

@@ -196,7 +196,7 @@ pub struct SweepStepRun {
 }
 
 impl SweepStep {
-    /// Returns the phase of transactions, if the level reached it.
+    /// Returns the phase of transactions; `None` if the load level did not reach this phase.
     pub fn transactions(&self) -> Option<&PhaseRecord> {
         self.phases
             .iter()

@@ -61,7 +61,7 @@ pub(super) trait Column {
     /// slice before it.
     fn merge(&mut self, begins: &[bool]);
 
-    /// Whether the column has an entry for each of `slices` slices.
+    /// Whether the column has exactly `slices` entries, one for each slice.
     fn has(&self, slices: usize) -> bool;
 
     /// Returns the column if it contains states.

@@ -157,7 +157,7 @@ fn claims_ns(record: &Record, phase: &PhaseRecord) -> f64 {
     all as f64 * phase.measured_ns() as f64 / ended_ns.saturating_sub(began_ns).max(1) as f64
 }
 
-/// Mean shares of a worker's time.
+/// Shares of a worker's time, as means over all workers of the phase.
 struct OfWorker {
     /// Share of the time on a processor, or ready to run while other workers of the run use the
     /// processors.

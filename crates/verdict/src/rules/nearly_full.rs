@@ -34,7 +34,7 @@ impl Rule for NearlyFull {
             .iter()
             .map(|location| u64::from(location.weight));
         let weights: u64 = weights.sum();
-        // A kept pool is already part of the used space.
+        // A pool that an earlier run created is already part of the used space.
         let added = match record.actual.phase(Phase::Prepare) {
             Some(_) => pool_bytes(record),
             None => 0,

@@ -6,7 +6,7 @@ use system::{Fact, Host};
 use workload::{Action, Phase, Workload};
 
 /// Rate of one worker that few file systems exceed, even in memory, in transactions/s. If the rate
-/// of a run is not known, a reason that requires a higher rate is not expected.
+/// of a run is not known, a reason that requires a higher rate of each worker is not expected.
 const RATE_MAX: f64 = 100_000.0;
 
 /// When a reason applies to a planned run.

@@ -3,7 +3,7 @@
 //! creations and deletions do not keep a small pool's size: n random draws change it by about the
 //! square root of n. *Threshold*: more than 20 % of the files at the start, twice the drift that is
 //! allowed for a steady run. Not judged for work that only creates or only deletes, because its mix
-//! implies the change; for partial runs; and for a kept pool that is kept again, because its size
+//! implies the change; for partial runs; and for a reused pool that is kept again, because its size
 //! is not known. *Evidence*: the creations, deliveries and deletions that were completed in the
 //! preparation, in warm-ups and in the measured time; for a sweep on one pool, over all its levels.
 //! *What to do*: if the weights of creations and deletions differ by at most 10 %, use more files;

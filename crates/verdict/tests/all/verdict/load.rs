@@ -162,7 +162,7 @@ fn on_fuse(record: &mut Record, all: f64, server: f64) {
 }
 
 #[test]
-fn a_fuse_server_is_no_other_load_but_other_programs_are() {
+fn fuse_server_does_not_count_as_other_load_but_other_programs_do() {
     let seen = is_valid(|record| on_fuse(record, 0.45, 0.4));
     close(*seen.others_fraction.known().unwrap(), 0.05);
     close(*seen.fuse_servers_fraction.known().unwrap(), 0.4);

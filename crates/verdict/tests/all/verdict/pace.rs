@@ -85,7 +85,7 @@ fn preparation_is_the_measured_phase_without_transactions() {
     });
     assert_eq!((level, &found), (Level::Doubtful, &expected));
     assert!(!found.sentence().contains("transactions"), "{found:?}");
-    // A run that only deletes a kept pool has no measured phase.
+    // A run that only deletes the pool of an earlier run has no measured phase.
     is_valid(|record| {
         prepared(SECOND)(record);
         record
