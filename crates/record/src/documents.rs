@@ -13,8 +13,8 @@ use crate::read::BYTES_MAX;
 pub struct Documents<R> {
     source: BufReader<R>,
     bytes_max: usize,
-    /// Whether `next` has returned an object or an error. If the text ends before that, it is
-    /// empty, which is an error.
+    /// True as soon as `next` has returned an object or an error. A text that ends earlier contains
+    /// only white space, which is an error.
     has_any: bool,
     /// Whether an error has ended the iteration.
     is_over: bool,

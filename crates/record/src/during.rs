@@ -7,8 +7,8 @@ use system::{BusyProgram, ClocksDifference, CountersDifference, Fact};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SystemDuring {
     /// Kernel counters of this process, its threads, the machine, and the devices below the target.
-    /// They cover the time from before the run claimed its directories until after the directories
-    /// were released.
+    /// Counting lasts from before the run claimed its directories until after the run released
+    /// them.
     pub counted: CountersDifference,
     /// Suspensions of the machine, steps of the wall clock, and changes of the clock source.
     pub clocks: ClocksDifference,

@@ -30,8 +30,9 @@ pub struct PhaseEvidence {
 /// is examined: at most 100, and at most 1 % of the pool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Residency {
-    /// Sample before the first operation, and after the caches were dropped if the run dropped
-    /// them. With `--cache cold` the sampled files were opened before the caches were dropped.
+    /// Sample before the first operation. If the run dropped the caches, they were dropped before
+    /// the sample was taken. With `--cache cold` the sampled files were opened before the caches
+    /// were dropped.
     pub before: Fact<ResidencySample>,
     /// Sample after the last operation and before the sync, for sampled files that still existed.
     pub after: Fact<ResidencySample>,

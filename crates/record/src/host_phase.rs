@@ -25,9 +25,9 @@ impl HostId {
         }
     }
 
-    /// Whether both hosts have the same kernel, whose counters then include the work of both. If a
-    /// boot identifier is unknown, two hosts have the same kernel only if their identities are
-    /// equal.
+    /// Whether both hosts run on one kernel. The kernel's counters then include the work of both
+    /// hosts. If a boot identifier is unknown, two hosts have the same kernel only if their
+    /// identities are equal.
     pub fn has_kernel_of(&self, other: &Self) -> bool {
         match (&self.boot_id, &other.boot_id) {
             (Fact::Known(own), Fact::Known(others)) => own == others,

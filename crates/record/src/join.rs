@@ -108,8 +108,8 @@ impl Record {
         let Some(cluster) = &self.cluster else {
             return Ok(());
         };
-        // For a sweep, the listed ranks are those of the last load level, but the results cover all
-        // levels. So the results are not compared with the ranks.
+        // For a sweep, the listed ranks are those of the last load level, but the results include
+        // all levels. So the results are not compared with the ranks.
         if self.spec.drive.sweep.is_some() {
             return Ok(());
         }
@@ -272,8 +272,8 @@ fn sweep_steps(steps: Vec<SweepStep>, later: Vec<SweepStep>) -> Vec<SweepStep> {
     joined
 }
 
-/// Adds counts and bytes of both reports. Times in whole seconds are copied from `one`, because
-/// they belong to the first worker.
+/// Adds the counts and bytes of two reports. Times in whole seconds are copied from `one`, which
+/// contains the times of the first worker.
 fn classic(one: ClassicFigures, more: ClassicFigures) -> ClassicFigures {
     ClassicFigures {
         end: match merge::ends([Some(one.end), Some(more.end)]) {

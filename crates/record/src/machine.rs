@@ -182,7 +182,7 @@ impl MachineOverTime {
         self.index.len()
     }
 
-    /// Whether there are no slices, as in a series to which [`add`](Self::add) added none.
+    /// True until [`add`](Self::add) adds the first slice.
     pub fn is_empty(&self) -> bool {
         self.index.is_empty()
     }

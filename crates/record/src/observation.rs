@@ -59,8 +59,8 @@ pub struct Observation {
     pub user_ns: u64,
     /// Processor time in the kernel, in nanoseconds, of the processes that `user_ns` includes.
     pub system_ns: u64,
-    /// Counters from before the start of the command until after its end. `own` covers the
-    /// processes that `user_ns` includes, and all file systems. When a parent waits for a child,
+    /// Counters from before the start of the command until after its end. `own` contains the I/O of
+    /// the processes that `user_ns` includes, on all file systems. When a parent waits for a child,
     /// the kernel adds the child's counts to those of the parent. Counters of devices and of
     /// messages to servers include the activity of all programs.
     pub performing: Accounted,

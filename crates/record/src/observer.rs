@@ -200,8 +200,8 @@ mod tests {
         let asked = [
             (stretch(10_000, 13_000), Some(7_000)),
             (stretch(10_000, 11_000), Some(1_000)),
-            // This phase covers half of the first interval (500 ms busy) and a quarter of the
-            // second one (750 ms).
+            // This phase contains half of the first interval (500 ms busy) and a quarter of the
+            // second interval (750 ms busy).
             (stretch(10_500, 11_250), Some(1_250)),
             // A phase between two consecutive readings.
             (stretch(12_100, 12_200), Some(300)),
@@ -248,8 +248,8 @@ mod tests {
         };
         let many = readings_of(&(0..=200).map(window).collect::<Vec<_>>());
         let of_first = |windows: i64| cpu_busy_p99(&many, 0, windows * 2 * S);
-        // The 99th percentile of 200 windows is the 198th in ascending order, which is busy. That
-        // of 198 windows is the 197th, which is idle.
+        // The 99th percentile of 200 windows is the 198th in ascending order, which is busy. The
+        // 99th percentile of 198 windows is the 197th, which is idle.
         assert_eq!(
             (of_first(200), of_first(198)),
             (Fact::Known(1.0), Fact::Known(0.0))

@@ -24,7 +24,7 @@ pub enum Outcome {
         /// The failed operation, its object, the system's answer, and what to do.
         why: String,
     },
-    /// The program ended before the run (it was killed, or its machine stopped), or the run has not
+    /// The program was killed, or its machine stopped, before the run ended; or the run has not
     /// ended yet. The record contains the phases, and for a sweep the load levels, that were
     /// completed.
     Unfinished,

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pauses {
-    /// Time during which the thread detected pauses, in nanoseconds: the duration of the phase.
+    /// Time during which the thread was able to detect pauses, in nanoseconds: the duration of the
+    /// phase.
     pub watched_ns: u64,
     /// Shortest delay that counts as a pause, in nanoseconds.
     pub shortest_ns: u64,

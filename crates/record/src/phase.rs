@@ -138,22 +138,22 @@ pub struct SlowStep {
     pub ns: u64,
 }
 
-/// The computations of workers before operations (`--compute`).
+/// Computations that workers perform before operations (`--compute`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ComputeRecord {
     /// Number of computations.
     pub count: u64,
-    /// Processor time of all computations together, in nanoseconds. No latency includes it.
+    /// Processor time of all computations together, in nanoseconds. Latencies exclude this time.
     pub ns: u64,
 }
 
 impl ComputeRecord {
-    /// Whether no worker computed.
+    /// Whether the workers performed no computations.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Adds the computations of another worker or segment.
+    /// Adds the computations of another worker or segment to those of `self`.
     pub fn add(&mut self, more: Self) {
         self.count = self.count.saturating_add(more.count);
         self.ns = self.ns.saturating_add(more.ns);
@@ -177,7 +177,7 @@ pub struct Segment {
     pub transactions: u64,
     /// Number of operations of the stream that were not performed, by reason.
     pub skipped: Skipped,
-    /// Computations of the workers before operations; left out without computations.
+    /// Computations that workers performed before operations; absent without computations.
     #[serde(default, skip_serializing_if = "ComputeRecord::is_none")]
     pub compute: ComputeRecord,
     /// Operations by role and kind. Kinds that did not occur are omitted.
@@ -201,9 +201,9 @@ pub struct PhaseRecord {
     /// closed loop.
     pub waiting: Option<u64>,
     /// Moment until which all workers kept up with their arrivals, in nanoseconds since the run's
-    /// `origin`. A worker kept up until the last moment at which none of its transactions was due;
-    /// the value is the earliest of these moments. Null for a closed loop, or if a worker never
-    /// kept up.
+    /// `origin`. One worker kept up until the last moment at which none of its transactions was
+    /// due. The value is the earliest moment of all workers. Null for a closed loop, or if a worker
+    /// never kept up.
     pub caught_up_ns: Option<u64>,
     /// How long workers waited for files that other workers had claimed, or for their own
     /// operations in flight on the same file. Empty for private pools with one operation at a time.
@@ -215,7 +215,7 @@ pub struct PhaseRecord {
     pub slowest: Vec<SlowestRecord>,
     /// Kernel counters over time; null if slices are not recorded.
     pub machine: Option<MachineOverTime>,
-    /// Pauses of the program; absent if no thread watched for pauses.
+    /// Pauses of the program; absent if the phase had no thread that detects pauses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pauses: Option<Pauses>,
     /// Result of the steady-state rule that was requested to end the transactions; null if no rule
@@ -330,7 +330,7 @@ impl PhaseRecord {
         all
     }
 
-    /// Returns the computations of the workers before operations in the measured segments.
+    /// Returns the computations (`--compute`) that workers performed in the measured segments.
     pub fn compute(&self) -> ComputeRecord {
         let mut all = ComputeRecord::default();
         self.measured().for_each(|segment| all.add(segment.compute));

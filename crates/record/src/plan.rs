@@ -14,10 +14,10 @@ pub struct PlanRecord {
     /// Name and version of the program that computed the plan.
     pub tool: Tool,
     /// The run spec, including options that the user did not set. For a sweep of workers or ranks,
-    /// its workload is that of `load_level`.
+    /// the spec contains the workload of `load_level`.
     pub spec: RunSpec,
-    /// The largest load level of a sweep of workers or ranks, which needs the most memory and free
-    /// space: `plan` and `room` are those of this level. Absent for other runs.
+    /// The load level of a sweep of workers or ranks that needs the most memory and free space,
+    /// which is the largest level. `plan` and `room` describe this level. Absent for other runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_level: Option<Load>,
     /// How the number of files was chosen for a requested working set; null if the number was
@@ -34,7 +34,8 @@ pub struct PlanRecord {
     pub room: Fact<Room>,
     /// The targets, in the order of the locations.
     pub targets: Vec<Target>,
-    /// Reasons for which this program would refuse the run here; empty if it would begin.
+    /// Reasons for which the program would refuse the run on this machine; empty if the run can
+    /// start.
     pub refused: Vec<String>,
     /// Estimated duration of the run; null if it was not estimated.
     pub time: Option<TimeEstimate>,
@@ -45,7 +46,7 @@ pub struct PlanRecord {
     pub process: Fact<ProcessTimes>,
 }
 
-/// A reason of the verdict that the plan of a run already shows.
+/// A reason of the run's verdict that is already known from the plan.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExpectedReason {
     /// Lasting name of the rule, such as `too-short`.
@@ -54,7 +55,7 @@ pub struct ExpectedReason {
     pub level: String,
     /// What the rule will find in the run.
     pub sentence: String,
-    /// What the user can do.
+    /// What the user can do to avoid the reason.
     pub advice: String,
     /// Rate above which the rule applies, in transactions/s; null if it applies at every rate.
     pub above_per_second: Option<f64>,
@@ -67,27 +68,29 @@ pub struct ExpectedReason {
 /// follows is not known.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TimeEstimate {
-    /// Seconds to create the pool; for a sweep with several pools, all of them. 0 if an earlier
-    /// pool is reused.
+    /// Time to create the pool, or all pools of a sweep, in seconds. 0 if an earlier pool is
+    /// reused.
     pub prepare_s: Option<f64>,
-    /// Seconds of the warm-up and the transactions; for a sweep those of all load levels.
+    /// Time of the warm-up and the transactions in seconds; for a sweep, the time of all load
+    /// levels.
     pub transactions_s: Option<f64>,
     /// Whether the transactions may end earlier than estimated, as in a sweep or with a
     /// steady-state rule.
     pub transactions_may_end_earlier: bool,
     /// Maximum number of load levels of a sweep; null without a sweep.
     pub load_levels: Option<u64>,
-    /// Seconds to delete the pools; 0 if they are kept for a later run.
+    /// Time to delete the pools, in seconds; 0 if the pools are kept for a later run.
     pub delete_s: Option<f64>,
-    /// Rate in a closed loop from which durations are estimated, in transactions/s; null if it is
-    /// not known.
+    /// Rate of a closed loop, in transactions/s, from which durations are estimated; null if the
+    /// rate is not known.
     pub transactions_per_second: Option<f64>,
     /// The run or calibration that supplied the rates, or the reason why no rates are known.
     pub source: TimeSource,
 }
 
 impl TimeEstimate {
-    /// Duration of the whole run; `None` if that of a part is not known.
+    /// Returns the duration of the whole run, in seconds; `None` if the duration of a part is not
+    /// known.
     pub fn total_s(&self) -> Option<f64> {
         Some(self.prepare_s? + self.transactions_s? + self.delete_s?)
     }

@@ -128,9 +128,9 @@ pub struct ObserverRecord {
     pub clock_begin: RankClockOffset,
     /// Offset of the observer's monotonic clock from that of rank 0, measured after the run.
     pub clock_end: RankClockOffset,
-    /// Number of readings, including those that were not kept.
+    /// Number of readings, including readings that were not stored.
     pub readings: u64,
-    /// Longest time between two consecutive kept readings, in nanoseconds.
+    /// Longest time between two consecutive stored readings, in nanoseconds.
     pub interval_ns: u64,
     /// Time from the first reading to the last, in nanoseconds.
     pub whole_ns: u64,

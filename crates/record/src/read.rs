@@ -431,8 +431,8 @@ mod tests {
             ..SliceMeter::default()
         };
         // A sweep consists of at most one closed loop, the requested load levels, and two
-        // bisections (for the limit and for the SLO). Each of these levels has a warm-up and a
-        // measured segment.
+        // bisections (one for the saturation rate, one for the SLO). Each of these levels has a
+        // warm-up and a measured segment.
         let sweep_steps = (1 + SWEEP_STEPS_MAX + 2 * BISECTIONS_MAX) as u64;
         let operations = 2 * sweep_steps * 2 * Action::COUNT as u64;
         let (mut bytes, mut memory_bytes) = (0, sweep_steps * 3 * PHASE_BYTES);

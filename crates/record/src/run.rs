@@ -176,26 +176,27 @@ pub struct SweepStep {
     /// Phases of the load level. A level with its own pool has all phases; any other level has only
     /// the transactions. Times count from the origin of the run that performed the level.
     pub phases: Vec<PhaseRecord>,
-    /// The run that performed the level, if each level has its own run. Null for the first level,
-    /// whose run is described by the record itself.
+    /// The separate run that performed the level. Null if one run performed all levels, and for the
+    /// first level, whose run the record itself describes.
     pub of_run: Option<Box<SweepStepRun>>,
 }
 
-/// Facts about a load level's own run, except its phases.
+/// Facts about the separate run that performed a load level. The run's phases are in the load level
+/// itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepStepRun {
     /// Hash of this run's workload and its first operations. It depends on the number of workers.
     pub fingerprint: Fingerprint,
-    /// The start of this run. The times in its phases count from it.
+    /// The start of this run, from which the times in the run's phases count.
     pub origin: Origin,
     /// Changes of the machine's counters from the start to the end of this run.
     pub during: SystemDuring,
-    /// The check for enough space; null if the I/O engine uses none.
+    /// The check for enough space; null if the I/O engine uses no space.
     pub room: Option<Room>,
 }
 
 impl SweepStep {
-    /// Returns the phase of transactions, if the level reached it.
+    /// Returns the phase of transactions; `None` if the load level did not reach this phase.
     pub fn transactions(&self) -> Option<&PhaseRecord> {
         self.phases
             .iter()
@@ -241,8 +242,8 @@ pub struct Actual {
     pub clean_up: Option<CleanUp>,
     /// Overhead of the program, measured by repeating the stream on the I/O engine `null`.
     pub overhead: Fact<Overhead>,
-    /// All communication with servers; absent if the I/O engine contacts none itself. For a sweep
-    /// of several runs, only the communication of the first run.
+    /// All communication with servers; absent if the I/O engine contacts no server itself. For a
+    /// sweep of several runs, only the communication of the first run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traffic: Option<ServerTotals>,
 }
@@ -304,8 +305,8 @@ impl Actual {
     }
 }
 
-/// The common start of all workers. The times in the record count from it. The monotonic clock
-/// counts from the boot that `host.boot_id` identifies, and its source is
+/// The common start of all workers, from which the times in the record count. The monotonic clock
+/// counts from the boot that `host.boot_id` identifies. The source of this clock is
 /// `during.clocks.clock_source_before`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Origin {
@@ -338,7 +339,8 @@ impl From<&Clocks> for Origin {
     }
 }
 
-/// The record of one run: its spec, its machine and its results. Reports are computed from it.
+/// The record of one run: its spec, its machine and its results. Reports are computed from the
+/// record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Record {
     /// Version of this schema. Programs reject records with newer versions than their own.
@@ -357,21 +359,21 @@ pub struct Record {
     /// Hash of the workload and its first operations. Runs with equal fingerprints have the same
     /// operations.
     pub fingerprint: Fingerprint,
-    /// The start of the run's workers. The times in the record count from it.
+    /// The start of the run's workers, from which the times in the record count.
     pub origin: Origin,
     /// Facts about the machine, read at the start.
     pub host: Host,
     /// Changes of the machine's counters from the start to the end of the run.
     pub during: SystemDuring,
-    /// The check for enough space; null if the I/O engine uses none.
+    /// The check for enough space; null if the I/O engine uses no space.
     pub room: Option<Room>,
     /// The ranks that performed the run, and their hosts; absent for a run of one process. With
     /// several ranks, `host` and `during` are those of the first rank's host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<ClusterRecord>,
-    /// Operations of the run that the I/O engine performed by system calls, because its own
-    /// interface, such as io_uring of this kernel, has no request for them; absent if there are
-    /// none.
+    /// Kinds of operations that the I/O engine performed by system calls, because its interface
+    /// (such as io_uring of this kernel) has no request for them. Absent if there are no such
+    /// operations.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plain_operations: Vec<Action>,
     /// Results of the run, as opposed to its run spec in `spec`.

@@ -32,13 +32,14 @@ pub struct ServerRecord {
     /// Whether connections used a local port below 1024; absent if the protocol is not NFS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub privileged_port: Option<bool>,
-    /// Maximum bytes that a READ requested; absent if the protocol is not NFS.
+    /// Maximum number of bytes that a READ requested; absent if the protocol is not NFS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_bytes_max: Option<u32>,
-    /// Maximum bytes of a WRITE; absent if the protocol is not NFS.
+    /// Maximum number of bytes that a WRITE sent; absent if the protocol is not NFS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_bytes_max: Option<u32>,
-    /// Bytes of entries that a READDIR or READDIRPLUS requested; absent if the protocol is not NFS.
+    /// Size of the list of entries that a READDIR or READDIRPLUS requested, in bytes; absent if the
+    /// protocol is not NFS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listing_bytes: Option<u32>,
     /// Timeout of a reply, in milliseconds.
@@ -59,8 +60,8 @@ pub struct ServerRecord {
     /// protocol is not S3.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload: Option<String>,
-    /// Size of an object in bytes above which it was uploaded in parts of this size; absent if the
-    /// protocol is not S3.
+    /// Object size, in bytes, above which objects were uploaded in parts of this size; absent if
+    /// the protocol is not S3.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part_bytes: Option<u64>,
 }
@@ -110,11 +111,11 @@ pub struct ServerCounts {
     /// Number of calls to other services (mounting, port mapper). The counts of messages exclude
     /// these calls.
     pub other_calls: u64,
-    /// Number of answers that asked to slow down, such as `503 SlowDown` of S3.
+    /// Number of answers that asked the client to slow down, such as `503 SlowDown` of S3.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub slow_downs: u64,
-    /// Number of creations that asked for the object first, because the server of S3 does not
-    /// support the condition that the object must not exist.
+    /// Number of creations before which the I/O engine asked whether the object exists. It asks if
+    /// the S3 server cannot create an object on the condition that the object does not exist.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unconditional_creations: u64,
 }

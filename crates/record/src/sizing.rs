@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spec::WorkingSet;
 
-/// The rates of a run that ends by a steady-state rule, and the results of both rules.
+/// The rates of a run that ends by a steady-state rule, and the results of SNIA's rule and of the
+/// slope rule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SteadyFound {
     /// Whether the last window was steady by the requested rule.
@@ -39,7 +40,7 @@ pub struct Sizing {
     /// Speed of the target in a short run; null in a plan, which does not touch the target.
     pub calibration: Option<Calibration>,
     /// Number of transactions of all workers that are expected in the requested time; null if no
-    /// time was requested, or nothing was calibrated.
+    /// time was requested, or no calibration was performed.
     pub transactions: Option<u64>,
 }
 

@@ -31,8 +31,8 @@ pub struct StudyPart {
     pub attempt: u32,
     /// Position of the run in the order of its block, from 1.
     pub position: u32,
-    /// Name given with `--side`, for example of the old or the new kernel. Null if all
-    /// configurations of a block were run together.
+    /// Value of `--side`, such as a name of the old or the new kernel. Null if all configurations
+    /// of a block were run together.
     pub side: Option<String>,
     /// The wait for a quiet machine before the run; null if none was requested.
     pub quiet: Option<QuietTime>,

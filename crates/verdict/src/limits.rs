@@ -1,5 +1,5 @@
-//! What limits a run: the largest part of the workers' time in the transactions. Each limit has its
-//! own file, which computes its part. The parts add up to the whole time.
+//! What limits a run: the largest part of the workers' time in the transactions. Each limit has a
+//! separate file, which computes the limit's part. The parts add up to the whole time.
 //!
 //! The chapter "What limits a run" of `docs/specification.md` is generated from the module
 //! documentation of these files.

@@ -99,16 +99,16 @@ pub struct Headline {
     pub engine: String,
     /// Number of workers of all roles.
     pub workers: u32,
-    /// Whether the run is a load sweep. Also `false` for a load sweep that a version archived which
-    /// did not store this.
+    /// Whether the run is a load sweep. Also `false` for a load sweep that an earlier program
+    /// version archived without this field.
     #[serde(rename = "sweep", default, skip_serializing_if = "std::ops::Not::not")]
     pub is_sweep: bool,
     /// Achieved rate in transactions a second. For a load sweep, this is the rate of
     /// [`SweepSummary::result`]. `None` if no transactions were measured, or if a load sweep
     /// sustained no load level.
     pub transactions_per_second: Option<f64>,
-    /// 99th percentile of the latencies of all operations in the transactions that
-    /// `transactions_per_second` covers, in nanoseconds. `None` if no latencies were recorded.
+    /// 99th percentile of the latencies of all operations in the transactions of
+    /// `transactions_per_second`, in nanoseconds. `None` if no latencies were recorded.
     pub p99_ns: Option<u64>,
     pub verdict: Level,
     pub fingerprint: String,
@@ -165,8 +165,8 @@ impl Headline {
     }
 }
 
-/// Returns the load level that the row describes. For a load sweep, this is its main result;
-/// otherwise it is the transactions of the run.
+/// Returns the load level that the row describes. For a load sweep, this is the main result of the
+/// sweep. For another run, the level is created from the run's transactions.
 fn result(record: &Record) -> Option<SweepStepSummary> {
     if let Some(asked) = &record.spec.drive.sweep {
         let sweep = SweepSummary::of(asked, &record.actual.sweep_steps);

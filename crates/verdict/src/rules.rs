@@ -7,7 +7,7 @@
 //! documentation of the rules' files.
 //!
 //! A load sweep deliberately applies rates that the target cannot sustain. The verdict of a sweep
-//! therefore covers the machine, the clocks, the overhead and the errors, but neither the length
+//! therefore judges the machine, the clocks, the overhead and the errors, but neither the length
 //! nor the steadiness of the run. A partial run is INVALID, and its length and rate are not judged.
 
 use record::run::Record;
@@ -205,8 +205,8 @@ impl Verdict {
         }
     }
 
-    /// Returns the reasons that the plan of a run already shows, the worst first. `host` is the
-    /// machine that will perform the run.
+    /// Returns the reasons of the verdict that are already known from the plan of a run, the worst
+    /// first. `host` is the machine that will perform the run.
     pub fn expected(record: &PlanRecord, host: &Host) -> Vec<ExpectedReason> {
         let planned = Planned { record, host };
         let mut reasons = Reason::foresee_all(&planned);

@@ -54,7 +54,7 @@ use record::run::{PhaseRecord, Record};
 /// All numbers of reports that are derived from the record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
-    /// Whether the run did not complete, so that every number covers only a part of the work.
+    /// Whether the run did not complete, so that every number describes only a part of the work.
     pub partial: bool,
     /// Share of each operation in the mix, by role; empty for other workloads.
     pub shares: Vec<Share>,

@@ -20,7 +20,8 @@ pub struct SweepStepSummary {
     pub load: Load,
     /// Number of active workers.
     pub workers: u32,
-    /// Whether the load level was completed. Limit, SLO and knee ignore incomplete load levels.
+    /// Whether the load level was completed. Saturation rate, SLO result and knee ignore incomplete
+    /// load levels.
     pub complete: bool,
     /// Measured transactions with at least one completed operation.
     pub transactions: u64,
@@ -157,8 +158,9 @@ impl SweepStepSummary {
         self.holds && p99_ns.is_some_and(|p99_ns| p99_ns < slo.p99_ns)
     }
 
-    /// 99th percentile of one kind of operations, or of all operations together. If workers of two
-    /// roles perform the operation, this is the greater of the two percentiles.
+    /// Returns the 99th percentile of one kind of operation, or of all operations together, in
+    /// nanoseconds. If workers of two roles perform the operation, this is the greater of the two
+    /// percentiles.
     fn p99_ns_of(&self, operation: Option<Action>) -> Option<u64> {
         let Some(operation) = operation else {
             return self.p99_ns;
@@ -173,8 +175,8 @@ impl SweepStepSummary {
 /// load is sustained.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Limit {
-    /// The highest tried rate below `lowest_beyond`, so that all rates up to it meet the condition;
-    /// null if the lowest tried rate does not meet it.
+    /// The highest tried rate up to which all tried rates meet the condition; null if the lowest
+    /// tried rate does not meet the condition.
     pub highest: Option<f64>,
     /// The rate that was achieved at `highest`, in transactions a second; absent without `highest`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

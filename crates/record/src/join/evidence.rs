@@ -17,8 +17,8 @@ use crate::merge::{added, facts, options};
 use crate::server::{ServerCounts, ServerTotals};
 use system::counters::{DeviceCounters, DeviceReading, DeviceRole};
 
-/// Whether two readings come from one host, one kernel or two kernels. This determines which
-/// counters the readings share.
+/// Whether two readings come from one host, from two hosts with one kernel, or from two kernels.
+/// This determines which counters the readings share.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Apart {
     /// Two processes on one host, which share all counters of its kernel.

@@ -52,7 +52,7 @@ fn known<'a>(numbers: &'a [Option<u64>], slices: &Range<usize>) -> impl Iterator
     some.iter().flatten().copied()
 }
 
-/// Operations of both types of columns, [`Counts`] and [`States`].
+/// Methods of the two types of columns, [`Counts`] and [`States`].
 pub(super) trait Column {
     /// Adds an entry for a new slice, or merges the number into the entry of the last slice.
     fn put(&mut self, is_new: bool, number: Option<u64>);
@@ -61,7 +61,7 @@ pub(super) trait Column {
     /// slice before it.
     fn merge(&mut self, begins: &[bool]);
 
-    /// Whether the column has an entry for each of `slices` slices.
+    /// Whether the column has exactly `slices` entries, one for each slice.
     fn has(&self, slices: usize) -> bool;
 
     /// Returns the column if it contains states.

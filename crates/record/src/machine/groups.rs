@@ -170,7 +170,7 @@ over_time! {
     writing_ms: Counts = |device| device.writing_ms.clone(), live "writing_ms";
     /// Number of discards that the device completed.
     discards: Counts = |device| device.discards.clone();
-    /// Bytes that the completed discards covered.
+    /// Bytes in the ranges of the completed discards.
     discarded_bytes: Counts = |device| device.discarded_bytes.clone();
     /// Number of completed flushes of the device's cache.
     flushes: Counts = |device| device.flushes.clone(), live "flushes";

@@ -1,6 +1,7 @@
 //! **`compute`** (the workload's own compute). *Part*: with `--compute`, the processor time that
-//! workers spend before operations in place of an application. Waits for a processor meanwhile
-//! belong to the CPU's part. *Evidence*: the processor time that the record counts for them.
+//! workers spend before operations in place of an application. Waits for a processor during these
+//! computations are in the part of `cpu` or `processor-wait`. *Evidence*: the processor time that
+//! the record states for these computations.
 
 use super::times::Times;
 

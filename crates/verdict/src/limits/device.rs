@@ -1,7 +1,7 @@
 //! **`device`** (the device). *Part*: the time that workers sleep in calls while the target's
-//! device is busy, without the part of its flushes: at most the device's busy share, because a
-//! worker that waits for a device waits while it is busy. Background write-back also keeps a device
-//! busy, so waits for locks at that time count here. *Evidence*: as for `flushes`.
+//! device is busy, without the part of `flushes`. A worker waits for a device only while the device
+//! is busy, so this time is at most the device's busy share. Background write-back also keeps a
+//! device busy, so waits for locks at that time count here. *Evidence*: as for `flushes`.
 
 use super::times::Times;
 

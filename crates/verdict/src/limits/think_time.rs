@@ -1,6 +1,6 @@
 //! **`think-time`** (the think time). *Part*: with `--think`, the workers' time outside of
 //! operations, claim waits, overhead and the part of `compute`. *Evidence*: `--think`, latencies,
-//! claim waits, overhead, compute.
+//! claim waits, overhead, and the processor time of computations.
 
 use super::times::Times;
 

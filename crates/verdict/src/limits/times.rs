@@ -20,15 +20,16 @@ pub(super) struct Times {
     /// Whether an open loop kept up with its arrivals.
     pub keeps_up: bool,
     pub thinking: f64,
-    /// Waits for files that other workers have claimed.
+    /// Share of waits for files that other workers have claimed.
     pub claims: f64,
-    /// On a processor, or ready to run while other workers of the run use the processors.
+    /// Share of the time on a processor, or ready to run while other workers of the run use the
+    /// processors.
     pub running: f64,
-    /// Ready to run, while something else than the run's workers uses the processors.
+    /// Share of the time ready to run while other programs or the kernel use the processors.
     pub ready: f64,
-    /// Computations before operations (`--compute`), as a part of `running`.
+    /// Share of computations before operations (`--compute`), which is a part of `running`.
     pub computing: f64,
-    /// Overhead of the program, as another part of `running`.
+    /// Share of the program's overhead, which is another part of `running`.
     pub program: f64,
     /// What workers wait for in calls; `None` if the record does not show it.
     pub waits_for: Option<WaitsFor>,
@@ -55,9 +56,9 @@ impl Times {
             false => 1.0,
         };
         let idle = (1.0 - operations - claims - overhead - computing).clamp(0.0, 1.0 - claims);
-        // A worker whose wait has ended is ready to run until it gets a processor. This time is
-        // already part of the wait. It must not count twice, so `running` and `ready` together are
-        // at most `rest`.
+        // A worker whose wait has ended is ready to run until it gets a processor. The measured
+        // wait already includes this time. To count this time only once, `running` and `ready`
+        // together are at most `rest`.
         let rest = 1.0 - claims - idle;
         let times = |running: f64, ready: f64, overhead: f64, waits_for| {
             let running = running.min(rest);
@@ -79,8 +80,9 @@ impl Times {
         }
         let machine = summary.machine.as_ref();
         of_workers(record, phase, machine).map(|of_worker| {
-            // `of_worker` has shares of the whole measured time. `running` and `ready` are shares
-            // of the workers' own times, which are shorter if some workers finish early.
+            // The fields of `of_worker` are shares of the whole measured time. `running` and
+            // `ready` are shares of the workers' own times, which are shorter if some workers
+            // finish early.
             let whole = summary.duration_ns as f64 * phase.workers.len() as f64 / ns;
             let (running, ready) = (of_worker.running * whole, of_worker.ready * whole);
             let waits_for = machine.map(|machine| WaitsFor::of(record, machine));
@@ -134,7 +136,7 @@ fn thinks(record: &Record) -> bool {
     mix.is_some_and(|mix| mix.think != Think::None)
 }
 
-/// Sum of the service times of all measured operations.
+/// Sum of the service times of all measured operations, in nanoseconds.
 fn operations_ns(phase: &PhaseRecord) -> u128 {
     let meters = phase.measured_operations().map(|of| &of.meter);
     meters
@@ -155,11 +157,12 @@ fn claims_ns(record: &Record, phase: &PhaseRecord) -> f64 {
     all as f64 * phase.measured_ns() as f64 / ended_ns.saturating_sub(began_ns).max(1) as f64
 }
 
-/// Mean shares of a worker's time.
+/// Shares of a worker's time, as means over all workers of the phase.
 struct OfWorker {
-    /// On a processor, or ready to run while other workers of the run use the processors.
+    /// Share of the time on a processor, or ready to run while other workers of the run use the
+    /// processors.
     running: f64,
-    /// Ready to run, while something else uses the processors.
+    /// Share of the time ready to run while other programs or the kernel use the processors.
     ready: f64,
 }
 
@@ -189,9 +192,9 @@ fn of_workers(
     })
 }
 
-/// Share of the processors that the other workers of the run use while a worker waits for one:
-/// their processor time, divided by the time that the waiting worker leaves of the processors. The
-/// only worker of a run never waits for itself. The share is 1 if the number of processors is not
+/// Share of a worker's wait for a processor during which other workers of the run use the
+/// processors. It is the processor time of the other workers, divided by the time that the waiting
+/// worker leaves of the processors. 0 for a single worker; 1 if the number of processors is not
 /// known.
 fn own_share(workers: &WorkersCpu, processors: Option<f64>) -> f64 {
     let of_each = workers.sum / workers.count as f64;
@@ -203,8 +206,8 @@ fn own_share(workers: &WorkersCpu, processors: Option<f64>) -> f64 {
     }
 }
 
-/// Number of processors that the workers may use. Ranks may be on several machines and have
-/// affinities of their own, so all processors of their machines count.
+/// Number of processors that the workers may use. With several ranks, which may have different
+/// processor affinities, it is the number of processors of all their machines.
 fn processors(record: &Record, machine: &MachineSummary) -> Option<f64> {
     match record.cluster {
         None => record.host.processors.usable.known().map(|of| *of as f64),

@@ -69,9 +69,10 @@ fn kind(location: &LocationRecord) -> Fact<Kind> {
     })
 }
 
-/// Adds up the busy time of the targets' own devices. A device below works for a target only while
-/// the target's own device is busy, so its busy time is not added. If the kernel does not count the
-/// flushes of a target's device, the flushes of the devices below are used.
+/// Adds up the busy time of the targets' devices. A device below a target's device works for the
+/// target only while the target's device is busy. So the busy time of the lower device is not
+/// added. If the kernel does not count the flushes of a target's device, the flushes of the devices
+/// below are used.
 fn device(devices: &[DeviceSummary]) -> Fact<WaitsFor> {
     let of_target =
         |device: &DeviceSummary| matches!(device.role, DeviceRole::Target | DeviceRole::Journal);

@@ -1,8 +1,8 @@
 //! **`connections-lost`** (DOUBTFUL). With `--engine nfs` or `s3`, connections to the server were
-//! lost and opened again. With `nfs`, requests that were in flight are repeated, and their
-//! latencies include the time without a connection; with `s3` their operations fail. *Threshold*:
-//! one lost connection. *Evidence*: `reconnections` of the [messages](#evidence). *What to do*:
-//! look at the network and at the server's log.
+//! lost and opened again. With `nfs`, the client repeats the requests that were in flight, and
+//! their latencies include the time without a connection. With `s3`, the operations of these
+//! requests fail. *Threshold*: one lost connection. *Evidence*: `reconnections` of the
+//! [messages](#evidence). *What to do*: look at the network and at the server's log.
 
 use super::rule::*;
 use super::servers::server_counts;

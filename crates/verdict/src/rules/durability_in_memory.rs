@@ -1,9 +1,10 @@
 //! **`durability-in-memory`** (INVALID). Durability was requested, but the changes are in memory.
 //! *Threshold*: with a `--durability` other than `none`, any location in memory: on tmpfs and
 //! similar file systems, where a sync has no effect, or on a file system whose device is memory
-//! (`ram0`, an image on tmpfs). There the file system performs its syncs, but no disk stores the
-//! data, so the rate is that of a system without durability. *Evidence*: the file system and the
-//! devices of each location. *What to do*: use a directory on a disk, or `--durability none`.
+//! (`ram0`, an image on tmpfs). On such a device the file system performs its syncs, but no disk
+//! stores the data, so the rate is that of a system without durability. *Evidence*: the file system
+//! and the devices of each location. *What to do*: use a directory on a disk, or request no
+//! durability (`--durability none`).
 
 use spec::Policies;
 use system::{Class, Device, Target};
@@ -20,8 +21,8 @@ pub struct DurabilityInMemory {
     pub path: String,
     /// File system and devices of the location.
     pub place: String,
-    /// Whether the file system needs a device, and its device is memory. If not, the file system
-    /// itself stores its data in memory, as tmpfs does.
+    /// True if the file system is on a device that is memory. False if the file system itself
+    /// stores its data in memory, as tmpfs does.
     pub is_beneath: bool,
 }
 

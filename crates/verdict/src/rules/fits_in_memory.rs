@@ -48,8 +48,9 @@ impl Rule for FitsInMemory {
         })
     }
 
-    /// If the transactions read as many files as the pools contain, most reads are repeated. With
-    /// the popularity `shuffled`, each file is read once before reads are repeated.
+    /// With random draws, at least a third of the reads are repeated once the transactions have
+    /// read as often as the pools have files. With the popularity `shuffled`, each file is read
+    /// once before reads are repeated.
     fn foresee(planned: &Planned<'_>) -> Option<Foreseen<Self>> {
         let (spec, plan) = (planned.spec(), &planned.record.plan);
         let mix = spec.workload.mix();

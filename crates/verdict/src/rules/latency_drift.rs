@@ -18,7 +18,7 @@ use crate::intervals;
 /// first fifth. It equals the 10 % by which the rate of a steady run may change.
 const CHANGE_MIN: f64 = 0.10;
 
-/// Minimum share of the additional time that a resource must have taken to be named.
+/// A resource is named only if it took at least this share of the additional time.
 const SPENT_MIN: f64 = 0.5;
 
 /// The kind of operation that contributed most to the change of the time per operation, between the
@@ -179,7 +179,7 @@ fn spent(
     change_ns: f64,
     workers: u32,
 ) -> Option<TimeSpent> {
-    // With several hosts, the counters cover only the first of them.
+    // With several hosts, the counters are those of the first host only.
     let machine = phase.machine.as_ref().filter(|_| phase.hosts.is_empty())?;
     let change = |counts: &Counts, unit_ns: f64| {
         let of = |part: &Part| {

@@ -29,9 +29,9 @@ pub(super) fn option(asked: &str) -> String {
     }
 }
 
-/// Returns the size of the contents of all pools when the transactions began, in bytes. For a kept
-/// pool, this is the mean file size multiplied by the number of files; otherwise it is the number
-/// of bytes that `prepare` created.
+/// Returns the size of the contents of all pools when the transactions began, in bytes. For a pool
+/// that an earlier run created, this is the mean file size multiplied by the number of files;
+/// otherwise it is the number of bytes that `prepare` created.
 pub(crate) fn pool_bytes(record: &Record) -> u64 {
     match record.actual.phase(Phase::Prepare) {
         Some(prepare) => prepare

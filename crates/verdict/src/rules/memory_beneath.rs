@@ -95,8 +95,8 @@ impl Rule for MemoryBeneath {
 }
 
 impl MemoryBeneath {
-    /// Checks one target. `bytes` are those that the devices below a loop device read, and those
-    /// that the reads returned.
+    /// Checks one target. `device_bytes` were read by the devices below a loop device, and
+    /// `read_bytes` were returned by the reads of the run.
     fn of_target(
         asked: &str,
         path: &str,

@@ -34,7 +34,7 @@ impl Rule for NearlyFull {
             .iter()
             .map(|location| u64::from(location.weight));
         let weights: u64 = weights.sum();
-        // A kept pool is already part of the used space.
+        // A pool that an earlier run created is already part of the used space.
         let added = match record.actual.phase(Phase::Prepare) {
             Some(_) => pool_bytes(record),
             None => 0,
@@ -73,7 +73,8 @@ impl Rule for NearlyFull {
 }
 
 impl NearlyFull {
-    /// Checks one target. `pool_bytes` is the part of the pool that is added to it.
+    /// Checks one target. `pool_bytes` is the size of the part of the pool that the run adds to the
+    /// target.
     fn of_target(path: &str, target: &Target, pool_bytes: f64) -> Option<Self> {
         let (filled, space) = (target.fill_fraction.known()?, target.space.known()?);
         let taken = pool_bytes / (*space.total_bytes.known()?).max(1) as f64;

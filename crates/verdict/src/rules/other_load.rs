@@ -14,8 +14,8 @@
 //! or PID namespace, or if it ended during the run. Of the programs that still run at the end, the
 //! three largest above 1 % are named with process number and share; programs that ended before are
 //! missing.
-//! *What to do*: stop the other programs. If none of the named programs can be stopped
-//! (process 1), or none is named, use a dedicated machine.
+//! *What to do*: stop the other programs. If no program is named, or only process 1 (which cannot
+//! be stopped), use a dedicated machine.
 
 use system::BusyProgram;
 

@@ -1,7 +1,7 @@
 //! **`outcomes-not-known`** (INVALID). With `--engine nfs` or `s3`, the connection was lost between
-//! the request and the reply of an operation that must not be repeated, and it is not known whether
-//! it was done. Such an operation counts as failed, and its file is not used again. *Threshold*:
-//! one such operation. *Evidence*: `not_known`. *What to do*: repeat the run.
+//! the request and the reply of an operation that must not be repeated. So it is not known whether
+//! the server performed the operation. Such an operation counts as failed, and its file is not used
+//! again. *Threshold*: one such operation. *Evidence*: `not_known`. *What to do*: repeat the run.
 
 use super::rule::*;
 use super::servers::server_counts;

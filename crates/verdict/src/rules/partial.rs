@@ -1,13 +1,13 @@
 //! **`partial`** (INVALID). The run did not complete: a signal ended it, it failed, or its target
-//! disappeared. The numbers cover the part that was performed. The length, the steadiness and the
-//! rate of such a run are not judged. *Threshold*: any such end. *Evidence*: `actual.outcome`.
-//! *What to do*: repeat the run, after removing the cause.
+//! disappeared. The numbers describe only the part that was performed. The length, the steadiness
+//! and the rate of such a run are not judged. *Threshold*: any such end. *Evidence*:
+//! `actual.outcome`. *What to do*: repeat the run, after removing the cause.
 
 use record::run::Outcome;
 
 use super::rule::*;
 
-/// The run did not complete, so its numbers cover only a part of the work.
+/// The run did not complete, so its numbers describe only a part of the work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Partial {

@@ -1,4 +1,4 @@
-//! The plan of a run, as rules examine it before the run.
+//! The plan of a run, which rules examine before the run starts.
 
 use record::PlanRecord;
 use spec::{Climb, Pace, RunSpec, Stop};
@@ -6,14 +6,15 @@ use system::{Fact, Host};
 use workload::{Action, Phase, Workload};
 
 /// Rate of one worker that few file systems exceed, even in memory, in transactions/s. If the rate
-/// of a run is not known, a reason that requires a higher rate is not expected.
+/// of a run is not known, a reason that requires a higher rate of each worker is not expected.
 const RATE_MAX: f64 = 100_000.0;
 
 /// When a reason applies to a planned run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Occurs {
     Always,
-    /// If the rate of all workers is above this one, in transactions/s.
+    /// The reason applies if the rate of all workers together is above this value, in
+    /// transactions/s.
     Above(f64),
 }
 
@@ -33,8 +34,8 @@ impl Planned<'_> {
         self.spec().drive.sweep.is_some()
     }
 
-    /// Number of planned operations of a phase that `is_one` selects. For transactions that end by
-    /// time, the plan contains only the first ones.
+    /// Returns the number of a phase's planned operations whose kind `is_one` selects. If the
+    /// transactions end after a time, the plan contains only the first transactions.
     pub(super) fn operations(&self, phase: Phase, is_one: impl Fn(Action) -> bool) -> u64 {
         let selected = Action::operations().filter(|action| is_one(*action));
         selected
@@ -57,22 +58,25 @@ impl Planned<'_> {
             .sum()
     }
 
-    /// Number of transactions of all workers that ends the run; `None` without such a number.
+    /// Returns the number of transactions of all workers after which the run ends; `None` if no
+    /// number was requested.
     pub(super) fn requested(&self) -> Option<f64> {
         let workload = &self.spec().workload;
         let each = workload.transactions();
         (each < Workload::ENDLESS).then(|| each as f64 * f64::from(workload.workers.count()))
     }
 
-    /// Whether only a number of transactions ends the run, and the plan contains all of them.
+    /// Whether the run ends after a requested number of transactions (not after a time), and the
+    /// plan contains all of them.
     pub(super) fn is_exact(&self) -> bool {
         self.spec().drive.stop == Stop::Transactions
             && self.requested().is_some()
             && self.record.followed.is_none()
     }
 
-    /// When the transactions on one pool reach a number, for all workers together. `None` if they
-    /// do not reach it, or if that is not known.
+    /// Returns when the transactions of all workers on one pool reach the number `transactions`:
+    /// always, or above a rate. `None` if the transactions never reach this number, or if that is
+    /// not known.
     pub(super) fn reaches(&self, transactions: f64) -> Option<Occurs> {
         let requested = self.requested();
         if requested.is_some_and(|requested| transactions > requested) {
@@ -88,8 +92,8 @@ impl Planned<'_> {
         }
     }
 
-    /// Number of listed load levels that use one pool; 1 without a sweep. `None` if the first level
-    /// has other pools than the plan.
+    /// Returns the number of listed load levels that use the same pool; 1 without a sweep. `None`
+    /// if the plan does not describe the pools of the first load level.
     fn levels_of_pool(&self) -> Option<f64> {
         let spec = self.spec();
         let Some(sweep) = &spec.drive.sweep else {
@@ -107,8 +111,8 @@ impl Planned<'_> {
         }
     }
 
-    /// Expected rate of all workers, in transactions/s; for a sweep the mean of its listed rates.
-    /// `None` if neither an earlier run nor an offered rate determines it.
+    /// Returns the expected rate of all workers, in transactions/s; for a sweep, the mean of its
+    /// listed rates. `None` if neither an earlier run nor an offered rate determines the rate.
     pub(super) fn rate(&self) -> Option<f64> {
         let drive = &self.spec().drive;
         let known = self.closed_loop_rate();
@@ -126,12 +130,14 @@ impl Planned<'_> {
         }
     }
 
-    /// Rate of an earlier run or of the calibration in a closed loop, in transactions/s.
+    /// Returns the rate of a closed loop in an earlier run or in the calibration, in
+    /// transactions/s.
     pub(super) fn closed_loop_rate(&self) -> Option<f64> {
         self.record.time.as_ref()?.transactions_per_second
     }
 
-    /// Whether a reason is expected at the expected rate, or at a usual one if it is not known.
+    /// Whether a reason is expected at the expected rate. If this rate is not known, [`RATE_MAX`]
+    /// for each worker is assumed.
     pub(super) fn expects(&self, occurs: Occurs) -> bool {
         let workers = f64::from(self.spec().workload.workers.count());
         match (occurs, self.rate()) {
@@ -141,13 +147,13 @@ impl Planned<'_> {
         }
     }
 
-    /// Bytes that the page cache of this machine can hold.
+    /// Returns the number of bytes that the page cache of `host` can hold.
     pub(super) fn cache_bytes(&self) -> Option<u64> {
         self.host.cache_limit_bytes().into_known()
     }
 }
 
-/// Whether the processors of a host are certainly emulated in software.
+/// Whether the processors of a host are known to be emulated in software.
 pub(super) fn is_emulated(host: &Host) -> bool {
     host.emulated.as_ref().and_then(Fact::known) == Some(&true)
 }

@@ -3,7 +3,7 @@
 //! creations and deletions do not keep a small pool's size: n random draws change it by about the
 //! square root of n. *Threshold*: more than 20 % of the files at the start, twice the drift that is
 //! allowed for a steady run. Not judged for work that only creates or only deletes, because its mix
-//! implies the change; for partial runs; and for a kept pool that is kept again, because its size
+//! implies the change; for partial runs; and for a reused pool that is kept again, because its size
 //! is not known. *Evidence*: the creations, deliveries and deletions that were completed in the
 //! preparation, in warm-ups and in the measured time; for a sweep on one pool, over all its levels.
 //! *What to do*: if the weights of creations and deletions differ by at most 10 %, use more files;
@@ -49,11 +49,13 @@ impl Rule for PoolChangedSize {
         pools.find_map(|phases| Self::of_pool(&phases, is_balanced))
     }
 
-    /// The plan contains the files at the end if a number of transactions ends the run. Otherwise
-    /// the number of transactions after which the pool has changed too much is estimated.
+    /// If a number of transactions ends the run, the plan determines the number of files at the
+    /// end. Otherwise, the function estimates after how many transactions the pool has changed too
+    /// much.
     fn foresee(planned: &Planned<'_>) -> Option<Foreseen<Self>> {
         let (spec, plan) = (planned.spec(), &planned.record.plan);
-        // The size of such a pool will not be known.
+        // The size of a reused pool that is kept again is never recorded, so the rule will not
+        // apply.
         if spec.keeping.reuse && spec.keeping.keep {
             return None;
         }
@@ -82,7 +84,8 @@ impl Rule for PoolChangedSize {
                 occurs: Occurs::Always,
             });
         }
-        // n random draws change the pool by about the square root of n.
+        // n random draws change the number of files by about the square root of n. So `limit`²
+        // draws change this number by `limit`.
         let of_plan = match is_balanced {
             true => limit * limit / (created as f64 + deleted as f64),
             false => limit / change,

@@ -17,8 +17,8 @@ use record::server::ServerRecord;
 pub(super) const SHARES_FROM_NS: u64 = 1_000_000_000;
 
 /// Returns the activity of the system during the run, once for each kernel. A load level with a
-/// separate run adds its activity on the first rank's host. It adds none if other hosts share that
-/// host's kernel, because their ranks would count as other programs.
+/// separate run adds its activity on the first rank's host. It adds no activity if other hosts
+/// share that host's kernel, because the ranks of these hosts would count as other programs.
 pub(super) fn runs(record: &Record) -> impl Iterator<Item = Cow<'_, SystemDuring>> {
     let kernels = record
         .cluster
@@ -124,8 +124,8 @@ fn has_fuse(record: &Record) -> bool {
 pub(super) fn without_servers(during: &SystemDuring) -> Fact<f64> {
     let others = during.counted.others_user_fraction();
     match during.fuse_servers_fraction() {
-        // The servers' time covers a slightly longer period than the machine's, so it may exceed
-        // the time of all other programs.
+        // The servers' time is counted over a slightly longer period than the machine's time, so it
+        // may exceed the time of all other programs.
         Fact::Known(servers) => others.map(|others| (others - servers).max(0.0)),
         Fact::NotApplicable => others,
         Fact::Unavailable(why) => Fact::Unavailable(why),

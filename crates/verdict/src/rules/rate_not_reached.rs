@@ -1,12 +1,13 @@
 //! **`rate-not-reached`** (INVALID). An open loop did not reach its requested rate. Above the
 //! saturation rate the queue grows during the whole run, and latencies measure the length of the
 //! run (Schroeder, Wierman, Harchol-Balter: Open Versus Closed: A Cautionary Tale, NSDI 2006).
-//! *Threshold*: at a requested rate R, R·t transactions are due in the time t. The rule applies if
-//! more of them are missing than the sum of 1 % of them, one for each worker (it may be in flight)
-//! and, with Poisson arrivals, 3·√(R·t): three standard deviations, which chance exceeds once in
-//! 700 runs. It also applies if more than that sum were issued but not completed, because they
-//! failed or were skipped. *Evidence*: the transactions completed until the first worker was done.
-//! *What to do*: use a lower `--rate` or more workers.
+//! *Threshold*: at a requested rate R, R·t transactions are due in the time t. A deficit is
+//! accepted up to this sum: 1 % of R·t, one transaction for each worker (it may be in flight) and,
+//! with Poisson arrivals, 3·√(R·t). Chance exceeds these three standard deviations once in 700
+//! runs. The rule applies if more transactions than this sum are missing. It also applies if more
+//! transactions than this sum were issued but not completed, because they failed or were skipped.
+//! *Evidence*: the transactions completed until the first worker was done. *What to do*: use a
+//! lower `--rate` or more workers.
 
 use record::TimeSource;
 use spec::Pace;
@@ -68,8 +69,8 @@ impl Rule for RateNotReached {
         })
     }
 
-    /// Compares the requested rate with that of an earlier run, or of the calibration, in a closed
-    /// loop.
+    /// Compares the requested rate with the rate of a closed loop in an earlier run or in the
+    /// calibration.
     fn foresee(planned: &Planned<'_>) -> Option<Foreseen<Self>> {
         let requested = planned.spec().drive.rate()?;
         let achieved = planned.closed_loop_rate()?;

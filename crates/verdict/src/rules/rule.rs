@@ -44,7 +44,7 @@ impl Level {
     }
 }
 
-/// A reason that the plan of a run already shows.
+/// A reason that is already known from the plan of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Foreseen<R> {
     pub reason: R,
@@ -88,7 +88,7 @@ pub trait Rule: Sized {
     /// Checks a record; returns `None` if the rule does not apply.
     fn find(record: &Record, seen: &Seen) -> Option<Self>;
 
-    /// Checks the plan of a run; returns `None` if it does not show that the rule will apply.
+    /// Checks the plan of a run; returns `None` if the plan does not show that the rule will apply.
     fn foresee(_: &Planned<'_>) -> Option<Foreseen<Self>> {
         None
     }

@@ -43,7 +43,8 @@ impl Rule for Skipped {
         })
     }
 
-    /// The share of transactions that end by time depends on their number, which is not known.
+    /// If the transactions end after a time, their number and the share of skipped operations are
+    /// not known before the run.
     fn foresee(planned: &Planned<'_>) -> Option<Foreseen<Self>> {
         let skipped = planned.record.plan.skipped;
         let operations = planned.operations(Phase::Transactions, |_| true);

@@ -50,7 +50,7 @@ impl Rule for TooShort {
             operations,
         } = seen.measured?;
         // A worker's measurement begins between two of its transactions, so the measured time may
-        // be slightly too short.
+        // be slightly shorter than the requested time.
         let is_short = is_short(ns) || operations < OPERATIONS_MIN;
         is_short.then_some(Self {
             phase,
@@ -60,7 +60,7 @@ impl Rule for TooShort {
         })
     }
 
-    /// The time of a requested number of transactions follows from the rate.
+    /// Estimates the time of a requested number of transactions from the expected rate.
     fn foresee(planned: &Planned<'_>) -> Option<Foreseen<Self>> {
         let spec = planned.spec();
         if planned.is_sweep() {
@@ -162,7 +162,7 @@ impl Rule for TooShort {
     }
 }
 
-/// Whether a measured time is too short. A hundredth less is accepted.
+/// Whether a measured time is more than 1 % below [`MIN_NS`].
 fn is_short(ns: u64) -> bool {
     ns < MIN_NS / 100 * 99
 }

@@ -40,8 +40,8 @@ pub struct EvidenceSummary {
     /// Share of the pool that was in the page cache, estimated from a sample of its files; null for
     /// phases without such a sample.
     pub residency: Option<Residency>,
-    /// Counts of events that the engine's own client recorded, such as reconnections, but not of
-    /// its calls; absent if the engine calls no server itself.
+    /// Counts of events that the engine's own client recorded, such as reconnections. Calls are not
+    /// included. Absent if the engine calls no server itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerCounts>,
 }
@@ -130,7 +130,7 @@ pub fn phase_evidence(record: &Record, phase: &PhaseRecord) -> Option<EvidenceSu
 }
 
 /// Returns an error if the device of a target is not known, or if only some targets have a device.
-/// The device counters then do not cover all operations.
+/// The device counters then do not include all operations.
 fn whole(record: &Record) -> Result<(), String> {
     let targets = record.targets();
     let (mut with, mut without) = (false, false);

@@ -15,8 +15,8 @@ use record::machine::{Counts, DeviceOverTime, MachineOverTime, ThreadOverTime};
 /// reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineSummary {
-    /// The time that the numbers cover, in nanoseconds: all intervals of which more than half was
-    /// measured.
+    /// Total duration of the intervals that the numbers include, in nanoseconds. These are all
+    /// intervals of which more than half was measured.
     pub ns: u64,
     /// Processor time of this program in user mode.
     pub user: Option<f64>,
@@ -61,9 +61,9 @@ pub struct WorkersCpu {
     pub count: u64,
     /// Sum of the processor time of these workers.
     pub sum: f64,
-    /// Minimum for one worker; 1 means that it ran all the time.
+    /// Lowest processor time of a worker; 1 means that this worker ran all the time.
     pub min: f64,
-    /// Maximum for one worker; 1 means that it ran all the time.
+    /// Highest processor time of a worker; 1 means that this worker ran all the time.
     pub max: f64,
     /// Sum of the time for which these workers were ready to run and waited for a processor; absent
     /// if this time is not known.
@@ -75,13 +75,14 @@ pub struct WorkersCpu {
 }
 
 /// Activity of one device in a phase, including work for other programs. A number is null if the
-/// kernel does not count it. A mean is also null if it covers no operations, and a number for each
-/// transaction or file if none was completed.
+/// kernel does not count it. A mean is also null without operations. A number for each transaction
+/// or file is also null if no transaction or file was completed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceSummary {
     /// The kernel's name of the device, such as `sda`.
     pub name: String,
-    /// Position of the device below the target.
+    /// Relation of the device to the target, such as the device of its file system or of its
+    /// journal.
     pub role: DeviceRole,
     /// Completed reads, and their number a second.
     pub reads: Option<Rate>,
@@ -116,7 +117,7 @@ pub struct DeviceSummary {
 }
 
 /// Summarizes the activity in the measured time, in which `done` transactions or files were
-/// completed. `None` if no interval covers the measured time.
+/// completed. `None` if no interval is in the measured time.
 pub(super) fn summary(
     machine: &MachineOverTime,
     measured: Range<u64>,
@@ -130,8 +131,8 @@ pub(super) fn summary(
     let of = Of {
         slices,
         ns,
-        // The counters cover whole intervals. The measured time may end within an interval. So
-        // numbers for each transaction are computed from rates, not from counts.
+        // The counters are sums over whole intervals. The measured time may end within an interval.
+        // So numbers for each transaction are computed from rates, not from counts.
         done_per_ns: done as f64 / (measured.end - measured.start).max(1) as f64,
     };
     let (process, system) = (&machine.process, &machine.system);
@@ -169,7 +170,7 @@ pub(super) fn summary(
     })
 }
 
-/// The intervals that the numbers cover, with their duration and the rate of completed work.
+/// The intervals that the numbers include, their total duration, and the rate of completed work.
 struct Of {
     slices: Range<usize>,
     ns: u64,
@@ -177,7 +178,7 @@ struct Of {
 }
 
 impl Of {
-    /// Returns the sum of a column in nanoseconds, divided by the time that the summary covers.
+    /// Returns the sum of a column in nanoseconds, divided by the total duration of the intervals.
     fn share(&self, ns: &Counts) -> Option<f64> {
         ns.sum(&self.slices).map(|sum| sum as f64 / self.ns as f64)
     }

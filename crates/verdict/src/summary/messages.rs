@@ -12,7 +12,7 @@ pub struct MessagesSent {
     pub counter: MessageCounter,
     /// The protocol with its version, such as `nfs4.2`.
     pub protocol: String,
-    /// What the counter covers: a mount point, a share, a disk or this machine.
+    /// The mount point, share, disk or machine whose requests the counter reports.
     pub of: String,
     /// Requests sent, without retransmissions and replies.
     pub requests: Fact<u64>,
@@ -20,7 +20,7 @@ pub struct MessagesSent {
     /// requests are not known, or no work was completed.
     pub per_done: Option<f64>,
     /// Transmissions beyond the first of a request. Null if the counter does not report
-    /// retransmissions, or if those of one kind of requests are not known.
+    /// retransmissions, or if the retransmissions of one kind of request are not known.
     pub retransmissions: Option<u64>,
     /// Requests by kind (procedure or command), the most frequent first.
     pub kinds: Vec<MessageKindSent>,
@@ -76,7 +76,8 @@ pub struct MessageKindSent {
 pub struct CommandsSent {
     /// The kernel's name of the device, such as `sda`.
     pub device: String,
-    /// Position of the device below the target.
+    /// Relation of the device to the target, such as the device of its file system or of its
+    /// journal.
     pub role: DeviceRole,
     /// Reads, writes, flushes and discards. Kinds that the kernel does not count for the device are
     /// missing.
@@ -84,7 +85,7 @@ pub struct CommandsSent {
 }
 
 /// Returns the retransmissions of all kinds of requests together. `None` if the counter does not
-/// report retransmissions, or if those of one kind are not known.
+/// report retransmissions, or if the retransmissions of one kind are not known.
 fn retransmissions(kinds: &[MessageKind]) -> Option<u64> {
     let told = kinds
         .iter()

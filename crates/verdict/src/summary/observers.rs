@@ -113,7 +113,8 @@ fn of_one(record: &Record, observer: &ObserverRecord) -> ObserverSummary {
     }
 }
 
-/// Calls of the ranks' NFS clients in a phase. Without evidence the I/O engine uses no file system.
+/// Returns the calls of the ranks' NFS clients in a phase. A phase without evidence has no calls,
+/// because its I/O engine uses no file system.
 fn sent_in(phase: &PhaseRecord) -> Fact<u64> {
     let evidence = phase.evidence.as_ref();
     evidence.map_or(Fact::NotApplicable, |evidence| {
@@ -121,8 +122,8 @@ fn sent_in(phase: &PhaseRecord) -> Fact<u64> {
     })
 }
 
-/// Calls over the whole run if the record has no totals of the I/O engine. The kernel's client is
-/// read in phases only, so its calls over the whole run are not available.
+/// Returns the calls in the whole run for a record without totals of the I/O engine. The counters
+/// of the kernel's client are read in phases only, so the calls outside of phases are not known.
 fn without_totals(record: &Record) -> Fact<u64> {
     let steps = record.actual.sweep_steps.iter();
     let phases = record.actual.phases.iter();

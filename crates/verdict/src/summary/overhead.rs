@@ -30,8 +30,8 @@ pub(crate) fn summary(actual: &Actual) -> Option<OverheadSummary> {
     })
 }
 
-/// Overhead of all operations of a phase as a share of the workers' time; `None` if they took no
-/// time.
+/// Overhead of all operations of a phase as a share of the workers' time; `None` if the workers
+/// took no time.
 pub(crate) fn fraction(phase: &PhaseRecord, ns_per_operation: f64) -> Option<f64> {
     let operations: u64 = phase.workers.iter().map(|worker| worker.operations).sum();
     let times = phase

@@ -78,7 +78,8 @@ pub struct PhaseSummary {
     pub spread: Vec<Spread>,
     /// Waits for files that other workers had claimed, by role; roles without a wait are missing.
     pub claim_waits: Vec<ClaimWaitSummary>,
-    /// Computations of the workers before operations (`--compute`); absent without computations.
+    /// Computations that workers performed before operations (`--compute`); absent without
+    /// computations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compute: Option<ComputeSummary>,
     /// Skipped operations of the measured segments, by reason.
@@ -184,14 +185,14 @@ pub struct ClaimWaitSummary {
     pub wait_ns: LatencySummary,
 }
 
-/// The computations of the workers before operations.
+/// Computations that workers performed before operations.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ComputeSummary {
     /// Number of computations.
     pub count: u64,
-    /// Processor time of all computations together, in nanoseconds. No latency includes it.
+    /// Processor time of all computations together, in nanoseconds. Latencies exclude this time.
     pub ns: u64,
-    /// This processor time as a share of the workers' time, from 0 to 1.
+    /// `ns` as a share of the workers' time, from 0 to 1.
     pub workers_fraction: f64,
 }
 
@@ -345,7 +346,7 @@ fn claim_waits(record: &ClaimWaits) -> Option<ClaimWaitSummary> {
     })
 }
 
-/// Summarizes the computations before operations; `None` if no worker computed.
+/// Summarizes the computations before operations; `None` if no worker performed computations.
 fn compute(record: &PhaseRecord) -> Option<ComputeSummary> {
     let all = record.compute();
     let lasted_ns = |worker: &WorkerPhase| worker.ended_ns.saturating_sub(worker.began_ns);

@@ -9,7 +9,8 @@ use record::run::Record;
 /// The pools of all workers when the transactions began.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PoolSummary {
-    /// Bytes of the contents of all files. For a kept pool, this is the expected size.
+    /// Bytes of the contents of all files. For a pool that an earlier run created, this is the
+    /// expected size.
     pub bytes: u64,
     /// `bytes`, divided by the memory that the page cache can use (the machine's memory, or the
     /// limit of the control group). Null if this memory is not known, and for a run on several

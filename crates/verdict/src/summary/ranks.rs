@@ -1,9 +1,10 @@
 //! Contribution of each rank and each host to a run.
 //!
-//! The numbers cover the transactions. For a load sweep, they cover the transactions of the last
-//! load level; without transactions, the preparation. The rate of a rank covers its own time, from
-//! the start of its first worker to the end of its last worker. With a fixed number of transactions
-//! for each worker, all ranks perform the same work, and slow ranks take longer.
+//! The numbers describe the transactions. For a load sweep, these are the transactions of the last
+//! load level. Without transactions, the numbers describe the preparation. The rate of a rank
+//! refers to the rank's own time, from the start of its first worker to the end of its last worker.
+//! With a fixed number of transactions for each worker, all ranks perform the same work, and slow
+//! ranks take longer.
 
 use std::collections::HashMap;
 
@@ -28,8 +29,8 @@ pub struct RanksSummary {
     pub launched: u32,
     /// Numbers of the ranks whose part of the record is missing.
     pub missing: Vec<u32>,
-    /// The phase that the numbers cover; null if no such phase began, or if its workers cannot be
-    /// assigned to ranks.
+    /// The phase that the numbers describe; null if no such phase began, or if its workers cannot
+    /// be assigned to ranks.
     pub phase: Option<Phase>,
     /// Hosts in the order of their first rank.
     pub hosts: Vec<HostShare>,
@@ -59,7 +60,7 @@ pub struct RankShare {
     pub rank: u32,
     /// Index of the rank's host in `hosts`, from 0.
     pub host: u32,
-    /// Number of the rank's workers in the phase that the numbers cover.
+    /// Number of the rank's workers in the phase that the numbers describe.
     pub workers: u32,
     /// Transactions that the rank completed (operations in `prepare`), and their rate from the
     /// start of its first worker to the end of its last.
@@ -111,7 +112,7 @@ pub struct SharesSpread {
     pub apart_fraction: f64,
 }
 
-/// The rank with the lowest rate. If all ranks perform the same work, it ends last.
+/// The rank with the lowest rate. If all ranks perform the same work, this rank ends last.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SlowestRank {
     /// Number of the rank, from 0.
@@ -147,7 +148,7 @@ pub(crate) fn summary(record: &Record) -> Option<RanksSummary> {
     })
 }
 
-/// Returns the phase that the numbers cover: the transactions. For a load sweep, these are the
+/// Returns the phase that the numbers describe: the transactions. For a load sweep, these are the
 /// transactions of the last load level. Without transactions, it is the preparation.
 pub(crate) fn judged(record: &Record) -> Option<&PhaseRecord> {
     let actual = &record.actual;

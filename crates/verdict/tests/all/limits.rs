@@ -37,7 +37,7 @@ fn run(running: f64, ready: f64) -> Record {
     record
 }
 
-/// Returns the machine's counters, whose only interval covers all transactions.
+/// Returns the machine's counters, with one interval that lasts as long as the transactions.
 fn machine(record: &mut Record) -> &mut MachineOverTime {
     let machine = transactions(record).machine.as_mut().unwrap();
     machine.began_ns = BEGAN;
@@ -45,8 +45,8 @@ fn machine(record: &mut Record) -> &mut MachineOverTime {
     machine
 }
 
-/// Makes the target's device busy for the share `busy` of the time. It flushes its cache for the
-/// share `flushing`, which is a part of `busy`.
+/// Makes the target's device busy for the share `busy` of the time. The device flushes its cache
+/// for the share `flushing` of the time, which is a part of `busy`.
 fn device(record: &mut Record, busy: f64, flushing: f64) {
     let device = &mut known(&mut machine(record).devices)[0];
     device.busy_ms = vec![Some(of_a_minute(busy) / 1_000_000)].into();
@@ -116,9 +116,10 @@ fn crowd(workers: u32, processors: u64, running: f64, ready: f64) -> Record {
     record
 }
 
-/// A single worker never waits for itself. Workers that fill all processors wait for each other.
+/// A single worker waits for other programs only. Workers that fill all processors wait for each
+/// other.
 #[test]
-fn waits_for_a_processor_that_others_use_are_a_limit_of_their_own() {
+fn waits_for_a_processor_that_other_programs_use_are_a_separate_limit() {
     is(&crowd(1, 1, 0.4, 0.6), RunLimit::ProcessorWait, 0.6);
     is(
         &crowd(2, 2, 0.02, 0.98),
@@ -127,8 +128,8 @@ fn waits_for_a_processor_that_others_use_are_a_limit_of_their_own() {
     );
     is(&crowd(2, 1, 0.5, 0.5), RunLimit::Cpu, 1.0);
     is(&crowd(16, 2, 0.125, 0.875), RunLimit::Cpu, 1.0);
-    // Two workers and another program share a processor: a worker waits for each of the others for
-    // half of its wait.
+    // Two workers and another program share a processor. During half of a worker's wait, the other
+    // worker runs; during the other half, the other program runs.
     is(&crowd(2, 1, 1.0 / 3.0, 2.0 / 3.0), RunLimit::Cpu, 2.0 / 3.0);
     let mut record = crowd(2, 2, 0.02, 0.98);
     record.host.processors.usable = Fact::Unavailable("hidden".to_owned());
@@ -172,7 +173,8 @@ fn flushes_are_the_limit_by_their_share_of_the_busy_time() {
     is(&record, RunLimit::Device, 0.6);
 }
 
-/// The named limit has the largest part, even if the device's parts together exceed it.
+/// The named limit has the largest part, even if the parts `device` and `flushes` together are
+/// larger.
 #[test]
 fn flushes_and_other_requests_of_the_device_are_compared_separately() {
     let mut record = run(0.4, 0.0);
@@ -187,7 +189,7 @@ fn flushes_and_other_requests_of_the_device_are_compared_separately() {
 }
 
 #[test]
-fn flushes_of_the_disk_beneath_count_if_those_of_the_device_are_not_counted() {
+fn flushes_of_the_disk_below_are_used_if_the_device_does_not_count_flushes() {
     let mut record = run(0.0, 0.0);
     device(&mut record, 1.0, 0.0);
     let devices = known(&mut machine(&mut record).devices);
@@ -238,8 +240,8 @@ fn claim_waits_of_a_warm_up_are_excluded_by_their_share_of_the_time() {
         Vec::new(),
     );
     transactions.segments.insert(0, warm_up);
-    // The claim waits cover the warm-up of 1 s and the measured 60 s. The device is busy all the
-    // time, so only claim waits count as waits for locks.
+    // The claim waits include those in the warm-up of 1 s before the measured 60 s. The device is
+    // busy all the time, so only claim waits count as waits for locks.
     device(&mut record, 1.0, 0.0);
     is(&record, RunLimit::Lock, 0.8 * 60.0 / 61.0);
 }
@@ -266,7 +268,7 @@ fn open_loop_that_keeps_up_is_limited_by_the_offered_rate() {
 }
 
 #[test]
-fn think_times_are_the_limit_only_if_workers_think_most_of_the_time() {
+fn think_time_is_the_limit_only_if_it_is_the_largest_part() {
     let mut record = run(0.1, 0.0);
     record.spec.workload = Workload::from(Mix {
         think: Think::Fixed(1_000_000),
@@ -294,7 +296,7 @@ fn compute_is_a_part_of_the_time_on_a_processor() {
     is(&record, RunLimit::Cpu, 0.5);
     record.spec.engine = EngineName::NULL;
     is(&record, RunLimit::Program, 0.7);
-    // Neither think time nor the wait for arrivals includes it.
+    // The think time excludes the time of computations.
     let mut record = run(0.5, 0.0);
     record.spec.workload = Workload::from(Mix {
         think: Think::Fixed(1_000_000),

@@ -15,8 +15,7 @@ const KEPT: [&str; 4] = [
     include_str!("../versions/1-classic.json"),
 ];
 
-/// Fields of the summary that older documents of this schema version do not have: the ends of their
-/// JSON pointers.
+/// Ends of the JSON pointers of summary fields that older documents of this schema version lack.
 const ADDED: [&str; 7] = [
     "/summary/pool",
     "/summary/transactions/rate_dispersion",

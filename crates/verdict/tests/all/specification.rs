@@ -1,10 +1,12 @@
-//! Two lists of `docs/specification.md` are made of source files: the limits and the rules.
+//! Tests that the lists of limits and of rules in `docs/specification.md` equal the module
+//! documentation of their source files.
 
 use verdict::{Reason, RunLimit};
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/specification.md");
 
-/// A folder of `src`, its files, and the lines around their list in the specification.
+/// A folder of `src`, the names of its files, and the lines before and after their list in the
+/// specification.
 type List = (&'static str, &'static [&'static str], [&'static str; 2]);
 
 const LISTS: [List; 2] = [

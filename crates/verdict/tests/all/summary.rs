@@ -482,7 +482,7 @@ fn overhead_is_a_share_of_the_workers_time() {
     // The overhead of four million operations is 0.8 s (0.2 µs each). This is 10 % of the 8 s for
     // which the two workers ran together.
     assert_eq!((own.ns_per_operation, own.fraction), (200.0, Some(0.1)));
-    // In a load sweep, the overhead is a share of the workers' time at all load levels.
+    // In a load sweep, the overhead is the maximum share of all load levels.
     let transactions = record.actual.phases.pop().unwrap();
     record.actual.sweep_steps = vec![SweepStep {
         load: record::Load::Closed,

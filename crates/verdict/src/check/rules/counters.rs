@@ -38,8 +38,8 @@ pub(super) fn check(scope: &Scope<'_>, found: &mut Findings) {
         evidence::check(scope, phase, &whole, &mut at);
     }
     evidence::sampled(scope, found);
-    // With ranks, the run's counters are sums over the ranks, but the phases contain the counters
-    // of the first rank only. The phases are then not compared with the run.
+    // With several ranks, the run's counters are sums over the ranks, but the phases contain the
+    // counters of the first rank only. The phases are then not compared with the run.
     if scope.has_ranks() {
         return;
     }

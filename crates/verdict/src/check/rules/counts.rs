@@ -68,9 +68,9 @@ fn first_done(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     };
     let least = match (scope.has_ranks(), &phase.workers[..]) {
         (false, [_]) if phase.is_all_measured() => all,
-        // `done` is the published progress of all workers. Each worker may have performed one
-        // transaction that it had not yet published, or that it had not yet counted as outside of
-        // the measured segments.
+        // `done` is the published progress of all workers, minus their transactions before the
+        // measured segments. Each worker may have one transaction that was not yet published, so
+        // `done` may be too small by one per worker.
         (_, workers) => own.saturating_sub(workers.len() as u64),
     };
     at.within(".done", first.done, least..=all, "of the workers");
@@ -233,7 +233,8 @@ fn pool(record: &Record) -> Option<i128> {
 }
 
 /// Compares the number of names that the run checked and deleted with the number of names that
-/// existed after the transactions. After a failed operation, the latter number is not known.
+/// existed after the transactions. After a failed operation, the number of existing names is not
+/// known.
 pub(super) fn names(record: &Record, found: &mut Findings) {
     let (spec, actual) = (&record.spec, &record.actual);
     let is_whole =

@@ -16,8 +16,8 @@ const SAMPLE_MAX: u64 = 100;
 /// Unit in which the kernel counts the data that a device moves, in bytes.
 const SECTOR_BYTES: u64 = 512;
 
-/// Checks that the counters of a phase and of the sync after it are at most those of the run, and
-/// cover the same devices.
+/// Checks the counters of a phase and of the sync after it: they come from the run's devices, and
+/// are at most the run's counters.
 pub(super) fn check(scope: &Scope<'_>, phase: &PhaseRecord, whole: &Columns, at: &mut At<'_>) {
     let Some(evidence) = phase.evidence.as_ref().filter(|_| !scope.has_ranks()) else {
         return;
@@ -70,7 +70,8 @@ fn sample(scope: &Scope<'_>, residency: &Residency, at: &mut At<'_>) {
     }
 }
 
-/// Checks that a sample contains at most 1 % of the existing files, and at most 100 files.
+/// Checks that a sample contains at most 1 % of the existing files (but one file is allowed), and
+/// at most 100 files.
 pub(super) fn sampled(scope: &Scope<'_>, found: &mut Findings) {
     let spec = scope.spec;
     let workers = u64::from(scope.workers);

@@ -21,7 +21,7 @@ pub(super) fn is_undisturbed(phase: &PhaseRecord) -> bool {
     machine.spans().all(|span| span.end - span.start <= most)
 }
 
-/// Returns the maximum time for which a worker thinks and computes before an operation, in
+/// Returns the maximum duration of a worker's think time and computation before one operation, in
 /// nanoseconds. Exponential think times are assumed to be at most 100 times their mean.
 fn before_one_ns(scope: &Scope<'_>) -> u64 {
     use workload::mix::Think;
@@ -100,9 +100,10 @@ fn ns(nanoseconds: u128) -> u64 {
     u64::try_from(nanoseconds).unwrap_or(u64::MAX)
 }
 
-/// Checks that timed transactions and warm-ups last as long as the spec requires. They may end
-/// early by `early_ns`, because the thread that ends them starts its timer before the workers
-/// start. They may end late by at most `pause_ns`; if it is `None`, lateness is not checked.
+/// Checks that timed transactions and warm-ups last as long as the spec requires. A duration may be
+/// shorter by `early_ns`, because the thread that ends the phase starts its timer before the
+/// workers start. A duration may be longer by 5 % plus `pause_ns`; if `pause_ns` is `None`, the
+/// upper limit is not checked.
 fn as_asked(
     scope: &Scope<'_>,
     phase: &PhaseRecord,

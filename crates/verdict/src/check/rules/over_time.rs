@@ -144,7 +144,7 @@ fn extremes(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     }
 }
 
-/// Number of waiting transactions at which a worker stops counting.
+/// Number of waiting transactions at which a worker stops counting further arrivals.
 const WAITING_MAX: u64 = 10_000_000;
 /// Maximum difference between the number of random arrivals and the expected number, in standard
 /// deviations.

@@ -124,7 +124,7 @@ pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: 
     // checked.
     let is_told = is_synced || !spec.sync_phases || !phase.complete;
     at.due(".sync", phase.sync.is_some(), is_told.then_some(is_synced));
-    // A run watches for pauses in all phases or in none. So if one phase has pauses, all complete
+    // A run detects pauses in all phases or in no phase. So if one phase has pauses, all complete
     // phases must have pauses.
     let is_watched = scope.phases.iter().any(|phase| phase.pauses.is_some());
     let is_told = phase.complete && scope.record.actual.outcome != Outcome::Unfinished;
@@ -148,7 +148,7 @@ pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: 
 
 /// Checks the parts of a phase's evidence. Earlier program versions recorded evidence of the
 /// transactions only. If two phases have evidence, a later version wrote the record, and every
-/// phase must have it.
+/// phase must have evidence.
 fn evidence(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let spec = scope.spec;
     let phases = scope.phases.iter();

@@ -119,8 +119,8 @@ impl Findings {
     }
 }
 
-/// A place of a record that is checked against a rule. The argument `field` of the methods is
-/// appended to the path of the place. It begins with a separator such as a dot.
+/// A value in a record that is checked against a rule. The argument `field` of the methods is
+/// appended to the value's JSON path, and begins with a separator such as a dot.
 pub(super) struct At<'f> {
     found: &'f mut Findings,
     rule: Rule,
@@ -133,7 +133,7 @@ impl At<'_> {
         self.found.at(self.rule, format!("{}{field}", self.place))
     }
 
-    /// Returns the same place to check against another rule.
+    /// Returns the same value to check against another rule.
     pub(super) fn of(&mut self, rule: Rule) -> At<'_> {
         self.found.at(rule, &*self.place)
     }
@@ -151,7 +151,7 @@ impl At<'_> {
     }
 
     /// Checks that a recorded value equals the value that follows from the rest of the record. The
-    /// first difference breaks the rule. Nothing is checked if either value is null.
+    /// first difference breaks the rule. If either value is null, the check is skipped.
     pub(super) fn same(
         &mut self,
         field: &str,

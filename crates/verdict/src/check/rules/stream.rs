@@ -164,7 +164,8 @@ fn performed(record: &Record, phase: &PhaseRecord) -> Option<Vec<u64>> {
         return Some(vec![each; workers as usize]);
     }
     // A single worker performed all transactions. With several workers, a pool that runs dry ends
-    // only the transactions of its own worker. The number of each worker is then not known.
+    // only the transactions of its own worker. How many transactions each worker performed is then
+    // not known.
     if workers == 1 {
         return Some(vec![if ran_dry { each } else { all }]);
     }

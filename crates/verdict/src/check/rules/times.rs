@@ -81,7 +81,7 @@ fn machine(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let most = began_ns.saturating_add(scope.clocks_ns());
     at.at_most(".began_ns", machine.began_ns, most, "before the phase");
     // The first rank reads the machine's counters. Other ranks may end the phase earlier or later,
-    // so the remaining moments are checked only without ranks.
+    // so the remaining moments are checked only if one process performed the run.
     if scope.has_ranks() {
         return;
     }
@@ -123,8 +123,8 @@ fn sync(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     at.at_most(".ended_ns", sync.ended_ns, most, "before the next phase");
 }
 
-/// Checks the pauses of a phase. A thread watches for pauses from before the workers start until
-/// after they have ended.
+/// Checks the pauses of a phase. The thread that detects pauses runs from before the workers start
+/// until after they have ended.
 fn pauses(scope: &Scope<'_>, index: usize, at: &mut At<'_>) {
     let phase = &scope.phases[index];
     let Some(pauses) = phase.pauses else {
@@ -146,8 +146,8 @@ fn pauses(scope: &Scope<'_>, index: usize, at: &mut At<'_>) {
         times.saturating_mul(longest_ns),
     );
     at.within(".total_ns", total_ns, least..=most, "of as many");
-    // With ranks, the pauses are those of the rank that paused most. The record does not contain
-    // when this rank began and ended, so the watched time is not checked.
+    // With several ranks, the pauses are those of the rank that paused most. The record does not
+    // contain when this rank began and ended, so the watched time is not checked.
     let (Some(machine), Some((began_ns, ended_ns)), false) =
         (&phase.machine, phase.span_ns(), scope.has_ranks())
     else {

@@ -240,7 +240,7 @@ fn a_nearly_full_file_system_is_reported() {
             let Fact::Known(space) = &mut target.space else {
                 panic!()
             };
-            // The pool of the kept record contains 2,634,030 bytes, which are 1 % of this space.
+            // The pool of the test's record contains 2,634,030 bytes, which are 1 % of this space.
             space.total_bytes = Fact::Known(263_403_000);
         }
     };
@@ -518,7 +518,7 @@ fn server_without_losses_serves_all_operations_of_a_valid_run() {
 }
 
 #[test]
-fn a_server_on_this_machine_is_no_other_load() {
+fn server_on_this_machine_does_not_count_as_other_load() {
     let change = of_server(3_000, ServerCounts::default());
     let loaded = |address: &'static str| {
         let change = &change;

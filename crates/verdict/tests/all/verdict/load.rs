@@ -162,12 +162,12 @@ fn on_fuse(record: &mut Record, all: f64, server: f64) {
 }
 
 #[test]
-fn a_fuse_server_is_no_other_load_but_other_programs_are() {
+fn fuse_server_does_not_count_as_other_load_but_other_programs_do() {
     let seen = is_valid(|record| on_fuse(record, 0.45, 0.4));
     close(*seen.others_fraction.known().unwrap(), 0.05);
     close(*seen.fuse_servers_fraction.known().unwrap(), 0.4);
-    // The server's time covers a slightly longer period, so it may exceed the time of all other
-    // programs.
+    // The server's time is counted over a slightly longer period than the machine's time, so it may
+    // exceed the time of all other programs.
     close(
         *is_valid(|record| on_fuse(record, 0.4, 0.41))
             .others_fraction
@@ -247,6 +247,6 @@ fn pauses_of_the_program_are_reported() {
     );
     // In a phase of less than a second, the share of pauses is not judged.
     is_valid(paused(1, SECOND / 5, SECOND / 2, 0));
-    // If no thread watches for pauses, the pauses are not known, and the run remains valid.
+    // Without a thread that detects pauses, the pauses are not known, and the run remains valid.
     is_valid(|record| transactions(record).pauses = None);
 }

@@ -85,7 +85,7 @@ fn preparation_is_the_measured_phase_without_transactions() {
     });
     assert_eq!((level, &found), (Level::Doubtful, &expected));
     assert!(!found.sentence().contains("transactions"), "{found:?}");
-    // A run that only deletes a kept pool has no measured phase.
+    // A run that only deletes the pool of an earlier run has no measured phase.
     is_valid(|record| {
         prepared(SECOND)(record);
         record
@@ -140,8 +140,8 @@ fn a_rate_that_changes_beyond_the_limits_is_doubtful() {
     };
     let falls = words(&ramp(60, -0.5));
     falls.shows("falls from 1,25").shows("by 50.");
-    // The first fifth of the run is faster than the rest. The trend line does not show this. The
-    // mean rates of the fifths do.
+    // The first fifth of the run is faster than the rest. The trend line does not show this change,
+    // but the mean rates of the fifths do.
     let burst: Vec<u64> = (0..10)
         .map(|second| if second < 2 { 1_500 } else { 1_000 })
         .collect();

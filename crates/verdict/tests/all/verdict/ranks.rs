@@ -237,7 +237,7 @@ fn clock_errors_above_1_percent_of_the_time_are_reported() {
 }
 
 #[test]
-fn other_ranks_on_a_host_are_no_other_load() {
+fn ranks_on_one_host_do_not_count_as_other_load() {
     // Each host used 15 s of processor time in user mode, of which its ranks used `ranks_share`
     // percent.
     let busy = |ranks_share: u64| {
