@@ -22,7 +22,7 @@ use crate::source::Figure;
 
 /// The version of the schema that this program writes.
 pub const SCHEMA_VERSION: u32 = 1;
-/// Longer texts are rejected before they are parsed.
+/// The largest size of a submission in bytes. Longer texts are rejected before they are parsed.
 pub const BYTES_MAX: usize = 64 << 10;
 /// The largest length of a contributor's name in characters.
 pub const CONTRIBUTOR_MAX: usize = 80;

@@ -23,9 +23,10 @@ pub const STAMP_BYTES: usize = 24;
 /// files are copies of common blocks, and all other blocks are unique.
 pub const COMMON_BLOCKS: u64 = 64;
 
-/// Bytes of random data in the base, after which it repeats.
+/// Bytes of random data in the base. Contents longer than this repeat the random data.
 const BASE_BYTES: usize = 1 << 18;
-/// Blocks begin at multiples of this offset in the base: the size of a cache line.
+/// Blocks begin at offsets in the base that are multiples of this number of bytes: the size of a
+/// cache line.
 const BASE_STEP: u64 = 64;
 const BASE_LINES: u64 = BASE_BYTES as u64 / BASE_STEP;
 /// The distance between the starts of consecutive versions of a file in the base, in cache lines.

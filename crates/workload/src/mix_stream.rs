@@ -3,8 +3,8 @@
 //!
 //! If there are several mixers (generators of random operations, one for each worker), they take
 //! turns on one pool, as if the workers of a shared pool were equally fast. Such a stream serves
-//! only to plan a shared pool. In a run, workers choose files from the shared pool as it is at that
-//! time.
+//! only to plan a shared pool. In a run, a worker chooses its file from those in the shared pool
+//! when it performs the operation.
 
 use crate::extras::{Ring, Thing};
 use crate::intent::{Action, End, Intent, Kept, Pause, Phase, PoolState, Stream};
@@ -125,7 +125,8 @@ impl MixStream {
                 if let Some(thing) = things.get(below(draft.pick, things.len() as u64) as usize) {
                     return asked(thing.intent(draft.action), draft.pause);
                 }
-                // The pool contains no symbolic link or no directory, so one is created.
+                // The pool contains no symbolic link or directory for this operation. The operation
+                // creates one instead.
                 if draft.action == Action::MakeDirectoryExisting {
                     draft.action = Action::MakeDirectory;
                     return self.directory(&draft);
@@ -252,8 +253,8 @@ fn skipped(reason: SkipReason, pause: Pause) -> Intent {
     asked(Intent::skipped(reason), pause)
 }
 
-/// Marks an intent as the operation that completes a transaction, and sets what the worker does
-/// before it.
+/// Marks an intent as the operation that completes a transaction, and sets the worker's pause
+/// before the operation.
 pub fn asked(intent: Intent, pause: Pause) -> Intent {
     Intent {
         ends_transaction: true,

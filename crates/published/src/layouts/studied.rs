@@ -29,7 +29,7 @@ const PROTOCOLS: [(&str, &str); 5] = [
 /// another system.
 const USER_SPACE_COUNTERPART: &str = "NFS v3";
 
-/// For the label of each cell (a compared configuration), the indices of its workload and of its
+/// Maps the label of each cell (a compared configuration) to the indices of the cell's workload and
 /// system in the results.
 pub(super) type Places = BTreeMap<String, (usize, usize)>;
 

@@ -166,7 +166,7 @@ pub(super) struct Curve<'a> {
 }
 
 impl<'a> Curve<'a> {
-    /// A curve of latencies alone, as those of a closed loop.
+    /// A curve of latencies without service times, as for a closed loop.
     pub(super) fn of(name: &str, latency: &'a Histogram) -> Self {
         Self {
             name: name.to_owned(),

@@ -155,7 +155,7 @@ fn latencies(document: &mut Document, sweep: &SweepSummary, steps: &[&SweepStepS
 fn knee(sweep: &SweepSummary, steps: &[&SweepStepSummary]) -> Option<Behind> {
     let knee = sweep.knee.as_ref()?;
     let at_knee = steps.iter().find(|step| is_at(step.load, knee.rate));
-    // The axis names the unit of rates.
+    // For rates, the name of the axis contains the unit, so the mark has none.
     let load = match Swept::of(sweep) {
         Swept::Rates => format!("{} offered", rate(Some(knee.rate))),
         swept => swept.load(knee.rate),

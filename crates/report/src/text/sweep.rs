@@ -68,7 +68,7 @@ pub(crate) fn results(sweep: &SweepSummary) -> Vec<(&'static str, String)> {
     if let Some(slo) = &sweep.slo {
         let name = slo_name(slo);
         let words = match slo.limit.highest {
-            // The line of the saturation rate names the unit.
+            // The unit is left out, because the line of the saturation rate contains it.
             Some(highest) => {
                 let highest = rate(Some(highest));
                 format!("{name} up to {highest} offered (one measurement)")

@@ -16,8 +16,8 @@ use crate::imported::{everything, import};
 use crate::{built, paged};
 
 const RUN: &str = include_str!("../golden/run.json");
-/// Clears the screen, sets the title, reverses the writing direction, and ends the line to forge
-/// another line.
+/// A text that clears the screen, sets the title, reverses the writing direction, and ends the line
+/// to forge another line.
 const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;x\u{7}\u{9b}31m\u{202e}\u{2066}\u{200f}\u{7f}\u{0}\
                        \u{2028}\r\nForged      all is well\n\t|`<script>=cmd";
 
