@@ -3,7 +3,7 @@
 //!
 //! A submission contains what a table of many systems needs: the complete workload, rates as in the
 //! classic report, verdict, fingerprint, contributor and system. [`Submission::from_json`] does not
-//! trust its input. It limits sizes, accepts only finite numbers, and refuses strings that contain
+//! trust its input: it limits sizes, accepts only finite numbers, and refuses strings that contain
 //! invisible characters or characters that control a terminal.
 
 use std::collections::BTreeMap;

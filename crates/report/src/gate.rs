@@ -1,5 +1,5 @@
-//! Gates as documents: the decision, the number of blocks needed if it is undecided, a table, and a
-//! sentence for each requirement.
+//! Gates as documents: the decision, the number of blocks that an undecided gate needs, a table,
+//! and a sentence for each requirement.
 
 mod basis;
 mod doubts;

@@ -1,4 +1,4 @@
-//! Due times of operations in an open loop. They depend only on the run spec, and not on the
+//! Due times of operations in an open loop, which depend only on the run spec and not on the
 //! duration of operations.
 //!
 //! All due times are in nanoseconds from the start, rounded down. For a rate of `R` operations a
@@ -521,8 +521,8 @@ mod tests {
                  correlation {correlation:.2}"
             );
             assert!(chi < 31.26 && distance < 1.949 && correlation.abs() < 3.29);
-            // The total number of arrivals has the mean 400,000. Its standard deviation is the
-            // square root of this mean.
+            // The number of arrivals has the mean 400,000. For a Poisson distribution, the standard
+            // deviation is the square root of the mean.
             assert!((moments.len() as f64 - 400_000.0).abs() < 3.29 * 400_000_f64.sqrt());
         }
     }

@@ -32,8 +32,8 @@ impl Tables {
     }
 }
 
-/// Determines the directory and the size of every new file. Both depend only on the file's number,
-/// not on the worker that creates the file.
+/// Determines the directory and the size of every new file. Directory and size depend only on the
+/// file's number, not on the worker that creates the file.
 #[derive(Clone, Debug)]
 pub struct Births {
     pub(crate) sizes: Sampler,

@@ -1,5 +1,5 @@
-//! Processor time that workers spend before operations. It simulates an application that computes
-//! between its system calls.
+//! Processor time that workers spend before operations, which simulates an application that
+//! computes between its system calls.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -25,7 +25,8 @@ pub struct MixStream {
     /// The hard links, symbolic links and directories that operations of the mix have created.
     rings: [Ring; 3],
     extras_max: u64,
-    /// The number of entries in each place; empty if entries are not limited.
+    /// The number of entries in each directory, indexed by the directory's number; empty if entries
+    /// are not limited.
     entries: Vec<u64>,
     entries_max: u64,
     initial: u64,
@@ -58,8 +59,8 @@ impl MixStream {
         }
     }
 
-    /// Returns the next file to create, in a place that is below its limit of entries; `None` if
-    /// all places are full.
+    /// Returns the next file to create, in a directory that is below its limit of entries; `None`
+    /// if all directories are full.
     fn birth(&mut self) -> Option<File> {
         let births = self.mixers[0].births();
         let mut file = births.file(self.number + 1);
@@ -78,7 +79,8 @@ impl MixStream {
         Some(file)
     }
 
-    /// Counts a new entry in a place. Returns `false` if the place is full.
+    /// Counts a new entry in the directory with number `place`. Returns `false` if the directory is
+    /// full.
     fn takes_one_more(&mut self, place: u32) -> bool {
         match self.entries.get_mut(place as usize) {
             Some(entries) if *entries >= self.entries_max => false,

@@ -288,7 +288,7 @@ fn factor(results: &LayoutResults, (work, system, figure): Place, base: usize) -
     }
 }
 
-/// Returns a table with a row for each size of the pool. Its columns are the times, messages and
+/// Returns a table with a row for each size of the pool. The columns are the times, messages and
 /// processor times of all systems.
 fn by_pool(results: &LayoutResults, view: LayoutView) -> Table {
     let mut table = Table::new(0, &["Files", "Transactions"])

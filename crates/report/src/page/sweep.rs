@@ -15,9 +15,9 @@ use crate::text;
 
 pub(super) use crate::text::sweep::load;
 
-/// The load level at the saturation rate, and its index in the order of measurement. For a sweep of
-/// workers or ranks: the sustained level with the highest load. If no level was sustained, the
-/// complete level with the highest load.
+/// The load level at the saturation rate, after its index in the order of measurement. For a sweep
+/// of workers or ranks: the sustained load level with the highest load. If no load level was
+/// sustained, the complete load level with the highest load.
 pub(super) fn last_sustained(summary: &Summary) -> Option<(usize, &SweepStepSummary)> {
     let limit = summary.sweep.as_ref()?.limit;
     let saturation = limit.and_then(|limit| limit.highest);
@@ -76,8 +76,8 @@ fn table(steps: &[&SweepStepSummary]) -> Table {
     Table::of(0, &columns, steps)
 }
 
-/// Whether the line of the chart joins the point of a load level. It does not join the closed loop,
-/// which has no offered load, or a level that did not sustain its offered load.
+/// Whether the line of the chart joins the point of a load level. The line leaves out the closed
+/// loop, which has no offered load, and load levels that were not sustained.
 fn is_joined(step: &SweepStepSummary) -> bool {
     step.complete && step.holds && step.load != Load::Closed
 }
@@ -168,7 +168,7 @@ fn knee(sweep: &SweepSummary, steps: &[&SweepStepSummary]) -> Option<Behind> {
 
 /// Adds a chart of achieved against offered rate. For a sweep over workers or ranks, it is a chart
 /// of the achieved rate against the number of workers or ranks. The reference line is then the rate
-/// of the lowest level, scaled linearly.
+/// of the lowest load level, scaled linearly.
 fn achieved(document: &mut Document, swept: Swept, steps: &[&SweepStepSummary]) {
     let load = |step: &SweepStepSummary| match swept {
         Swept::Rates => step.load.rate(),
