@@ -126,8 +126,8 @@ pub struct Kept {
     pub number: u64,
     /// The size of a file in bytes; 0 for other kinds of objects.
     pub size_bytes: u64,
-    /// The number that identifies a file. For a symbolic link, the number in the name of the file
-    /// to which the link refers.
+    /// The number that identifies a file. For a hard or symbolic link, the number in the name of
+    /// the file to which the link refers.
     pub file: u64,
     /// The version of a file's contents; 0 for other kinds of objects.
     pub version: u32,
@@ -173,7 +173,7 @@ pub enum End {
     NothingPossible,
 }
 
-/// The sequence of one worker's intents.
+/// The sequence of the intents of one worker, or of all workers of a shared pool that is planned.
 ///
 /// [`next`](Stream::next) returns the intents of a phase, and `None` at the end of the phase.
 /// Phases are drawn in the order of [`Phase::ALL`].

@@ -32,7 +32,7 @@ pub enum Change {
     /// The file has a new state, such as another size, version or name.
     Becomes(File),
     Removed,
-    /// The operation adds this new file to the pool, and its original file is unchanged.
+    /// The operation's file is unchanged, and this new file is added to the pool.
     Adds(File),
 }
 

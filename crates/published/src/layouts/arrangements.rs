@@ -83,7 +83,7 @@ fn head(results: &LayoutResults, work: usize) -> String {
     }
     let as_table = if of.is_as_published() { "" } else { "As " };
     let tables = match results.layout {
-        // The tables of this source have no numbers: their title is the configuration.
+        // The tables of this source are not numbered. The title of a table is the configuration.
         PaperLayout::Submissions => return what,
         _ => of.tables.join(", "),
     };
