@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_computes_are_refused() {
+    fn invalid_compute_options_are_refused() {
         for (text, words) in [
             ("", "is not an operation with its time"),
             ("120us", "is not an operation with its time"),

@@ -521,8 +521,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 600, max_shrink_iters: 200,
         ..ProptestConfig::default() })]
 
-    /// Most mutations change only one value, because a second invalid value would hide the effect
-    /// of the first.
+    /// A document gets at most three mutations, because one invalid value hides the effects of all
+    /// others.
     #[test]
     fn mutated_records_are_refused_or_shown_harmlessly(
         which in any::<prop::sample::Index>(),
