@@ -533,8 +533,8 @@ mod tests {
         let even = together(ArrivalProcess::Constant, 1_000.0, 0, 1, end_ns);
         assert!(chi_squared(&even, 4_000_000, 10_000) > 31.26);
         assert!(kolmogorov_smirnov(&even, 1e6) > 1.949);
-        // This Poisson process has a rate of 1,050 operations per second. The statistics expect
-        // 1,000.
+        // This Poisson process has a rate of 1,050 operations per second. The statistics compare it
+        // with 1,000 operations per second.
         let fast = together(ArrivalProcess::Poisson, 1_050.0, 42, 1, end_ns);
         assert!(chi_squared(&fast, 4_000_000, 10_000) > 31.26);
         assert!(kolmogorov_smirnov(&fast, 1e6) > 1.949);

@@ -46,7 +46,8 @@ pub(super) fn needs_blocks(gate: &Gate) -> bool {
 }
 
 /// Number of blocks that an undecided requirement needs. If the measured ratio violates the
-/// requirement, these blocks would fail it. Otherwise these blocks would pass identical systems.
+/// requirement, this number of blocks would fail the requirement. Otherwise this number would pass
+/// identical systems.
 pub(super) fn blocks_needed(judged: &Judged) -> Option<u32> {
     match judged.is_violated() {
         true => judged

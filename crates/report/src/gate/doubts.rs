@@ -1,4 +1,4 @@
-//! Doubts about the measurements of a gate, such as DOUBTFUL runs. They prevent the gate from
+//! Doubts about the measurements of a gate, such as DOUBTFUL runs. Doubts prevent the gate from
 //! passing, unless `--allow-doubtful` is given.
 
 use document::Document;

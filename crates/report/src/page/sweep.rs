@@ -15,8 +15,8 @@ use crate::text;
 
 pub(super) use crate::text::sweep::load;
 
-/// The load level at the saturation rate, after its index in the order of measurement. For a sweep
-/// of workers or ranks: the sustained load level with the highest load. If no load level was
+/// The load level at the saturation rate, preceded by its index in the order of measurement. For a
+/// sweep of workers or ranks: the sustained load level with the highest load. If no load level was
 /// sustained, the complete load level with the highest load.
 pub(super) fn last_sustained(summary: &Summary) -> Option<(usize, &SweepStepSummary)> {
     let limit = summary.sweep.as_ref()?.limit;

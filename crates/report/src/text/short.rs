@@ -81,8 +81,8 @@ fn answer(summary: &Summary) -> String {
     apart(&words)
 }
 
-/// Whether the measured operations change files. Without measured operations it returns true,
-/// because the run created its pool.
+/// Whether the measured operations change files. True without measured operations, because the
+/// creation of the pool changed files.
 fn has_changes(summary: &Summary) -> bool {
     let is_change = |action: &&Action| action.performs().is_some_and(OperationKind::changes);
     let mut changes = Action::ALL.iter().filter(is_change);
