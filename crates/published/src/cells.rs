@@ -78,7 +78,8 @@ fn line(
     ]
 }
 
-/// Returns an empty cell, or a text of this program, which CSV does not escape as a formula.
+/// Returns a cell with a text of this program, which CSV does not escape as a formula; an empty
+/// cell for `None`.
 pub(crate) fn ours(text: Option<impl Into<String>>) -> Cell {
     text.map_or(Cell::Empty, Cell::ours)
 }

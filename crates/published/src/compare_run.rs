@@ -46,8 +46,8 @@ pub struct BesideRow {
     /// The person or organisation that measured the row.
     pub contributor: Fact<String>,
     /// The PostMark edition that produced the row: `1.0`, `1.5`, `1.0 or 1.5`, `neither` or `?`.
-    /// The ratio of data read to data written identifies it. For a row without this ratio, it is
-    /// the edition that the source names.
+    /// The ratio of data read to data written identifies the edition. For a row without this ratio,
+    /// this is the edition that the source names.
     pub edition: String,
     /// Whether the source converted the row's rates wrongly, so that the printed rates are too
     /// high.
@@ -77,7 +77,7 @@ pub struct Beside {
 
 /// Compares a run with all published rows of the same configuration, of PostMark 1.0 and 1.5. The
 /// run must be classic work with the same files, transactions, subdirectories and processes. All
-/// its other options must be the original PostMark's defaults.
+/// other parameters of the workload must be the original PostMark's defaults.
 pub fn beside(library: &Library, record: &Record) -> Beside {
     let summary = Summary::of(record);
     let shape = ConfigurationShape::of(&record.spec.workload);

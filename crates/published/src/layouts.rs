@@ -1,5 +1,5 @@
 //! Shows the results of a study in the layout of a published paper. `measured` and `studied`
-//! compute the values of the study's runs, `printed` adds published values of the same work.
+//! compute the values of the study's runs, and `printed` adds published values of the same work.
 //! `findings` and `ratios` check which statements of the paper are confirmed today. The other
 //! modules produce tables, CSV and charts.
 //!

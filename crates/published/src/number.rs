@@ -190,7 +190,7 @@ impl Interval {
         }
     }
 
-    /// Divides the interval by another one. Both must be positive.
+    /// Divides the interval by another one. Both intervals must be positive.
     pub fn over(self, other: Self) -> Self {
         Self {
             low: self.low / other.high,

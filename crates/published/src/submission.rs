@@ -3,7 +3,7 @@
 //!
 //! A submission contains what a table of many systems needs: the complete workload, rates as in the
 //! classic report, verdict, fingerprint, contributor and system. [`Submission::from_json`] does not
-//! trust its input. It limits sizes, accepts only finite numbers, and refuses strings that contain
+//! trust its input: it limits sizes, accepts only finite numbers, and refuses strings that contain
 //! invisible characters or characters that control a terminal.
 
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ use crate::source::Figure;
 
 /// The version of the schema that this program writes.
 pub const SCHEMA_VERSION: u32 = 1;
-/// Longer texts are rejected before they are parsed.
+/// The largest size of a submission in bytes. Longer texts are rejected before they are parsed.
 pub const BYTES_MAX: usize = 64 << 10;
 /// The largest length of a contributor's name in characters.
 pub const CONTRIBUTOR_MAX: usize = 80;

@@ -158,7 +158,7 @@ pub fn groups(library: &Library, submissions: &[Numbered]) -> Vec<Group> {
 /// other parameters have the original PostMark's defaults.
 fn promised(submission: &Submission) -> Workload {
     let preset = presets::find(&submission.configuration).map(|preset| preset.workload);
-    // Submissions are about classic work.
+    // A submission names only presets of classic work. A mix is described by its options.
     let named = preset.filter(|workload| workload.classic().is_some());
     let workload = named.as_ref().unwrap_or(&submission.workload);
     match ConfigurationShape::of(workload) {

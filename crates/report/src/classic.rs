@@ -89,7 +89,7 @@ pub fn verbose(figures: &ClassicFigures) -> String {
     text
 }
 
-/// The counts in a verbose report, in order: the text before each count, and the text after it.
+/// The texts before and after each count in a verbose report, in the order of the report.
 const COUNTED: [(&str, &str); 8] = [
     ("", "created"),
     ("\tCreation alone: ", "files"),

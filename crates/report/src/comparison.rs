@@ -46,7 +46,7 @@ pub fn document(found: &Comparisons) -> Document {
     documents(std::slice::from_ref(found))
 }
 
-/// The index of the first table with a note about its ratios, which is shown once.
+/// The index of the first table that needs a note about its ratios. Only this table shows the note.
 pub(crate) fn first_with_ratio_note(tables: &[Comparisons]) -> Option<usize> {
     tables.iter().position(|found| ratio_note(found).is_some())
 }
@@ -66,8 +66,8 @@ pub(crate) fn subject(found: &Comparisons) -> String {
     }
 }
 
-/// The compared configurations: `xfs against ext4 (baseline)`, or the baseline alone if no other
-/// side of a study has been measured yet.
+/// The compared configurations: `xfs against ext4 (baseline)`, or only the baseline if no candidate
+/// has been measured yet.
 pub(crate) fn contest(found: &Comparisons) -> String {
     let mut names = found.sides.iter().map(|side| side.name.as_str());
     let baseline = names.next().unwrap_or(&found.baseline);

@@ -158,8 +158,8 @@ pub(crate) fn target(document: &mut Document, target: &Target) {
     document.pair(2, "Device", device.to_string());
 }
 
-/// Adds one line each for the server that the engine called, the sizes of its calls, and its
-/// durability.
+/// Adds one line each for the server that the engine called, the sizes of the calls, and the
+/// server's durability.
 fn server(document: &mut Document, of: &ServerRecord) {
     let seconds = of.timeout_ms as f64 / 1e3;
     if of.protocol == "s3" {
@@ -197,7 +197,7 @@ fn server(document: &mut Document, of: &ServerRecord) {
     document.pair(2, "Durable", durable);
 }
 
-/// Adds the lines of [`server`] for a server of S3.
+/// Adds the lines of [`server`] for object storage with the protocol S3.
 fn object_storage(document: &mut Document, of: &ServerRecord, seconds: f64) {
     let text = |text: &Option<String>| text.clone().unwrap_or_else(unknown);
     let server = format!(

@@ -68,8 +68,8 @@ fn figures(document: &Document, conditions: &Document) -> Vec<PaperFigure> {
     (1..).zip(pictures).map(figure).collect()
 }
 
-/// Adds a condition as a paragraph `key: value`. Two columns would be too wide, because keys may be
-/// long.
+/// Adds a condition as a paragraph `key: value`. A separate column for keys would be too wide,
+/// because keys may be long.
 fn line(lines: &mut Document, block: &Block) {
     match block {
         Block::Painted(block, _) => line(lines, block),

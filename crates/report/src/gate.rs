@@ -1,5 +1,5 @@
-//! Gates as documents: the decision, the number of blocks needed if it is undecided, a table, and a
-//! sentence for each requirement.
+//! Gates as documents: the decision, the number of blocks that an undecided gate needs, a table,
+//! and a sentence for each requirement.
 
 mod basis;
 mod doubts;
@@ -21,7 +21,7 @@ pub fn document(gate: &Gate) -> Document {
     let mut document = Document::default();
     let word = gate.decision.name();
     let mut painted = vec![(word.to_owned(), tone(gate.decision))];
-    // A decision on DOUBTFUL runs must not be read without this reservation.
+    // The number of DOUBTFUL runs follows the decision directly, so that readers do not miss it.
     let tables = gate.comparisons.iter().map(|table| &table.verdicts);
     let runs = match doubtful_runs(&VerdictCounts::sum(tables)) {
         None => String::new(),
@@ -135,7 +135,7 @@ fn table(gate: &Gate) -> Table {
     table
 }
 
-/// On which side of a one-sided confidence bound the true ratio is.
+/// The words for a one-sided confidence bound: whether the true ratio is above or below the bound.
 const fn direction(bound: Bound) -> &'static str {
     match bound {
         Bound::AtLeast => "at least",
@@ -182,7 +182,7 @@ fn sentence(gate: &Gate, judged: &Judged) -> String {
     bound(&text)
 }
 
-/// What `compare` finds in the same blocks, and why this is not the gate's decision.
+/// The result of `compare` for the same blocks, and why the gate decides differently.
 fn compared(gate: &Gate, judged: &Judged) -> String {
     let table = comparisons(gate, judged);
     let row = table.and_then(|table| {
@@ -198,7 +198,8 @@ fn compared(gate: &Gate, judged: &Judged) -> String {
     };
     let is_worse = is_worse(row);
     let why = match judged.decision {
-        // Otherwise the reservation about the order of the runs follows.
+        // If the order test prevented the failure, `add_reservations` explains the decision
+        // instead.
         Decision::Undecided if is_worse && order_alone(judged).is_none() => format!(
             ": it is shown to be worse than the baseline with an error of 5 %, but not to be \
              beyond {} with an error of 1 %, as a failure requires",
@@ -234,8 +235,8 @@ fn add_reservations(text: &mut String, judged: &Judged) {
     *text += &reservations(&judged.unlike, &judged.incomplete, side, baseline);
 }
 
-/// The p-value of the random order of the runs, if it is the only reason why a requirement does not
-/// fail.
+/// The p-value of the test over all orders of the runs, if only this test prevents a failure of the
+/// requirement.
 fn order_alone(judged: &Judged) -> Option<f64> {
     let is_low = |p: f64| p <= FAIL_ALPHA;
     let order_p = judged.order_p;

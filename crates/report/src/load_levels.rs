@@ -1,4 +1,4 @@
-//! The load levels of a planned sweep, their duration, and its SLO.
+//! The load levels of a planned sweep, the duration of the levels, and the SLO of the sweep.
 
 use document::Document;
 use document::units::{counted, duration, rate, trimmed};
@@ -7,8 +7,8 @@ use record::{Climb, Drive, Stop, Sweep};
 /// Maximum number of load levels that are listed one by one.
 const LISTED_MAX: usize = 12;
 
-/// Adds the load levels of a sweep. `levels_max` is the maximum number of levels that the sweep can
-/// measure.
+/// Adds the load levels of a sweep. `levels_max` is the maximum number of load levels that the
+/// sweep can measure.
 pub(crate) fn render(document: &mut Document, drive: &Drive, levels_max: Option<u64>) {
     let Some(sweep) = &drive.sweep else {
         return;
@@ -22,7 +22,7 @@ pub(crate) fn render(document: &mut Document, drive: &Drive, levels_max: Option<
     }
 }
 
-/// The levels that the option lists, and how the sweep chooses further levels.
+/// The load levels that the command line lists, and how the sweep chooses further load levels.
 fn levels(sweep: &Sweep, levels_max: Option<u64>) -> String {
     let count = sweep.climb.sweep_steps() as u64;
     match &sweep.climb {
@@ -51,7 +51,7 @@ fn levels(sweep: &Sweep, levels_max: Option<u64>) -> String {
     }
 }
 
-/// The numbers of workers or ranks of the levels: `1, 64 workers`.
+/// The numbers of workers or ranks of the load levels: `1, 64 workers`.
 fn counts_listed(counts: &[u32], what: &str) -> String {
     match counts {
         [1] => format!("1 {what}"),
@@ -59,7 +59,7 @@ fn counts_listed(counts: &[u32], what: &str) -> String {
     }
 }
 
-/// All values of a short list; the first and the last of a long one.
+/// All values of the list, or the first and the last value of a list longer than [`LISTED_MAX`].
 fn listed<T>(all: &[T], shown: impl Fn(&T) -> String) -> String {
     match all {
         [first, .., last] if all.len() > LISTED_MAX => {
@@ -69,7 +69,7 @@ fn listed<T>(all: &[T], shown: impl Fn(&T) -> String) -> String {
     }
 }
 
-/// How a sweep of rates ends the listed levels, and which levels it adds.
+/// Which of the listed rates a sweep measures, and which rates it adds.
 fn bisected(sweep: &Sweep, levels_max: Option<u64>) -> String {
     let found = match sweep.slo() {
         Some(_) => "the saturation rate and the highest rate that meets the SLO",
@@ -84,7 +84,7 @@ fn bisected(sweep: &Sweep, levels_max: Option<u64>) -> String {
     )
 }
 
-/// The duration of a level, and of all levels.
+/// The duration of one load level, and of all load levels together.
 fn length(drive: &Drive, levels_max: Option<u64>) -> Option<String> {
     let Stop::After(measured) = drive.stop else {
         return None;

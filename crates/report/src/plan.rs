@@ -111,7 +111,8 @@ pub fn level(load: Load) -> String {
     }
 }
 
-/// How the workers are distributed over processes, and how these are started.
+/// The number of processes, the number of workers in each process, and the command that starts the
+/// processes.
 fn ranks(record: &PlanRecord) -> String {
     let ranks = record.spec.ranks;
     let each = record.spec.workload.workers.count() / ranks;
@@ -122,7 +123,7 @@ fn ranks(record: &PlanRecord) -> String {
     )
 }
 
-/// A reason that the verdict on the run will have, and what the user can do.
+/// A reason why the verdict on the run will be DOUBTFUL or INVALID, and what the user can do.
 fn expected(reason: &ExpectedReason) -> String {
     let ExpectedReason {
         rule,
@@ -323,8 +324,8 @@ fn room(document: &mut Document, record: &PlanRecord) {
     refusal(document, record);
 }
 
-/// Adds the reasons for which a run would be refused. If a run would begin although the plan does
-/// not fit, adds the reason.
+/// Adds the reasons for which a run would be refused. If the space is too small but the run would
+/// not be refused, adds the reason for that.
 fn refusal(document: &mut Document, record: &PlanRecord) {
     for why in &record.refused {
         document.warning(format!("A run would be refused: {why}"));

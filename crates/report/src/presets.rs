@@ -1,4 +1,4 @@
-//! The presets, and the sources of their numbers.
+//! The list of presets, and the page of one preset with the sources of its values.
 
 use document::Document;
 use document::units::counted;

@@ -47,8 +47,9 @@ fn table<'a>(of: impl Iterator<Item = &'a RepeatedMetric>, level: f64) -> Table 
             let share = share.map(|(deviation, mean)| percent(deviation / mean));
             format!("{deviation} ({})", share.unwrap_or_default())
         });
-        // No metric is negative, but a large deviation can make the lower end of Student's interval
-        // so. Then the interval has no lower end; cut off at 0, it would not fit its half-width.
+        // Metrics are never negative, but the lower end of Student's interval may be, if the
+        // deviation is large. Such an interval is shown without a lower end. A lower end of 0 would
+        // contradict the half-width.
         let ends = |low: f64, high: f64| {
             let high = shown(Some(high))?;
             Some(match shown(Some(low).filter(|low| *low > 0.0)) {
@@ -218,8 +219,8 @@ pub fn too_many_invalid(counts: &VerdictCounts) -> String {
     )
 }
 
-/// The plan of a repeated run. With `is_head` the plan is the head of the results in a file,
-/// without the duration of the runs. The plan of a complete repetition is also without it.
+/// The plan of a repeated run. With `is_head`, the plan is the first part of the results in a file.
+/// The duration of the runs is left out with `is_head`, and if no run remains.
 pub fn plan(plan: &StudyPlan, is_head: bool) -> Document {
     let mut document = Document::default();
     let target = plan.cells.first().map_or("", |cell| &*cell.label);
@@ -259,7 +260,8 @@ pub fn plan(plan: &StudyPlan, is_head: bool) -> Document {
 /// A warning before the first run of a repetition that has too few runs for a confidence interval;
 /// `None` for other repetitions.
 pub fn no_interval(plan: &StudyPlan) -> Option<String> {
-    // A repetition is continued by `study --resume`, which has no option `--repeat`.
+    // A plan with an identity belongs to `study --resume`, which continues a repetition and has no
+    // option `--repeat`.
     let option = match plan.study {
         Some(_) => "--blocks",
         None => "--repeat",

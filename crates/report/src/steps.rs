@@ -26,7 +26,7 @@ fn value(load: Load) -> f64 {
     }
 }
 
-/// Whether two loads are the same number of transactions a second, workers or ranks.
+/// Whether a load is `wanted` transactions a second, workers or ranks. False for a closed loop.
 pub(crate) fn is_at(load: Load, wanted: f64) -> bool {
     !matches!(load, Load::Closed) && value(load) == wanted
 }

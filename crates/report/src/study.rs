@@ -12,8 +12,8 @@ use crate::text::first_line;
 const NAMED: usize = 12;
 
 /// The plan of a study as a document: configurations, order of the runs, duration, and space. With
-/// `is_head` the plan is the head of the results in a file, without order and duration of the runs.
-/// The plan of a complete study is also without them.
+/// `is_head`, the plan is the first part of the results in a file. The order and duration of the
+/// runs are left out with `is_head`, and if no block remains.
 pub fn plan(plan: &StudyPlan, is_head: bool) -> Document {
     let mut document = Document::default();
     let count = plan.order.len() as u64;
@@ -88,7 +88,8 @@ pub fn no_interval(plan: &StudyPlan) -> Option<String> {
     })
 }
 
-/// Adds the conditions that all runs have in common, and those of each cell.
+/// Adds the conditions that all runs have in common, and the other conditions of each cell
+/// (compared configuration).
 fn conditions_of_runs(document: &mut Document, plan: &StudyPlan) {
     let common = common_conditions(plan);
     document.list("Each run", "", &common);

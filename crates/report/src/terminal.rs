@@ -11,7 +11,7 @@ use crate::page::over_time::{phases, stretches};
 use crate::page::percentiles::{operations, points, share};
 use crate::pictures::scale::Scale;
 
-/// Blocks from empty to full, in eighths.
+/// Block characters from empty to full, in steps of an eighth.
 const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// Height of a chart, in lines.
 const HEIGHT: usize = 4;
@@ -31,7 +31,7 @@ pub fn charts(record: &Record, width: usize) -> Document {
     document
 }
 
-/// A line of blocks. The highest value is a full block.
+/// A line with one block character for each value. The highest value is a full block.
 pub fn line(values: impl Iterator<Item = f64> + Clone) -> String {
     let high = values.clone().fold(0.0, f64::max);
     values

@@ -1,4 +1,4 @@
-//! Due times of operations in an open loop. They depend only on the run spec, and not on the
+//! Due times of operations in an open loop, which depend only on the run spec and not on the
 //! duration of operations.
 //!
 //! All due times are in nanoseconds from the start, rounded down. For a rate of `R` operations a
@@ -521,8 +521,8 @@ mod tests {
                  correlation {correlation:.2}"
             );
             assert!(chi < 31.26 && distance < 1.949 && correlation.abs() < 3.29);
-            // The total number of arrivals has the mean 400,000. Its standard deviation is the
-            // square root of this mean.
+            // The number of arrivals has the mean 400,000. For a Poisson distribution, the standard
+            // deviation is the square root of the mean.
             assert!((moments.len() as f64 - 400_000.0).abs() < 3.29 * 400_000_f64.sqrt());
         }
     }
@@ -533,7 +533,8 @@ mod tests {
         let even = together(ArrivalProcess::Constant, 1_000.0, 0, 1, end_ns);
         assert!(chi_squared(&even, 4_000_000, 10_000) > 31.26);
         assert!(kolmogorov_smirnov(&even, 1e6) > 1.949);
-        // The arrivals of this process have a rate that is 5 % too high.
+        // This Poisson process has a rate of 1,050 operations per second. The statistics compare it
+        // with 1,000 operations per second.
         let fast = together(ArrivalProcess::Poisson, 1_050.0, 42, 1, end_ns);
         assert!(chi_squared(&fast, 4_000_000, 10_000) > 31.26);
         assert!(kolmogorov_smirnov(&fast, 1e6) > 1.949);

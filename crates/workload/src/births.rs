@@ -1,4 +1,5 @@
-//! The directory and the size of every new file of a mix, and the sampling tables of its workers.
+//! Chooses the directory and the size of every new file of a mix, from sampling tables that the
+//! workers share.
 
 use std::sync::Arc;
 
@@ -7,15 +8,15 @@ use crate::pool::File;
 use crate::random::{Key, below, running_sums};
 use crate::sizes::sampler::Sampler;
 
-/// The sampling tables of a mix. Workers share the tables, because a histogram may have 65,536
-/// bins, and a mix may have thousands of targets.
+/// The sampling tables of a mix. All workers share one copy, because the tables may be large: a
+/// histogram of sizes has up to 65,536 bins, and a mix may have thousands of targets.
 #[derive(Clone, Debug)]
 pub struct Tables {
     sizes: Sampler,
     pub(crate) append_sizes: Sampler,
     pub(crate) range_sizes: Sampler,
-    /// Running sums of the targets' shares. A random number selects the first target whose sum is
-    /// greater than the number.
+    /// Running sums of each target's share of the files. A random number selects the first target
+    /// whose sum is greater than the number.
     shares: Arc<[u64]>,
 }
 
@@ -31,8 +32,8 @@ impl Tables {
     }
 }
 
-/// Determines the directory and the size of every new file. Both depend only on the file's number,
-/// not on the worker that creates the file.
+/// Determines the directory and the size of every new file. Directory and size depend only on the
+/// file's number, not on the worker that creates the file.
 #[derive(Clone, Debug)]
 pub struct Births {
     pub(crate) sizes: Sampler,
@@ -56,8 +57,8 @@ impl Births {
         }
     }
 
-    /// Returns the new file with this number. Within a target, consecutive file numbers cycle
-    /// through the directories.
+    /// Returns the new file with the running number `number`. Within a target, consecutive file
+    /// numbers cycle through the directories.
     #[inline]
     pub fn file(&self, number: u64) -> File {
         let location = match &*self.shares {
@@ -82,13 +83,13 @@ impl Births {
         }
     }
 
-    /// Returns the directory that follows `place` in a cycle through the directories of all
-    /// targets.
+    /// Returns the number of the directory that follows directory `place` in a cycle through the
+    /// directories of all targets.
     pub fn place_after(&self, place: u32) -> u32 {
         (place + 1) % self.places()
     }
 
-    /// Returns the number of directories for files in all targets.
+    /// Returns the number of directories that contain files, in all targets together.
     pub fn places(&self) -> u32 {
         self.places * self.shares.len() as u32
     }

@@ -55,8 +55,8 @@ impl TryFrom<i64> for Bias {
     }
 }
 
-/// A complete classic workload. It includes neither paths nor the I/O engine, so that runs on
-/// different targets can perform the same work.
+/// A complete classic workload, without paths and I/O engine, so that runs on different targets can
+/// perform the same work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Classic {

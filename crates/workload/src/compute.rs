@@ -1,5 +1,5 @@
-//! The processor time that workers spend before operations, in place of an application that
-//! computes between its calls.
+//! Processor time that workers spend before operations, which simulates an application that
+//! computes between its system calls.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,11 +13,11 @@ use crate::intent::Action;
 use crate::mix::Weights;
 use crate::quantity::{duration_ns, duration_text};
 
-/// The longest computation before one operation, in nanoseconds.
+/// The largest processor time that can be requested before one operation, in nanoseconds.
 const MAX_NS: u64 = 10_000_000_000;
 
-/// The processor time before each operation, by action. Serialised as its text form, such as
-/// `deliver=120us,read=5us`; `none` if no action computes.
+/// The processor time that a worker spends before an operation, for each action. Serialised as its
+/// text form, such as `deliver=120us,read=5us`; `none` without processor time.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(extend("pattern" = "^(none|[a-z-]+=[0-9]+[a-z]+(,[a-z-]+=[0-9]+[a-z]+)*)$"))]
@@ -28,12 +28,13 @@ impl Compute {
         self.0.is_empty()
     }
 
-    /// Returns how long a worker computes before an operation, in nanoseconds.
+    /// Returns the processor time that a worker spends before an operation of this action, in
+    /// nanoseconds.
     pub fn ns_of(&self, action: Action) -> u64 {
         self.0.get(&action).copied().unwrap_or(0)
     }
 
-    /// Returns the longest time for which a worker computes before an operation, in nanoseconds.
+    /// Returns the largest processor time before an operation of any action, in nanoseconds.
     pub fn max_ns(&self) -> u64 {
         self.0.values().copied().max().unwrap_or(0)
     }
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_computes_are_refused() {
+    fn invalid_compute_options_are_refused() {
         for (text, words) in [
             ("", "is not an operation with its time"),
             ("120us", "is not an operation with its time"),

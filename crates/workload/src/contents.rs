@@ -23,16 +23,18 @@ pub const STAMP_BYTES: usize = 24;
 /// files are copies of common blocks, and all other blocks are unique.
 pub const COMMON_BLOCKS: u64 = 64;
 
-/// Bytes of random data in the base, after which it repeats.
+/// Bytes of random data in the base. Contents longer than this repeat the random data.
 const BASE_BYTES: usize = 1 << 18;
-/// Blocks begin at multiples of this offset in the base: the size of a cache line.
+/// Blocks begin at offsets in the base that are multiples of this number of bytes: the size of a
+/// cache line.
 const BASE_STEP: u64 = 64;
 const BASE_LINES: u64 = BASE_BYTES as u64 / BASE_STEP;
 /// The distance between the starts of consecutive versions of a file in the base, in cache lines.
-/// It is odd, so that 4,096 consecutive versions start at different lines. Their blocks therefore
-/// differ even outside of the stamps.
+/// The distance is odd, so that 4,096 consecutive versions start at different lines. The blocks of
+/// these versions therefore differ even outside of the stamps.
 const VERSION_STEP: u64 = 1_553;
-/// The byte that fills the compressible part of a block. It is not 0, because holes read as zeros.
+/// The byte that fills the compressible part of a block. The byte is not 0, so that it differs from
+/// holes, which read as zeros.
 const FILLER: u8 = b' ';
 const FILLERS: [u8; BLOCK_BYTES] = [FILLER; BLOCK_BYTES];
 
@@ -239,8 +241,8 @@ fn pieces(offset: u64, found: &[u8]) -> impl Iterator<Item = (usize, u64, &[u8])
 
 impl Subject {
     /// Returns the stamp of a block. It consists of three numbers: the file, the version with the
-    /// low 32 bits of the block's number, and `check`. The first two are masked with numbers
-    /// derived from `check`.
+    /// low 32 bits of the block's number, and `check`. The first two numbers are masked with
+    /// numbers derived from `check`.
     #[inline]
     fn stamp(&self, block: u64, check: u64) -> [u8; STAMP_BYTES] {
         let numbers = u64::from(self.version) << 32 | block & 0xffff_ffff;

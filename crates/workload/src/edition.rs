@@ -26,7 +26,7 @@ pub enum Edition {
 pub enum SubdirectoryChoice {
     /// The file's running number modulo the number of subdirectories, without a random number.
     RunningNumber,
-    /// One random number per file.
+    /// A random number, drawn for each file.
     Drawn,
 }
 

@@ -26,8 +26,8 @@ impl Workload {
     pub fn holding(&self, bytes: u64, followed_max: u64) -> Result<Option<Extent>, WorkloadError> {
         let mut sample = self.with_files(followed_max.max(1)).with_transactions(0);
         if let Work::Mix(mix) = &mut sample.work {
-            // The limit of entries does not affect the sizes of files, only their directories. So
-            // it is removed.
+            // A sample with more files than the limit of entries allows would be refused. The limit
+            // does not affect file sizes, so it is removed.
             mix.layout.entries_max = None;
         }
         let mut stream = sample.stream(0, |_| ())?;
@@ -107,7 +107,8 @@ mod tests {
             align_bytes: 4_096,
             ..Mix::default()
         };
-        // The limit is so low that the files of the sample would exceed it.
+        // A sample of 1,000 files exceeds this limit of 10 entries. `holding` must ignore the
+        // limit.
         mix.layout.entries_max = Some(10);
         let extent = Workload::from(mix.clone())
             .holding(1 << 20, 1_000)

@@ -20,7 +20,7 @@ pub struct Thing {
     /// The number of the directory that contains the link or directory.
     pub place: u32,
     pub number: u64,
-    /// The number of the file to which the link refers; 0 for a directory.
+    /// The number in the name of the file to which the link refers; 0 for a directory.
     pub of: u64,
 }
 

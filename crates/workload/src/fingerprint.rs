@@ -256,7 +256,8 @@ mod tests {
     use crate::classic::Classic;
     use crate::plan::Planner;
 
-    /// [`fingerprint`] uses several threads and a smaller pool. The result must not depend on them.
+    /// [`fingerprint`] uses several threads and a pool with fewer files than the workload's. The
+    /// result must depend on neither.
     #[test]
     fn fingerprint_equals_that_of_the_complete_stream() {
         let files = INTENTS_IN_FINGERPRINT + 50_000;

@@ -53,7 +53,8 @@ impl Generator {
         }
     }
 
-    /// Skips a number of draws whose bounds are above 0. This takes much less time than drawing.
+    /// Skips a number of draws whose bounds are above 0. Skipping takes much less time than
+    /// drawing.
     pub fn skip(&mut self, draws: u64) {
         match self {
             Self::IsoC(generator) => generator.skip(draws),

@@ -54,26 +54,28 @@ pub struct Intent {
     pub size_bytes: u64,
     /// The offset in the file of the first byte that is read or written.
     pub offset_bytes: u64,
-    /// For a rename or hard link, the number in the new name. For a symbolic link, the number in
-    /// the name of the file to which the link refers. For a copy or clone, the number in the name
-    /// of the file that is copied.
+    /// For a rename, or the creation of a hard or symbolic link: the number in the new name. For
+    /// other operations on a link: the number in the name of the file to which the link refers. For
+    /// a copy or clone: the number in the name of the source file. For a change of attributes: 0 or
+    /// 1, which selects the file mode.
     pub other: u64,
     /// The number that identifies the file under all of its names. Contents are a function of this
     /// number, the version and the offset.
     pub file: u64,
     /// The version of the file's contents that the operation reads or writes.
     pub version: u32,
-    /// What the worker does before it issues the operation.
+    /// The time that the worker spends before it issues the operation.
     pub pause: Pause,
     /// The reason why the operation is skipped. `None` for a performed operation, and for an
     /// operation that a bias of -1 disables.
     pub skip: Option<SkipReason>,
 }
 
-/// The time that a worker spends before it issues an operation: it thinks, and then computes.
+/// The time that a worker spends before it issues an operation: first think time, then processor
+/// time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pause {
-    /// The think time, in nanoseconds.
+    /// The time for which the worker is idle, in nanoseconds.
     pub think_ns: u64,
     /// The processor time that the worker spends, in nanoseconds.
     pub compute_ns: u64,
@@ -124,8 +126,8 @@ pub struct Kept {
     pub number: u64,
     /// The size of a file in bytes; 0 for other kinds of objects.
     pub size_bytes: u64,
-    /// The number that identifies a file. For a symbolic link, the number in the name of the file
-    /// to which the link refers.
+    /// The number that identifies a file. For a hard or symbolic link, the number in the name of
+    /// the file to which the link refers.
     pub file: u64,
     /// The version of a file's contents; 0 for other kinds of objects.
     pub version: u32,
@@ -171,7 +173,7 @@ pub enum End {
     NothingPossible,
 }
 
-/// The sequence of one worker's intents.
+/// The sequence of the intents of one worker, or of all workers of a shared pool that is planned.
 ///
 /// [`next`](Stream::next) returns the intents of a phase, and `None` at the end of the phase.
 /// Phases are drawn in the order of [`Phase::ALL`].

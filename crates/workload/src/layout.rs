@@ -1,5 +1,5 @@
-//! The directories of a pool. A place is a directory that contains files. Places are numbered from
-//! 0.
+//! The directories of a pool. A place is a directory that contains files, identified by its number
+//! from 0.
 
 use std::fmt;
 use std::str::FromStr;
@@ -88,9 +88,9 @@ impl Shape {
 }
 
 impl Layout {
-    /// Name of the directory for files within a place of a maildir layout.
+    /// Name of the subdirectory for files in a maildir.
     const NEW: &[u8] = b"new/";
-    /// Name of the directory for temporary files within a place of a maildir layout.
+    /// Name of the subdirectory for temporary files in a maildir.
     const TEMPORARY: &[u8] = b"tmp/";
 
     pub fn places(&self) -> u32 {
@@ -119,8 +119,8 @@ impl Layout {
         Ok(())
     }
 
-    /// Appends the path of a place, relative to the target and with a final slash. Appends nothing
-    /// if the place is the target itself.
+    /// Appends the path of the directory with number `place`, relative to the target and with a
+    /// final slash. Appends nothing if this directory is the target itself.
     #[inline]
     pub fn write_place(&self, place: u32, to: &mut NameWriter<'_>) {
         // For a flat layout, the most common one, `write` would append nothing, so the call is
@@ -130,8 +130,8 @@ impl Layout {
         }
     }
 
-    /// Appends the path of the directory that contains a place's files: `new/` within the place for
-    /// a maildir layout, otherwise the place itself.
+    /// Appends the path of the directory that contains the files of directory number `place`. In a
+    /// maildir layout, this is its subdirectory `new/`, otherwise the directory itself.
     #[inline]
     pub fn write_files_directory(&self, place: u32, to: &mut NameWriter<'_>) {
         self.write_place(place, to);
@@ -140,8 +140,9 @@ impl Layout {
         }
     }
 
-    /// Appends the path of the directory that contains a place's temporary files: `tmp/` within the
-    /// place for a maildir layout, otherwise the place itself.
+    /// Appends the path of the directory that contains the temporary files of directory number
+    /// `place`. In a maildir layout, this is its subdirectory `tmp/`, otherwise the directory
+    /// itself.
     #[inline]
     pub fn write_temporary_directory(&self, place: u32, to: &mut NameWriter<'_>) {
         self.write_place(place, to);

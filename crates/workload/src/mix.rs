@@ -70,8 +70,8 @@ pub struct Mix {
     /// Time that a worker waits between the completion of an operation and the issue of the next
     /// one.
     pub think: Think,
-    /// Processor time that a worker spends before operations, such as `deliver=120us`; left out if
-    /// none.
+    /// Processor time that a worker spends before each operation of an action, such as
+    /// `deliver=120us`; absent without processor time.
     #[serde(default, skip_serializing_if = "Compute::is_none")]
     pub compute: Compute,
     /// Bytes of one read call; the last call of an operation may be shorter.

@@ -3,8 +3,8 @@
 //!
 //! If there are several mixers (generators of random operations, one for each worker), they take
 //! turns on one pool, as if the workers of a shared pool were equally fast. Such a stream serves
-//! only to plan a shared pool. In a run, workers choose files from the shared pool as it is at that
-//! time.
+//! only to plan a shared pool. In a run, a worker chooses its file from those in the shared pool
+//! when it performs the operation.
 
 use crate::extras::{Ring, Thing};
 use crate::intent::{Action, End, Intent, Kept, Pause, Phase, PoolState, Stream};
@@ -25,7 +25,8 @@ pub struct MixStream {
     /// The hard links, symbolic links and directories that operations of the mix have created.
     rings: [Ring; 3],
     extras_max: u64,
-    /// The number of entries in each place; empty if entries are not limited.
+    /// The number of entries in each directory, indexed by the directory's number; empty if entries
+    /// are not limited.
     entries: Vec<u64>,
     entries_max: u64,
     initial: u64,
@@ -58,8 +59,8 @@ impl MixStream {
         }
     }
 
-    /// Returns the next file to create, in a place that is below its limit of entries; `None` if
-    /// all places are full.
+    /// Returns the next file to create, in a directory that is below its limit of entries; `None`
+    /// if all directories are full.
     fn birth(&mut self) -> Option<File> {
         let births = self.mixers[0].births();
         let mut file = births.file(self.number + 1);
@@ -78,7 +79,8 @@ impl MixStream {
         Some(file)
     }
 
-    /// Counts a new entry in a place. Returns `false` if the place is full.
+    /// Counts a new entry in the directory with number `place`. Returns `false` if the directory is
+    /// full.
     fn takes_one_more(&mut self, place: u32) -> bool {
         match self.entries.get_mut(place as usize) {
             Some(entries) if *entries >= self.entries_max => false,
@@ -125,7 +127,8 @@ impl MixStream {
                 if let Some(thing) = things.get(below(draft.pick, things.len() as u64) as usize) {
                     return asked(thing.intent(draft.action), draft.pause);
                 }
-                // The pool contains no symbolic link or no directory, so one is created.
+                // The pool contains no symbolic link or directory for this operation. The operation
+                // creates one instead.
                 if draft.action == Action::MakeDirectoryExisting {
                     draft.action = Action::MakeDirectory;
                     return self.directory(&draft);
@@ -252,8 +255,8 @@ fn skipped(reason: SkipReason, pause: Pause) -> Intent {
     asked(Intent::skipped(reason), pause)
 }
 
-/// Marks an intent as the operation that completes a transaction, and sets what the worker does
-/// before it.
+/// Marks an intent as the operation that completes a transaction, and sets the worker's pause
+/// before the operation.
 pub fn asked(intent: Intent, pause: Pause) -> Intent {
     Intent {
         ends_transaction: true,

@@ -1,6 +1,6 @@
 //! The random draws of a mix: the next operation, its size, and the random number that selects its
 //! file. Every drawn value is a pure function of seed, worker and index. The drawn values form a
-//! [`Draft`]. It becomes an [`Intent`] when its file is chosen.
+//! [`Draft`], which becomes an [`Intent`] when its file is chosen.
 
 use crate::births::{Births, Tables};
 use crate::intent::{Action, Intent, Pause, PoolState};
@@ -21,7 +21,7 @@ pub struct Draft {
     pub amount: u64,
     /// The random number that selects an offset in the file.
     pub offset: u64,
-    /// What the worker does before it issues the operation.
+    /// The time that the worker spends before it issues the operation.
     pub pause: Pause,
 }
 
@@ -32,11 +32,12 @@ pub enum Change {
     /// The file has a new state, such as another size, version or name.
     Becomes(File),
     Removed,
-    /// The file is unchanged, and the pool also contains this new file.
+    /// The operation's file is unchanged, and this new file is added to the pool.
     Adds(File),
 }
 
-/// The first of the numbers in names that never exist. New files get lower numbers.
+/// Look-ups of missing files use names with this number or a higher one. Files that exist have
+/// lower numbers.
 const MISSING: u64 = 1 << 47;
 
 /// Generates the drafts of one worker of a mix.
@@ -55,7 +56,7 @@ pub struct Mixer {
     is_shuffled: bool,
 }
 
-/// An action of a mix.
+/// An action of a mix, with the range of random numbers that selects the action.
 #[derive(Clone, Copy, Debug)]
 struct Choice {
     /// The sum of the action's weight and of all weights before it. A random number below the sum
@@ -117,7 +118,7 @@ impl Mixer {
         &self.births
     }
 
-    /// Returns whether this worker thinks or computes before any of its operations.
+    /// Returns whether this worker has think time or processor time before any of its operations.
     pub fn pauses(&self) -> bool {
         self.think != Think::None || self.choices.iter().any(|choice| choice.compute_ns > 0)
     }
@@ -253,8 +254,8 @@ impl Mixer {
                 return Change::Becomes(File {
                     size_bytes: intent.bytes,
                     version: intent.version,
-                    // A replacement is a new file under the old name, so it has no extended
-                    // attributes.
+                    // `Replace` creates a new file under the old name, without extended attributes.
+                    // `Rewrite` keeps the file.
                     has_extended: file.has_extended && draft.action == Action::Rewrite,
                     ..file
                 });
@@ -300,7 +301,8 @@ impl Mixer {
     }
 }
 
-/// `action` creates a file with new contents.
+/// Returns the intent that creates `file`. `action` must be an action that creates a file with new
+/// contents.
 #[inline]
 pub fn creation(action: Action, file: File, pause: Pause) -> Intent {
     Intent {

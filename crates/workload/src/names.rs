@@ -1,5 +1,5 @@
 //! File names: short or long, in order or scattered. Every name contains the running number of its
-//! file, from which the same format writes the name. Parsing rejects all other names.
+//! file. Parsing rejects a name that the format would not write for this number.
 
 use std::fmt;
 use std::str::FromStr;
@@ -297,7 +297,7 @@ mod tests {
             names.write(kind, number, &mut NameWriter::new(&mut name));
             prop_assert_eq!(names.parse(&name), Some((kind, number)));
             prop_assert!(name.len() <= names.length_max(number) && name.len() < 256);
-            // No name that differs in one byte or lacks one byte is parsed as the same number.
+            // A name with one changed or missing byte is not parsed as the same number.
             for at in 0..name.len() {
                 let mut other = name.clone();
                 other[at] ^= 1;

@@ -284,7 +284,7 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// The operations of one phase, by action.
+/// The numbers of operations and bytes of one phase, indexed by action.
 struct Tallies([Tally; Action::COUNT]);
 
 impl Default for Tallies {

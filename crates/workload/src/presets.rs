@@ -1,9 +1,9 @@
 //! Presets: named workloads, each with a description and the sources of its numbers.
 //!
-//! Classic presets use published configurations. The others represent current applications. Each of
-//! them is a fixed workload with a version: its numbers are the same on every machine and never
-//! change. A workload with other numbers gets the next version. The transactions end after
-//! [`RUN_FOR_S`] seconds.
+//! Classic presets use published configurations. All other presets represent current applications.
+//! Such a preset is a fixed workload with a version: its numbers are the same on every machine and
+//! never change. A workload with changed numbers gets the next version. The transactions of such a
+//! preset end after [`RUN_FOR_S`] seconds.
 
 mod ai;
 mod classic;
@@ -17,11 +17,11 @@ mod trees;
 pub use self::preset::{Manner, Preset, RUN_FOR_S, Source, Values};
 use self::row::Row;
 
-/// The presets of current applications, in the order of lists.
+/// The presets of current applications, in the order in which lists show them.
 const ROWS: [&[Row]; 4] = [servers::ROWS, trees::ROWS, ai::ROWS, mdtest::ROWS];
 
-/// Returns all presets, grouped by application: first those of current applications, then those of
-/// the original PostMark.
+/// Returns all presets: first the presets of current applications, then the published
+/// configurations of the original PostMark.
 pub fn all() -> Vec<Preset> {
     let mut presets: Vec<Preset> = ROWS.concat().iter().map(Row::preset).collect();
     presets.extend(classic::all());

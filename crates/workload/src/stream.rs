@@ -36,7 +36,7 @@ pub struct ClassicStream {
     /// Whether the next intent is the second operation of the current transaction.
     second_half: bool,
     deletion_at: u64,
-    /// The generator can draw only slots below this number.
+    /// The generator can draw only slots of the table of files below this number.
     reach: u64,
     /// The number of files in slots below `reach`.
     in_reach: u64,
@@ -108,7 +108,7 @@ impl ClassicStream {
     }
 
     /// Returns the text that is the content of files: every operation writes a prefix of the text.
-    /// The text is as long as the upper bound of sizes. It is empty if the stream was created
+    /// The text is as long as the upper bound of sizes. The text is empty if the stream was created
     /// without text.
     pub fn text(&self) -> Arc<Vec<u8>> {
         Arc::clone(&self.text)

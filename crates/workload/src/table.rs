@@ -22,8 +22,8 @@ pub struct TableEntry {
 /// Bytes of a packed entry: 48 bits for `number`, 40 for `size_bytes`, 32 for `place`.
 const ENTRY_BYTES: usize = 15;
 
-/// A function that receives memory which will soon be accessed in random order. It may for example
-/// request huge pages. It must not change the contents of the memory.
+/// A function that receives memory which will soon be accessed in random order. The function may,
+/// for example, request huge pages, but must not change the contents of the memory.
 pub type MemoryHint = fn(&[u8]);
 
 #[derive(Clone, Debug)]

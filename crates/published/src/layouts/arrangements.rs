@@ -83,7 +83,7 @@ fn head(results: &LayoutResults, work: usize) -> String {
     }
     let as_table = if of.is_as_published() { "" } else { "As " };
     let tables = match results.layout {
-        // The tables of this source have no numbers: their title is the configuration.
+        // The tables of this source are not numbered. The title of a table is the configuration.
         PaperLayout::Submissions => return what,
         _ => of.tables.join(", "),
     };
@@ -288,7 +288,7 @@ fn factor(results: &LayoutResults, (work, system, figure): Place, base: usize) -
     }
 }
 
-/// Returns a table with a row for each size of the pool. Its columns are the times, messages and
+/// Returns a table with a row for each size of the pool. The columns are the times, messages and
 /// processor times of all systems.
 fn by_pool(results: &LayoutResults, view: LayoutView) -> Table {
     let mut table = Table::new(0, &["Files", "Transactions"])

@@ -159,8 +159,8 @@ fn between_two(
     (0..results.works.len()).filter_map(at_work).collect()
 }
 
-/// Returns the differences of each workload to the previous one, for each system. They show the
-/// effect of more files or transactions.
+/// Returns the differences of each workload to the previous one, for each system. The differences
+/// show the effect of more files or transactions.
 fn between_works(results: &LayoutResults, figure: Figure) -> Vec<Difference> {
     let mut differences = Vec::new();
     for work in 1..results.works.len() {

@@ -22,7 +22,8 @@ pub struct LayoutResults {
     pub study: String,
     /// The name of the published source that the layout follows.
     pub source: String,
-    /// The workloads of the study, in order. Depending on the layout, each is a row or a table.
+    /// The workloads of the study, in order. Depending on the layout, each workload is a row or a
+    /// table.
     pub works: Vec<StudiedWork>,
     /// The systems, in order: those of the study, then those of the paper.
     pub systems: Vec<StudiedSystem>,

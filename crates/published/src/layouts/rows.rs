@@ -79,8 +79,8 @@ pub(super) fn number(value: f64, figure: Figure) -> String {
     }
 }
 
-/// Adds a row with leading cells and values. Below it, a row with minima and maxima is added if a
-/// value has several blocks.
+/// Adds a row with the cells `leads`, the values at `places`, and the cells `rest`. If a value has
+/// several blocks, adds a second row with the cells `below`, the minima and the maxima.
 pub(super) fn add_row(
     table: &mut Table,
     results: &LayoutResults,

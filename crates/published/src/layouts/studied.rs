@@ -29,12 +29,12 @@ const PROTOCOLS: [(&str, &str); 5] = [
 /// another system.
 const USER_SPACE_COUNTERPART: &str = "NFS v3";
 
-/// For the label of each cell (a compared configuration), the indices of its workload and of its
+/// Maps the label of each cell (a compared configuration) to the indices of the cell's workload and
 /// system in the results.
 pub(super) type Places = BTreeMap<String, (usize, usize)>;
 
-/// Adds the workloads and systems of the study. Returns their indices for each cell, by the cell's
-/// label.
+/// Adds the workloads and systems of the study. Returns the indices of the workload and the system
+/// of each cell, by the cell's label.
 pub(super) fn add_works_and_systems(
     results: &mut LayoutResults,
     design: &Design,
@@ -87,7 +87,8 @@ pub(super) fn add_works_and_systems(
     places
 }
 
-/// Adds a system for each target of a study, or for each pair of target and compared configuration.
+/// Adds a system for each target of a study. If the study has sides, which are measured separately,
+/// adds a system for each pair of target and side.
 fn add_systems(results: &mut LayoutResults, design: &Design, sides: &[Option<&str>]) {
     // Counterparts only apply to the paper whose layout the study file names.
     let is_other = design.layout.is_some_and(|own| own != results.layout);

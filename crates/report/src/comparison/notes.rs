@@ -16,8 +16,9 @@ use crate::study::length;
 
 const INVALID_LISTED_MAX: usize = 12;
 
-/// Explains the ratio of a table, which need not be that of the medians beside it. `None` if no
-/// ratio is a mean: without estimates, or with one run of each configuration.
+/// Explains why a ratio in a table may differ from the quotient of the medians in the same row.
+/// `None` without estimates, or with one run of each configuration, because no ratio is then a
+/// mean.
 pub(crate) fn ratio_note(found: &Comparisons) -> Option<&'static str> {
     let is_mean = found.verdicts.all() as usize > found.sides.len();
     let mut estimates = found.rows.iter().filter_map(Comparison::estimate);
@@ -43,8 +44,8 @@ pub(crate) fn add_notes(document: &mut Document, found: &Comparisons) {
     add_basis(document, found);
 }
 
-/// The runs of each configuration, which add up to those of the title. `None` if all configurations
-/// have the same number of runs.
+/// The number of runs of each configuration. These numbers add up to the number of runs in the
+/// title. `None` if all configurations have the same number of runs.
 fn runs_of_each(found: &Comparisons) -> Option<String> {
     let (baseline, candidates) = found.sides.split_first()?;
     let runs = |side: &SideSummary| u64::from(side.verdicts.all());
@@ -133,8 +134,8 @@ fn aa_control(found: &Comparisons) -> String {
     text
 }
 
-/// Whether the interval of a control reaches as far from 1 as a difference that is shown in its
-/// metric.
+/// Whether the interval of an A/A control extends at least as far from 1 as a shown difference in
+/// the same metric.
 fn is_as_wide(found: &Comparisons, control: &AaControl) -> bool {
     let Some(interval) = control.interval else {
         return false;
@@ -156,8 +157,8 @@ pub(crate) fn aa_controls(found: &Comparisons) -> Vec<String> {
     by_metric(found, words.collect())
 }
 
-/// The interval of a control. An interval that reaches from less than half to more than twice the
-/// baseline is useless, and a percentage of it would mean nothing.
+/// The interval of an A/A control as a percentage. If the upper end is above 2 (twice the
+/// baseline), both ends are shown as ratios, because the interval is too wide to check anything.
 fn of_control(found: &Comparisons, control: &AaControl) -> String {
     match (control.interval, control.within()) {
         (Some(RatioInterval { low, high }), Some(within)) if within > 1.0 => {
@@ -208,8 +209,8 @@ fn smallest_detectable(found: &Comparisons) -> Option<String> {
     ))
 }
 
-/// Whether the difference found is smaller than the smallest detectable one. Logarithms are
-/// compared, in which both directions are alike.
+/// Whether a shown difference is smaller than the smallest detectable difference. Logarithms are
+/// compared, so that a ratio and its inverse are equally large differences.
 fn is_below_detectable(row: &Comparison) -> bool {
     let estimate = row.estimate().filter(|estimate| estimate.is_shown);
     estimate.is_some_and(|estimate| {
@@ -245,8 +246,8 @@ pub(super) fn more_blocks(found: &Comparisons) -> Option<String> {
     ))
 }
 
-/// The runs of this many blocks of all tables of a study, and the time that they take: `135 runs,
-/// about 9 min`.
+/// The number of runs in `blocks` blocks of all tables of a study, and the duration of these runs:
+/// `135 runs, about 9 min`.
 pub(crate) fn effort(tables: &[Comparisons], blocks: u32) -> String {
     let runs = counted(
         tables.iter().map(|table| table.runs_in(blocks)).sum(),

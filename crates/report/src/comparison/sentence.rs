@@ -240,9 +240,9 @@ pub(crate) fn probability(p: f64) -> String {
     }
 }
 
-/// The smallest detectable difference in both directions. A candidate that is 77 % above the
-/// baseline is as far from it as one that is 44 % below. Both directions are one number if they are
-/// printed alike.
+/// The smallest detectable differences above and below the baseline. Both differences are equally
+/// large on a logarithmic scale: for example, 77 % above and 44 % below. If both percentages are
+/// printed alike, only one is returned.
 pub(super) fn detectable(above: f64) -> String {
     let [above, below] = [above, above / (1.0 + above)].map(percent_up);
     match above == below {

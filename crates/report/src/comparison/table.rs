@@ -69,8 +69,8 @@ pub(crate) fn linked_table(found: &Comparisons, side: impl Fn(&SideSummary) -> C
     table
 }
 
-/// The metrics of a table, in the order of its rows. A table without a candidate has no row, and
-/// shows the medians of its baseline.
+/// The metrics of a table, in the order of its rows. A table without candidates has no comparisons.
+/// Its metrics are those with a median of the baseline.
 pub(super) fn metrics(found: &Comparisons) -> Vec<Metric> {
     if found.rows.is_empty() {
         let medians = found.sides.iter().flat_map(|side| side.medians.keys());

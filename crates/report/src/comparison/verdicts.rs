@@ -41,8 +41,8 @@ pub(crate) fn verdicts(counts: &VerdictCounts) -> String {
     }
 }
 
-/// The number of DOUBTFUL runs among the counted runs, with their rules: `2 of 30 runs DOUBTFUL:
-/// other-load`. `None` without a DOUBTFUL run.
+/// The number of DOUBTFUL runs among the counted runs, with the rules that led to this verdict: `2
+/// of 30 runs DOUBTFUL: other-load`. `None` without a DOUBTFUL run.
 pub(crate) fn doubtful_runs(counts: &VerdictCounts) -> Option<String> {
     let all = counts.valid + counts.doubtful;
     let runs = counted(all.into(), "run");
@@ -57,7 +57,8 @@ pub(crate) fn doubtful_runs(counts: &VerdictCounts) -> Option<String> {
     }
 }
 
-/// The INVALID runs, with their rules: `6 of 10 runs are INVALID (too-short)`.
+/// The number of INVALID runs, with the rules that led to this verdict: `6 of 10 runs are INVALID
+/// (too-short)`.
 pub(crate) fn invalid_runs(counts: &VerdictCounts) -> String {
     let runs = counted(counts.all().into(), "run");
     let which = match counts.invalid == counts.all() {
@@ -69,7 +70,7 @@ pub(crate) fn invalid_runs(counts: &VerdictCounts) -> String {
     format!("{which} {are} INVALID ({reasons})")
 }
 
-/// All of this many runs: `all 24 runs`, or `the only run`.
+/// Words for all of `runs` runs: `all 24 runs`, or `the only run`.
 fn every(runs: u32) -> String {
     match runs {
         1 => "the only run".to_owned(),

@@ -1,4 +1,4 @@
-//! The blocks of a gate: how many it has, and how many it needs.
+//! The number of blocks that a gate has, and the number that it needs.
 
 use document::units::{counted, grouped, percent};
 use study::{Comparisons, Decision, Gate, Judged, Method};
@@ -37,15 +37,17 @@ pub(super) fn basis(gate: &Gate) -> String {
     format!("{begin}: {rest}.")
 }
 
-/// Whether more blocks could decide the gate: it is undecided, and so is one of its requirements.
+/// Whether more blocks could decide the gate: the gate and at least one of its requirements are
+/// undecided.
 pub(super) fn needs_blocks(gate: &Gate) -> bool {
     let mut requirements = gate.requirements.iter();
     gate.decision == Decision::Undecided
         && requirements.any(|judged| judged.decision == Decision::Undecided)
 }
 
-/// Number of blocks that an undecided requirement needs: to fail, if its ratio violates it, and
-/// otherwise to pass identical systems.
+/// Number of blocks that an undecided requirement needs. If the measured ratio violates the
+/// requirement, this number of blocks would fail the requirement. Otherwise this number would pass
+/// identical systems.
 pub(super) fn blocks_needed(judged: &Judged) -> Option<u32> {
     match judged.is_violated() {
         true => judged
@@ -55,7 +57,8 @@ pub(super) fn blocks_needed(judged: &Judged) -> Option<u32> {
     }
 }
 
-/// The undecided requirement that more blocks would fail first, if its ratio is the true one.
+/// Of the undecided requirements whose measured ratio violates them, the one that needs the fewest
+/// blocks to fail.
 fn violated(gate: &Gate) -> Option<&Judged> {
     let undecided = gate.requirements.iter().filter(|judged| {
         judged.decision == Decision::Undecided
@@ -65,7 +68,7 @@ fn violated(gate: &Gate) -> Option<&Judged> {
     undecided.min_by_key(|judged| judged.blocks_needed_to_fail.unwrap_or(u32::MAX))
 }
 
-/// The number of blocks that fail a requirement whose ratio violates it.
+/// Words with the number of blocks that would fail a requirement whose measured ratio violates it.
 fn to_fail(gate: &Gate, judged: &Judged, what: &str) -> String {
     let Judged {
         side,
@@ -94,7 +97,7 @@ fn to_fail(gate: &Gate, judged: &Judged, what: &str) -> String {
     }
 }
 
-/// The number of blocks with which identical systems pass.
+/// Words with the number of blocks that the gate needs to pass identical systems.
 fn to_pass(gate: &Gate, (least, what): (u32, &str)) -> String {
     let Some((needed, judged)) = needed(gate) else {
         let mut requirements = gate.requirements.iter();
@@ -136,7 +139,7 @@ fn needed(gate: &Gate) -> Option<(u32, &Judged)> {
     Some((needed, judged))
 }
 
-/// The standard deviation of a requirement, and the A/A noise of its baseline for comparison.
+/// Words with the standard deviation of a requirement's ratio, and the A/A noise of the baseline.
 fn deviation(gate: &Gate, judged: &Judged) -> String {
     let deviation = judged
         .standard_deviation

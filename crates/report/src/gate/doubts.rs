@@ -1,5 +1,5 @@
-//! The doubts of a gate: why a gate whose requirements are met is undecided, or why it passed
-//! nevertheless.
+//! Doubts about the measurements of a gate, such as DOUBTFUL runs. Doubts prevent the gate from
+//! passing, unless `--allow-doubtful` is given.
 
 use document::Document;
 use document::units::{bound, counted, percent};
@@ -7,8 +7,9 @@ use study::{Decision, Gate, GateDoubt};
 
 use crate::comparison::{doubtful_runs, noun, probability, ratio_of};
 
-/// Adds the doubts, unless the gate failed: no doubt changes a failure. If a requirement is
-/// undecided, the study needs more blocks anyway, so a control that is too wide is not named.
+/// Adds the doubts, unless the gate failed, because doubts do not change a failure. If a
+/// requirement is undecided, A/A controls that are too wide are left out, because the gate needs
+/// more blocks in any case.
 pub(super) fn add(document: &mut Document, gate: &Gate) {
     let is_named =
         |doubt: &&GateDoubt| gate.is_met() || !matches!(doubt, GateDoubt::WideControl { .. });

@@ -1,5 +1,5 @@
-//! What a gate can find: the ratio that its blocks fail, and why a ratio at the threshold is not
-//! found.
+//! The ratio that a gate with this number of blocks can detect, and why it does not detect a ratio
+//! at the threshold.
 
 use document::Document;
 use document::units::{bound, counted, percent};
@@ -28,7 +28,7 @@ fn words(requirement: Requirement, judged: &[&Judged]) -> String {
         Bound::AtLeast => ("less", format!("a loss of {distance}")),
         Bound::AtMost => ("more", format!("an increase of {distance}")),
     };
-    // The candidate whose noise hides the most.
+    // Selects the candidate whose ratio must be farthest beyond the threshold to fail.
     let hardest = judged
         .iter()
         .filter_map(|of| Some((of.failing_ratio?, of.count)));

@@ -19,8 +19,8 @@ pub const PAGE_BYTES_MAX: usize = 64 << 20;
 /// of compressed records, because Base64 adds a third. Uncompressed records are usually ten times
 /// as large, about 480 MiB.
 pub const RECORDS_BYTES_MAX: u64 = 2 << 30;
-/// Records of up to this size, in bytes, are compressed with the best level. For larger records,
-/// the best level would take seconds.
+/// Records of up to this size, in bytes, are compressed with the best compression level. For larger
+/// records, the best level would take seconds.
 const THOROUGH_BYTES_MAX: usize = 24 << 20;
 const BEGIN: &str = "<script type=\"application/vnd.postmark.records+gzip\" id=\"records\">";
 /// The beginning of the element if the histograms in the records are converted to short texts.
@@ -84,8 +84,8 @@ pub fn is_page(beginning: &[u8]) -> bool {
 /// decompresses while the caller reads, so the caller can limit the size.
 ///
 /// # Errors
-/// Returns an error if the page contains no documents, or if their encoding is damaged. Damage of
-/// the compressed data becomes an error of the returned reader.
+/// Returns an error if the page is too large or contains no documents, or if the encoding is
+/// damaged. Damage of the compressed data becomes an error of the returned reader.
 pub fn records(page: &[u8]) -> Result<Box<dyn Read>, PageError> {
     if page.len() > PAGE_BYTES_MAX {
         return Err(PageError::TooLong);

@@ -34,7 +34,7 @@ pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary
         return;
     }
     // Each load level of a sweep has different latencies, so the curves show only the last
-    // sustained level.
+    // sustained load level.
     let last = sweep::last_sustained(summary);
     let of_step = last.and_then(|(number, _)| record.actual.sweep_steps.get(number));
     let operations: Vec<&OperationRecord> = match of_step {
@@ -133,8 +133,8 @@ pub(super) fn what<'a>(
     if is_due { "response time" } else { "latency" }
 }
 
-/// Adds a chart of response time and service time. Their difference is the time that operations
-/// wait, which a closed loop hides (coordinated omission).
+/// Adds a chart of response time and service time. The difference between them is the time that
+/// operations wait before they are issued, which a closed loop hides (coordinated omission).
 fn response(document: &mut Document, operations: &[&OperationRecord], which: &str) {
     let (mut response, mut service) = (Histogram::default(), Histogram::default());
     for operation in operations {
@@ -166,7 +166,7 @@ pub(super) struct Curve<'a> {
 }
 
 impl<'a> Curve<'a> {
-    /// A curve of latencies alone, as those of a closed loop.
+    /// A curve of latencies without service times, as for a closed loop.
     pub(super) fn of(name: &str, latency: &'a Histogram) -> Self {
         Self {
             name: name.to_owned(),

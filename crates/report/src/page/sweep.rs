@@ -15,9 +15,9 @@ use crate::text;
 
 pub(super) use crate::text::sweep::load;
 
-/// The load level at the saturation rate, and its index in the order of measurement. For a sweep of
-/// workers or ranks: the sustained level with the highest load. If no level was sustained, the
-/// complete level with the highest load.
+/// The load level at the saturation rate, preceded by its index in the order of measurement. For a
+/// sweep of workers or ranks: the sustained load level with the highest load. If no load level was
+/// sustained, the complete load level with the highest load.
 pub(super) fn last_sustained(summary: &Summary) -> Option<(usize, &SweepStepSummary)> {
     let limit = summary.sweep.as_ref()?.limit;
     let saturation = limit.and_then(|limit| limit.highest);
@@ -76,8 +76,8 @@ fn table(steps: &[&SweepStepSummary]) -> Table {
     Table::of(0, &columns, steps)
 }
 
-/// Whether the line of the chart joins the point of a load level. It does not join the closed loop,
-/// which has no offered load, or a level that did not sustain its offered load.
+/// Whether the line of the chart joins the point of a load level. The line leaves out the closed
+/// loop, which has no offered load, and load levels that were not sustained.
 fn is_joined(step: &SweepStepSummary) -> bool {
     step.complete && step.holds && step.load != Load::Closed
 }
@@ -155,7 +155,7 @@ fn latencies(document: &mut Document, sweep: &SweepSummary, steps: &[&SweepStepS
 fn knee(sweep: &SweepSummary, steps: &[&SweepStepSummary]) -> Option<Behind> {
     let knee = sweep.knee.as_ref()?;
     let at_knee = steps.iter().find(|step| is_at(step.load, knee.rate));
-    // The axis names the unit of rates.
+    // For rates, the name of the axis contains the unit, so the mark has none.
     let load = match Swept::of(sweep) {
         Swept::Rates => format!("{} offered", rate(Some(knee.rate))),
         swept => swept.load(knee.rate),
@@ -168,7 +168,7 @@ fn knee(sweep: &SweepSummary, steps: &[&SweepStepSummary]) -> Option<Behind> {
 
 /// Adds a chart of achieved against offered rate. For a sweep over workers or ranks, it is a chart
 /// of the achieved rate against the number of workers or ranks. The reference line is then the rate
-/// of the lowest level, scaled linearly.
+/// of the lowest load level, scaled linearly.
 fn achieved(document: &mut Document, swept: Swept, steps: &[&SweepStepSummary]) {
     let load = |step: &SweepStepSummary| match swept {
         Swept::Rates => step.load.rate(),

@@ -28,7 +28,7 @@ pub(crate) struct Row {
     /// A shaded range behind the points.
     pub band: Option<(f64, f64)>,
     pub marks: Vec<Mark>,
-    /// Why the row contains no points; `None` for a heading.
+    /// Why the row contains no points; `None` for a heading and for a row with points.
     pub why: Option<String>,
 }
 

@@ -30,13 +30,13 @@ pub(crate) enum Scale {
 }
 
 impl Scale {
-    /// A scale from 0 to a round number above all values.
+    /// A scale from 0 to a round number that no value exceeds.
     pub(crate) fn from_zero(values: impl Iterator<Item = f64>) -> Self {
         let high = highest(values);
         Self::up_to(high, step(high))
     }
 
-    /// A scale of bytes from 0 to a number above all values. This number is round in units of a
+    /// A scale of bytes from 0 to a number that no value exceeds, which is round in units of a
     /// power of 1,024.
     pub(crate) fn of_bytes(values: impl Iterator<Item = f64>) -> Self {
         let high = highest(values);

@@ -100,7 +100,7 @@ fn skipped(document: &mut Document, phase: &PhaseSummary) {
     )));
 }
 
-/// Adds operations of the stream that were skipped.
+/// Adds the skipped operations of each phase.
 fn not_performed(document: &mut Document, summary: &Summary) {
     for phase in &summary.phases {
         if phase.skipped.total() > 0 {

@@ -16,7 +16,8 @@ pub(super) fn first_line(record: &Record, summary: &Summary) -> String {
         environment::targets(record)
     )];
     words.extend(workers(spec));
-    // Each load level of a sweep of workers or ranks has a pool of its own size.
+    // In a sweep of workers or ranks, the size of the pool depends on the load level, so no size is
+    // shown.
     let sweep = spec.drive.sweep.as_ref();
     let has_one_pool = sweep.is_none_or(|sweep| !sweep.climb.is_of_counts());
     if spec.engine.makes_files() && has_one_pool {

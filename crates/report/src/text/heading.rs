@@ -53,7 +53,8 @@ fn requested(document: &mut Document, record: &Record, summary: &Summary) {
     }
 }
 
-/// Names the operations that the engine performed by system calls, with their numbers.
+/// Names the operations that the engine performed by system calls, because its own interface lacks
+/// a request for them. Each name is followed by the number of operations.
 fn plain_operations(record: &Record) -> Option<String> {
     let named = record.plain_operations.iter().map(|action| {
         let phases = record.actual.all_phases();

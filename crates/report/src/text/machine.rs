@@ -7,8 +7,8 @@ use record::{DeviceRole, Phase, Record};
 use verdict::summary::{DeviceSummary, MachineSummary};
 use verdict::{PhaseSummary, Rate, Summary};
 
-/// Minimum duration of a phase in the table, because the kernel counts processor time in ticks of
-/// 10 ms. Shorter phases are only in the record.
+/// Minimum duration of a phase in the table. The kernel counts processor time in ticks of 10 ms,
+/// which is too inaccurate for shorter phases. The record contains all phases.
 const MIN_NS: u64 = 100_000_000;
 /// Maximum number of devices in the table. The record contains all devices.
 const DEVICES_MAX: usize = 4;

@@ -9,14 +9,14 @@ use verdict::summary::{ObserverRow, ObserverSummary};
 
 /// Maximum number of rows in the table. The record contains all rows.
 const ROWS_MAX: usize = 32;
-/// If the calls that a server counted differ from the calls that clients sent by more than this,
-/// the difference is reported. The limit is a share of the sent calls.
+/// A difference between the calls that a server counted and the calls that clients sent is reported
+/// above this share of the sent calls.
 const CALLS_DIFFER: f64 = 0.01;
 /// Minimum duration of a phase whose calls are compared. Readings are 100 ms apart and
 /// interpolated, which is too inaccurate for shorter phases.
 const JUDGED_NS: u64 = 2_000_000_000;
 
-/// Columns about calls. They are left out if no observer counted calls.
+/// The columns about calls, which are left out if no observer counted calls.
 const CALLS: [&str; 3] = ["NFS calls", "sent", "CPU/call"];
 
 pub(crate) fn render(document: &mut Document, summary: &Summary) {

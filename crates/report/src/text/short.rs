@@ -81,8 +81,8 @@ fn answer(summary: &Summary) -> String {
     apart(&words)
 }
 
-/// Whether the measured operations change files. A run without measured operations created its
-/// pool.
+/// Whether the measured operations change files. True without measured operations, because the
+/// creation of the pool changed files.
 fn has_changes(summary: &Summary) -> bool {
     let is_change = |action: &&Action| action.performs().is_some_and(OperationKind::changes);
     let mut changes = Action::ALL.iter().filter(is_change);
@@ -90,7 +90,7 @@ fn has_changes(summary: &Summary) -> bool {
     operations.is_empty() || changes.any(|action| operations.contains_key(action.name()))
 }
 
-/// The rate, and its dispersion within the run if there are enough intervals.
+/// The rate of transactions, with its dispersion within the run if that is available.
 fn rate_in_words(transactions: &TransactionsSummary) -> String {
     let done = format!("{} transactions/s", rate(transactions.rate.per_second));
     match transactions.rate_dispersion {

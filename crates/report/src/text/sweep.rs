@@ -14,7 +14,7 @@ use crate::steps::{self, Swept, by_load};
 /// Maximum number of kinds of operations in one table.
 const KINDS_MAX: usize = 5;
 
-/// Adds the load levels of a sweep, and the saturation rate, SLO and knee that follow from the
+/// Adds the load levels of a sweep, and the saturation rate, SLO and knee that follow from the load
 /// levels. With `is_full`, adds all columns and the latencies by operation.
 pub(crate) fn render(document: &mut Document, summary: &Summary, is_full: bool) {
     let Some(sweep) = &summary.sweep else {
@@ -68,7 +68,7 @@ pub(crate) fn results(sweep: &SweepSummary) -> Vec<(&'static str, String)> {
     if let Some(slo) = &sweep.slo {
         let name = slo_name(slo);
         let words = match slo.limit.highest {
-            // The line of the saturation rate names the unit.
+            // The unit is left out, because the line of the saturation rate contains it.
             Some(highest) => {
                 let highest = rate(Some(highest));
                 format!("{name} up to {highest} offered (one measurement)")
@@ -98,7 +98,8 @@ fn knee_load(sweep: &SweepSummary) -> Option<String> {
     Some(Swept::of(sweep).load(knee.rate))
 }
 
-/// The achieved rate of the highest load level within the limit, and its offered rate.
+/// The achieved and the offered rate of the highest load level within a limit (the saturation rate
+/// or an SLO).
 fn achieved(limit: &Limit) -> String {
     let (achieved, offered) = (rate(limit.achieved_per_second), rate(limit.highest));
     format!("{achieved} transactions/s achieved ({offered} offered)")
@@ -266,7 +267,7 @@ fn of_role(role: Role, name: &str) -> String {
 }
 
 /// The highest rate that meets the SLO, and the lowest rate that does not. If no load level meets
-/// the SLO, the load level with the latency nearest to it.
+/// the SLO, the load level whose latency is nearest to the SLO.
 fn slo(slo: &SloSummary, sweep_steps: &[SweepStepSummary]) -> String {
     let name = slo_name(slo);
     let nearest = slo

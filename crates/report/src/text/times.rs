@@ -163,7 +163,7 @@ fn steps(document: &mut Document, record: &Record, summary: &Summary) {
     }
 }
 
-/// Adds the time for which workers computed before operations.
+/// Adds the processor time that workers spent before operations (`--compute`).
 fn compute(document: &mut Document, summary: &Summary) {
     let phases = summary.phases.iter();
     for compute in phases.filter_map(|phase| phase.compute) {

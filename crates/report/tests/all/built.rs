@@ -40,8 +40,9 @@ fn meter(operations: u64, bytes_each: u64, middle_ns: u64) -> Meter {
     }
 }
 
-/// Returns a function that creates the record of an operation in a role. Its parameters are action,
-/// count, bytes of each operation, and middle of the durations in nanoseconds.
+/// Returns a function that creates the record of an operation in a role. The returned function has
+/// the parameters action, number of operations, bytes of each operation, and middle of the
+/// durations in nanoseconds.
 fn done_by(role: Role) -> impl Fn(Action, u64, u64, u64) -> OperationRecord {
     move |action, operations, bytes_each, middle_ns| {
         operation(role, action, meter(operations, bytes_each, middle_ns))

@@ -30,7 +30,7 @@ fn undecided_gate_states_blocks_and_standard_deviation() {
              deviation of {deviation:.1} % (A/A noise ",
             judged.blocks_needed.unwrap(),
             judged.blocks_needed.unwrap() * 3,
-            // Each simulated run takes 30 s.
+            // A block has three simulated runs of 30 s each.
             f64::from(judged.blocks_needed.unwrap()) * 90.0 / 3600.0
         ));
 }
@@ -119,8 +119,8 @@ fn control_that_is_too_wide_is_named_with_its_width() {
     assert!(!text.contains('±'), "{text}");
 }
 
-/// The gate and the comparison of the same blocks may answer differently: the gate has a smaller
-/// error, and another bound. Then the gate explains the difference.
+/// The gate and the comparison of the same blocks may decide differently: they have different error
+/// probabilities and thresholds. The report of the gate must explain the difference.
 #[test]
 fn gate_explains_why_it_differs_from_the_comparison() {
     let mut group = restless(7_500.0);
@@ -146,8 +146,8 @@ fn gate_explains_why_it_differs_from_the_comparison() {
         .shows("(to find it, require >= 0.985)");
 }
 
-/// Blocks that lack the metric do not count for an interval. The reason names them, because the
-/// study has enough blocks.
+/// Blocks without the metric do not count for an interval. The study has enough blocks, so the
+/// reason must name the metric.
 #[test]
 fn missing_interval_is_explained_by_the_blocks_that_lack_the_metric() {
     let mut new = side("new", 9_000.0, 1, 8);

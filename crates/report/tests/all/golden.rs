@@ -115,7 +115,7 @@ fn short_report_shows_reads_from_cache() {
     unknown.shows("reads from cache: not available (the kernel does not tell)");
 }
 
-/// A run that only reads acknowledges no changes, so the level of its writes would mean nothing.
+/// A run that only reads acknowledges no changes, so the report must not state a durability level.
 #[test]
 fn short_report_of_a_run_that_only_reads_has_no_line_about_writes() {
     let screen = |is_kept: fn(Action) -> bool| {
@@ -484,7 +484,7 @@ fn report_states_the_overhead_in_one_line() {
 fn report_of_one_worker_does_not_mention_other_workers() {
     let mut record = built::shared(&kept());
     record.spec.workload.workers = Workers::ONE;
-    // The report would name a stalled worker by its number, although the run has only one worker.
+    // The record has a stalled worker, which the report would name by its number, so it is removed.
     record.actual.stalled.clear();
     record.spec.ack_log = None;
     for phase in &mut record.actual.phases {

@@ -16,8 +16,8 @@ use crate::imported::{everything, import};
 use crate::{built, paged};
 
 const RUN: &str = include_str!("../golden/run.json");
-/// Clears the screen, sets the title, reverses the writing direction, and ends the line to forge
-/// another line.
+/// A text that clears the screen, sets the title, reverses the writing direction, and ends the line
+/// to forge another line.
 const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;x\u{7}\u{9b}31m\u{202e}\u{2066}\u{200f}\u{7f}\u{0}\
                        \u{2028}\r\nForged      all is well\n\t|`<script>=cmd";
 
@@ -521,8 +521,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 600, max_shrink_iters: 200,
         ..ProptestConfig::default() })]
 
-    /// Most mutations change only one value, because a second invalid value would hide the effect
-    /// of the first.
+    /// A document gets at most three mutations, because one invalid value hides the effects of all
+    /// others.
     #[test]
     fn mutated_records_are_refused_or_shown_harmlessly(
         which in any::<prop::sample::Index>(),

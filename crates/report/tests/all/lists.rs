@@ -107,8 +107,8 @@ fn list_row_shows_the_measured_transactions() {
     listed(&[entry(&sweep)]).shows("* load sweep: trans/s and p99");
     listed(&[entry(&record)]).does_not_show("*");
     list::markdown(&[entry(&sweep)]).shows("(sweep)");
-    // For a sweep of rates, the row shows the level at the saturation rate. The closed loop before
-    // these levels is faster, but it is not a load of the sweep.
+    // For a sweep of rates, the row shows the load level at the saturation rate. The closed loop
+    // that is measured before these levels is faster, but it has no offered rate.
     let mut rates = sweep.clone();
     rates.spec.drive.sweep.as_mut().unwrap().climb = Climb::OfClosedLoop(vec![0.5, 1.5]);
     let level = |load, caught_up_ns, phase: &record::PhaseRecord| SweepStep {

@@ -58,7 +58,7 @@ fn has(line: &str, words: &[&str]) -> bool {
 }
 
 /// Checks that a row named `name` on the page contains all `values`, and that a line of the text
-/// contains all cells of such a row. Returns the number of rows with this name and these values.
+/// contains all cells of such a row.
 fn same(what: &str, (page, text): (&[Vec<Shown>], &str), name: &str, values: &[f64]) {
     let is_near = |one: f64, other: f64| (one - other).abs() <= one.abs() * 1e-9;
     let has_values = |row: &&Vec<Shown>| {

@@ -43,7 +43,7 @@ fn estimate(transactions_per_second: f64) -> Option<TimeEstimate> {
 }
 
 #[test]
-fn short_time_is_foreseen() {
+fn plan_predicts_the_verdict_on_a_short_run() {
     plan(|record| ends_after(record, 4)).shows(
         "this run will be DOUBTFUL (too-short): 4.00 s measured, at least 10 s; use --for 10s",
     );
@@ -52,7 +52,7 @@ fn short_time_is_foreseen() {
 }
 
 #[test]
-fn few_transactions_are_short_above_a_rate() {
+fn plan_predicts_the_rate_above_which_few_transactions_are_too_short() {
     let above = "this run will be DOUBTFUL (too-short) at more than 50.00 transactions/s";
     plan(|_| ()).shows(&format!(
         "{above}: less than 10 s measured; use more --transactions, or --for 10s without \
@@ -67,7 +67,7 @@ fn few_transactions_are_short_above_a_rate() {
 }
 
 #[test]
-fn small_pool_changes_its_size_in_a_timed_run() {
+fn plan_predicts_that_random_changes_resize_a_small_pool() {
     plan(|record| ends_after(record, 60)).shows(
         "this run will be DOUBTFUL (pool-changed-size) at more than 167 transactions/s: random \
          creations and deletions change the pool of 500 files by more than 20.0 %; use more \
@@ -102,7 +102,7 @@ fn offered_rate_above_that_of_an_earlier_run_is_not_reached() {
 }
 
 #[test]
-fn durability_in_memory_is_foreseen() {
+fn plan_predicts_the_verdict_on_durability_in_memory() {
     let durable = |record: &mut PlanRecord| record.spec.durability = Durability::Fsync.into();
     plan(|record| {
         durable(record);

@@ -12,7 +12,8 @@ const PAGE: &str = concat!(
 
 type Table = fn(&[Preset]) -> String;
 
-/// The lines around each generated part of the page.
+/// The lines before and after each generated part of the page, and the function that generates the
+/// part.
 const PARTS: [([&str; 2], Table); 2] = [
     (
         [
@@ -98,7 +99,7 @@ fn list_has_each_preset_below_the_heading_of_its_group() {
     groups.dedup();
     let mut rest = listed.as_str();
     for group in groups {
-        // A group that occurred twice would not be found in the rest.
+        // The heading of each group must follow the headings of the groups before it.
         let (before, behind) = rest.split_once(&format!("\n{group}\n")).unwrap();
         assert!(!before.is_empty(), "{group}");
         rest = behind;

@@ -4,7 +4,7 @@ use document::WIDTH;
 use study::{PlannedCell, StudyPlan};
 use testkit::Shows;
 
-/// A study of two cells, each block of which takes a minute.
+/// A study of two cells (compared configurations). Each block takes one minute.
 fn plan(blocks: u32, blocks_left: u32) -> StudyPlan {
     let cell = |label: &str, baseline: Option<&str>| PlannedCell {
         label: label.to_owned(),
@@ -77,12 +77,12 @@ fn plan_warns_of_too_few_blocks_for_an_interval() {
     let [text, repeated] = texts(&few, false);
     text.shows(warning);
     repeated.shows("it needs 5 runs, and 4 are planned (use --repeat 5 or more)");
-    // A repetition is continued by `study --resume`.
+    // A repetition is continued by `study --resume`, so the warning names the option `--blocks`.
     let [_, continued] = texts(&plan(4, 3), false);
     continued.shows("(use --blocks 5 or more)");
     assert_eq!(report::study::no_interval(&few).as_deref(), Some(warning));
-    // The head of the results in a file has no warning, and neither have a complete study, a study
-    // with enough blocks, and a side that is measured separately.
+    // These plans have no warning: the first part of the results in a file, a complete study, a
+    // study with enough blocks, and a side that is measured separately.
     let side = StudyPlan {
         side: Some("new".to_owned()),
         ..plan(4, 1)

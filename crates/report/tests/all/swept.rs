@@ -8,7 +8,7 @@ use verdict::Summary;
 use crate::golden::compare;
 use crate::pages::{figures, kept, swept};
 
-/// A sweep whose closed loop achieves 2,000/s. Three rates are sustained, two are not, and the
+/// A sweep whose closed loop achieves 2,000/s. Three rates are sustained and two are not. The load
 /// levels are not measured in the order of their loads.
 fn sweep() -> Record {
     let mut record = swept();
@@ -131,7 +131,7 @@ fn chart_joins_sustained_levels_by_load_and_shows_others_as_points() {
         median.partition(|(class, _)| class.ends_with(" single"));
     assert_eq!((joined.len(), single.len()), (3, 3), "{circles:?}");
     joined.assert(joined.is_sorted_by(|one, other| one.1 < other.1));
-    // The line has one start and a segment for each further sustained level.
+    // The line has one start and a segment for each further sustained load level.
     let (_, line) = latency
         .svg
         .split_once("<path class=\"line s0\" d=\"M")

@@ -163,7 +163,7 @@ fn incorrect_contents_are_identified() {
         found[8_192..12_288].copy_from_slice(&new[..4_096]);
         assert_eq!(kind_of(&contents, 7, 900, 0, &found), MismatchKind::Wrong);
         // The check compares contents only with the 64 versions before version 900. Version 3 is
-        // older, and version 2,000 is newer. Both are identified by their stamps.
+        // older, and version 2,000 is newer. Both versions are identified by their stamps.
         for version in [3, 2_000] {
             let old = filled(&contents, 7, version, 0, 20_000);
             assert_eq!(

@@ -61,7 +61,7 @@ impl Followed {
             return plan;
         }
         let created = plan.tally(Phase::Prepare, Action::Create);
-        // The divisor is not 0, because every pool contains at least one file.
+        // Returns the bytes of the `more` remaining files, given the bytes of the computed files.
         let of_files =
             |bytes: u64| (bytes as f64 * (more as f64 / created.operations.max(1) as f64)) as u64;
         let more_bytes = of_files(created.bytes);

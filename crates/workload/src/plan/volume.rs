@@ -1,4 +1,4 @@
-//! The files of a plan on one file system.
+//! The peak numbers of files and bytes that a plan expects on one file system.
 
 use serde::{Deserialize, Serialize};
 

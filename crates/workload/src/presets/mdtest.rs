@@ -1,4 +1,4 @@
-//! Presets to stand beside results of IO500's mdtest.
+//! Presets with the file sizes and operations of mdtest, the metadata benchmark of IO500.
 
 use super::preset::{Source, Values};
 use super::row::Row;

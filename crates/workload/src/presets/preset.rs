@@ -12,12 +12,12 @@ pub struct Manner {
     pub run_for_s: Option<u64>,
 }
 
-/// Where numbers of presets come from.
+/// The source of some values of a preset.
 #[derive(Debug)]
 pub struct Source {
     /// The paper, program, trace or measurement, with its date.
     pub text: &'static str,
-    /// Whether the numbers are our own choice.
+    /// Whether this project chose the values itself. `text` is then the reason.
     pub is_own: bool,
 }
 
@@ -27,7 +27,7 @@ impl Source {
         Self { text, is_own }
     }
 
-    /// A choice that no source supports, with its reason.
+    /// Creates the source of values that this project chose itself. `text` is the reason.
     pub(super) const fn own(text: &'static str) -> Self {
         let is_own = true;
         Self { text, is_own }
@@ -38,7 +38,7 @@ impl Source {
 #[derive(Clone, Copy, Debug)]
 pub struct Values {
     pub source: &'static Source,
-    /// Options of the command line with their values. `mix NAME` is the weight of an operation.
+    /// Command-line options with their values. `mix NAME` is the weight of the operation NAME.
     pub values: &'static [(&'static str, &'static str)],
 }
 
@@ -47,9 +47,9 @@ pub struct Values {
 pub struct Preset {
     /// The name without version, such as `mail`.
     pub name: &'static str,
-    /// The version of the workload; `None` for the presets of papers, which never get another one.
+    /// The version of the workload; `None` for presets of papers, whose workloads never change.
     pub version: Option<u32>,
-    /// The heading below which lists contain the preset.
+    /// The heading under which lists show the preset.
     pub group: &'static str,
     /// The application that the preset represents.
     pub application: &'static str,

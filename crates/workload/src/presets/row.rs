@@ -10,7 +10,7 @@ use crate::mix::{Mix, Weights};
 use crate::quantity;
 use crate::whole::{Work, WorkerSeeds, Workers, Workload};
 
-/// A preset without its workload, which follows from the values.
+/// A preset without its workload. [`Row::preset`] builds the workload from `values`.
 #[derive(Clone, Copy)]
 pub(super) struct Row {
     pub(super) name: &'static str,
@@ -47,7 +47,7 @@ impl Row {
     }
 }
 
-/// A workload to which values are being applied.
+/// An incomplete workload, to which the values of a row are applied one by one.
 struct Draft {
     mix: Mix,
     workers: Workers,

@@ -7,7 +7,8 @@ use super::sources::*;
 const MAIL: &str = "Mail and news";
 const WEB: &str = "Web and media";
 
-/// A gamma distribution with mean 16,384 bytes and shape 1.5, in ten thousandths of the files.
+/// File sizes in a gamma distribution with mean 16,384 bytes and shape 1.5. Each weight is the
+/// number of files in ten thousand.
 const GAMMA: &str = "histogram:0..1023=204,1024..2047=342,2048..4095=840,4096..6143=903,\
                      6144..8191=888,8192..12287=1601,12288..16383=1305,16384..24575=1793,\
                      24576..32767=1007,32768..49151=823,49152..65535=219,65536..98303=69,\

@@ -1,5 +1,5 @@
-//! The sources of the presets' numbers. Counts of traces are those of the calls of one session
-//! with `strace`, on ext4.
+//! The sources of the presets' numbers. Counts from traces are numbers of system calls that
+//! `strace` recorded on ext4.
 
 use super::preset::Source;
 

@@ -7,24 +7,24 @@ use super::sources::*;
 const SOURCE_CODE: &str = "Source code and packages";
 const CONTAINERS: &str = "Containers and agents";
 
-/// Sizes of Go 1.19's source files: the number of files between two powers of two, with the
-/// smallest and the largest of them.
+/// File sizes in the source tree of Go 1.19. Each bin contains the files between two powers of two.
+/// Its bounds are the sizes of its smallest and its largest file.
 const GO_SIZES: &str = "histogram:0..127=137,128..255=206,256..511=626,512..1023=670,\
                         1024..2047=744,2048..4082=755,4096..8185=729,8194..16335=549,\
                         16384..32670=304,32953..65535=166,65540..124875=59,132469..212331=9,\
                         269743..484988=20,530736..714520=9,1416934=1,10864368=1";
-/// Sizes in a clone of Django, in the same form.
+/// File sizes in a clone of Django, in bins like those of [`GO_SIZES`].
 const DJANGO_SIZES: &str = "histogram:0..127=241,132..253=50,256..511=155,514..1023=575,\
                             1026..2045=727,2049..4086=578,4108..8183=638,8210..16328=302,\
                             16394..32766=346,32838..64603=50,68122..116736=13,163184..173566=2,\
                             285314..501907=5,10540630=1";
-/// Sizes in node_modules, in the same form.
+/// File sizes in the directory `node_modules` of a project, in bins like those of [`GO_SIZES`].
 const NODE_SIZES: &str = "histogram:0..127=631,128..255=753,256..511=1365,512..1023=1580,\
                           1024..2047=1914,2049..4094=1158,4101..8186=1101,8213..16265=537,\
                           16384..32625=286,32983..64547=154,65566..129714=68,131615..259410=66,\
                           268996..447654=22,530459..1031269=13,1080227..2077071=5,2215296=1,\
                           6031103=1,8874208..9707520=2";
-/// Sizes in Debian's required packages, in the same form.
+/// File sizes in Debian's required packages. Each bin covers all sizes between two powers of two.
 const DEBIAN_SIZES: &str = "histogram:0..127=88,128..255=172,256..511=177,512..1023=839,\
                             1024..2047=821,2048..4095=678,4096..8191=258,8192..16383=261,\
                             16384..32767=230,32768..65535=259,65536..131071=143,\
@@ -34,7 +34,8 @@ const DEBIAN_SIZES: &str = "histogram:0..127=88,128..255=172,256..511=177,512..1
 const FOUR_TREES: Source =
     Source::own("four of these trees, so that random changes keep the pool's size");
 
-/// All calls of pnpm but those that import a file from its store.
+/// Weights of all operations of a pnpm installation, except those that import a file from its
+/// store.
 const INSTALL: &[(&str, &str)] = &[
     ("workers", "1"),
     ("mix read", "10110"),

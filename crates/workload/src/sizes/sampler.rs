@@ -1,11 +1,11 @@
 //! Draws sizes. Drawing uses only integer arithmetic, so that a random value yields the same size
 //! on every machine.
 //!
-//! For a lognormal or exponential distribution, the sampler contains a table of quantiles. It has
-//! one half for the probabilities below 1/2, and one for those above. Each half is divided into
-//! octaves. Each octave is half as wide as its neighbour nearer to 1/2, and has 64 cells. The tails
-//! are therefore as precise as the middle. Between two quantiles, the size is a linear function of
-//! the probability.
+//! For a lognormal or exponential distribution, the sampler contains a table of quantiles. The
+//! table has one half for the probabilities up to 1/2, and one half for the probabilities above
+//! 1/2. Each half is divided into octaves. Each octave is half as wide as its neighbour nearer to
+//! 1/2, and has 64 cells. The tails are therefore as precise as the middle. Between two quantiles,
+//! the size is a linear function of the probability.
 
 use std::sync::Arc;
 

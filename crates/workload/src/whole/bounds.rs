@@ -7,9 +7,10 @@ use crate::mix::Mix;
 
 impl Workload {
     /// Returns an upper bound of the number of files at one time, in all pools together. The number
-    /// of files in a mix is a random walk. Its bound is the drift (creations minus deletions) plus
-    /// six standard deviations, which is exceeded with a probability below 10^-8. The bound also
-    /// includes the largest number of symbolic links and directories that a mix creates.
+    /// of files in a mix is a random walk. The bound of its growth is the drift (creations minus
+    /// deletions) plus six standard deviations, which is exceeded with a probability below 10^-8.
+    /// The bound also includes the largest number of symbolic links and directories that a mix
+    /// creates.
     pub fn files_max(&self) -> u64 {
         let pools = u64::from(self.streams());
         match &self.work {
@@ -51,7 +52,7 @@ impl Workload {
         }
     }
 
-    /// Returns whether the number of files in a pool grows during the transactions.
+    /// Returns whether the number of files in a pool grows on average during the transactions.
     pub fn grows(&self) -> bool {
         self.mix()
             .is_some_and(|mix| weight_of_change(mix, true) > weight_of_change(mix, false))
@@ -61,7 +62,8 @@ impl Workload {
     pub fn actions(&self, phase: Phase) -> Vec<Action> {
         let of_transactions: Vec<Action> = match &self.work {
             Work::Classic(_) => vec![Action::Create, Action::Read, Action::Append, Action::Delete],
-            // A mix creates a file if its pool is empty, even if its weights include no creation.
+            // If the pool is empty, a mix whose operations can create files performs `Create`, even
+            // if `Create` has the weight 0.
             Work::Mix(mix) => [Action::Create]
                 .into_iter()
                 .chain(
@@ -92,8 +94,8 @@ impl Workload {
         actions
     }
 
-    /// Returns the number of directories in each target, including the directories that contain
-    /// private pools.
+    /// Returns the number of directories in each target. If there are several pools, each pool has
+    /// one directory more, which contains the pool.
     pub fn directories(&self) -> u64 {
         let of_a_pool = match &self.work {
             Work::Classic(classic) if classic.subdirectories > 1 => classic.subdirectories.into(),

@@ -36,7 +36,7 @@ impl Workload {
             }
         }
         if self.workers.is_shared() {
-            // A shared pool before its first transaction equals a private pool of one worker.
+            // Before the first transaction, each shared pool equals the private pool of one worker.
             pool.workers = Workers::Private {
                 workers: self.workers.pools(),
             };

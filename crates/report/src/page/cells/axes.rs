@@ -67,7 +67,7 @@ fn coordinates<'a>(side: &'a PageSide<'a>) -> impl Iterator<Item = (&'a str, &'a
         .map(|at| (at.dimension.as_str(), at.value.as_str()))
 }
 
-/// Groups the configurations by target, or by side if they have no target.
+/// Groups the configurations by target, or by the dimension `side` if they have no target.
 fn by_target<'a>(sides: &[&'a PageSide<'a>]) -> Vec<(&'a str, Vec<&'a PageSide<'a>>)> {
     let mut lines: Vec<(&str, Vec<&PageSide<'_>>)> = Vec::new();
     for side in sides {

@@ -56,9 +56,9 @@ pub(super) struct Longer<R> {
     /// Bytes for the caller, of which the first `given` have been returned.
     ready: Vec<u8>,
     given: usize,
-    /// Whether the key `buckets` was just read.
+    /// Whether the text before the last quotation mark was the key `buckets`.
     is_name: bool,
-    /// Whether the next bytes are a histogram in its shortened form, the value of this key.
+    /// Whether the next bytes are the value of the key `buckets`: a histogram as a short text.
     is_text: bool,
 }
 

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use measure::{LATENCY_PRECISION_BITS, SparseHistogram};
 use record::{Action, PhaseRecord, Record};
 
-/// Maximum number of points of a line: a screen shows no more, and the file stays small.
+/// Approximate maximum number of points of a line: a screen shows no more, and the file stays
+/// small.
 pub(super) const POINTS_MAX: usize = 240;
 
 /// Operations of one kind in a time interval.
@@ -71,7 +72,7 @@ pub(super) fn span_ns(phase: &PhaseRecord) -> (u64, u64) {
     phase.span_ns().unwrap_or_default()
 }
 
-/// Merges slices into at most `most` time intervals over all phases, without latencies.
+/// Merges slices so that all phases together have about `most` time intervals, without latencies.
 pub(crate) fn stretches(phases: &[&PhaseRecord], most: usize) -> Vec<Stretch> {
     put_together(phases, slices(phases).div_ceil(most).max(1), false)
 }

@@ -5,8 +5,8 @@ use document::sanitize::html;
 use crate::pictures::png::Indexed;
 use crate::pictures::scale::Scale;
 
-/// Width of a chart on a page (`WIDE`), and in a column of a paper (`NARROW`). Letters have the
-/// same size in both.
+/// Width of a chart on a page (`WIDE`), and in a column of a paper (`NARROW`), in units of the SVG.
+/// Letters have the same size in both charts.
 pub(crate) const WIDE: f64 = 640.0;
 pub(crate) const NARROW: f64 = 320.0;
 pub(super) const HEIGHT: f64 = 300.0;

@@ -182,7 +182,7 @@ impl Browser {
     }
 
     /// Moves the pointer to a position in an element, and clicks there if `is_press` is true. The
-    /// coordinates are fractions of its width and height.
+    /// coordinates are fractions of the element's width and height.
     pub fn point(&self, selector: &str, (x, y): (f64, f64), is_press: bool) {
         let place = self.value(&format!(
             "(() => {{ const element = document.querySelector({selector:?}); \
