@@ -130,7 +130,7 @@ impl AckLog {
         }))
     }
 
-    /// Returns the handle of a worker, which the worker must hold until it ends.
+    /// Returns the log handle of a worker. The worker must not drop the handle before it ends.
     pub fn log(&self, worker: u32) -> Log {
         self.shared.lock().logs += 1;
         let prefix = self

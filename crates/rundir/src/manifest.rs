@@ -70,7 +70,8 @@ pub(crate) struct Manifest {
     /// Inode of the directory in which the manifest was written. It differs in a manifest that was
     /// copied to another directory.
     pub directory_inode: u64,
-    /// Time at which the run began, if this manifest replaced an earlier one.
+    /// Time at which the run began. It is set if this manifest replaced an earlier manifest,
+    /// because the new manifest is younger than the run.
     #[serde(default)]
     pub born: Option<Stamp>,
     /// Name of the run's heartbeat file; `None` if the run has no such file.
@@ -150,7 +151,7 @@ pub struct Position {
     /// Number of transactions that had begun.
     pub transactions: u64,
     /// Number of operations that the stream issued in transactions, including skipped ones. One
-    /// transaction can consist of several.
+    /// transaction can consist of several operations.
     pub intents: u64,
 }
 
@@ -193,7 +194,7 @@ impl Manifest {
             .and_then(|()| directory.name_draft(mark, NAME, replaces))
             .and_then(|mark| directory.sync().map(|()| mark));
         written.inspect_err(|_| {
-            // The failure does no harm: no file of the run was made yet, or the earlier manifest
+            // The failed write does no harm: the run has created no file, or its earlier manifest
             // still exists. If the draft cannot be removed, `clean` removes it later.
             let _ = remove_by_name(directory, &draft);
         })

@@ -9,15 +9,16 @@ pub const NAME: &str = ".postmark-manifest.json";
 /// the run began follow.
 pub(crate) const DRAFT_PREFIX: &str = ".postmark-manifest.json.";
 
-/// A run's own directory is named `postmark-SECONDS-PROCESS-ATTEMPT`, with the time of its start.
+/// A run's own directory is named `postmark-SECONDS-PROCESS-ATTEMPT`. `SECONDS` is the start of the
+/// run in seconds since the Unix epoch, and `PROCESS` is the process ID.
 pub(crate) const OWN_DIRECTORY_PREFIX: &str = "postmark-";
 
 /// Maximum number of names that [`listed`] returns.
 const NAMES_MAX: usize = 1 << 16;
 
-/// Returns the names in a directory that `wanted` accepts, sorted. Fails with more than
-/// [`NAMES_MAX`] accepted names: the directory is not a run's, or its server sends names without
-/// end.
+/// Returns the names in a directory that `wanted` accepts, sorted. Fails if `wanted` accepts more
+/// than [`NAMES_MAX`] names. Such a directory belongs to no run, or its server sends an endless
+/// list.
 pub(crate) fn listed(
     directory: &dyn Directory,
     wanted: impl Fn(&[u8]) -> bool,

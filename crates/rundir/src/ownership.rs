@@ -85,8 +85,8 @@ pub(crate) struct Ownership<'a> {
     worker: Option<u32>,
     /// The expected contents of the files in this pool.
     contents: Pool<'a>,
-    /// Change time of each file with several hard links, from before this removal. Removing a link
-    /// changes that time. Used only if creation times are not available.
+    /// Change times that files with several hard links had before this removal, which changes these
+    /// times when it removes a link. Used only if creation times are not available.
     linked: HashMap<Identity, Option<Stamp>>,
 }
 
@@ -388,7 +388,7 @@ fn earlier((seconds, nanoseconds): Stamp, ns: i64) -> Stamp {
     if ns == 0 {
         return (seconds, nanoseconds);
     }
-    // Subtracts one second more, because the clock may have been set back slightly further than the
+    // Subtracts another second, because the clock may have been set back by slightly more than the
     // run observed.
     let born_ns = seconds
         .saturating_mul(1_000_000_000)

@@ -53,7 +53,8 @@ pub fn prepare(wish: &LayoutRequest) -> Result<(RunDirectories, Vec<usize>), Pre
     Ok((run_directories, run_directory_of))
 }
 
-/// Prepares a location, unless it is in `taken` already. Returns its index in `taken`.
+/// Prepares a location, unless `taken` already contains it. Returns the index of the location in
+/// `taken`.
 fn take(
     wish: &LayoutRequest,
     location: &Path,
@@ -149,8 +150,8 @@ fn mark_location(
             return Err(PrepareError::system("mark", location, Errno::EXIST));
         }
         Err(errno) => {
-            // The draft of the manifest existed for a moment and changed the directory's times, so
-            // they are restored.
+            // The draft of the manifest existed for a moment and changed the directory's times.
+            // This call restores the times.
             let _ = manifest.before.restore(&*users);
             let left = own_directory::marks_left(&*users, location, location);
             let error = PrepareError::system("write a manifest in", location, errno);

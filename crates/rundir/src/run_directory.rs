@@ -106,7 +106,7 @@ impl RunDirectory {
 
     fn rewrite(&self, kept: Option<KeptPool>, life: &Life) -> Result<(), String> {
         let mut manifest = Manifest {
-            // No rank is working in a kept pool, so its manifest lists none.
+            // No rank is working in a kept pool, so the manifest of the pool lists no ranks.
             ranks: if kept.is_some() {
                 Vec::new()
             } else {
@@ -253,8 +253,8 @@ impl RunDirectories {
     pub fn begin_use(&self) -> Result<(), String> {
         for (index, run_directory) in self.all.iter().enumerate() {
             if let Err(why) = run_directory.rewrite(None, &self.life) {
-                // The pool is unchanged, so it is marked as kept once more. If this rewrite also
-                // fails, the first error is the more informative one.
+                // The pool is unchanged, so its manifests mark it as kept again. An error of this
+                // second rewrite is ignored, because the first error explains the failure.
                 for begun in &self.all[..=index] {
                     let _ = begun.rewrite(begun.manifest.kept.clone(), &self.life);
                 }

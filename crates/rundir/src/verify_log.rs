@@ -37,6 +37,7 @@ pub struct LossCount {
 /// Number of acknowledged operations by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Acknowledged {
+    /// Includes copies and installations of files.
     pub creations: u64,
     /// Files delivered as to a Maildir: written under a temporary name, and then renamed.
     pub deliveries: u64,
@@ -45,9 +46,10 @@ pub struct Acknowledged {
     pub replacements: u64,
     pub deletions: u64,
     pub appends: u64,
+    /// Includes rewrites, which first truncate the file.
     pub overwrites: u64,
     pub truncations: u64,
-    /// Operations on links, directories and attributes.
+    /// Operations on links, directories, attributes and lock files.
     pub other: u64,
 }
 
@@ -107,7 +109,7 @@ pub struct Verified {
     pub contents_checked: bool,
     /// Whether the acknowledgement log ends with a complete line. A torn last line is ignored.
     pub complete_ack_log: bool,
-    /// Whether all workers ended by themselves; false if a crash or a kill ended them.
+    /// Whether all workers ended by themselves; false if a crash or a kill ended the workers.
     pub ended: bool,
     /// Whether the run has removed files after its workers had ended, or may have removed them. If
     /// so, a missing file is no loss.
@@ -375,7 +377,7 @@ mod tests {
                 .unwrap_err()
                 .contains("directory postmark-2")
         );
-        // A location that the log lists twice results in two entries.
+        // The log lists one location twice, so the result contains its directory twice.
         let twice = Ok(vec![Some(a.clone()), Some(a.clone())]);
         assert_eq!(find(&top.join("a"), &[&a, &a], true), twice);
         assert_eq!(find(&b, &[&c], false), Ok(vec![Some(b.clone())]));

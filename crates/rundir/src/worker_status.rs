@@ -25,8 +25,8 @@ mod word {
     /// Incremented at the beginning and at the end of each operation or aside (a call outside of
     /// the workload's operations). It is therefore odd while an operation or aside is in flight.
     pub(super) const TICKET: usize = 2;
-    /// The kind of operation or aside in flight, and the file or directory it concerns: see
-    /// [`super::Slot::tell`].
+    /// The kind of the operation or aside in flight, and the location and number of its file or
+    /// directory: see [`super::Slot::tell`].
     pub(super) const WHAT: usize = 3;
     pub(super) const PLACE: usize = 4;
     pub(super) const NUMBER: usize = 5;
@@ -110,8 +110,8 @@ pub struct UnderWay {
     pub number: u64,
 }
 
-/// Values of [`word::WHAT`] below this one are actions of the workload; this and higher ones are an
-/// [`Aside`], such as the preparation of a pool.
+/// Values of [`word::WHAT`] below this constant are the actions of operations. All other values are
+/// calls outside of the workload ([`Aside`]), such as the creation of a pool directory.
 const ASIDES_FROM: u64 = 1 << 8;
 
 impl Slot {
@@ -151,8 +151,8 @@ impl Slot {
         answer
     }
 
-    /// Records the operation or [`Aside`] in flight. `what` is the number of an action, or, from
-    /// [`ASIDES_FROM`] on, the code of an aside and a kind of name.
+    /// Records the operation or [`Aside`] in flight. `what` is the number of an action if it is
+    /// below [`ASIDES_FROM`]. Otherwise it encodes an aside and the kind of a name.
     #[inline]
     fn tell(&self, what: u64, place: u32, number: u64) {
         self.set(word::WHAT, what);

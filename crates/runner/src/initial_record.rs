@@ -40,7 +40,9 @@ pub(crate) fn head(
     }
 }
 
-/// Returns the operations of the run that its engine performs by other calls than its own.
+/// Returns the operations of the run that the engine's interface does not support on this machine.
+/// For example, an old kernel lacks some operations of io_uring. The engine performs them with
+/// ordinary system calls.
 pub(crate) fn plain_operations(request: &RunSpec, engine: &dyn Engine) -> Vec<Action> {
     let plain = engine.plain_operations();
     let mut actions: Vec<Action> = Phase::ALL

@@ -24,7 +24,7 @@ pub(crate) struct Listings {
     places: Vec<Option<Listing>>,
     name: Vec<u8>,
     /// `entries` counts the changes of each directory. `seen` contains, for each operation in
-    /// flight, the counts at the start of its listing. Both are empty if the depth is 1.
+    /// flight, the counts at the start of its listing. Both lists are empty if the depth is 1.
     entries: Vec<Entries>,
     seen: Vec<Seen>,
 }

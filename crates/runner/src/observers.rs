@@ -198,7 +198,7 @@ impl Observer {
 struct KeptReadings<T> {
     readings: Vec<(i64, T)>,
     max: usize,
-    /// One of every `of` readings is kept.
+    /// Of every `of` consecutive readings, one is stored.
     of: u64,
     taken: u64,
 }

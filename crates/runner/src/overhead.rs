@@ -141,8 +141,8 @@ fn files(workload: &Workload) -> u64 {
     let mut files = workload.files().min(FILES_MAX / pools);
     // Classic text is not generated for each file, so its bytes need no limit.
     if workload.contents.is_some() {
-        // An error is not possible, because the stream of the run was valid and this stream is
-        // shorter. `None` means that all files are empty, so their bytes need no limit.
+        // No error is possible, because this stream is a shorter form of the valid stream of the
+        // run. `None` means that all files are empty, so their bytes need no limit.
         if let Ok(Some(extent)) = workload.holding(BYTES_MAX / pools, FOLLOWED_MAX) {
             files = files.min(extent.files);
         }

@@ -32,7 +32,8 @@ const NONE: Pauses = Pauses {
     total_ns: 0,
     longest_ns: 0,
 };
-/// Maximum time that the end of a phase waits for the watching thread, if its wake-up is overdue.
+/// Maximum time that the end of a phase waits for the watching thread, if that thread should
+/// already have woken up.
 const LAST_LOOK: Duration = Duration::from_millis(200);
 
 /// Pauses since [`PausesSeen::take`] was last called.

@@ -95,7 +95,7 @@ pub(crate) struct EndState {
     pub any_spoiled: bool,
     pub partly_written: PartlyWritten,
     pub set_back_ns: i64,
-    /// Whether all processes completed the run or were interrupted.
+    /// Whether every process completed the run or was interrupted.
     pub is_whole: bool,
     /// Positions in the streams of all workers; `None` if any position is unknown.
     pub positions: Option<Vec<Position>>,
@@ -129,7 +129,8 @@ impl EndState {
 pub(crate) struct PlaceOfAll {
     /// For each location: its path for messages, its directory, and the index of that directory.
     pub locations: Vec<(PathBuf, PathBuf, usize)>,
-    /// The owner of each directory; empty for a run without files.
+    /// For each directory, the first rank as its manifest records it; empty for a run without
+    /// files.
     pub owners: Vec<FirstRank>,
     /// Positions in the streams of all workers for the reused pool of an earlier run; empty if no
     /// pool is reused.

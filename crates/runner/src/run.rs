@@ -1,4 +1,4 @@
-//! The handle of a run: prepare it, apply loads to its pool, finish it.
+//! The handle of a run, with which callers prepare the run, apply loads to its pool and finish it.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -58,7 +58,7 @@ pub(crate) fn leave_all(
         .as_ref()
         .is_some_and(|clean_up| clean_up.incomplete);
     let stays = waiter.control.processes().tell_incomplete(stays);
-    // `end` removes the status file of this process. A later clean-up needs the file, so it is
+    // `end` removes the heartbeat file of this process. A later clean-up needs this file, so it is
     // removed only if no files of the run remain.
     if let (Some(false), false) = (stays, is_first || left.abandoned) {
         life.end();

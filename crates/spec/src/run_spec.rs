@@ -33,8 +33,8 @@ pub struct RunSpec {
     /// arguments.
     pub command_line: Vec<String>,
     /// The preset that defines the workload, with its version, such as `mail-1`. Options may have
-    /// changed its size, workers and length. Null without a preset, or if options changed the
-    /// operations of the preset.
+    /// changed the number of files, the workers and the length of the workload. Null without a
+    /// preset, or if options changed the operations of the preset.
     pub preset: Option<String>,
     /// The complete, resolved workload. It includes the workers of all ranks.
     pub workload: Workload,
@@ -62,8 +62,9 @@ pub struct RunSpec {
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1))]
     pub depth: u32,
-    /// The durability policies, as options accept them: `fsync+dir`, or with policies of single
-    /// operations `fsync+dir,rename=none`.
+    /// The durability policies in the form that `--durability` accepts, such as `fsync+dir`.
+    /// Exceptions for single operations follow after commas: in `fsync+dir,rename=none`, renames
+    /// are not synced.
     #[schemars(with = "String",
         extend("pattern" = "^(([a-z-]+=)?\
             (none|fdatasync|fsync(\\+dir)?|o-d?sync|batch:[0-9]+)(,|$))+$"))]
@@ -118,8 +119,9 @@ pub struct RunSpec {
 }
 
 impl RunSpec {
-    /// Returns the durability policy of the operations that write contents. If they have several,
-    /// returns one under which an acknowledged write may not have reached the device.
+    /// Returns the durability policy of the operations that write contents. If these operations
+    /// have several policies, prefers one under which an acknowledged write may not have reached
+    /// the device.
     pub fn durability_of_writes(&self) -> Durability {
         let Some(mix) = self.workload.mix() else {
             return self.durability.rest;

@@ -18,7 +18,7 @@ pub(crate) const VERSION: u32 = 1;
 
 const CHECKSUM_DIGITS: usize = 16;
 
-/// The first line: describes the run.
+/// The header, which is the first line of the log and describes the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Header {
     pub postmark_ack_log: u32,
@@ -42,8 +42,8 @@ pub(crate) struct Entry {
     pub location: u32,
     /// Path of the file, relative to the location's directory.
     pub path: Vec<u8>,
-    /// The new name of a renamed file, the temporary name of a replaced or delivered file, or the
-    /// target of a symbolic link.
+    /// The second path of the operation, such as the new name of a rename. Other examples are the
+    /// temporary name of a replacement, the source of a copy, and the target of a symbolic link.
     pub second: Option<Vec<u8>>,
     /// The file number from which the file's contents are generated.
     pub file: u64,
@@ -146,7 +146,7 @@ pub(crate) fn write_over(to: &mut Vec<u8>, removed: u64) {
     append(to, format_args!("O {removed}"));
 }
 
-/// Returns the text of the first line.
+/// Returns the text of the first line, which is `H ` and the header as JSON.
 pub(crate) fn header(header: &Header) -> Result<Vec<u8>, serde_json::Error> {
     let mut text = b"H ".to_vec();
     text.extend(serde_json::to_vec(header)?);

@@ -1,4 +1,4 @@
-//! How acknowledged operations are lost, and errors that make verification impossible.
+//! Kinds of losses of acknowledged operations, and errors that make verification impossible.
 
 use std::fmt;
 use std::io;

@@ -19,7 +19,7 @@ pub struct LayoutRequest {
     pub namespace: Arc<dyn Namespace>,
     /// Absolute paths of the user's directories.
     pub locations: Vec<PathBuf>,
-    /// Whether the run makes its files in new directories, which it makes inside the locations.
+    /// Whether the run makes a new directory inside each location and puts its files there.
     pub in_own_directories: bool,
     /// Highest running number in a file name. The lowest is 1.
     pub numbers_max: u64,

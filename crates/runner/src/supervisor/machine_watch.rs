@@ -32,7 +32,7 @@ struct WatchedPhase {
     /// The latest counter values, and the time at which they were read.
     latest: Counters,
     read_ns: u64,
-    /// When the current second ends.
+    /// End of the current second of the phase, in nanoseconds since the run's origin.
     due_ns: u64,
 }
 

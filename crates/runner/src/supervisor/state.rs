@@ -17,7 +17,8 @@ use crate::events::{Event, Stage};
 use crate::timed_call::Waiter;
 use crate::worker::Answer;
 
-/// The current operation in one flight of a worker, as the supervisor last read it.
+/// The operation in one slot of a worker, as the supervisor last read it. A worker has a slot, or
+/// flight, for each operation that can be in flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SeenFlight {
     pub(super) worker: usize,

@@ -35,7 +35,8 @@ impl Worker {
         }
     }
 
-    /// Returns a free flight. If there is none, waits for a completion.
+    /// Returns a free flight (a slot for an operation in flight). If all are in use, waits until an
+    /// operation completes.
     #[inline]
     pub(super) fn free_flight(&mut self, done: &mut Done) -> Result<usize, Left> {
         if self.is_synchronous {

@@ -24,7 +24,7 @@ pub(crate) struct Performed {
     /// The highest number of a file that the run may have created; `u64::MAX` if that is unknown.
     pub numbers_made: u64,
     /// The state that determines the clean-up. `set_back_ns` and `latest_ns` are 0 here. The
-    /// teardown reads both from the status file.
+    /// teardown reads both values from the heartbeat.
     pub end: EndState,
     /// Number of workers of this process.
     workers: usize,
@@ -227,8 +227,8 @@ fn outcome(
     }
 }
 
-/// For each worker, the position in its operation stream at which a later run can continue. `None`
-/// unless the pool of every worker is complete and in a known state.
+/// Returns, for each worker, the position in its operation stream at which a later run can
+/// continue. Returns `None` if a worker failed, or if its pool is incomplete or has unknown state.
 fn positions(workers: usize, reports: &[(u32, Report)]) -> Option<Vec<Position>> {
     let well = |(_, report): &(u32, Report)| {
         report.failed.is_none() && !report.any_spoiled && report.has_pool

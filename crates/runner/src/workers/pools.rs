@@ -22,8 +22,8 @@ pub(super) struct Pools {
 }
 
 /// The shared pools of a rank: the pool that it prepares, the pool for its transactions, and an
-/// empty pool. The empty pool stands for the pools of other ranks: their checks use samples of
-/// names instead of a pool.
+/// empty pool. The empty pool stands for the pools of other ranks, of which this rank checks only
+/// samples of names.
 pub(super) struct SharedPools {
     own: Arc<SharedPool>,
     neighbours: Arc<SharedPool>,
@@ -44,7 +44,7 @@ impl SharedPools {
 }
 
 impl RunContext<'_> {
-    /// Creates the pools of a worker with `depth` flights.
+    /// Creates the pools of a worker. `depth` is its maximum number of operations in flight.
     pub(super) fn pools(
         &self,
         worker: u32,

@@ -60,7 +60,7 @@ fn error(record: &Record) -> (String, String, String) {
     )
 }
 
-/// Returns texts. At least one of them must be in the message about this corruption.
+/// Returns texts of which at least one must be in the message about this corruption.
 fn names(corruption: Corruption) -> &'static [&'static str] {
     match corruption {
         Corruption::FlipByte => &["wrong contents"],

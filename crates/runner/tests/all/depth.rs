@@ -415,7 +415,7 @@ fn offered_rate_is_achieved_with_operations_in_flight() {
 }
 
 #[test]
-fn wait_of_the_second_half_of_a_pair_for_a_free_place_is_in_its_latency() {
+fn latency_of_second_operation_of_a_pair_includes_wait_for_earlier_completions() {
     let classic = Classic {
         files: 200,
         transactions: 2_000,

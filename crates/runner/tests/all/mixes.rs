@@ -162,7 +162,8 @@ fn shared_pool_works_on_a_real_file_system() {
     let mix = Mix {
         files: 100,
         transactions: 6_250,
-        // Not every file system can share blocks.
+        // Not every file system supports clones (files that share blocks), so the mix has no
+        // clones.
         weights: all_operations()
             .with(Action::Clone, 0)
             .with(Action::InstallClone, 0),
