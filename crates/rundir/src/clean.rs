@@ -314,8 +314,8 @@ fn remove_unmarked(
     let (began, process) = own_directory_of(name)?;
     let facts = parent.facts_of(name).ok()?;
     let of_that_time = began.saturating_sub(1)..began.saturating_add(MADE_WITHIN_S);
-    // If the creation time is not available, the name of the directory is sufficient. It contains
-    // the time at which the run began, and the run's process ID.
+    // If the creation time is not available, the name of the directory is sufficient. This name
+    // contains the time at which the run began, and the run's process ID.
     let is_of_that_time = facts
         .born_or_changed()
         .is_none_or(|(second, _)| of_that_time.contains(&second));

@@ -73,8 +73,9 @@ pub struct Life {
 pub(crate) struct LastSigns {
     /// By how much the wall clock was set back during the run, in nanoseconds.
     pub set_back_ns: i64,
-    /// Time at which the run was last active, in nanoseconds since the epoch: the time of its last
-    /// completed operation or the highest wall-clock time that it recorded, whichever is later.
+    /// Time at which the run was last active, in nanoseconds since the epoch. This is the later of
+    /// two times: the end of its last completed operation, and the highest wall-clock time that the
+    /// run recorded.
     pub last_ns: i64,
     /// Names that operations in flight or failed operations were writing.
     pub partly_written: PartlyWritten,

@@ -99,8 +99,8 @@ pub(crate) fn worker(name: &[u8]) -> Option<u64> {
     running_number(name.strip_prefix(b"w")?)
 }
 
-/// Whether a name belongs to a classic pool: the name of one of its subdirectories, or of one of
-/// its files if the pool has no subdirectories.
+/// Whether a directory of a classic pool may contain this name. `subdirectories` is the number of
+/// its subdirectories; a directory with at most 1 contains files instead.
 pub(crate) fn is_of_classic_pool(name: &[u8], subdirectories: u32, numbers_max: u64) -> bool {
     match subdirectories > 1 {
         true => subdirectory(name).is_some_and(|number| number < u64::from(subdirectories)),

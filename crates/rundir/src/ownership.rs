@@ -110,8 +110,8 @@ pub(crate) fn began(
         }
     }
     let manifest = directory.facts_of(names::NAME.as_bytes())?;
-    // The change time is not used, because it may be later than the beginning of the run: NFS and
-    // FUSE can rename or remove a name of a file when the file is closed.
+    // The change time is not used, because it may be later than the beginning of the run. NFS and
+    // FUSE can rename a file, or remove one of its names, when the file is closed.
     Ok(manifest.born.or(manifest.modified))
 }
 
@@ -203,9 +203,9 @@ impl<'a> Ownership<'a> {
         // directory or link may have such a time.
         let is_under_way =
             is_partly_written || matches!(kind, NameKind::Directory | NameKind::SymbolicLink);
-        // Contents are checked first, because only they can prove that a file is not the run's.
-        // Such a file does not prevent the removal of the manifest, but a file of uncertain origin
-        // does.
+        // Contents are checked first, because only contents can prove that another program created
+        // a file. A file of another program does not prevent the removal of the manifest, but a
+        // file of uncertain origin does.
         let contents = match kind {
             NameKind::Directory => Provenance::Ours,
             NameKind::SymbolicLink => self.of_link(directory, name)?,

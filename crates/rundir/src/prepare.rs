@@ -192,8 +192,8 @@ fn refuse_other_runs(
     })
 }
 
-/// Returns the error for conflicting names. It lists files by name, and directories with the name
-/// of one entry.
+/// Returns the error for conflicting names. The message names up to [`NAMED_MAX`] files and
+/// directories, and one entry of each directory.
 fn occupied(location: &Path, directory: &dyn Directory, in_the_way: &[Vec<u8>]) -> PrepareError {
     let mut names: Vec<String> = Vec::new();
     for name in in_the_way.iter().take(NAMED_MAX) {

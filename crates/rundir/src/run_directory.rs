@@ -72,8 +72,8 @@ impl RunDirectory {
     }
 
     /// Removes the files of the run in this directory. If no entry remains that may belong to the
-    /// run, it also removes the manifest and the run's own directory. It then restores the times of
-    /// the user's directory.
+    /// run, also removes the manifest and the run's own directory. Then restores the times of the
+    /// user's directory.
     pub(crate) fn leave(&self, evidence: &Evidence, progress: &mut dyn FnMut(u64)) -> CleanUp {
         let ownership = Ownership::new(&self.manifest, evidence, self.owner, self.began);
         let mut removal = Removal::new(&self.manifest, ownership, evidence.numbers_made, progress);
@@ -296,7 +296,8 @@ impl RunDirectories {
     }
 
     /// Returns the allocated bytes of the directories that this process has prepared, without their
-    /// files. Removing the files does not free these bytes, because a directory does not shrink.
+    /// files. These bytes remain allocated after the files are removed, because a directory does
+    /// not shrink.
     pub fn own_bytes(&self) -> u64 {
         let bytes = |facts: Result<Facts, Errno>| {
             facts

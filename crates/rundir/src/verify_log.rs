@@ -1,7 +1,8 @@
 //! Determines which acknowledged operations a crash has lost or torn.
 //!
 //! [`verify_log()`] replays the acknowledgement log of a run and computes the expected contents of
-//! the run's directories. It compares them with the file system, and changes nothing.
+//! the run's directories. The function compares the expected contents with the file system, and
+//! changes nothing.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -1,5 +1,5 @@
-//! The status of each worker during a run. It is stored in memory that may outlive the process: see
-//! [`crate::heartbeat`].
+//! The status of each worker during a run. The status is stored in memory that may outlive the
+//! process: see [`crate::heartbeat`].
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
@@ -23,7 +23,8 @@ mod word {
     pub(super) const DONE: usize = 0;
     pub(super) const TOTAL: usize = 1;
     /// Incremented at the beginning and at the end of each operation or aside (a call outside of
-    /// the workload's operations). It is therefore odd while an operation or aside is in flight.
+    /// the workload's operations). The value is therefore odd while an operation or aside is in
+    /// flight.
     pub(super) const TICKET: usize = 2;
     /// The kind of the operation or aside in flight, and the location and number of its file or
     /// directory: see [`super::Slot::tell`].

@@ -14,8 +14,8 @@ use crate::ranks::Processes;
 
 /// Supplies the handle that can stop a run, and the ranks of the run.
 pub trait TakeControl {
-    /// The handle that [`take`](Self::take) returned for an earlier run in this process. It can
-    /// also stop this run, even during the preflight checks.
+    /// The handle that [`take`](Self::take) returned for an earlier run in this process. This
+    /// handle can also stop the new run, even during the preflight checks.
     fn taken(&self) -> Option<Control>;
 
     /// Returns the handle for a run that is about to start. From this call on, a signal ends the

@@ -54,8 +54,8 @@ pub(crate) fn plain_operations(request: &RunSpec, engine: &dyn Engine) -> Vec<Ac
     actions
 }
 
-/// Derives the run's identifier as a hash of values that differ between any two runs: the machine's
-/// boot, the process, and the time on two clocks.
+/// Derives the run's identifier as a hash of values that together differ between any two runs. The
+/// values are the boot ID, the host name, the process ID, and the time on two clocks.
 fn identity(host: &Host, origin: Origin) -> RunId {
     let boot = host.boot_id.known().map_or("", String::as_str);
     let (process, now_ns) = (std::process::id(), SystemClock.now_ns());

@@ -57,7 +57,7 @@ impl Observer {
 
 impl Observers {
     /// Starts observing on all ranks before the run. Ranks numbered from `performing` on are
-    /// observers. They also read the calls to NFS-Ganesha if `find_ganesha` finds a server.
+    /// observers. Observers also count the calls to NFS-Ganesha if `find_ganesha` finds a server.
     ///
     /// # Errors
     /// Returns an error if a rank is lost.

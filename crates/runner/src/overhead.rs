@@ -3,7 +3,8 @@
 //!
 //! The overhead is measured after the run, so that the measurement neither warms caches for the run
 //! nor changes its results. The measurement has no pacing, think time, log, verification, check or
-//! deletion. Its pools and transactions are limited to about half a second.
+//! deletion. The pools and transactions of the measurement are limited, so that it takes about half
+//! a second.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

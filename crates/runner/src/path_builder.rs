@@ -71,9 +71,9 @@ impl Naming {
         }
     }
 
-    /// Writes the path of the directory for names of `kind`, with a trailing slash. This is a pool
-    /// directory or, in a maildir layout, its subdirectory `new` or `tmp`. Writes nothing if the
-    /// files are in the location itself.
+    /// Writes the path of the directory for names of `kind`, with a trailing slash. The directory
+    /// is a pool directory or, in a maildir layout, the subdirectory `new` or `tmp` of a pool
+    /// directory. Writes nothing if the files are in the location itself.
     // For most workloads this function is a single branch. Without the attribute the compiler may
     // emit a call.
     #[inline(always)]
@@ -160,8 +160,8 @@ impl Namer {
         place.write(&mut self.first, kind, number)
     }
 
-    /// Builds the path of the directory that contains files. This is a pool directory or, in a
-    /// maildir layout, its subdirectory `new`.
+    /// Builds the path of the directory that contains files. The directory is a pool directory or,
+    /// in a maildir layout, the subdirectory `new` of a pool directory.
     pub(crate) fn directory(&mut self, place: u32) -> Name<'_> {
         let place = self.naming.at(place, self.places);
         self.first[place.location].with_directory(|to| {

@@ -4,9 +4,8 @@
 //!
 //! The time in the run queue distinguishes a pause from a busy machine. On a busy machine a thread
 //! may wake up hundreds of milliseconds late, and the kernel counts this time as waiting in the run
-//! queue. A stopped thread is not in the run queue. If the kernel does not report run queue times,
-//! only delays of at least a second count as pauses, because load alone does not cause such long
-//! delays.
+//! queue. A stopped thread is not in the run queue. Without run queue times from the kernel, only
+//! delays of at least a second count as pauses. Load alone does not cause such long delays.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};

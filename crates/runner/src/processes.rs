@@ -89,8 +89,8 @@ impl Meeting {
 pub(crate) struct EndState {
     /// Whether all processes completed the run.
     pub complete: bool,
-    /// Whether a worker did not return from a call, or a rank is lost. The run's files must then
-    /// not be touched, because an operation may still be in progress.
+    /// Whether a worker hangs in a call, or a rank is lost. In this case the run's files must not
+    /// be touched, because an operation may still be in progress.
     pub abandoned: bool,
     pub any_spoiled: bool,
     pub partly_written: PartlyWritten,

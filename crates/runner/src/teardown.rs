@@ -63,7 +63,8 @@ pub(crate) fn leave_all(
     if let (Some(false), false) = (stays, is_first || left.abandoned) {
         life.end();
     }
-    // The call that did not return may be one on the acknowledgement log, so the log is not closed.
+    // A call hangs, possibly on the acknowledgement log. The log is not closed, because closing it
+    // could also hang.
     if performed.end.abandoned {
         leave_open(ack_log);
     } else if let Some(ack_log) = ack_log {

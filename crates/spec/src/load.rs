@@ -87,12 +87,12 @@ pub enum Stop {
     #[default]
     Transactions,
     /// The transactions end after this time in nanoseconds, counted from the end of the warm-up.
-    /// They end earlier if the workload's number of transactions is reached.
+    /// The transactions end earlier if the workload's number of transactions is reached.
     #[serde(rename = "after_ns", with = "ns")]
     #[schemars(with = "u64")]
     After(Duration),
-    /// The transactions end when a steady state or the maximum number of rounds is reached. They
-    /// end earlier if the workload's number of transactions is reached.
+    /// The transactions end when a steady state or the maximum number of rounds is reached. The
+    /// transactions end earlier if the workload's number of transactions is reached.
     Steady(SteadyAsked),
 }
 
@@ -121,7 +121,7 @@ pub struct Sweep {
     pub climb: Climb,
     /// The arrival process of load levels with an offered rate.
     pub arrivals: ArrivalProcess,
-    /// Whether each load level has a new pool.
+    /// Whether a new pool is created for every load level.
     pub fresh: bool,
     /// The operation to which the SLO applies; absent if it applies to all operations together.
     #[serde(default, skip_serializing_if = "Option::is_none")]

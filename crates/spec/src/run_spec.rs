@@ -36,7 +36,7 @@ pub struct RunSpec {
     /// changed the number of files, the workers and the length of the workload. Null without a
     /// preset, or if options changed the operations of the preset.
     pub preset: Option<String>,
-    /// The complete, resolved workload. It includes the workers of all ranks.
+    /// The complete, resolved workload, with the workers of all ranks.
     pub workload: Workload,
     /// Number of ranks, left out if 1. Ranks are processes that a launcher started as one job, and
     /// that perform the run together. The workers are divided equally: the first rank has the first
@@ -84,7 +84,7 @@ pub struct RunSpec {
     #[serde(rename = "stall_timeout_ns", with = "ns")]
     #[schemars(with = "u64")]
     pub stall_timeout: Duration,
-    /// Whether each worker runs on one processor only (sched_setaffinity(2)).
+    /// Whether workers are pinned: each worker runs on one processor only (sched_setaffinity(2)).
     pub pin: bool,
     /// Whether the pool is kept for a later run, and whether it is the pool of an earlier run.
     pub keeping: Keeping,
@@ -214,15 +214,15 @@ impl RunSpec {
         (worker + self.neighbour * (all / self.ranks.max(1))) % all
     }
 
-    /// Whether each rank, after the transactions, checks the operations that another rank
-    /// acknowledged.
+    /// Whether ranks check, after the transactions, the operations that another rank acknowledged.
     pub fn checks_across(&self) -> bool {
         self.ranks > 1 && self.verify && self.check
     }
 
-    /// Returns the pool that `worker` checks in the cross-rank check, as two workers: the one that
-    /// prepared the pool, and the one that last used it. With `neighbour`, `worker` checks the pool
-    /// that it prepared, which another rank used. Otherwise it checks a pool of the next rank.
+    /// Returns the pool that `worker` checks in the cross-rank check, as two workers. The first one
+    /// prepared the pool, and the second one used the pool last. With `neighbour`, `worker` checks
+    /// the pool that it prepared and that another rank used. Otherwise it checks a pool of the next
+    /// rank.
     pub fn checked_by(&self, worker: u32) -> (u32, u32) {
         let all = self.workload.workers.count().max(1);
         let each = all / self.ranks.max(1);

@@ -106,8 +106,8 @@ impl serde::de::Visitor<'_> for InQuotes {
     }
 }
 
-/// Declares parsers of a number without a unit. Their error messages are texts of this program, not
-/// those of a library.
+/// Declares parsers of a number without a unit. The parsers return error messages of this program
+/// instead of messages of a library.
 macro_rules! plain_number {
     ($(#[$doc:meta])* $name:ident, $in_file:ident, $of:ty, $expected:literal) => {
         $(#[$doc])*

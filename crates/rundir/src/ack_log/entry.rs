@@ -65,7 +65,7 @@ pub(crate) enum Line {
     /// All workers have ended by themselves. After this line, the run may remove its files; a line
     /// `Over` follows when the removal has ended.
     Ended,
-    /// The run has removed its files, or kept them. This is the last line of a log.
+    /// The last line of a log: the run has removed its files, or has kept its pool.
     Over {
         /// Number of files that the run removed after its workers had ended.
         removed: u64,
@@ -226,7 +226,8 @@ fn damaged(path: &Path, line: u64, why: &str) -> VerifyError {
     ))
 }
 
-/// Maximum length of a line, in bytes. It is large because the first line contains the workload.
+/// Maximum length of a line, in bytes. The limit is large because the first line contains the
+/// workload.
 const LINE_BYTES_MAX: u64 = 16 << 20;
 
 /// Reads an acknowledgement log, and returns whether its last line is complete. Lines at the end

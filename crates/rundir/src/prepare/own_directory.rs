@@ -25,8 +25,8 @@ pub(super) fn make(
     manifest: Manifest,
 ) -> Result<RunDirectory, PrepareError> {
     let seconds = manifest.began_unix_ns / 1_000_000_000;
-    // Number of further attempts after lost replies. It is limited, because the server may lose
-    // every reply.
+    // Number of further attempts after lost replies. The number is limited, because the server may
+    // lose every reply.
     let mut unknown_left = 3;
     for attempt in 0..1_000 {
         let name = format!(

@@ -58,8 +58,8 @@ pub(super) struct Slot {
     position: u32,
     /// Number of readers with a claim on the file; -1 for an exclusive claim.
     claims: i16,
-    /// Number of workers that wait for an exclusive claim on the file. They take precedence over
-    /// new readers.
+    /// Number of workers that wait for an exclusive claim on the file. These workers take
+    /// precedence over new readers.
     wanted: u16,
 }
 

@@ -12,8 +12,8 @@ use measure::SLICE_NS;
 use record::{MachineOverTime, MachineSlice};
 use system::{Counters, Fact, Sources, WatchedDevices};
 
-/// Maximum number of one-second intervals that wait to be sent as events. They wait while no
-/// operation completes. If there are more, the oldest intervals are never sent and are only in the
+/// Maximum number of one-second intervals that wait to be sent as events. Intervals wait while no
+/// operation completes. If more intervals wait, the oldest ones are never sent and are only in the
 /// record.
 const UNTOLD_MAX: usize = 60;
 

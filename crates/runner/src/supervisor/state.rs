@@ -61,8 +61,9 @@ pub(crate) struct Supervisor<'e> {
     /// Whether all workers wait at the barrier before transactions. There they wait for a load or
     /// for the end of the run.
     pub(super) awaits_load: bool,
-    /// The number of workers that have ended the current stage, their numbers of items done
-    /// (including failed ones) and completed, and the reason why the stage ended.
+    /// Three values about the current stage: the number of workers that have ended it, the numbers
+    /// of their items, and the reason why it ended. Items are counted as done (including failed
+    /// ones) and as completed.
     pub(super) ended: (u32, (u64, u64), End),
     /// The phase that all workers have ended and that has not been synced.
     pub(super) unsynced: Option<Phase>,

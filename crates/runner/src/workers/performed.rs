@@ -29,7 +29,7 @@ pub(crate) struct Performed {
     /// Number of workers of this process.
     workers: usize,
     reports: Vec<(u32, Report)>,
-    /// Results of phases, by worker.
+    /// The phases that each worker has reported, by worker.
     phases: Vec<Vec<PhaseReport>>,
     pub watched: RunObservations,
 }
@@ -195,7 +195,8 @@ fn outcome(
         why = Some(why.map_or(stalled.clone(), |why| format!("{why}; {stalled}")));
     }
     let gone = watched.gone.take();
-    // Advice about the failed operation. It is used only if the run's directories still exist.
+    // Advice about the failed operation. The advice is used only if the run's directories still
+    // exist.
     let advice = failed.map_or("", |failed| advice::for_errno(failed.errno));
     let is_stopped = reports.iter().any(|(_, report)| report.is_stopped) || watched.abandoned;
     match (gone, why, control.signal_caught()) {

@@ -1,6 +1,6 @@
 //! Load control of transactions. Tests on a virtual clock check that recorded latencies equal the
-//! latencies of the engine. They also check that queueing is included in response times but not in
-//! service times, and that the counts of intervals add up to the total. One test on the machine's
+//! latencies of the engine. They also check that only response times, and not service times,
+//! include queueing. The counts of intervals must add up to the total. One test on the machine's
 //! clock checks a time limit after a warm-up.
 
 use std::time::Duration;
