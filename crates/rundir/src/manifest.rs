@@ -56,10 +56,10 @@ pub(crate) struct Manifest {
     pub began_unix_ns: u64,
     /// Highest running number in a file name. The lowest is 1.
     pub numbers_max: u64,
-    /// Number of subdirectories. If more than 1, the run makes `s0`, `s1`, ... and puts its files
-    /// in these subdirectories.
+    /// Number of subdirectories of a pool. The run puts its files in subdirectories `s0`, `s1`, ...
+    /// if there are more than 1.
     pub subdirectories: u32,
-    /// Number of pools. If more than 1, each pool has its own directory: `w0`, `w1`, ...
+    /// Number of pools. Each pool has its own directory (`w0`, `w1`, ...) if there are more than 1.
     #[serde(default)]
     pub workers: u32,
     /// Layout and names of a mix's files and directories; `None` for a classic run.
@@ -79,8 +79,8 @@ pub(crate) struct Manifest {
     pub life: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ranks: Vec<OtherRank>,
-    /// For a pool that was kept for a later run: its contents, and the progress of each worker's
-    /// stream.
+    /// The kept pool: its contents, and the progress of each worker's stream. `None` if the run did
+    /// not keep its pool.
     #[serde(default)]
     pub kept: Option<KeptPool>,
     /// The state of the user's directory before the run.

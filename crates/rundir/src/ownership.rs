@@ -26,8 +26,8 @@ pub struct Evidence {
     /// Bounds on the creation times of the run's files; `None` if the time at which the run ended
     /// is not available.
     pub until: Option<EndStamps>,
-    /// Whether the run is active or has ended by itself, rather than having been killed. If so,
-    /// every file that is not in `partly_written` was written completely.
+    /// False if the run was killed. Otherwise, every file that is not in `partly_written` was
+    /// written completely.
     pub is_complete: bool,
 }
 
@@ -150,8 +150,8 @@ impl<'a> Ownership<'a> {
         }
     }
 
-    /// Returns the creation time of a file. If it is not available, returns the change time from
-    /// before this `clean` removed links to the file.
+    /// Returns the creation time of a file. If the creation time is not available, returns the
+    /// change time that the file had before this removal removed links to it.
     fn born_before_removals(&mut self, facts: &Facts) -> Option<Stamp> {
         let changed = facts.born_or_changed();
         let (None, Some(identity)) = (facts.born, facts.identity) else {
@@ -216,9 +216,9 @@ impl<'a> Ownership<'a> {
         if let Provenance::Others(_) = contents {
             return Ok(contents);
         }
-        // Without a creation time, the time of the last change is used. Adding or removing a hard
-        // link also changes that time. If the contents prove that the run wrote them, the
-        // modification time is used instead.
+        // The time of the last change replaces a creation time that is not available. Adding or
+        // removing a hard link also changes that time. The modification time is therefore used for
+        // a file whose contents prove that the run wrote it.
         let made = match facts.born {
             None if contents == Provenance::Signed => facts.modified,
             _ => born,

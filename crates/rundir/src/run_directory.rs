@@ -97,8 +97,8 @@ impl RunDirectory {
         done
     }
 
-    /// Whether the manifest still exists. For a directory that was removed with its manifest, an
-    /// NFS server reports a stale handle.
+    /// Whether the manifest still exists. An NFS server returns `ESTALE` for a directory that was
+    /// removed together with its manifest.
     pub(crate) fn is_marked(&self) -> bool {
         let facts = self.landmark.held.facts_of(names::NAME.as_bytes());
         !matches!(facts, Err(Errno::NOENT | Errno::STALE))
@@ -222,9 +222,9 @@ impl RunDirectories {
     /// first rank removes the directories that other ranks have joined.
     pub fn leave(&self, evidence: &Evidence, progress: &mut dyn FnMut(u64)) -> CleanUp {
         let mut done = CleanUp::default();
-        // The directories are removed in reverse order. If two of them have the same parent, the
-        // first directory is removed last, and its removal restores the parent's times from before
-        // the run.
+        // The directories are removed in reverse order. The first directory is therefore removed
+        // last. If two directories have the same parent, this removal restores the times that the
+        // parent had before the run.
         for run_directory in self.all.iter().rev() {
             let before = done.files;
             let part = run_directory.leave(evidence, &mut |files| {

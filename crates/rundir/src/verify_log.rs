@@ -112,8 +112,8 @@ pub struct Verified {
     pub complete_ack_log: bool,
     /// Whether all workers ended by themselves; false if a crash or a kill ended the workers.
     pub ended: bool,
-    /// Whether the run has removed files after its workers had ended, or may have removed them. If
-    /// so, a missing file is no loss.
+    /// Whether the run removed files after its workers had ended, or may have done so. A missing
+    /// file then counts as no loss.
     pub may_be_removed: bool,
 }
 
@@ -141,8 +141,8 @@ pub fn verify_log(
 ) -> Result<Verified, VerifyError> {
     let history = read(ack_log)?;
     let (header, replay, ended) = (history.header, history.replay, history.ended);
-    // If all workers ended but the log records no number of removed files, the run may have removed
-    // any of its files.
+    // The run may have removed any of its files if all workers ended and the log does not record
+    // the number of removed files.
     let may_be_removed = history.removed.map_or(ended, |removed| removed > 0);
     let may_be_gone = may_be_removed || (ended && replay.leaves_nothing());
     let directories = find_directories(namespace, path, &header, may_be_gone)?;

@@ -84,7 +84,8 @@ impl Listings {
             entries.done(intent.action);
         }
         if !well {
-            // After a failed change, whether the name exists is unknown.
+            // The directory may or may not contain the name after a failed change, so its contents
+            // are unknown.
             if !intent.action.reads() {
                 self.places[place as usize] = None;
             }

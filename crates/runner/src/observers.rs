@@ -21,8 +21,8 @@ use crate::control::Control;
 use crate::ranks::Processes;
 
 const READ_EVERY: Duration = Duration::from_millis(100);
-/// Maximum number of stored readings of an observer. If it is exceeded, every second stored reading
-/// is dropped, and only half as many later readings are stored.
+/// Maximum number of stored readings of an observer. Beyond this number, every second stored
+/// reading is dropped, and from then on only half as many readings are stored.
 const READINGS_MAX: usize = 4_000;
 
 /// The state of one rank in a run with observers.

@@ -36,8 +36,8 @@ const BYTES_MAX: u64 = 2 << 30;
 const FOLLOWED_MAX: u64 = 4_096;
 /// Maximum number of transactions of each worker in the measurement.
 const TRANSACTIONS_MAX: u64 = 200_000;
-/// Time limit of the transactions of one measurement. Once the measurements together have taken
-/// this time, they are not repeated.
+/// Time limit of the transactions of one measurement. The measurement is repeated only until all
+/// repetitions together have taken this time.
 const TIME_MAX: Duration = Duration::from_millis(250);
 /// Maximum number of measurements. The result is the median, so that one interruption does not
 /// change it much.

@@ -74,8 +74,8 @@ impl Naming {
     /// Writes the path of the directory for names of `kind`, with a trailing slash. The directory
     /// is a pool directory or, in a maildir layout, the subdirectory `new` or `tmp` of a pool
     /// directory. Writes nothing if the files are in the location itself.
-    // For most workloads this function is a single branch. Without the attribute the compiler may
-    // emit a call.
+    // Always inlined, because this function is a single branch for most workloads, and the compiler
+    // may otherwise emit a call.
     #[inline(always)]
     fn write_directory(&self, place: u32, kind: NameKind, to: &mut NameWriter<'_>) {
         match self {

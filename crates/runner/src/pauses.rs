@@ -1,6 +1,6 @@
-//! Detects pauses of the program: times in which it is ready to run but is stopped. A thread wakes
-//! up every 20 ms. If it wakes up late without having waited for a processor, the program was
-//! stopped.
+//! Detects pauses of the program: times in which the program is ready to run but is stopped. A
+//! thread wakes up every 20 ms. The program was stopped if this thread wakes up late without having
+//! waited for a processor.
 //!
 //! The time in the run queue distinguishes a pause from a busy machine. On a busy machine a thread
 //! may wake up hundreds of milliseconds late, and the kernel counts this time as waiting in the run

@@ -17,8 +17,8 @@ use crate::acknowledged::Acknowledged;
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct AtBarrier {
     pub acknowledged: BTreeMap<u32, Acknowledged>,
-    /// A phase that this process completed. After the barrier, this is the phase merged from all
-    /// processes, or `None` if not all processes completed it.
+    /// A phase that this process completed. After the barrier, the phase merged from all processes;
+    /// `None` if any process did not complete the phase.
     #[serde(with = "record::sent")]
     pub phase: Option<PhaseRecord>,
     /// Whether the pool ran empty while the load was applied.
@@ -127,7 +127,8 @@ impl EndState {
 /// The directories of a run with several processes, as determined by the first one.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct PlaceOfAll {
-    /// For each location: its path for messages, its directory, and the index of that directory.
+    /// The locations of the run, each with its path for messages, its directory, and the index of
+    /// that directory.
     pub locations: Vec<(PathBuf, PathBuf, usize)>,
     /// For each directory, the first rank as its manifest records it; empty for a run without
     /// files.

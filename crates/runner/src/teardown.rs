@@ -87,8 +87,8 @@ fn untouched(owned: Arc<RunDirectories>, waiter: &mut Waiter<'_>) {
     });
 }
 
-/// Removes the remaining files of the run. After a complete run, only the manifest is left to
-/// remove. The second returned value is the reason why a call did not return.
+/// Removes the remaining files of the run; after a complete run, only the manifest. Returns the
+/// result of the clean-up, and the reason why a call did not return.
 fn clean_up(
     request: &RunSpec,
     performed: &Performed,
@@ -185,7 +185,8 @@ fn leave(
         ..Call::new("remove what the run made in", owned.describe())
     };
     let removed = Arc::clone(&call.progress);
-    // The closure owns the last open directory. When it returns, the target can be unmounted.
+    // The closure owns the last reference to the open directories. The target can be unmounted when
+    // the closure has returned.
     let answer = waiter.wait_for(&call, move || {
         owned.leave(&evidence, &mut |files| {
             removed.store(files, Ordering::Relaxed)

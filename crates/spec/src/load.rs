@@ -16,13 +16,14 @@ use crate::sweep::{Climb, SloOption};
 /// The load: how the transactions are paced and what ends them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Drive {
-    /// Warm-up before the measurement, in nanoseconds. For a sweep: before each load level.
+    /// Warm-up before the measurement, in nanoseconds. In a sweep, each load level has this
+    /// warm-up.
     #[serde(rename = "warm_up_ns", with = "ns")]
     #[schemars(with = "u64")]
     pub warm_up: Duration,
-    /// What ends the transactions. For a sweep: what ends each load level.
+    /// The condition that ends the transactions. In a sweep, this condition ends each load level.
     pub stop: Stop,
-    /// When transactions are due. For a sweep, the load levels determine this.
+    /// The times at which transactions are due. In a sweep, the load levels determine these times.
     pub pace: Pace,
     /// The load sweep (`--sweep`); null for a run with a single load.
     pub sweep: Option<Sweep>,

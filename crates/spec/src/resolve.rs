@@ -61,8 +61,8 @@ pub struct Resolved {
     pub notes: Vec<Note>,
 }
 
-/// Resolves layers of options into a complete spec, and checks the spec. For a working set, `size`
-/// returns the workload with the required number of files.
+/// Resolves layers of options into a complete spec, and checks the spec. If `--working-set` is
+/// given, `size` returns the workload with the required number of files.
 ///
 /// # Errors
 /// Returns the first contradiction, or the error of `size`.

@@ -44,8 +44,9 @@ pub struct RunSpec {
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1))]
     pub ranks: u32,
-    /// Number of ranks by which pools are shifted after the preparation. With 1, each rank uses and
-    /// removes the pool that the next rank created. Left out if each rank keeps its own pool.
+    /// Number of ranks by which pools are shifted after the preparation; left out if 0. With 1,
+    /// each rank uses and removes the pool that the next rank created. With 0, each rank uses its
+    /// own pool.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub neighbour: u32,
     /// The targets as given, in the order of the workload's location weights. An empty target is
@@ -79,8 +80,8 @@ pub struct RunSpec {
     #[serde(serialize_with = "as_text")]
     #[schemars(with = "String", extend("pattern" = "^(stop|[0-9]+|[0-9.]+%)$"))]
     pub on_error: OnError,
-    /// Time after which a worker is reported as stalled in one operation, in nanoseconds. If the
-    /// operation takes five times as long, the run ends.
+    /// Time in nanoseconds after which a worker that is still in the same operation is reported as
+    /// stalled. The run ends if the operation takes five times as long.
     #[serde(rename = "stall_timeout_ns", with = "ns")]
     #[schemars(with = "u64")]
     pub stall_timeout: Duration,
@@ -109,8 +110,8 @@ pub struct RunSpec {
     /// null engine.
     pub overhead: bool,
     /// Whether the streams of private pools are drawn before the run begins, so that drawing takes
-    /// no time during the run. For measurements of the program itself; takes about 80 bytes of
-    /// memory per operation.
+    /// no time during the run. Used to measure the program itself. Needs about 80 bytes of memory
+    /// per operation.
     pub prepared: bool,
     /// Whether a target without enough free space is refused.
     pub room_check: bool,
@@ -207,8 +208,8 @@ impl RunSpec {
         }
     }
 
-    /// Returns the worker that prepared the pool of `worker`. With `neighbour`, another rank
-    /// prepared it.
+    /// Returns the worker that prepared the pool of `worker`. With `neighbour`, a worker of another
+    /// rank prepared that pool.
     pub fn neighbour_of(&self, worker: u32) -> u32 {
         let all = self.workload.workers.count().max(1);
         (worker + self.neighbour * (all / self.ranks.max(1))) % all

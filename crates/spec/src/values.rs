@@ -319,7 +319,8 @@ impl FromStr for Time {
 }
 
 impl Time {
-    /// Converts a duration to nanoseconds. If the result exceeds `u64`, it is the largest `u64`.
+    /// Converts a duration to nanoseconds. A longer duration than `u64` can represent becomes the
+    /// largest `u64`.
     pub fn of(time: Duration) -> Self {
         Self(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
     }

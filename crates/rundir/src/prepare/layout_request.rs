@@ -25,7 +25,7 @@ pub struct LayoutRequest {
     pub numbers_max: u64,
     /// Number of subdirectories in each pool of a classic run.
     pub subdirectories: u32,
-    /// Number of pools. If more than 1, each pool gets its own directory.
+    /// Number of pools. Each pool gets its own directory if there are more than 1.
     pub workers: u32,
     /// Layout and names of a mix; `None` for a classic run.
     pub mix: Option<MixNames>,

@@ -231,8 +231,8 @@ impl SharedSource {
                     self.pool.ring(kind).push(thing);
                 }
             }
-            // The operation only reads the link or directory. Even a failed operation therefore
-            // returns the entry to the pool.
+            // The operation does not change the link or directory, so the entry returns to the pool
+            // even after a failure.
             Held::Lent(kind, thing) => self.pool.ring(kind).push(thing),
             Held::Directory(thing) if well => self.pool.ring(NameKind::Directory).push(thing),
             Held::Nothing | Held::New(_) | Held::Directory(_) | Held::Gone => {}

@@ -2,8 +2,8 @@
 //! phase, and when all workers have ended the phase.
 //!
 //! Workers never wait for a reading, because they do not wait for the supervising thread during a
-//! phase. If that thread is delayed, a reading is late. The interval before that reading is then
-//! longer than a second, and is recorded with its actual times.
+//! phase. A reading is late if the supervising thread is delayed. The interval that ends with a
+//! late reading is longer than a second, and is recorded with its actual times.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -37,7 +37,7 @@ struct WatchedPhase {
 }
 
 impl MachineWatch {
-    /// `devices` are the devices whose counters are read. With `None` no counters are read.
+    /// `devices` are the devices whose counters are read. `None` means that no counters are read.
     pub(super) fn new(devices: Option<Fact<WatchedDevices>>) -> Self {
         Self::with(Sources::default(), devices)
     }

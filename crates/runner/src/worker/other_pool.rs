@@ -21,8 +21,8 @@ use crate::failures::Failed;
 /// s for which an NFS client caches attributes (acregmax and acdirmax, nfs(5)).
 const SEEN_WITHIN_NS: u64 = 65_000_000_000;
 
-/// Maximum number of removed names that are checked for each worker. If there are more, the names
-/// removed last are checked.
+/// Maximum number of removed names that are checked for each worker. If more names were removed,
+/// the names removed last are checked.
 const REMOVED_MAX: usize = 10_000;
 /// Approximate number of names in shared pools that ranks check for each other. The number is
 /// divided evenly among the workers.

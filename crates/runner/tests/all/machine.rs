@@ -1,5 +1,6 @@
 //! Kernel counters during a run. The counts of all intervals must agree with counts that the tests
-//! read themselves, even if the reading thread was delayed. Without intervals no counters are read.
+//! read themselves, even if the reading thread was delayed. In a run without intervals, no counters
+//! are read.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
