@@ -338,7 +338,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn signs_of_life_are_read_as_written() {
+    fn heartbeat_is_read_as_written() {
         let life = Life::begin(2, 2, 17, 1_000);
         let name = life.name().unwrap().to_owned();
         let before = wall_ns();
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn signs_of_life_of_a_run_killed_before_its_first_file_are_removed() {
+    fn heartbeat_file_of_a_run_killed_before_its_first_file_is_removed() {
         // The names of the test's heartbeat files contain the ID of this process. While the process
         // exists, no `clean` of another test removes these files.
         let mut process = std::process::Command::new("sleep")
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn only_file_names_of_signs_of_life_are_accepted() {
+    fn only_names_of_heartbeat_files_are_accepted() {
         assert!(is_name("postmark-0-12-345"));
         for name in [
             "postmark-0-12",

@@ -166,8 +166,8 @@ impl Failures {
         }
     }
 
-    /// Whether the file or name of an intent has unknown state, so that its operation must be
-    /// skipped.
+    /// Whether an operation must be skipped, because the state of a file or name that it uses is
+    /// unknown.
     #[inline]
     pub(crate) fn skips(&self, intent: &Intent) -> bool {
         self.any_spoiled() && self.uses_spoiled(intent)

@@ -30,7 +30,7 @@ pub(crate) struct Listings {
 }
 
 impl Listings {
-    /// `places` is the number of directories, all of which are empty at first.
+    /// Creates the expected contents of `places` empty directories.
     pub(crate) fn new(naming: Naming, places: u64, depth: usize) -> Self {
         let may_meet = depth > 1;
         Self {

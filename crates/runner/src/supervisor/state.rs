@@ -80,8 +80,8 @@ pub(crate) struct Supervisor<'e> {
     /// progress.
     pub(super) transactions_began_ns: Option<u64>,
     pub(super) deletion_took: Duration,
-    /// Time at which the run's directories were last checked. `look` receives the result of the
-    /// check in progress.
+    /// Time at which the run's directories were last checked. `look` is the channel on which the
+    /// check in progress sends its result.
     pub(super) looked: Instant,
     pub(super) look: Option<Receiver<Result<(), String>>>,
     pub(super) stopping_since: Option<Instant>,

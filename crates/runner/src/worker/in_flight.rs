@@ -51,7 +51,7 @@ impl Worker {
     }
 
     /// Waits until no operation in flight affects the file or the names of the intent. No later
-    /// intent overtakes the waiting one.
+    /// intent is drawn while this intent waits.
     #[inline]
     pub(super) fn wait_for_conflicts(
         &mut self,

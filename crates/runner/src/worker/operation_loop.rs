@@ -256,7 +256,8 @@ impl Worker {
         done.current.transactions += u64::from(is_first && done.phase == Phase::Transactions);
     }
 
-    /// Counts an intent that has been performed or skipped.
+    /// Counts an operation that has been performed or skipped, and publishes the progress of the
+    /// phase.
     #[inline]
     pub(super) fn count(&mut self, intent: &Intent, done: &mut Done) {
         done.current.issued += u64::from(intent.ends_transaction);

@@ -51,8 +51,8 @@ impl RunContext<'_> {
         depth: usize,
         shared: Option<&SharedPools>,
     ) -> Result<Pools, Refused> {
-        // The pair names the worker that prepared the pool and the worker that used it last. Here
-        // both are the neighbour.
+        // The pair consists of the worker that prepared the pool and the worker that used it last.
+        // The neighbour did both here.
         let neighbour = self.request.neighbour_of(worker);
         let neighbour = (neighbour != worker).then_some((neighbour, neighbour));
         let checked = self
@@ -82,8 +82,8 @@ impl RunContext<'_> {
         })
     }
 
-    /// Describes a pool of another worker. `pool` is the worker that prepared the pool, and
-    /// `worker` is the worker that used the pool last.
+    /// Describes a pool of another worker. `pool` is the number of the worker that prepared the
+    /// pool. `worker` is the number of the worker that used the pool last.
     fn other(
         &self,
         (pool, worker): (u32, u32),

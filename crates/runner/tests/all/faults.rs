@@ -157,7 +157,7 @@ fn assert_consistent(workload: &Classic, engine: &Simulated, record: &Record, wh
         );
     }
     // The failed operation may have read or written some bytes, and may have created its file. The
-    // engine counts both, but the record does not count the failed operation.
+    // engine counts these bytes and this file, but the record does not count the failed operation.
     let of_failed = |names: [Action; 2]| {
         let moved = failed.filter(|error| names.iter().any(|name| name.name() == error.operation));
         moved.map_or(0, |error| *error.moved_bytes.known().unwrap())
