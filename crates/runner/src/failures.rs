@@ -273,8 +273,8 @@ impl Failures {
         let mut spoiled = self.spoiled.lock();
         // A failed copy does not change its source, which has the same file number.
         let is_of_file = names[0].0 == NameKind::File && !intent.action.copies();
-        // A lock file has the same name as the file's temporary file. If the lock file remains, the
-        // next replacement of the file would fail.
+        // A lock file has the same name as the file's temporary file. If the lock file remains,
+        // later operations on the temporary file may fail, so the file counts as unknown.
         if is_of_file || intent.action == Action::LockFile {
             spoiled.files.insert(intent.file);
         }
