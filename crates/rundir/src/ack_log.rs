@@ -2,9 +2,9 @@
 //! [`verify_log`](crate::verify_log()) reads the log after a crash.
 //!
 //! Each operation that changes something is logged before it is issued, and again when it is done.
-//! An operation is issued only when its entry and all earlier entries are on disk. One thread
-//! writes and syncs the log for all workers, in batches. It is a separate thread because workers
-//! use their own tables of open files, in which the acknowledgement log is not open (see
+//! An operation is issued only when its entry and all earlier entries are on disk. A separate
+//! thread writes and syncs the log for all workers, in batches. The workers cannot write the log,
+//! because each has its own table of open files, which does not contain the log (see
 //! `Engine::open`).
 
 use std::fs::{self, File, OpenOptions};
@@ -80,8 +80,9 @@ struct State {
     lines: Vec<u8>,
     /// The checksum of the last logged line, with which the checksum of the next line is seeded.
     checksum: u64,
-    /// Line counts from the beginning of the log: lines logged in memory (`entered`), lines up to
-    /// the last one that a worker waits for (`wanted`), and lines on disk (`durable`).
+    /// Numbers of lines, counted from the beginning of the log. `entered` lines are logged in
+    /// memory, and `durable` lines are on disk. Workers wait until the first `wanted` lines are on
+    /// disk.
     entered: u64,
     wanted: u64,
     durable: u64,
@@ -130,7 +131,7 @@ impl AckLog {
         }))
     }
 
-    /// Returns the handle of a worker, which the worker must hold until it ends.
+    /// Returns the log handle of a worker. The worker must not drop the handle before it ends.
     pub fn log(&self, worker: u32) -> Log {
         self.shared.lock().logs += 1;
         let prefix = self
@@ -208,8 +209,8 @@ fn escaped(path: &Path) -> String {
 }
 
 fn given_up(path: &Path, error: &io::Error) -> AckLogRefused {
-    // This run has created the file. If the file cannot be removed, the next run refuses to start
-    // and reports it.
+    // This run has created the file. If the file cannot be removed, the next run reports the file
+    // and refuses to start.
     let _ = fs::remove_file(path);
     cannot("begin", path, error)
 }

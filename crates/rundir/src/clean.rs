@@ -28,7 +28,7 @@ pub enum Cleaned {
         clean_up: CleanUp,
         /// Paths of the run's directories in other locations, up to a limit.
         others: Vec<String>,
-        /// Number of further directories, not listed in `others`.
+        /// Number of directories in other locations that `others` does not list.
         others_more: u64,
     },
     /// Incomplete manifests of killed runs were removed.
@@ -79,7 +79,7 @@ pub fn clean(namespace: &Arc<dyn Namespace>, path: &Path) -> Result<Vec<Cleaned>
             path.display()
         ))
     };
-    // Resolves symbolic links, because no path of a removal may contain one.
+    // Resolves symbolic links, because a removal refuses paths that contain symbolic links.
     let path = namespace
         .real_path(path)
         .map_err(|errno| error("find", path, errno))?;
@@ -159,7 +159,7 @@ enum Looked {
     Abandoned(Box<Abandoned>),
 }
 
-/// A directory of a killed run, with its manifest and the lock on it.
+/// A directory of a killed run, with the manifest and the lock on the manifest.
 pub(crate) struct Abandoned {
     pub(crate) namespace: Arc<dyn Namespace>,
     pub(crate) path: PathBuf,
@@ -174,8 +174,8 @@ fn look(
     directory: Arc<dyn Directory>,
     cleaned: &mut Vec<Cleaned>,
 ) -> Looked {
-    // If the manifest belongs to the process's own user, the run used that user's rights, so its
-    // files are removed with the same rights.
+    // A manifest that belongs to this process's own user shows that the run used the rights of this
+    // user. The files of the run are then removed with the same rights.
     let is_own = |facts: Facts| facts.kind == EntryKind::File && facts.owner == namespace.user();
     let own = directory.with_own_rights();
     let own = own.filter(|_| directory.facts_of(names::NAME.as_bytes()).is_ok_and(is_own));
@@ -314,8 +314,8 @@ fn remove_unmarked(
     let (began, process) = own_directory_of(name)?;
     let facts = parent.facts_of(name).ok()?;
     let of_that_time = began.saturating_sub(1)..began.saturating_add(MADE_WITHIN_S);
-    // If the creation time is not available, the name of the directory is sufficient. It contains
-    // the time at which the run began, and the run's process ID.
+    // If the creation time is not available, the name of the directory is sufficient. This name
+    // contains the time at which the run began, and the run's process ID.
     let is_of_that_time = facts
         .born_or_changed()
         .is_none_or(|(second, _)| of_that_time.contains(&second));

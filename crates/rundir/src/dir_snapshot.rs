@@ -10,7 +10,7 @@ use crate::names;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Before {
-    /// Number of names, without manifests and drafts.
+    /// Number of names in the directory, without manifests and drafts of manifests.
     names: u64,
     /// Sum of one XXH3 hash for each name. A hash covers the name, and the inode and creation time
     /// of its file. The sum does not depend on the order in which the names are listed.
@@ -24,7 +24,7 @@ pub(crate) struct Before {
 const LOOKED_AT_MAX: u64 = 10_000;
 
 impl Before {
-    /// Takes a snapshot of a directory; `seen` is called for each name.
+    /// Takes a snapshot of a directory, and calls `seen` for each name in the directory.
     pub(crate) fn read(
         directory: &dyn Directory,
         mut seen: impl FnMut(&[u8]),

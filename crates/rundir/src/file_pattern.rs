@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use workload::contents::ContentSpec;
 
-/// Number of bytes that are read from the beginning of a file to recognize it. More bytes would not
-/// distinguish it better from other files.
+/// Number of bytes that are read from the beginning of a file to decide whether a run created the
+/// file. Reading more bytes would not make this decision more reliable.
 pub const BEGINS_BYTES: usize = 64;
 
 /// Permission bits that are compared for directories. The other mode bits may be inherited from the

@@ -24,8 +24,8 @@ pub(crate) enum FoundManifest {
     Abandoned(Box<Manifest>, Box<dyn Mark>),
     /// The run of the manifest is active. The field is `None` if the manifest cannot be parsed.
     Active(Option<Box<Manifest>>),
-    /// The run's process (with this ID) has ended, and another process holds the lock: it is
-    /// cleaning up, or is reusing a kept pool.
+    /// The run's process (with this ID) has ended. Another process holds the lock, because it
+    /// cleans up or reuses a kept pool.
     InHands(u32),
     /// The manifest was made by this user, but is incomplete: its run was killed before it made a
     /// file.
@@ -106,7 +106,8 @@ impl Manifest {
 
 type LockedMark = (Box<dyn Mark>, Lock);
 
-/// Locks the manifest of a directory. Returns the reason if the manifest is not trusted.
+/// Locks the manifest of a directory. The inner error is the reason why the manifest is not
+/// trusted.
 fn lock_mark(
     namespace: &dyn Namespace,
     directory: &dyn Directory,
@@ -230,8 +231,8 @@ fn given_here(directory: &dyn Directory) -> Option<(u32, u32)> {
         None => remove_by_name(directory, &draft),
     };
     removed.ok()?;
-    // The draft has changed the directory's times. They remain changed if this process may not set
-    // times.
+    // The draft has changed the directory's times. The error is ignored, because this process may
+    // lack the right to set the times.
     let _ = before.restore(directory);
     let probed = probed?;
     probed.owner.zip(probed.mode)

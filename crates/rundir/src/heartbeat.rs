@@ -1,11 +1,11 @@
 //! The heartbeat of a run: a record of what the run is doing, in memory that outlives the process.
-//! After a run was killed, `clean` reads from it when the run was last alive and which files it was
-//! writing. Without this record, an empty file of the run could not be distinguished from one that
-//! a user made later.
+//! After a run was killed, `clean` reads from this record when the run was last alive and which
+//! files the run was writing. Without this record, an empty file of the run could not be
+//! distinguished from one that a user made later.
 //!
 //! The heartbeat is a file in `/dev/shm` that only the run's user can access, so nothing is written
-//! to the target. It is lost when the machine restarts. `clean` then lists, but does not remove,
-//! files that it cannot attribute to the run without the heartbeat.
+//! to the target. The file is lost when the machine restarts. `clean` then lists, but does not
+//! remove, files that it cannot attribute to the run without the heartbeat.
 
 use std::fs::File;
 use std::io::Read;
@@ -38,7 +38,7 @@ const WORD_TICKS: usize = 1;
 /// The run's clock and the wall clock, as last read, in nanoseconds. Readings alternate between the
 /// two pairs, so that a kill between two stores leaves the earlier pair intact.
 const WORD_PAIRS: [[usize; 2]; 2] = [[2, 3], [4, 5]];
-/// Wall-clock time when the run began, and the lowest wall-clock time since then.
+/// Wall-clock time in nanoseconds: at the beginning of the run, and its lowest value since then.
 const WORD_BEGAN: usize = 6;
 const WORD_EARLIEST: usize = 7;
 /// Number of directories that contain a manifest of the run. The heartbeat file is needed until the
@@ -52,8 +52,8 @@ const WORD_LATEST: usize = 9;
 const WORD_DEPTH: usize = 10;
 /// Maximum size in bytes of a heartbeat file that is read, larger than that of any run.
 const BYTES_MAX: u64 = 1 << 26;
-/// If operations are not timed, the run may have continued for this long after its clocks were last
-/// read.
+/// Maximum time, in nanoseconds, that a killed run continued after it last read its clocks. Used if
+/// operations are not timed.
 const TICK_LATE_NS: i64 = 1_000_000_000;
 /// The heartbeat of an active run.
 #[derive(Clone, Debug)]
@@ -73,8 +73,9 @@ pub struct Life {
 pub(crate) struct LastSigns {
     /// By how much the wall clock was set back during the run, in nanoseconds.
     pub set_back_ns: i64,
-    /// Time at which the run was last active, in nanoseconds since the epoch: the time of its last
-    /// completed operation or the highest wall-clock time that it recorded, whichever is later.
+    /// Time at which the run was last active, in nanoseconds since the epoch. This is the later of
+    /// two times: the end of its last completed operation, and the highest wall-clock time that the
+    /// run recorded.
     pub last_ns: i64,
     /// Names that operations in flight or failed operations were writing.
     pub partly_written: PartlyWritten,
@@ -291,7 +292,7 @@ fn is_locked(file: &File) -> bool {
     flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
 }
 
-/// Removes the heartbeat files of this user's killed runs that had made no file yet. Such a run may
+/// Removes the heartbeat files of killed runs of this user that had created no file. Such a run may
 /// have left no manifest, so [`cleaned`] is not called for its heartbeat file.
 pub(crate) fn remove_unneeded() {
     let own = format!("{PREFIX}{}-", rustix::process::geteuid().as_raw());
@@ -337,7 +338,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn signs_of_life_are_read_as_written() {
+    fn heartbeat_is_read_as_written() {
         let life = Life::begin(2, 2, 17, 1_000);
         let name = life.name().unwrap().to_owned();
         let before = wall_ns();
@@ -389,8 +390,9 @@ mod tests {
     }
 
     #[test]
-    fn signs_of_life_of_a_run_killed_before_its_first_file_are_removed() {
-        // While the process exists, no other `clean` removes the files that this test makes.
+    fn heartbeat_file_of_a_run_killed_before_its_first_file_is_removed() {
+        // The names of the test's heartbeat files contain the ID of this process. While the process
+        // exists, no `clean` of another test removes these files.
         let mut process = std::process::Command::new("sleep")
             .arg("60")
             .spawn()
@@ -408,7 +410,8 @@ mod tests {
         remove_unneeded();
         assert!(!path(&none_made).exists());
         assert!(path(&files_made).exists());
-        // From another PID namespace the process of the run is not visible, but its lock is.
+        // `clean` may run in another PID namespace, in which the process of the run is not visible.
+        // The lock on the heartbeat file is visible there.
         let name = of_active.name().unwrap();
         assert_eq!(directories(name), None);
         assert!(read(name).is_some());
@@ -417,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn only_file_names_of_signs_of_life_are_accepted() {
+    fn only_names_of_heartbeat_files_are_accepted() {
         assert!(is_name("postmark-0-12-345"));
         for name in [
             "postmark-0-12",

@@ -1,5 +1,5 @@
-//! Opens, for a further rank of a run, the directories that the first rank has prepared. The rank
-//! works in these directories, and the first rank removes them.
+//! Opens the directories that the first rank of a run has prepared, for another rank of the run.
+//! That rank works in these directories, and the first rank removes the directories.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

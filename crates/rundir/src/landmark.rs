@@ -107,8 +107,8 @@ impl Landmark {
 #[derive(Clone, Debug, Default)]
 pub struct Landmarks {
     all: Vec<Landmark>,
-    /// The first error that a check returned. It remains even if the directory becomes reachable
-    /// later.
+    /// The first error that a check returned. The error remains even if the directory becomes
+    /// reachable later.
     gone: Arc<OnceLock<String>>,
 }
 

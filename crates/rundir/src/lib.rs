@@ -1,9 +1,10 @@
 //! The directories of a run on its target: their manifests, kept pools and removal. Also the
 //! acknowledgement log and its verification.
 //!
-//! The rule is: a run owns only files that it made. It inspects the target directory before it
-//! makes its first file, and refuses to start if a name that it would use already exists. All file
-//! access uses the run's namespace ([`engine::namespace`]), so an I/O engine needs no kernel paths.
+//! The rule is: a run owns only files that it made. Before it makes its first file, the run
+//! inspects the target directory. The run refuses to start if a name that it would use already
+//! exists. All file access uses the run's namespace ([`engine::namespace`]), so an I/O engine needs
+//! no kernel paths.
 
 pub mod ack_log;
 pub mod advice;

@@ -1,9 +1,9 @@
 //! The manifest that a run writes before its first file. It lists the files and directories that
 //! the run may make, so that `clean` can remove them later.
 //!
-//! A manifest is created exclusively, and is on disk (with its directory) before the first file. It
-//! stays locked while its run is alive. A locked manifest belongs to an active run, an unlocked one
-//! to a run that was killed or has kept its pool.
+//! A manifest is created exclusively, and is on disk (with its directory) before the first file.
+//! The manifest stays locked while its run is alive. A locked manifest belongs to an active run, an
+//! unlocked one to a run that was killed or has kept its pool.
 //!
 //! A manifest is trusted only if the file system reports that this user made it in this directory.
 //! Otherwise any user could write a file of this name.
@@ -26,8 +26,8 @@ const VERSION: u32 = 1;
 /// Maximum size of a manifest in bytes. A manifest of 4,096 workers with a kept pool is less than a
 /// tenth of this size.
 pub(crate) const BYTES_MAX: u64 = 8 << 20;
-/// Maximum total length of the paths in `others`. It is limited because the manifest of each
-/// location lists all other locations.
+/// Maximum total length of the paths in `others`, in bytes. The length is limited because the
+/// manifest of each location lists all other locations.
 const OTHERS_BYTES_MAX: usize = 16 << 10;
 /// Mode that is requested for a new manifest. The actual mode lacks the bits of the process's
 /// umask, or is assigned by the file system.
@@ -56,10 +56,10 @@ pub(crate) struct Manifest {
     pub began_unix_ns: u64,
     /// Highest running number in a file name. The lowest is 1.
     pub numbers_max: u64,
-    /// Number of subdirectories. If more than 1, the run makes `s0`, `s1`, ... and puts its files
-    /// in these subdirectories.
+    /// Number of subdirectories of a pool. The run puts its files in subdirectories `s0`, `s1`, ...
+    /// if there are more than 1.
     pub subdirectories: u32,
-    /// Number of pools. If more than 1, each pool has its own directory: `w0`, `w1`, ...
+    /// Number of pools. Each pool has its own directory (`w0`, `w1`, ...) if there are more than 1.
     #[serde(default)]
     pub workers: u32,
     /// Layout and names of a mix's files and directories; `None` for a classic run.
@@ -67,10 +67,11 @@ pub(crate) struct Manifest {
     pub mix: Option<MixNames>,
     /// Properties that all files of the run share.
     pub makes: Makes,
-    /// Inode of the directory in which the manifest was written. It differs in a manifest that was
-    /// copied to another directory.
+    /// Inode of the directory in which the manifest was written. If the manifest was copied to
+    /// another directory, the inode of that directory differs.
     pub directory_inode: u64,
-    /// Time at which the run began, if this manifest replaced an earlier one.
+    /// Time at which the run began. It is set if this manifest replaced an earlier manifest,
+    /// because the new manifest is younger than the run.
     #[serde(default)]
     pub born: Option<Stamp>,
     /// Name of the run's heartbeat file; `None` if the run has no such file.
@@ -78,8 +79,8 @@ pub(crate) struct Manifest {
     pub life: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ranks: Vec<OtherRank>,
-    /// For a pool that was kept for a later run: its contents, and the progress of each worker's
-    /// stream.
+    /// The kept pool: its contents, and the progress of each worker's stream. `None` if the run did
+    /// not keep its pool.
     #[serde(default)]
     pub kept: Option<KeptPool>,
     /// The state of the user's directory before the run.
@@ -150,7 +151,7 @@ pub struct Position {
     /// Number of transactions that had begun.
     pub transactions: u64,
     /// Number of operations that the stream issued in transactions, including skipped ones. One
-    /// transaction can consist of several.
+    /// transaction can consist of several operations.
     pub intents: u64,
 }
 
@@ -193,7 +194,7 @@ impl Manifest {
             .and_then(|()| directory.name_draft(mark, NAME, replaces))
             .and_then(|mark| directory.sync().map(|()| mark));
         written.inspect_err(|_| {
-            // The failure does no harm: no file of the run was made yet, or the earlier manifest
+            // The failed write does no harm: the run has created no file, or its earlier manifest
             // still exists. If the draft cannot be removed, `clean` removes it later.
             let _ = remove_by_name(directory, &draft);
         })
@@ -214,9 +215,9 @@ impl Manifest {
         mark.write(&serde_json::to_vec_pretty(self).unwrap_or_default())
     }
 
-    /// Adds the modes that the run's files will have. They are derived from the mode `given` to the
-    /// manifest and from the mode `place` of the directory. Modes that are already listed remain,
-    /// for the files in a kept pool.
+    /// Adds the modes that the run's files will have. These modes are derived from `given`, the
+    /// mode of the manifest, and from `place`, the mode of the directory. Modes that are already
+    /// listed remain, because files in a kept pool have them.
     fn take_modes(&mut self, given: u32, place: Option<u32>) {
         let makes = &mut self.makes;
         for asked in makes.modes.clone() {
@@ -296,8 +297,8 @@ impl Manifest {
         Ok(directory.facts_of(NAME.as_bytes())?.owner)
     }
 
-    /// Whether the run may be active, for namespaces without locks: its process is alive, or the
-    /// run is on another host, where its process cannot be checked.
+    /// Whether the run may be active, for namespaces without locks. This is the case if its process
+    /// is alive, or if the run is on another host, where its process cannot be checked.
     pub(crate) fn seems_alive(&self, namespace: &dyn Namespace) -> bool {
         !is_here(&self.host) || namespace.is_alive(self.process)
     }

@@ -9,15 +9,16 @@ pub const NAME: &str = ".postmark-manifest.json";
 /// the run began follow.
 pub(crate) const DRAFT_PREFIX: &str = ".postmark-manifest.json.";
 
-/// A run's own directory is named `postmark-SECONDS-PROCESS-ATTEMPT`, with the time of its start.
+/// A run's own directory is named `postmark-SECONDS-PROCESS-ATTEMPT`. `SECONDS` is the start of the
+/// run in seconds since the Unix epoch, and `PROCESS` is the process ID.
 pub(crate) const OWN_DIRECTORY_PREFIX: &str = "postmark-";
 
 /// Maximum number of names that [`listed`] returns.
 const NAMES_MAX: usize = 1 << 16;
 
-/// Returns the names in a directory that `wanted` accepts, sorted. Fails with more than
-/// [`NAMES_MAX`] accepted names: the directory is not a run's, or its server sends names without
-/// end.
+/// Returns the names in a directory that `wanted` accepts, sorted. Fails if `wanted` accepts more
+/// than [`NAMES_MAX`] names. Such a directory belongs to no run, or its server sends an endless
+/// list.
 pub(crate) fn listed(
     directory: &dyn Directory,
     wanted: impl Fn(&[u8]) -> bool,
@@ -98,8 +99,8 @@ pub(crate) fn worker(name: &[u8]) -> Option<u64> {
     running_number(name.strip_prefix(b"w")?)
 }
 
-/// Whether a name belongs to a classic pool: the name of one of its subdirectories, or of one of
-/// its files if the pool has no subdirectories.
+/// Whether a directory of a classic pool may contain this name. `subdirectories` is the number of
+/// its subdirectories; a directory with at most 1 contains files instead.
 pub(crate) fn is_of_classic_pool(name: &[u8], subdirectories: u32, numbers_max: u64) -> bool {
     match subdirectories > 1 {
         true => subdirectory(name).is_some_and(|number| number < u64::from(subdirectories)),

@@ -26,8 +26,8 @@ pub struct Evidence {
     /// Bounds on the creation times of the run's files; `None` if the time at which the run ended
     /// is not available.
     pub until: Option<EndStamps>,
-    /// Whether the run is active or has ended by itself, rather than having been killed. If so,
-    /// every file that is not in `partly_written` was written completely.
+    /// False if the run was killed. Otherwise, every file that is not in `partly_written` was
+    /// written completely.
     pub is_complete: bool,
 }
 
@@ -85,8 +85,8 @@ pub(crate) struct Ownership<'a> {
     worker: Option<u32>,
     /// The expected contents of the files in this pool.
     contents: Pool<'a>,
-    /// Change time of each file with several hard links, from before this removal. Removing a link
-    /// changes that time. Used only if creation times are not available.
+    /// Change times that files with several hard links had before this removal, which changes these
+    /// times when it removes a link. Used only if creation times are not available.
     linked: HashMap<Identity, Option<Stamp>>,
 }
 
@@ -110,8 +110,8 @@ pub(crate) fn began(
         }
     }
     let manifest = directory.facts_of(names::NAME.as_bytes())?;
-    // The change time is not used, because it may be later than the beginning of the run: NFS and
-    // FUSE can rename or remove a name of a file when the file is closed.
+    // The change time is not used, because it may be later than the beginning of the run. NFS and
+    // FUSE can rename a file, or remove one of its names, when the file is closed.
     Ok(manifest.born.or(manifest.modified))
 }
 
@@ -150,8 +150,8 @@ impl<'a> Ownership<'a> {
         }
     }
 
-    /// Returns the creation time of a file. If it is not available, returns the change time from
-    /// before this `clean` removed links to the file.
+    /// Returns the creation time of a file. If the creation time is not available, returns the
+    /// change time that the file had before this removal removed links to it.
     fn born_before_removals(&mut self, facts: &Facts) -> Option<Stamp> {
         let changed = facts.born_or_changed();
         let (None, Some(identity)) = (facts.born, facts.identity) else {
@@ -203,9 +203,9 @@ impl<'a> Ownership<'a> {
         // directory or link may have such a time.
         let is_under_way =
             is_partly_written || matches!(kind, NameKind::Directory | NameKind::SymbolicLink);
-        // Contents are checked first, because only they can prove that a file is not the run's.
-        // Such a file does not prevent the removal of the manifest, but a file of uncertain origin
-        // does.
+        // Contents are checked first, because only contents can prove that another program created
+        // a file. A file of another program does not prevent the removal of the manifest, but a
+        // file of uncertain origin does.
         let contents = match kind {
             NameKind::Directory => Provenance::Ours,
             NameKind::SymbolicLink => self.of_link(directory, name)?,
@@ -216,9 +216,9 @@ impl<'a> Ownership<'a> {
         if let Provenance::Others(_) = contents {
             return Ok(contents);
         }
-        // Without a creation time, the time of the last change is used. Adding or removing a hard
-        // link also changes that time. If the contents prove that the run wrote them, the
-        // modification time is used instead.
+        // The time of the last change replaces a creation time that is not available. Adding or
+        // removing a hard link also changes that time. The modification time is therefore used for
+        // a file whose contents prove that the run wrote it.
         let made = match facts.born {
             None if contents == Provenance::Signed => facts.modified,
             _ => born,
@@ -388,7 +388,7 @@ fn earlier((seconds, nanoseconds): Stamp, ns: i64) -> Stamp {
     if ns == 0 {
         return (seconds, nanoseconds);
     }
-    // Subtracts one second more, because the clock may have been set back slightly further than the
+    // Subtracts another second, because the clock may have been set back by slightly more than the
     // run observed.
     let born_ns = seconds
         .saturating_mul(1_000_000_000)

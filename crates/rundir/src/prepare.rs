@@ -53,7 +53,8 @@ pub fn prepare(wish: &LayoutRequest) -> Result<(RunDirectories, Vec<usize>), Pre
     Ok((run_directories, run_directory_of))
 }
 
-/// Prepares a location, unless it is in `taken` already. Returns its index in `taken`.
+/// Prepares a location, unless `taken` already contains it. Returns the index of the location in
+/// `taken`.
 fn take(
     wish: &LayoutRequest,
     location: &Path,
@@ -149,8 +150,8 @@ fn mark_location(
             return Err(PrepareError::system("mark", location, Errno::EXIST));
         }
         Err(errno) => {
-            // The draft of the manifest existed for a moment and changed the directory's times, so
-            // they are restored.
+            // The draft of the manifest existed for a moment and changed the directory's times.
+            // This call restores the times.
             let _ = manifest.before.restore(&*users);
             let left = own_directory::marks_left(&*users, location, location);
             let error = PrepareError::system("write a manifest in", location, errno);
@@ -191,8 +192,8 @@ fn refuse_other_runs(
     })
 }
 
-/// Returns the error for conflicting names. It lists files by name, and directories with the name
-/// of one entry.
+/// Returns the error for conflicting names. The message names up to [`NAMED_MAX`] files and
+/// directories, and one entry of each directory.
 fn occupied(location: &Path, directory: &dyn Directory, in_the_way: &[Vec<u8>]) -> PrepareError {
     let mut names: Vec<String> = Vec::new();
     for name in in_the_way.iter().take(NAMED_MAX) {

@@ -180,7 +180,7 @@ impl<'a> Removal<'a> {
                 (self.progress)(self.done.files);
             }
             Ok(false) => self.exchanged(path),
-            // Another process has already removed it.
+            // Another process has already removed the file.
             Err(Errno::NOENT) => {}
             Err(errno) => self.fail(path, "removed", errno),
         }
@@ -226,7 +226,7 @@ impl<'a> Removal<'a> {
                 self.is_incomplete = true;
                 self.leave(path.to_owned(), why);
             }
-            // Another process has already removed it.
+            // Another process has already removed the file.
             Err(Errno::NOENT) => {}
             Err(errno) => self.fail(path.to_owned(), "examined", errno),
         }

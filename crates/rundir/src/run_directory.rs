@@ -72,8 +72,8 @@ impl RunDirectory {
     }
 
     /// Removes the files of the run in this directory. If no entry remains that may belong to the
-    /// run, it also removes the manifest and the run's own directory. It then restores the times of
-    /// the user's directory.
+    /// run, also removes the manifest and the run's own directory. Then restores the times of the
+    /// user's directory.
     pub(crate) fn leave(&self, evidence: &Evidence, progress: &mut dyn FnMut(u64)) -> CleanUp {
         let ownership = Ownership::new(&self.manifest, evidence, self.owner, self.began);
         let mut removal = Removal::new(&self.manifest, ownership, evidence.numbers_made, progress);
@@ -97,8 +97,8 @@ impl RunDirectory {
         done
     }
 
-    /// Whether the manifest still exists. For a directory that was removed with its manifest, an
-    /// NFS server reports a stale handle.
+    /// Whether the manifest still exists. An NFS server returns `ESTALE` for a directory that was
+    /// removed together with its manifest.
     pub(crate) fn is_marked(&self) -> bool {
         let facts = self.landmark.held.facts_of(names::NAME.as_bytes());
         !matches!(facts, Err(Errno::NOENT | Errno::STALE))
@@ -106,7 +106,7 @@ impl RunDirectory {
 
     fn rewrite(&self, kept: Option<KeptPool>, life: &Life) -> Result<(), String> {
         let mut manifest = Manifest {
-            // No rank is working in a kept pool, so its manifest lists none.
+            // No rank is working in a kept pool, so the manifest of the pool lists no ranks.
             ranks: if kept.is_some() {
                 Vec::new()
             } else {
@@ -222,9 +222,9 @@ impl RunDirectories {
     /// first rank removes the directories that other ranks have joined.
     pub fn leave(&self, evidence: &Evidence, progress: &mut dyn FnMut(u64)) -> CleanUp {
         let mut done = CleanUp::default();
-        // The directories are removed in reverse order. If two of them have the same parent, the
-        // first directory is removed last, and its removal restores the parent's times from before
-        // the run.
+        // The directories are removed in reverse order. The first directory is therefore removed
+        // last. If two directories have the same parent, this removal restores the times that the
+        // parent had before the run.
         for run_directory in self.all.iter().rev() {
             let before = done.files;
             let part = run_directory.leave(evidence, &mut |files| {
@@ -253,8 +253,8 @@ impl RunDirectories {
     pub fn begin_use(&self) -> Result<(), String> {
         for (index, run_directory) in self.all.iter().enumerate() {
             if let Err(why) = run_directory.rewrite(None, &self.life) {
-                // The pool is unchanged, so it is marked as kept once more. If this rewrite also
-                // fails, the first error is the more informative one.
+                // The pool is unchanged, so its manifests mark it as kept again. An error of this
+                // second rewrite is ignored, because the first error explains the failure.
                 for begun in &self.all[..=index] {
                     let _ = begun.rewrite(begun.manifest.kept.clone(), &self.life);
                 }
@@ -296,7 +296,8 @@ impl RunDirectories {
     }
 
     /// Returns the allocated bytes of the directories that this process has prepared, without their
-    /// files. Removing the files does not free these bytes, because a directory does not shrink.
+    /// files. These bytes remain allocated after the files are removed, because a directory does
+    /// not shrink.
     pub fn own_bytes(&self) -> u64 {
         let bytes = |facts: Result<Facts, Errno>| {
             facts

@@ -1,7 +1,8 @@
 //! Determines which acknowledged operations a crash has lost or torn.
 //!
 //! [`verify_log()`] replays the acknowledgement log of a run and computes the expected contents of
-//! the run's directories. It compares them with the file system, and changes nothing.
+//! the run's directories. The function compares the expected contents with the file system, and
+//! changes nothing.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -37,6 +38,7 @@ pub struct LossCount {
 /// Number of acknowledged operations by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Acknowledged {
+    /// Includes copies and installations of files.
     pub creations: u64,
     /// Files delivered as to a Maildir: written under a temporary name, and then renamed.
     pub deliveries: u64,
@@ -45,9 +47,10 @@ pub struct Acknowledged {
     pub replacements: u64,
     pub deletions: u64,
     pub appends: u64,
+    /// Includes rewrites, which first truncate the file.
     pub overwrites: u64,
     pub truncations: u64,
-    /// Operations on links, directories and attributes.
+    /// Operations on links, directories, attributes and lock files.
     pub other: u64,
 }
 
@@ -107,10 +110,10 @@ pub struct Verified {
     pub contents_checked: bool,
     /// Whether the acknowledgement log ends with a complete line. A torn last line is ignored.
     pub complete_ack_log: bool,
-    /// Whether all workers ended by themselves; false if a crash or a kill ended them.
+    /// Whether all workers ended by themselves; false if a crash or a kill ended the workers.
     pub ended: bool,
-    /// Whether the run has removed files after its workers had ended, or may have removed them. If
-    /// so, a missing file is no loss.
+    /// Whether the run removed files after its workers had ended, or may have done so. A missing
+    /// file then counts as no loss.
     pub may_be_removed: bool,
 }
 
@@ -138,8 +141,8 @@ pub fn verify_log(
 ) -> Result<Verified, VerifyError> {
     let history = read(ack_log)?;
     let (header, replay, ended) = (history.header, history.replay, history.ended);
-    // If all workers ended but the log records no number of removed files, the run may have removed
-    // any of its files.
+    // The run may have removed any of its files if all workers ended and the log does not record
+    // the number of removed files.
     let may_be_removed = history.removed.map_or(ended, |removed| removed > 0);
     let may_be_gone = may_be_removed || (ended && replay.leaves_nothing());
     let directories = find_directories(namespace, path, &header, may_be_gone)?;
@@ -375,7 +378,7 @@ mod tests {
                 .unwrap_err()
                 .contains("directory postmark-2")
         );
-        // A location that the log lists twice results in two entries.
+        // The log lists one location twice, so the result contains its directory twice.
         let twice = Ok(vec![Some(a.clone()), Some(a.clone())]);
         assert_eq!(find(&top.join("a"), &[&a, &a], true), twice);
         assert_eq!(find(&b, &[&c], false), Ok(vec![Some(b.clone())]));

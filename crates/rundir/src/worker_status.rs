@@ -1,5 +1,5 @@
-//! The status of each worker during a run. It is stored in memory that may outlive the process: see
-//! [`crate::heartbeat`].
+//! The status of each worker during a run. The status is stored in memory that may outlive the
+//! process: see [`crate::heartbeat`].
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
@@ -23,10 +23,11 @@ mod word {
     pub(super) const DONE: usize = 0;
     pub(super) const TOTAL: usize = 1;
     /// Incremented at the beginning and at the end of each operation or aside (a call outside of
-    /// the workload's operations). It is therefore odd while an operation or aside is in flight.
+    /// the workload's operations). The value is therefore odd while an operation or aside is in
+    /// flight.
     pub(super) const TICKET: usize = 2;
-    /// The kind of operation or aside in flight, and the file or directory it concerns: see
-    /// [`super::Slot::tell`].
+    /// The kind of the operation or aside in flight, and the location and number of its file or
+    /// directory: see [`super::Slot::tell`].
     pub(super) const WHAT: usize = 3;
     pub(super) const PLACE: usize = 4;
     pub(super) const NUMBER: usize = 5;
@@ -110,8 +111,8 @@ pub struct UnderWay {
     pub number: u64,
 }
 
-/// Values of [`word::WHAT`] below this one are actions of the workload; this and higher ones are an
-/// [`Aside`], such as the preparation of a pool.
+/// Values of [`word::WHAT`] below this constant are the actions of operations. All other values are
+/// calls outside of the workload ([`Aside`]), such as the creation of a pool directory.
 const ASIDES_FROM: u64 = 1 << 8;
 
 impl Slot {
@@ -151,8 +152,8 @@ impl Slot {
         answer
     }
 
-    /// Records the operation or [`Aside`] in flight. `what` is the number of an action, or, from
-    /// [`ASIDES_FROM`] on, the code of an aside and a kind of name.
+    /// Records the operation or [`Aside`] in flight. `what` is the number of an action if it is
+    /// below [`ASIDES_FROM`]. Otherwise it encodes an aside and the kind of a name.
     #[inline]
     fn tell(&self, what: u64, place: u32, number: u64) {
         self.set(word::WHAT, what);

@@ -27,8 +27,8 @@ pub(crate) struct Acknowledged {
     /// Number of operations that the worker took from its stream in transactions, including skipped
     /// ones. The contents of a private pool follow from this number.
     pub intents: u64,
-    /// For a shared pool, a sample of its entries, which a worker of another rank checks. `None`
-    /// for a private pool, and before the transactions.
+    /// A sample of the entries of a shared pool, which a worker of another rank checks. `None` for
+    /// a private pool, and before the transactions.
     pub sample: Option<Vec<Kept>>,
     pub spoiled: SpoiledThings,
 }

@@ -14,8 +14,9 @@ pub trait Clock: Send + Sync {
     /// Wall-clock time in whole seconds, the resolution of the original PostMark.
     fn wall_s(&self) -> i64;
 
-    /// Reads the monotonic and the wall clock together. By default the wall-clock time is the
-    /// machine's, and the monotonic time is that of [`Clock::now_ns`], which tests simulate.
+    /// Reads the monotonic and the wall clock together. This default implementation takes the
+    /// wall-clock time from the machine, and the monotonic time from [`Clock::now_ns`], which tests
+    /// simulate.
     fn clocks(&self) -> Clocks {
         let machine = Clocks::read(&Sources::default());
         let unix_ns = machine

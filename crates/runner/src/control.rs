@@ -14,8 +14,8 @@ use crate::ranks::Processes;
 
 /// Supplies the handle that can stop a run, and the ranks of the run.
 pub trait TakeControl {
-    /// The handle that [`take`](Self::take) returned for an earlier run in this process. It can
-    /// also stop this run, even during the preflight checks.
+    /// The handle that [`take`](Self::take) returned for an earlier run in this process. This
+    /// handle can also stop the new run, even during the preflight checks.
     fn taken(&self) -> Option<Control>;
 
     /// Returns the handle for a run that is about to start. From this call on, a signal ends the
@@ -61,7 +61,8 @@ struct ControlState {
     rate: AtomicU64,
     /// Number of failed operations of all workers.
     errors: AtomicU64,
-    /// The status slot of each worker, stored before the workers start.
+    /// The status slots of all workers, one for each operation that can be in flight. They are
+    /// stored before the workers start.
     slots: Mutex<Vec<Arc<Slot>>>,
 }
 
@@ -74,7 +75,7 @@ impl Control {
         }
     }
 
-    /// Connects the handle to the ranks of the run: if one rank stops, all ranks stop.
+    /// Connects this handle to the other ranks of the run, so that all ranks stop if one stops.
     pub(crate) fn among(self, processes: Processes) -> Self {
         let (own, others) = (self.clone(), self.clone());
         processes.tie(move || own.stop_reason(), move || others.stop());

@@ -85,8 +85,9 @@ impl Entries {
         }
     }
 
-    /// Counts a change as completed. A failed change may have happened or not. It is never counted
-    /// as completed, so the bounds of later listings cover both cases.
+    /// Counts a change as completed. Not called for a failed change, which may have changed the
+    /// directory or not. Because it counts only as started, the bounds of later listings include
+    /// both cases.
     pub(crate) fn done(&self, action: Action) {
         match change(action) {
             Some(Change::More) => one(&self.made),

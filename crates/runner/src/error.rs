@@ -23,8 +23,8 @@ pub enum NoAnswer {
     Late(Duration),
 }
 
-/// The reason for refusing a run. Nothing was changed on the target, unless
-/// [`left_something`](Refused::left_something) is true.
+/// The reason for refusing a run. If [`left_something`](Refused::left_something) is false, nothing
+/// was changed on the target.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refused {

@@ -15,8 +15,7 @@ pub enum Stage {
     MakeDirectories,
     /// A phase of the workload: preparation, transactions or deletion.
     Phase(Phase),
-    /// Before the transactions, the pool is checked if an earlier run or another worker created
-    /// it.
+    /// A pool that an earlier run or another worker created is checked before the transactions.
     Take,
     /// Dirty data of a phase is written back.
     PhaseSync,

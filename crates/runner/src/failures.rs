@@ -17,7 +17,8 @@ use crate::acknowledged::SpoiledThings;
 use crate::control::Control;
 use rundir::worker_status::{WrittenName, written_names};
 
-/// Number of operations before the limit on the share of failed operations takes effect.
+/// Number of operations from which on the run is ended if too large a share of its operations
+/// failed.
 const JUDGED_FROM: u64 = 100;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -165,8 +166,8 @@ impl Failures {
         }
     }
 
-    /// Whether the file or name of an intent has unknown state, so that its operation must be
-    /// skipped.
+    /// Whether an operation must be skipped, because the state of a file or name that it uses is
+    /// unknown.
     #[inline]
     pub(crate) fn skips(&self, intent: &Intent) -> bool {
         self.any_spoiled() && self.uses_spoiled(intent)
@@ -174,7 +175,8 @@ impl Failures {
 
     fn uses_spoiled(&self, intent: &Intent) -> bool {
         let is_spoiled = |kind, number| self.is_spoiled(intent.place, kind, (number, intent.file));
-        // The file to be copied may itself be a copy that failed.
+        // For a copy, `other` is the number of the source file. The source may itself be the result
+        // of a failed copy.
         is_spoiled(intent.action.named(), intent.number)
             || (intent.action.copies() && is_spoiled(NameKind::File, intent.other))
     }
@@ -185,7 +187,8 @@ impl Failures {
 
     fn is_spoiled(&self, place: u32, kind: NameKind, (number, file): (u64, u64)) -> bool {
         let spoiled = self.spoiled.lock();
-        // A copy has the file number of the file that was copied, so that its contents are known.
+        // A copy has the same file number as its source, because its contents are generated from
+        // this number. A failed copy is therefore found by its name.
         (kind == NameKind::File && spoiled.files.contains(&file))
             || spoiled
                 .names
@@ -210,8 +213,8 @@ impl Failures {
         self.spoiled.lock().clone()
     }
 
-    /// Changes to another pool, whose files and names with unknown state are in `spoiled`. Returns
-    /// the `spoiled` of the previous pool.
+    /// Changes to another pool. `spoiled` contains the files and names of that pool whose state is
+    /// unknown. Returns the same value for the previous pool.
     pub(crate) fn turn_to(&mut self, spoiled: Arc<Spoiled>) -> Arc<Spoiled> {
         std::mem::replace(&mut self.spoiled, spoiled)
     }
@@ -252,8 +255,8 @@ impl Failures {
         self.spoil(intent, Step::Open);
     }
 
-    /// Called after a failed operation. From then on, the state of the files and names that it
-    /// would have changed counts as unknown. Returns the names whose files may be partly written.
+    /// Called after a failed operation. Marks the state of the files and names that the operation
+    /// would have changed as unknown. Returns the names whose files may be partly written.
     pub(crate) fn spoil(&mut self, intent: &Intent, step: Step) -> Vec<WrittenName> {
         if intent.action.reads() {
             return Vec::new();
@@ -268,9 +271,10 @@ impl Failures {
             _ => {}
         }
         let mut spoiled = self.spoiled.lock();
-        // A failed copy leaves the file that was to be copied as it is.
+        // A failed copy does not change its source, which has the same file number.
         let is_of_file = names[0].0 == NameKind::File && !intent.action.copies();
-        // A lock file that remains has the name of the file's temporary file.
+        // A lock file has the same name as the file's temporary file. If the lock file remains,
+        // later operations on the temporary file may fail, so the file counts as unknown.
         if is_of_file || intent.action == Action::LockFile {
             spoiled.files.insert(intent.file);
         }

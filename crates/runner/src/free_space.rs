@@ -20,9 +20,9 @@ const NAME_BYTES: u64 = 32;
 /// Assumed block size in bytes if the file system reports none. 4 KiB is the most common size.
 const BLOCK_BYTES: u64 = 4096;
 
-/// The number of transactions of all workers whose space is computed operation by operation before
-/// a run that ends by time. More transactions delay the start of the run, and the number of files
-/// changes little: by less than a thousand in most cases.
+/// Maximum number of transactions of all workers that are simulated to compute the needed space of
+/// a very long run. Such a run usually ends by time. Simulating more would delay the start of the
+/// run. It would change the number of files by less than a thousand in most cases.
 const CHECKED_TRANSACTIONS: u64 = 1_000_000;
 
 /// Bytes by which a new inode reduces the free space that the file system reports for contents.
@@ -119,7 +119,8 @@ pub(crate) struct Volumes {
     blocks: Vec<u64>,
     directories: Vec<u64>,
     inode_bytes: Vec<u64>,
-    /// Bytes that a long name adds to its directory, compared with a short name.
+    /// Number of additional bytes that a long name occupies in its directory, compared with a short
+    /// name.
     long_name_bytes: u64,
 }
 
@@ -204,8 +205,8 @@ impl Volumes {
 
     /// Computes the totals of all operations of the workload, and the space that they need.
     ///
-    /// If the workload is too large, only its first part is computed operation by operation. The
-    /// files of the rest are extrapolated. The totals exclude the transactions of the rest.
+    /// If the workload is too large, only its first operations are simulated. The number of files
+    /// after them is extrapolated. The totals exclude transactions that are not simulated.
     pub(crate) fn plan(&self, workload: &Workload) -> Result<(Plan, Room), WorkloadError> {
         let followed = Followed::of(workload);
         let part = followed.map_or_else(|| workload.clone(), |followed| followed.part(workload));
@@ -226,8 +227,9 @@ impl Volumes {
         Ok((plan, room))
     }
 
-    /// Computes the needed space. If an upper bound, which is quick to compute, does not exceed the
-    /// free space, returns this bound. Otherwise the space is computed operation by operation.
+    /// Computes the needed space. If the free space is at least as large as an upper bound, which
+    /// is quick to compute, returns this bound. Otherwise simulates the operations of the workload;
+    /// for a very long workload, only the first ones.
     pub(crate) fn check(&self, workload: &Workload) -> Result<Room, WorkloadError> {
         let files = workload.files_max();
         let size = workload.content_bytes_max();
@@ -252,8 +254,8 @@ impl Volumes {
                 volumes,
             });
         }
-        // The plan of a large workload ends before the last transaction. If the pool still grows
-        // after the end of the plan, only the upper bound is known.
+        // The plan of a large workload ends before its last transaction. If the pool can grow after
+        // that, only the upper bound is certain.
         if is_cut(workload) && workload.grows() {
             return Ok(Room {
                 exact: false,
@@ -272,7 +274,7 @@ impl Volumes {
     }
 }
 
-/// Whether the workload has more transactions than are simulated for a plan.
+/// Whether the workload has more transactions than a plan simulates.
 fn is_cut(workload: &Workload) -> bool {
     Followed::of(workload).is_some_and(|followed| followed.transactions < workload.transactions())
 }

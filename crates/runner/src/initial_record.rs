@@ -40,7 +40,9 @@ pub(crate) fn head(
     }
 }
 
-/// Returns the operations of the run that its engine performs by other calls than its own.
+/// Returns the operations of the run that the engine's interface does not support on this machine.
+/// For example, an old kernel lacks some operations of io_uring. The engine performs them with
+/// ordinary system calls.
 pub(crate) fn plain_operations(request: &RunSpec, engine: &dyn Engine) -> Vec<Action> {
     let plain = engine.plain_operations();
     let mut actions: Vec<Action> = Phase::ALL
@@ -52,8 +54,8 @@ pub(crate) fn plain_operations(request: &RunSpec, engine: &dyn Engine) -> Vec<Ac
     actions
 }
 
-/// Derives the run's identifier as a hash of values that differ between any two runs: the machine's
-/// boot, the process, and the time on two clocks.
+/// Derives the run's identifier as a hash of values that together differ between any two runs. The
+/// values are the boot ID, the host name, the process ID, and the time on two clocks.
 fn identity(host: &Host, origin: Origin) -> RunId {
     let boot = host.boot_id.known().map_or("", String::as_str);
     let (process, now_ns) = (std::process::id(), SystemClock.now_ns());

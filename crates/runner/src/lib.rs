@@ -2,7 +2,7 @@
 //! removes the files of the run.
 //!
 //! [`run()`] performs a complete run. A [`Run`] is a handle for callers that apply their own loads.
-//! Callers supply everything that differs between runs. This includes the description
+//! Callers supply everything that differs between runs. These inputs include the description
 //! ([`RunSpec`]), the I/O engine, the clock, the directory ([`rundir`]), the stop handle
 //! ([`Control`]) and the event sink ([`Events`]). This crate prints nothing.
 

@@ -24,13 +24,13 @@ pub(crate) struct Listings {
     places: Vec<Option<Listing>>,
     name: Vec<u8>,
     /// `entries` counts the changes of each directory. `seen` contains, for each operation in
-    /// flight, the counts at the start of its listing. Both are empty if the depth is 1.
+    /// flight, the counts at the start of its listing. Both lists are empty if the depth is 1.
     entries: Vec<Entries>,
     seen: Vec<Seen>,
 }
 
 impl Listings {
-    /// `places` is the number of directories, all of which are empty at first.
+    /// Creates the expected contents of `places` empty directories.
     pub(crate) fn new(naming: Naming, places: u64, depth: usize) -> Self {
         let may_meet = depth > 1;
         Self {
@@ -84,7 +84,8 @@ impl Listings {
             entries.done(intent.action);
         }
         if !well {
-            // After a failed change, whether the name exists is unknown.
+            // The directory may or may not contain the name after a failed change, so its contents
+            // are unknown.
             if !intent.action.reads() {
                 self.places[place as usize] = None;
             }

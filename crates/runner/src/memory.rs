@@ -1,8 +1,8 @@
 //! Checks that the machine has enough memory for a run, before the run creates files.
 //!
-//! Only memory that a run certainly uses is counted, so that no feasible run is refused. This is
-//! the memory for the files of its pools, the contents and histograms of its workers, and its
-//! directories. Growth of pools is not counted.
+//! Only memory that a run certainly uses is counted, so that no feasible run is refused. The files
+//! of the run's pools, the contents and histograms of its workers, and its directories use this
+//! memory. Growth of pools is not counted.
 
 use document::units::{bytes, counted, grouped};
 use rustix::process::{Resource, getrlimit};

@@ -21,8 +21,8 @@ use crate::control::Control;
 use crate::ranks::Processes;
 
 const READ_EVERY: Duration = Duration::from_millis(100);
-/// Maximum number of stored readings of an observer. If it is exceeded, every second stored reading
-/// is dropped, and only half as many later readings are stored.
+/// Maximum number of stored readings of an observer. Beyond this number, every second stored
+/// reading is dropped, and from then on only half as many readings are stored.
 const READINGS_MAX: usize = 4_000;
 
 /// The state of one rank in a run with observers.
@@ -57,7 +57,7 @@ impl Observer {
 
 impl Observers {
     /// Starts observing on all ranks before the run. Ranks numbered from `performing` on are
-    /// observers. They also read the calls to NFS-Ganesha if `find_ganesha` finds a server.
+    /// observers. Observers also count the calls to NFS-Ganesha if `find_ganesha` finds a server.
     ///
     /// # Errors
     /// Returns an error if a rank is lost.
@@ -198,7 +198,7 @@ impl Observer {
 struct KeptReadings<T> {
     readings: Vec<(i64, T)>,
     max: usize,
-    /// One of every `of` readings is kept.
+    /// Of every `of` consecutive readings, one is stored.
     of: u64,
     taken: u64,
 }

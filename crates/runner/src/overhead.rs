@@ -3,7 +3,8 @@
 //!
 //! The overhead is measured after the run, so that the measurement neither warms caches for the run
 //! nor changes its results. The measurement has no pacing, think time, log, verification, check or
-//! deletion. Its pools and transactions are limited to about half a second.
+//! deletion. The pools and transactions of the measurement are limited, so that it takes about half
+//! a second.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -35,8 +36,8 @@ const BYTES_MAX: u64 = 2 << 30;
 const FOLLOWED_MAX: u64 = 4_096;
 /// Maximum number of transactions of each worker in the measurement.
 const TRANSACTIONS_MAX: u64 = 200_000;
-/// Time limit of the transactions of one measurement. Once the measurements together have taken
-/// this time, they are not repeated.
+/// Time limit of the transactions of one measurement. The measurement is repeated only until all
+/// repetitions together have taken this time.
 const TIME_MAX: Duration = Duration::from_millis(250);
 /// Maximum number of measurements. The result is the median, so that one interruption does not
 /// change it much.
@@ -141,8 +142,8 @@ fn files(workload: &Workload) -> u64 {
     let mut files = workload.files().min(FILES_MAX / pools);
     // Classic text is not generated for each file, so its bytes need no limit.
     if workload.contents.is_some() {
-        // An error is not possible, because the stream of the run was valid and this stream is
-        // shorter. `None` means that all files are empty, so their bytes need no limit.
+        // No error is possible, because this stream is a shorter form of the valid stream of the
+        // run. `None` means that all files are empty, so their bytes need no limit.
         if let Ok(Some(extent)) = workload.holding(BYTES_MAX / pools, FOLLOWED_MAX) {
             files = files.min(extent.files);
         }

@@ -1,5 +1,5 @@
-//! Converts intents into operations on names. Paths are written into existing buffers, without
-//! allocation.
+//! Converts intents (abstract operations of a workload) into operations on paths. Paths are written
+//! into existing buffers, without allocation.
 
 use std::ffi::CStr;
 
@@ -11,12 +11,12 @@ use workload::{Action, Intent, Work};
 
 /// The extended attribute that [`Action::SetExtended`] sets.
 const EXTENDED: &CStr = c"user.postmark";
-/// The file modes that [`Action::SetAttributes`] sets. Installed files have the second one.
+/// The file modes that [`Action::SetAttributes`] sets. Installations set the second of these modes.
 pub(crate) const SET_MODES: [u32; 2] = [0o600, 0o644];
 /// The file time that [`Action::SetAttributes`] and installations set: 2001-09-09, in nanoseconds
 /// since the Unix epoch.
 const TIMES_NS: i64 = 1_000_000_000_000_000_000;
-/// The contents of lock files.
+/// The bytes that are written to each lock file.
 const LOCK_FILE: &[u8] = b"postmark";
 
 /// The scheme of a workload's file names and directories.
@@ -59,7 +59,8 @@ impl Naming {
         }
     }
 
-    /// The subdirectories of a location, parents first.
+    /// Paths of the subdirectories of a location, in an order in which parents precede their
+    /// children.
     pub(crate) fn directories(&self) -> Vec<Vec<u8>> {
         match self {
             Self::Classic { subdirectories: 1 } => Vec::new(),
@@ -70,11 +71,11 @@ impl Naming {
         }
     }
 
-    /// Writes the path of the directory for names of `kind`, with a trailing slash. This is a pool
-    /// directory or, in a maildir layout, its subdirectory `new` or `tmp`. Writes nothing if the
-    /// files are in the location itself.
-    // For most workloads this function is a single branch. Without the attribute the compiler may
-    // emit a call.
+    /// Writes the path of the directory for names of `kind`, with a trailing slash. The directory
+    /// is a pool directory or, in a maildir layout, the subdirectory `new` or `tmp` of a pool
+    /// directory. Writes nothing if the files are in the location itself.
+    // Always inlined, because this function is a single branch for most workloads, and the compiler
+    // may otherwise emit a call.
     #[inline(always)]
     fn write_directory(&self, place: u32, kind: NameKind, to: &mut NameWriter<'_>) {
         match self {
@@ -121,8 +122,8 @@ impl Naming {
 pub(crate) struct Namer {
     naming: Naming,
     places: u32,
-    /// One buffer per location: `first` for the first name of an operation, `second` for its second
-    /// name.
+    /// Path buffers, one for each location. `first` is for the first name of an operation, and
+    /// `second` is for the second name, such as the target of a rename.
     first: Vec<PathBuffer>,
     second: Vec<PathBuffer>,
     /// Buffer for the target of a symbolic link.
@@ -159,8 +160,8 @@ impl Namer {
         place.write(&mut self.first, kind, number)
     }
 
-    /// Builds the path of the directory that contains files. This is a pool directory or, in a
-    /// maildir layout, its subdirectory `new`.
+    /// Builds the path of the directory that contains files. The directory is a pool directory or,
+    /// in a maildir layout, the subdirectory `new` of a pool directory.
     pub(crate) fn directory(&mut self, place: u32) -> Name<'_> {
         let place = self.naming.at(place, self.places);
         self.first[place.location].with_directory(|to| {

@@ -1,12 +1,11 @@
-//! Detects pauses of the program: times in which it is ready to run but is stopped. A thread wakes
-//! up every 20 ms. If it wakes up late without having waited for a processor, the program was
-//! stopped.
+//! Detects pauses of the program: times in which the program is ready to run but is stopped. A
+//! thread wakes up every 20 ms. The program was stopped if this thread wakes up late without having
+//! waited for a processor.
 //!
 //! The time in the run queue distinguishes a pause from a busy machine. On a busy machine a thread
 //! may wake up hundreds of milliseconds late, and the kernel counts this time as waiting in the run
-//! queue. A stopped thread is not in the run queue. If the kernel does not report run queue times,
-//! only delays of at least a second count as pauses, because load alone does not cause such long
-//! delays.
+//! queue. A stopped thread is not in the run queue. Without run queue times from the kernel, only
+//! delays of at least a second count as pauses. Load alone does not cause such long delays.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -32,7 +31,8 @@ const NONE: Pauses = Pauses {
     total_ns: 0,
     longest_ns: 0,
 };
-/// Maximum time that the end of a phase waits for the watching thread, if its wake-up is overdue.
+/// Maximum time that the end of a phase waits for the watching thread, if that thread should
+/// already have woken up.
 const LAST_LOOK: Duration = Duration::from_millis(200);
 
 /// Pauses since [`PausesSeen::take`] was last called.

@@ -187,8 +187,8 @@ fn ask_of_targets(
     ask(waiter, "look at", paths(directories), answer)?
 }
 
-/// Reads the properties and the free space of targets. Properties of targets on servers are not
-/// applicable, because this machine's kernel does not mount them. A run without files needs no free
+/// Reads the properties and the free space of targets. For targets on servers, which this machine's
+/// kernel does not mount, the properties are not applicable. A run without files needs no free
 /// space.
 fn targets(
     request: &RunSpec,
@@ -329,8 +329,8 @@ fn refuse_inability(
         other_user = prepare::other_user(namespace, directories, trusts, subdirectories)?;
     }
     if !request.engine.uses_directories() {
-        // The following checks concern this machine's kernel. They do not apply to targets on
-        // servers.
+        // The following checks concern this machine's kernel. These checks do not apply to targets
+        // on servers.
         ack_log::check(request, &[])?;
         return Ok(other_user);
     }

@@ -6,9 +6,9 @@ use workload::{ClassicStream, End, Intent, Kept, MixStream, Pause, Phase, PoolSt
 
 use crate::listings::{Expected, Listings};
 
-/// The stream of a private pool. It is an enum, so that the operation loop is compiled once for all
-/// kinds of streams. The branch that selects the stream is well predicted, because a worker has
-/// only one stream.
+/// The stream of a private pool. This type is an enum, so that the operation loop is compiled once
+/// for all kinds of streams. The branch that selects the stream is well predicted, because a worker
+/// has only one stream.
 #[derive(Debug)]
 pub(crate) enum PrivateStream {
     Classic(Box<ClassicStream>),

@@ -17,8 +17,8 @@ use crate::acknowledged::Acknowledged;
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct AtBarrier {
     pub acknowledged: BTreeMap<u32, Acknowledged>,
-    /// A phase that this process completed. After the barrier, this is the phase merged from all
-    /// processes, or `None` if not all processes completed it.
+    /// A phase that this process completed. After the barrier, the phase merged from all processes;
+    /// `None` if any process did not complete the phase.
     #[serde(with = "record::sent")]
     pub phase: Option<PhaseRecord>,
     /// Whether the pool ran empty while the load was applied.
@@ -89,13 +89,13 @@ impl Meeting {
 pub(crate) struct EndState {
     /// Whether all processes completed the run.
     pub complete: bool,
-    /// Whether a worker did not return from a call, or a rank is lost. The run's files must then
-    /// not be touched, because an operation may still be in progress.
+    /// Whether a worker hangs in a call, or a rank is lost. In this case the run's files must not
+    /// be touched, because an operation may still be in progress.
     pub abandoned: bool,
     pub any_spoiled: bool,
     pub partly_written: PartlyWritten,
     pub set_back_ns: i64,
-    /// Whether all processes completed the run or were interrupted.
+    /// Whether every process completed the run or was interrupted.
     pub is_whole: bool,
     /// Positions in the streams of all workers; `None` if any position is unknown.
     pub positions: Option<Vec<Position>>,
@@ -127,9 +127,11 @@ impl EndState {
 /// The directories of a run with several processes, as determined by the first one.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct PlaceOfAll {
-    /// For each location: its path for messages, its directory, and the index of that directory.
+    /// The locations of the run, each with its path for messages, its directory, and the index of
+    /// that directory.
     pub locations: Vec<(PathBuf, PathBuf, usize)>,
-    /// The owner of each directory; empty for a run without files.
+    /// For each directory, the first rank as its manifest records it; empty for a run without
+    /// files.
     pub owners: Vec<FirstRank>,
     /// Positions in the streams of all workers for the reused pool of an earlier run; empty if no
     /// pool is reused.

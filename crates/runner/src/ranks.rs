@@ -1,6 +1,6 @@
-//! Coordinates the processes of one run. They refuse the run together, agree on its directories and
-//! on one clock, meet at barriers, and remove its files when all are done. With a single process,
-//! the methods of this module return at once.
+//! Coordinates the processes of one run. The processes refuse a run together, agree on its
+//! directories and on one clock, and meet at barriers. They remove the files of the run when all
+//! processes are done. With a single process, the methods of this module return at once.
 
 use ::ranks::{CommunicationError, Ranks};
 use record::ranks::ClusterRecord;

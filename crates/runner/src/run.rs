@@ -1,4 +1,4 @@
-//! The handle of a run: prepare it, apply loads to its pool, finish it.
+//! The handle of a run, with which callers prepare the run, apply loads to its pool and finish it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -76,8 +76,8 @@ pub struct Finished {
 
 /// Performs the preflight checks, claims the directories, and creates or reuses the pool.
 ///
-/// If the run uses fewer ranks than were launched, the first ranks perform it. Every other rank
-/// waits in this function for the result: the record or the refusal.
+/// The first ranks perform a run that uses fewer ranks than were launched. Every other rank waits
+/// in this function for the result: the record or the refusal.
 ///
 /// `take_control` is called after the checks and before any change on the targets. From then on a
 /// stop request ends the run with a clean-up. Before that, the process may end at once.
@@ -185,8 +185,8 @@ fn begin<'e>(
     })))
 }
 
-/// Claims the directories of the run. If another process cannot claim or open them, this process
-/// releases the directories.
+/// Claims the directories of the run. Releases the directories if another process cannot claim or
+/// open them.
 ///
 /// The inner error is the reason why a call on the directories did not return.
 fn take_place(
@@ -208,8 +208,8 @@ fn take_place(
         })
 }
 
-/// Opens the acknowledgement log, if requested, and starts the workers. If another process fails to
-/// do so, the directories are released.
+/// Opens the acknowledgement log, if requested, and starts the workers. Releases the directories if
+/// another process cannot do the same.
 fn start(
     request: &RunSpec,
     (engine, clock, origin): (&Arc<dyn Engine>, &RunClock, Origin),
@@ -254,8 +254,8 @@ fn tell_heads(head: &Record, since: &Arc<Since>, watch: &mut Watch, waiter: &mut
 }
 
 impl<'e> Run<'e> {
-    /// Whether another load can be applied. This requires that the run has neither ended nor been
-    /// stopped, and that its pool has not run empty.
+    /// Whether another load can be applied. False if the run has ended or is being stopped, or if
+    /// its pool has run empty.
     pub fn takes_loads(&self) -> bool {
         matches!(&self.0, Begun::Going(going) if going.supervisor.takes_loads())
     }

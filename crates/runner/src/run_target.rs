@@ -84,9 +84,9 @@ pub(crate) struct TakenLocation {
     pub prefix: Vec<u8>,
     /// The directory in which the run creates files.
     pub directory: PathBuf,
-    /// Identity of the directory; `None` for a run without files.
+    /// Device and inode of the directory; `None` for a run without files.
     pub identity: Option<Identity>,
-    /// Index of the directory. A location that is given twice has one directory.
+    /// Index of the directory. Two locations with the same path have the same directory and index.
     pub number: usize,
 }
 

@@ -25,14 +25,13 @@ use crate::processes::PlaceOfAll;
 use crate::run_target::{Taken, TakenLocation};
 use crate::timed_call::{Call, Waiter};
 
-/// A verb phrase for error messages, which continue with a path.
+/// The verb phrase of error messages about a failed claim. The path of the location follows it.
 const TAKE_PLACE: &str = "make the run directory in";
 
 /// Claims the directories. With several processes, the first process claims them and the others
 /// open them.
 ///
-/// The inner error is the reason why a call did not return. Some directories may then exist, but it
-/// is unknown which.
+/// The inner error is the reason why a call did not return. Any of the directories may then exist.
 pub(crate) fn take(
     request: &RunSpec,
     looked: &Looked,

@@ -9,7 +9,7 @@ use crate::private::Private;
 use crate::shared::SharedSource;
 
 /// A source of intents. Each intent belongs to a flight (a slot for an operation in flight). The
-/// completion of an operation must be reported before its flight gets another intent.
+/// completion of an operation must be reported before another intent is drawn for the same flight.
 ///
 /// This is an enum, so that the compiler can inline `draw` into the operation loop. With a trait
 /// object, a transaction on the `null` engine takes 1 % more instructions.
@@ -35,8 +35,9 @@ impl Source {
         of_pool!(self, own => own.is_pure())
     }
 
-    /// Returns the pause before the next intent of a phase. There is none if the intent contains
-    /// its own pause, or if the pause was already returned.
+    /// Returns the think time and the busy time (`--compute`) before the next intent of a phase.
+    /// Both are 0 for a private pool, whose intents contain these times, and on a second call for
+    /// the same intent.
     #[inline]
     pub(crate) fn pause(&mut self, phase: Phase) -> Pause {
         of_pool!(self, own => own.pause(phase))

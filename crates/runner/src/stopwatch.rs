@@ -229,7 +229,8 @@ pub(crate) struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// `steps_of` is the number of flights whose calls are timed; `None` if calls are not timed.
+    /// `steps_of` is the maximum number of operations in flight; `None` if their calls are not
+    /// timed.
     pub(crate) fn new(clock: RunClock, is_on: bool, steps_of: Option<usize>) -> Self {
         let laps = steps_of.map(|depth| Laps::new(clock.clone(), depth));
         Self {
@@ -288,7 +289,7 @@ impl Stopwatch {
 struct Laps {
     clock: RunClock,
     flights: Vec<LapsOfOne>,
-    /// The flight of the call that ends next.
+    /// The flight (slot of an operation in flight) to which the call that ends next belongs.
     current: usize,
 }
 

@@ -1,6 +1,6 @@
-//! The supervising thread. It leads workers through barriers between stages and syncs file systems.
-//! It also checks that the run's directories still exist, detects stalled workers, and reports
-//! progress.
+//! The supervising thread. This thread leads workers through barriers between stages and syncs file
+//! systems. It also checks that the run's directories still exist, detects stalled workers, and
+//! reports progress.
 
 mod barrier;
 mod completed;

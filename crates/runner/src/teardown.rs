@@ -58,12 +58,13 @@ pub(crate) fn leave_all(
         .as_ref()
         .is_some_and(|clean_up| clean_up.incomplete);
     let stays = waiter.control.processes().tell_incomplete(stays);
-    // `end` removes the status file of this process. A later clean-up needs the file, so it is
+    // `end` removes the heartbeat file of this process. A later clean-up needs this file, so it is
     // removed only if no files of the run remain.
     if let (Some(false), false) = (stays, is_first || left.abandoned) {
         life.end();
     }
-    // The call that did not return may be one on the acknowledgement log, so the log is not closed.
+    // A call hangs, possibly on the acknowledgement log. The log is not closed, because closing it
+    // could also hang.
     if performed.end.abandoned {
         leave_open(ack_log);
     } else if let Some(ack_log) = ack_log {
@@ -86,8 +87,8 @@ fn untouched(owned: Arc<RunDirectories>, waiter: &mut Waiter<'_>) {
     });
 }
 
-/// Removes the remaining files of the run. After a complete run, only the manifest is left to
-/// remove. The second returned value is the reason why a call did not return.
+/// Removes the remaining files of the run; after a complete run, only the manifest. Returns the
+/// result of the clean-up, and the reason why a call did not return.
 fn clean_up(
     request: &RunSpec,
     performed: &Performed,
@@ -184,7 +185,8 @@ fn leave(
         ..Call::new("remove what the run made in", owned.describe())
     };
     let removed = Arc::clone(&call.progress);
-    // The closure owns the last open directory. When it returns, the target can be unmounted.
+    // The closure owns the last reference to the open directories. The target can be unmounted when
+    // the closure has returned.
     let answer = waiter.wait_for(&call, move || {
         owned.leave(&evidence, &mut |files| {
             removed.store(files, Ordering::Relaxed)

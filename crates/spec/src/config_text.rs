@@ -8,7 +8,8 @@ use serde::de::{DeserializeOwned, Error as _};
 /// 1 kB of memory for each of these parts.
 const PARTS_MAX: usize = 1 << 18;
 
-/// Parses a TOML text.
+/// Parses a TOML text, and refuses a text with more than 262,144 parts (keys, values, brackets and
+/// lines).
 ///
 /// # Errors
 /// Returns the problem and its position, or only the problem if the text has too many parts.

@@ -244,8 +244,8 @@ pub(crate) const GIVEN: &[Conflict] = &[
     ),
 ];
 
-/// Conflicts in a complete spec. They are checked with the options that `RunSpec::to_options`
-/// returns.
+/// Conflicts in a complete spec. These conflicts are checked with the options that
+/// `RunSpec::to_options` returns.
 pub(crate) const COMPLETE: &[Conflict] = &[
     Conflict(
         &["compute"],

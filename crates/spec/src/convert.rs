@@ -28,7 +28,8 @@ use crate::table::option_table;
 use crate::values::{Bytes, Count, PerSecond, ThinkOption, Time, WorkerSeedsName, WorkingSet};
 use crate::work::{self, workers};
 
-/// Generates the conversion functions. They call the functions of each option in the option table.
+/// Generates the conversion functions. The generated functions call the functions of each option in
+/// the option table.
 macro_rules! convert {
     ($($group:literal { $($(#[$meta:meta])* $name:ident: $of:ty => $get:expr, $set:expr
         $(, shows $order:literal => $shows:expr)? $(, ($scope:ident))?;)* })*) => {

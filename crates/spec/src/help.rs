@@ -1,6 +1,6 @@
-//! Additions to the command line that the option table does not define: the two forms of options
-//! that are on or off, and the defaults in help texts. The defaults are taken from two run specs
-//! to which no option was applied: a classic workload and a mix.
+//! Additions to the command line that the option table does not define. Options that are on or off
+//! get their second form `--no-OPTION`, and help texts get the defaults. The defaults are taken
+//! from two run specs to which no option was applied: a classic workload and a mix.
 
 use std::collections::BTreeMap;
 
@@ -139,7 +139,7 @@ mod tests {
     }
 
     /// Options whose help states the default as a fixed text. The second text contains other
-    /// options, without which the option has no effect.
+    /// options that the option requires to have an effect.
     const BESIDE: &[(&str, &str)] = &[
         ("align", "--mix read=1"),
         ("arrivals", "--rate 1000"),

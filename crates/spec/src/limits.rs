@@ -20,15 +20,15 @@ pub const DEPTH_MAX: u32 = {
     }
     most
 };
-/// Maximum number of ranks. It equals the maximum number of workers, because each rank has at least
-/// one worker.
+/// Maximum number of ranks. The value equals the maximum number of workers, because each rank has
+/// at least one worker.
 pub const RANKS_MAX: u32 = workload::Workload::WORKERS_MAX;
 /// Unit of direct I/O: sizes and blocks must be multiples of this number of bytes.
 pub(crate) const DIRECT_BYTES: u64 = 4096;
 /// Minimum measurement time of a load level.
 pub(crate) const SWEEP_STEP_MIN: Duration = Duration::from_secs(10);
-/// Maximum number of load levels that narrow down the saturation rate, and also of those that
-/// narrow down the load at which the SLO is missed.
+/// Maximum number of load levels that narrow down the saturation rate. The same maximum applies to
+/// the levels that narrow down the load at which the SLO is missed.
 pub const BISECTIONS_MAX: usize = 6;
 /// Maximum number of load levels that the user may list. The sweep adds the closed loop and the
 /// levels that narrow down the saturation rate or the SLO.

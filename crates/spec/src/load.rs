@@ -16,13 +16,14 @@ use crate::sweep::{Climb, SloOption};
 /// The load: how the transactions are paced and what ends them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Drive {
-    /// Warm-up before the measurement, in nanoseconds. For a sweep: before each load level.
+    /// Warm-up before the measurement, in nanoseconds. In a sweep, each load level has this
+    /// warm-up.
     #[serde(rename = "warm_up_ns", with = "ns")]
     #[schemars(with = "u64")]
     pub warm_up: Duration,
-    /// What ends the transactions. For a sweep: what ends each load level.
+    /// The condition that ends the transactions. In a sweep, this condition ends each load level.
     pub stop: Stop,
-    /// When transactions are due. For a sweep, the load levels determine this.
+    /// The times at which transactions are due. In a sweep, the load levels determine these times.
     pub pace: Pace,
     /// The load sweep (`--sweep`); null for a run with a single load.
     pub sweep: Option<Sweep>,
@@ -87,12 +88,12 @@ pub enum Stop {
     #[default]
     Transactions,
     /// The transactions end after this time in nanoseconds, counted from the end of the warm-up.
-    /// They end earlier if the workload's number of transactions is reached.
+    /// The transactions end earlier if the workload's number of transactions is reached.
     #[serde(rename = "after_ns", with = "ns")]
     #[schemars(with = "u64")]
     After(Duration),
-    /// The transactions end when a steady state or the maximum number of rounds is reached. They
-    /// end earlier if the workload's number of transactions is reached.
+    /// The transactions end when a steady state or the maximum number of rounds is reached. The
+    /// transactions end earlier if the workload's number of transactions is reached.
     Steady(SteadyAsked),
 }
 
@@ -121,7 +122,7 @@ pub struct Sweep {
     pub climb: Climb,
     /// The arrival process of load levels with an offered rate.
     pub arrivals: ArrivalProcess,
-    /// Whether each load level has a new pool.
+    /// Whether a new pool is created for every load level.
     pub fresh: bool,
     /// The operation to which the SLO applies; absent if it applies to all operations together.
     #[serde(default, skip_serializing_if = "Option::is_none")]

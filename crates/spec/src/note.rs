@@ -27,7 +27,7 @@ pub enum Note {
     /// writes none.
     NoAckLog,
     /// The earlier run that the option `--like` names drew its operations before it started. This
-    /// run draws them while it runs.
+    /// run draws its operations while it runs.
     NotPrepared,
     /// The run waited until earlier writes of other programs were on their devices.
     WaitedForWriteBack {

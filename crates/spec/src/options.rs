@@ -50,7 +50,7 @@ macro_rules! options_scope {
     };
 }
 
-/// Removes an option that the option table marks with `(alone)`.
+/// Sets an option to `None` if the option table marks it with `(alone)`.
 macro_rules! remove_option {
     (alone $options:ident $name:ident) => {
         $options.$name = None
@@ -96,7 +96,8 @@ macro_rules! declare {
             }
 
             /// Returns these options without the targets and without the options of
-            /// [`Self::of_runs_alone`]. A study or a repetition can use them for all its runs.
+            /// [`Self::of_runs_alone`]. A study or a repetition can use the remaining options for
+            /// all its runs.
             #[must_use]
             pub fn without_runs_alone(self) -> Self {
                 let mut options = Self { target: Vec::new(), ..self };

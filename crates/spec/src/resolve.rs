@@ -32,8 +32,8 @@ pub struct Asked<'a> {
     /// Options of the configuration file, or of the earlier run that is used instead.
     pub file: Options,
     pub preset: Option<&'a Preset>,
-    /// Weights of the earlier run's targets. They replace the weights of the given targets if both
-    /// runs have the same number of targets.
+    /// Weights of the earlier run's targets. These weights replace those of the given targets if
+    /// both runs have the same number of targets.
     pub weights: &'a [u32],
     /// Preset of the earlier run. The spec contains this name if `preset` is `None` or does not
     /// match the workload.
@@ -61,8 +61,8 @@ pub struct Resolved {
     pub notes: Vec<Note>,
 }
 
-/// Resolves layers of options into a complete spec, and checks the spec. For a working set, `size`
-/// returns the workload with the required number of files.
+/// Resolves layers of options into a complete spec, and checks the spec. If `--working-set` is
+/// given, `size` returns the workload with the required number of files.
 ///
 /// # Errors
 /// Returns the first contradiction, or the error of `size`.
@@ -195,8 +195,8 @@ fn locations(asked: &Asked<'_>, options: &Options) -> Result<Vec<TargetOption>, 
             locations.len()
         )));
     }
-    // An empty path probably comes from an unset shell variable. It is not a request to use the
-    // working directory.
+    // An empty path probably comes from an unset shell variable. Such a path is not a request to
+    // use the working directory.
     if locations
         .iter()
         .any(|location| location.path.as_os_str().is_empty())

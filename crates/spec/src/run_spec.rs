@@ -33,10 +33,10 @@ pub struct RunSpec {
     /// arguments.
     pub command_line: Vec<String>,
     /// The preset that defines the workload, with its version, such as `mail-1`. Options may have
-    /// changed its size, workers and length. Null without a preset, or if options changed the
-    /// operations of the preset.
+    /// changed the number of files, the workers and the length of the workload. Null without a
+    /// preset, or if options changed the operations of the preset.
     pub preset: Option<String>,
-    /// The complete, resolved workload. It includes the workers of all ranks.
+    /// The complete, resolved workload, with the workers of all ranks.
     pub workload: Workload,
     /// Number of ranks, left out if 1. Ranks are processes that a launcher started as one job, and
     /// that perform the run together. The workers are divided equally: the first rank has the first
@@ -44,8 +44,9 @@ pub struct RunSpec {
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1))]
     pub ranks: u32,
-    /// Number of ranks by which pools are shifted after the preparation. With 1, each rank uses and
-    /// removes the pool that the next rank created. Left out if each rank keeps its own pool.
+    /// Number of ranks by which pools are shifted after the preparation; left out if 0. With 1,
+    /// each rank uses and removes the pool that the next rank created. With 0, each rank uses its
+    /// own pool.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub neighbour: u32,
     /// The targets as given, in the order of the workload's location weights. An empty target is
@@ -62,8 +63,9 @@ pub struct RunSpec {
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1))]
     pub depth: u32,
-    /// The durability policies, as options accept them: `fsync+dir`, or with policies of single
-    /// operations `fsync+dir,rename=none`.
+    /// The durability policies in the form that `--durability` accepts, such as `fsync+dir`.
+    /// Exceptions for single operations follow after commas: in `fsync+dir,rename=none`, renames
+    /// are not synced.
     #[schemars(with = "String",
         extend("pattern" = "^(([a-z-]+=)?\
             (none|fdatasync|fsync(\\+dir)?|o-d?sync|batch:[0-9]+)(,|$))+$"))]
@@ -78,12 +80,12 @@ pub struct RunSpec {
     #[serde(serialize_with = "as_text")]
     #[schemars(with = "String", extend("pattern" = "^(stop|[0-9]+|[0-9.]+%)$"))]
     pub on_error: OnError,
-    /// Time after which a worker is reported as stalled in one operation, in nanoseconds. If the
-    /// operation takes five times as long, the run ends.
+    /// Time in nanoseconds after which a worker that is still in the same operation is reported as
+    /// stalled. The run ends if the operation takes five times as long.
     #[serde(rename = "stall_timeout_ns", with = "ns")]
     #[schemars(with = "u64")]
     pub stall_timeout: Duration,
-    /// Whether each worker runs on one processor only (sched_setaffinity(2)).
+    /// Whether workers are pinned: each worker runs on one processor only (sched_setaffinity(2)).
     pub pin: bool,
     /// Whether the pool is kept for a later run, and whether it is the pool of an earlier run.
     pub keeping: Keeping,
@@ -108,8 +110,8 @@ pub struct RunSpec {
     /// null engine.
     pub overhead: bool,
     /// Whether the streams of private pools are drawn before the run begins, so that drawing takes
-    /// no time during the run. For measurements of the program itself; takes about 80 bytes of
-    /// memory per operation.
+    /// no time during the run. Used to measure the program itself. Needs about 80 bytes of memory
+    /// per operation.
     pub prepared: bool,
     /// Whether a target without enough free space is refused.
     pub room_check: bool,
@@ -118,8 +120,9 @@ pub struct RunSpec {
 }
 
 impl RunSpec {
-    /// Returns the durability policy of the operations that write contents. If they have several,
-    /// returns one under which an acknowledged write may not have reached the device.
+    /// Returns the durability policy of the operations that write contents. If these operations
+    /// have several policies, prefers one under which an acknowledged write may not have reached
+    /// the device.
     pub fn durability_of_writes(&self) -> Durability {
         let Some(mix) = self.workload.mix() else {
             return self.durability.rest;
@@ -205,22 +208,22 @@ impl RunSpec {
         }
     }
 
-    /// Returns the worker that prepared the pool of `worker`. With `neighbour`, another rank
-    /// prepared it.
+    /// Returns the worker that prepared the pool of `worker`. With `neighbour`, a worker of another
+    /// rank prepared that pool.
     pub fn neighbour_of(&self, worker: u32) -> u32 {
         let all = self.workload.workers.count().max(1);
         (worker + self.neighbour * (all / self.ranks.max(1))) % all
     }
 
-    /// Whether each rank, after the transactions, checks the operations that another rank
-    /// acknowledged.
+    /// Whether ranks check, after the transactions, the operations that another rank acknowledged.
     pub fn checks_across(&self) -> bool {
         self.ranks > 1 && self.verify && self.check
     }
 
-    /// Returns the pool that `worker` checks in the cross-rank check, as two workers: the one that
-    /// prepared the pool, and the one that last used it. With `neighbour`, `worker` checks the pool
-    /// that it prepared, which another rank used. Otherwise it checks a pool of the next rank.
+    /// Returns the pool that `worker` checks in the cross-rank check, as two workers. The first one
+    /// prepared the pool, and the second one used the pool last. With `neighbour`, `worker` checks
+    /// the pool that it prepared and that another rank used. Otherwise it checks a pool of the next
+    /// rank.
     pub fn checked_by(&self, worker: u32) -> (u32, u32) {
         let all = self.workload.workers.count().max(1);
         let each = all / self.ranks.max(1);

@@ -106,8 +106,8 @@ impl serde::de::Visitor<'_> for InQuotes {
     }
 }
 
-/// Declares parsers of a number without a unit. Their error messages are texts of this program, not
-/// those of a library.
+/// Declares parsers of a number without a unit. The parsers return error messages of this program
+/// instead of messages of a library.
 macro_rules! plain_number {
     ($(#[$doc:meta])* $name:ident, $in_file:ident, $of:ty, $expected:literal) => {
         $(#[$doc])*
@@ -319,7 +319,8 @@ impl FromStr for Time {
 }
 
 impl Time {
-    /// Converts a duration to nanoseconds. If the result exceeds `u64`, it is the largest `u64`.
+    /// Converts a duration to nanoseconds. A longer duration than `u64` can represent becomes the
+    /// largest `u64`.
     pub fn of(time: Duration) -> Self {
         Self(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
     }

@@ -157,7 +157,7 @@ pub(crate) fn set_align(draft: &mut Draft<'_>, Bytes(align): Bytes) -> Result<()
     Ok(())
 }
 
-/// Multiplies the files of each pool.
+/// Multiplies the number of files in each pool by `scale`.
 pub(crate) fn set_scale(draft: &mut Draft<'_>, Count(scale): Count) -> Result<(), ConfigError> {
     let files = draft.spec.workload.files().checked_mul(scale);
     let files = files.filter(|_| scale > 0).ok_or_else(|| {

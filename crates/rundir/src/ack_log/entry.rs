@@ -18,7 +18,7 @@ pub(crate) const VERSION: u32 = 1;
 
 const CHECKSUM_DIGITS: usize = 16;
 
-/// The first line: describes the run.
+/// The header, which is the first line of the log and describes the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Header {
     pub postmark_ack_log: u32,
@@ -42,8 +42,8 @@ pub(crate) struct Entry {
     pub location: u32,
     /// Path of the file, relative to the location's directory.
     pub path: Vec<u8>,
-    /// The new name of a renamed file, the temporary name of a replaced or delivered file, or the
-    /// target of a symbolic link.
+    /// The second path of the operation, such as the new name of a rename. Other examples are the
+    /// temporary name of a replacement, the source of a copy, and the target of a symbolic link.
     pub second: Option<Vec<u8>>,
     /// The file number from which the file's contents are generated.
     pub file: u64,
@@ -65,7 +65,7 @@ pub(crate) enum Line {
     /// All workers have ended by themselves. After this line, the run may remove its files; a line
     /// `Over` follows when the removal has ended.
     Ended,
-    /// The run has removed its files, or kept them. This is the last line of a log.
+    /// The last line of a log: the run has removed its files, or has kept its pool.
     Over {
         /// Number of files that the run removed after its workers had ended.
         removed: u64,
@@ -146,7 +146,7 @@ pub(crate) fn write_over(to: &mut Vec<u8>, removed: u64) {
     append(to, format_args!("O {removed}"));
 }
 
-/// Returns the text of the first line.
+/// Returns the text of the first line, which is `H ` and the header as JSON.
 pub(crate) fn header(header: &Header) -> Result<Vec<u8>, serde_json::Error> {
     let mut text = b"H ".to_vec();
     text.extend(serde_json::to_vec(header)?);
@@ -226,7 +226,8 @@ fn damaged(path: &Path, line: u64, why: &str) -> VerifyError {
     ))
 }
 
-/// Maximum length of a line, in bytes. It is large because the first line contains the workload.
+/// Maximum length of a line, in bytes. The limit is large because the first line contains the
+/// workload.
 const LINE_BYTES_MAX: u64 = 16 << 20;
 
 /// Reads an acknowledgement log, and returns whether its last line is complete. Lines at the end

@@ -1,4 +1,4 @@
-//! How acknowledged operations are lost, and errors that make verification impossible.
+//! Kinds of losses of acknowledged operations, and errors that make verification impossible.
 
 use std::fmt;
 use std::io;
@@ -35,8 +35,8 @@ impl LossKind {
 /// A path whose state does not match its last acknowledged operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Loss {
-    /// The last acknowledged operation on the name if the name is wrong, or on the file if its
-    /// contents or size are wrong.
+    /// The last acknowledged operation on the name; if the contents or size are wrong, the last
+    /// acknowledged operation on the file.
     pub what: Action,
     pub path: String,
     /// The state in which verification found the path, as a sentence.

@@ -60,7 +60,8 @@ pub(crate) struct FileState {
 /// A file, independent of its names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Object {
-    /// `None` if the file existed before the run.
+    /// The size and contents after the acknowledged operations; `None` if the file existed before
+    /// the run.
     state: Option<FileState>,
     /// The last acknowledged operation on the file.
     pub by: Action,
@@ -77,7 +78,7 @@ pub(crate) struct Expected {
     pub state: FileState,
     pub size_min: u64,
     pub size_max: u64,
-    /// Number of leading bytes that must be as acknowledged.
+    /// Number of leading bytes that must equal the acknowledged contents.
     pub sure_bytes: u64,
 }
 
@@ -183,7 +184,8 @@ impl Replay {
                     .may
                     .push((entry.after_bytes, entry.offset_bytes));
             }
-            // The file may be empty, or contain any part of the new contents.
+            // A rewrite first truncates the file to 0 bytes. After a crash, the file may be empty
+            // or contain any part of the new contents, so none of its bytes is certain.
             Action::Rewrite => self.objects[object]
                 .may
                 .extend([(0, 0), (entry.after_bytes, 0)]),
@@ -275,7 +277,7 @@ impl Replay {
     }
 }
 
-/// Whether the action puts a new file under its name.
+/// Whether the action gives its name to a new file, as a creation or a replacement does.
 fn makes_object(action: Action) -> bool {
     action == Action::Replace || action.changes_count() == Some(true)
 }

@@ -41,8 +41,8 @@ pub(crate) struct Tree<'a> {
     last: RefCell<Option<(Key, Arc<dyn Directory>)>>,
 }
 
-/// The directory in which a location's files are now, which may be at another path than during the
-/// run.
+/// The directory in which the files of a location are now. It may be at another path than during
+/// the run.
 #[derive(Debug)]
 pub(crate) struct Place {
     pub path: PathBuf,

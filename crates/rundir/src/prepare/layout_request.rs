@@ -19,13 +19,13 @@ pub struct LayoutRequest {
     pub namespace: Arc<dyn Namespace>,
     /// Absolute paths of the user's directories.
     pub locations: Vec<PathBuf>,
-    /// Whether the run makes its files in new directories, which it makes inside the locations.
+    /// Whether the run makes a new directory inside each location and puts its files there.
     pub in_own_directories: bool,
     /// Highest running number in a file name. The lowest is 1.
     pub numbers_max: u64,
     /// Number of subdirectories in each pool of a classic run.
     pub subdirectories: u32,
-    /// Number of pools. If more than 1, each pool gets its own directory.
+    /// Number of pools. Each pool gets its own directory if there are more than 1.
     pub workers: u32,
     /// Layout and names of a mix; `None` for a classic run.
     pub mix: Option<MixNames>,

@@ -25,8 +25,8 @@ pub(super) fn make(
     manifest: Manifest,
 ) -> Result<RunDirectory, PrepareError> {
     let seconds = manifest.began_unix_ns / 1_000_000_000;
-    // Number of further attempts after lost replies. It is limited, because the server may lose
-    // every reply.
+    // Number of further attempts after lost replies. The number is limited, because the server may
+    // lose every reply.
     let mut unknown_left = 3;
     for attempt in 0..1_000 {
         let name = format!(
@@ -46,8 +46,8 @@ pub(super) fn make(
         let (_, _, errno) = failed;
         // The removal is safe: only this run uses the name, and only an empty directory is removed.
         let removed = manifest::remove_by_name(&*users, &name);
-        // Both errors are `NOENT` if `clean` in another PID namespace mistook the directory for
-        // that of a killed run and removed it.
+        // A `clean` in another PID namespace may mistake the new directory for that of a killed run
+        // and remove it. The failed call and the removal then both return `NOENT`.
         if errno == Errno::NOENT && removed == Err(Errno::NOENT) {
             continue;
         }
@@ -72,8 +72,8 @@ pub(super) fn make(
     ))
 }
 
-/// Error of a call whose reply was lost with the connection, so the server may have performed the
-/// call or not.
+/// Error of a call whose reply was lost because the connection broke. The server may or may not
+/// have performed the call.
 const REPLY_LOST: Errno = Errno::CONNRESET;
 
 /// Lists a directory that could not be removed, or that the server may still make. Also lists the

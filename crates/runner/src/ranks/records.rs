@@ -75,8 +75,8 @@ fn recorded(offset: ClockOffset) -> RankClockOffset {
     }
 }
 
-/// Returns the merged record of all ranks, and the record of this rank. If a rank is lost, both are
-/// the record of this rank, marked as failed.
+/// Returns the merged record of all ranks, and the record of this rank. If a rank is lost, returns
+/// the record of this rank twice, marked as failed.
 pub(super) fn join_records(
     ranks: &Ranks,
     mut own: Record,

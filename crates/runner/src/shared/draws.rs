@@ -23,7 +23,7 @@ const fn skipped(reason: SkipReason) -> Intent {
     }
 }
 
-/// The kind of link that an action adds to a file.
+/// The kind of link that an action creates; `None` for an action that creates no link.
 fn adds_link(action: Action) -> Option<NameKind> {
     match action {
         Action::Link | Action::InstallLink => Some(NameKind::Link),
@@ -32,7 +32,7 @@ fn adds_link(action: Action) -> Option<NameKind> {
     }
 }
 
-/// Whether an action uses a file for a new name and leaves the file as it is.
+/// Whether an action links or copies a file, and so does not change the file itself.
 fn leaves_file(action: Action) -> bool {
     adds_link(action).is_some() || action.copies()
 }
@@ -80,8 +80,8 @@ impl SharedSource {
             Action::ReadLink | Action::MakeDirectoryExisting => {
                 *intent = match self.lend(flight, draft.action.named(), draft.pick) {
                     Some(thing) => asked(thing.intent(draft.action), Pause::NONE),
-                    // Only writers create links and directories. A reader skips the operation if
-                    // the pool has none.
+                    // The pool has no link or directory for the operation. Only writers create
+                    // them, so a worker that only reads skips the operation.
                     None if !self.mixer.creates() => skipped(SkipReason::PoolEmpty),
                     None if draft.action == Action::ReadLink => {
                         draft.action = Action::SymbolicLink;
@@ -148,9 +148,9 @@ impl SharedSource {
         };
         let (mut intent, change) = self.mixer.decide(draft, file, fresh);
         if intent.action == Action::SetExtended && draft.action == Action::GetExtended {
-            // The file has no attribute to read, so the mixer decided to set it. Setting needs an
-            // exclusive claim, but a draft for reading has only a shared one. So the operation is
-            // skipped.
+            // The file has no extended attribute to read, so the mixer decided to set one. Setting
+            // an attribute requires an exclusive claim, but this claim is shared. The operation is
+            // therefore skipped.
             intent.action = Action::Nothing;
             intent.skip = Some(SkipReason::NoAttribute);
         }
@@ -177,8 +177,8 @@ impl SharedSource {
         intent
     }
 
-    /// Takes a symbolic link or a directory out of the pool while an operation uses it, so that no
-    /// other worker removes it.
+    /// Takes a symbolic link or a directory out of the pool until the operation of `flight` has
+    /// completed. No other worker can then remove this entry.
     fn lend(&mut self, flight: usize, kind: NameKind, pick: u64) -> Option<Thing> {
         let mut things = self.pool.ring(kind);
         if things.is_empty() {

@@ -58,8 +58,8 @@ pub(super) struct Slot {
     position: u32,
     /// Number of readers with a claim on the file; -1 for an exclusive claim.
     claims: i16,
-    /// Number of workers that wait for an exclusive claim on the file. They take precedence over
-    /// new readers.
+    /// Number of workers that wait for an exclusive claim on the file. These workers take
+    /// precedence over new readers.
     wanted: u16,
 }
 
@@ -133,9 +133,9 @@ impl SharedPool {
         self.files.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Claims the file with popularity rank `rank`. If the shard of this rank is empty, claims a
-    /// file of the next shard. If another operation has claimed the file, waits for its release or
-    /// returns [`Claimed::Later`].
+    /// Claims the file with popularity rank `rank`. If the shard of this popularity rank is empty,
+    /// claims a file of the next shard. If another operation has claimed the file, waits for its
+    /// release or returns [`Claimed::Later`].
     pub(super) fn claim(
         &self,
         rank: u64,
@@ -229,7 +229,7 @@ impl SharedPool {
     }
 
     /// Withdraws this worker's precedence for a slot, and wakes waiting workers. If this worker has
-    /// claimed the slot, the release of the claim wakes them instead.
+    /// claimed the slot, the release of its claim later wakes the waiting workers instead.
     fn stand_down(shard: &Shard, inner: &mut Inner, wanted: Option<u32>, claimed: Option<u32>) {
         let Some(slot) = wanted else {
             return;

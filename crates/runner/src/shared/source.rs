@@ -27,8 +27,8 @@ pub(super) enum Held {
     Claimed(Claim, Change),
     /// A claimed file and its new link. The link is published when its creation has completed.
     Linked(Claim, NameKind, Thing),
-    /// A symbolic link or a directory that an operation uses without changing it. It returns to the
-    /// pool when the operation has completed.
+    /// A symbolic link or a directory that an operation uses and does not change. The entry returns
+    /// to the pool when the operation has completed.
     Lent(NameKind, Thing),
     /// A new directory, which is published when its creation has completed.
     Directory(Thing),
@@ -55,13 +55,14 @@ pub(crate) struct SharedSource {
     /// Number of new files to which this worker has assigned a file number.
     pub(super) fresh: u64,
     pub(super) deleting: Deleting,
-    /// Whether [`Self::pause`] has already returned the pause before the next transaction.
+    /// Whether [`Self::pause`] has already returned the think and busy time of the next
+    /// transaction.
     pub(super) has_paused: bool,
     /// Whether the file of the next operation is claimed. In this case, an operation of this worker
     /// must complete before the next draw.
     pub(super) wants_one_landed: bool,
-    /// The part of the pool that each operation in flight uses. The index is the number of the
-    /// flight.
+    /// The part of the pool that each operation in flight uses, indexed by flight (the slot of an
+    /// operation in flight).
     pub(super) held: Vec<Held>,
     pub(super) seen: Vec<Seen>,
     pub(super) waits: Waits,
@@ -147,8 +148,8 @@ impl SharedSource {
         false
     }
 
-    /// Returns the pause before the next transaction. A worker thinks and computes before it takes
-    /// a claim, so that no other worker waits for the claim meanwhile.
+    /// Returns the think time and the busy time (`--compute`) before the next transaction. Both
+    /// pass before the worker claims a file, so that no other worker waits for the file meanwhile.
     pub(crate) fn pause(&mut self, phase: Phase) -> Pause {
         if !self.mixer.pauses()
             || self.has_paused
@@ -230,7 +231,8 @@ impl SharedSource {
                     self.pool.ring(kind).push(thing);
                 }
             }
-            // The operation does not change the link or directory, even if it failed.
+            // The operation does not change the link or directory, so the entry returns to the pool
+            // even after a failure.
             Held::Lent(kind, thing) => self.pool.ring(kind).push(thing),
             Held::Directory(thing) if well => self.pool.ring(NameKind::Directory).push(thing),
             Held::Nothing | Held::New(_) | Held::Directory(_) | Held::Gone => {}

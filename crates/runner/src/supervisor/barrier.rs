@@ -23,8 +23,8 @@ impl Supervisor<'_> {
     pub(super) fn meet(&mut self, own: AtBarrier) -> Option<AtBarrier> {
         let processes = self.waiter.control.processes();
         if !processes.is_alone() && self.is_stopping() {
-            // The other processes may wait at a different barrier, so this process enters none.
-            // They receive the stop request outside of barriers.
+            // The other processes may wait at a different barrier, so this process enters none. The
+            // other processes receive the stop request outside of barriers.
             return None;
         }
         let mut meeting = processes.meet(own);

@@ -16,8 +16,8 @@ use crate::worker::Answer;
 
 impl Supervisor<'_> {
     /// Asks the workers for a sample of their files before or after transactions, and returns true.
-    /// Without sync between phases it returns false, because the next phase starts at once and
-    /// leaves no time for a sample.
+    /// Returns false in a run without syncs between phases, because the next phase starts at once
+    /// and leaves no time for a sample.
     pub(super) fn asks_for_sample(&mut self, stage: Stage) -> bool {
         let is_wanted = self.unsynced == Some(Phase::Transactions)
             || stage == Stage::Phase(Phase::Transactions);
@@ -52,8 +52,7 @@ impl Supervisor<'_> {
         self.pass(stage);
     }
 
-    /// Samples the page cache just before the transactions. If the run drops caches, the sample
-    /// follows the drop.
+    /// Samples the page cache just before the transactions, after any dropping of caches.
     pub(super) fn look_at_residency(&mut self) {
         if let Some(held) = self.evidence.held.take() {
             self.evidence.before = Some(self.look_at(held, false).0);

@@ -63,7 +63,7 @@ pub(super) struct EvidenceWatch {
 }
 
 impl EvidenceWatch {
-    /// `watched` selects the counters to read. With `None` no evidence is read.
+    /// `watched` selects the counters to read. `None` means that no evidence is read.
     pub(super) fn new(watched: Option<WatchedAccount>, servers: Option<WatchedServers>) -> Self {
         Self {
             sources: Sources::default(),

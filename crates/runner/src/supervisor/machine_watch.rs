@@ -2,8 +2,8 @@
 //! phase, and when all workers have ended the phase.
 //!
 //! Workers never wait for a reading, because they do not wait for the supervising thread during a
-//! phase. If that thread is delayed, a reading is late. The interval before that reading is then
-//! longer than a second, and is recorded with its actual times.
+//! phase. A reading is late if the supervising thread is delayed. The interval that ends with a
+//! late reading is longer than a second, and is recorded with its actual times.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -12,8 +12,8 @@ use measure::SLICE_NS;
 use record::{MachineOverTime, MachineSlice};
 use system::{Counters, Fact, Sources, WatchedDevices};
 
-/// Maximum number of one-second intervals that wait to be sent as events. They wait while no
-/// operation completes. If there are more, the oldest intervals are never sent and are only in the
+/// Maximum number of one-second intervals that wait to be sent as events. Intervals wait while no
+/// operation completes. If more intervals wait, the oldest ones are never sent and are only in the
 /// record.
 const UNTOLD_MAX: usize = 60;
 
@@ -32,12 +32,12 @@ struct WatchedPhase {
     /// The latest counter values, and the time at which they were read.
     latest: Counters,
     read_ns: u64,
-    /// When the current second ends.
+    /// End of the current second of the phase, in nanoseconds since the run's origin.
     due_ns: u64,
 }
 
 impl MachineWatch {
-    /// `devices` are the devices whose counters are read. With `None` no counters are read.
+    /// `devices` are the devices whose counters are read. `None` means that no counters are read.
     pub(super) fn new(devices: Option<Fact<WatchedDevices>>) -> Self {
         Self::with(Sources::default(), devices)
     }

@@ -102,7 +102,7 @@ impl Supervisor<'_> {
         if !well {
             self.waiter.control.stop();
         }
-        // This worker has ended. The workers at the barrier must not wait for it.
+        // The workers at the barrier must not wait for this worker, which has ended.
         if self.waiting > 0 && self.waiting == self.alive {
             self.answer(Answer::go_if(!self.is_stopping()));
         }

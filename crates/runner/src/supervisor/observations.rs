@@ -14,7 +14,7 @@ pub(crate) struct RunObservations {
     pub first_worker: u32,
     /// Results by worker; `None` for workers that did not return.
     pub reports: Vec<Option<Result<Report, String>>>,
-    /// Results of phases, by worker.
+    /// The phases that each worker has reported, by worker.
     pub phases: Vec<Vec<PhaseReport>>,
     /// The transactions of completed loads, in order. The results of other phases are only in
     /// `phases`.
@@ -28,8 +28,8 @@ pub(crate) struct RunObservations {
     /// The reason why the run failed, if the cause is not in a worker. Examples are a failed sync
     /// and a lost rank.
     pub failed: Option<String>,
-    /// Whether a worker or call did not return. The run's files must then not be touched, because
-    /// an operation may still be in progress.
+    /// Whether a worker or another thread hangs in a call. In this case the run's files must not be
+    /// touched, because an operation may still be in progress.
     pub abandoned: bool,
     /// Whether a reused pool is marked as in use, because transactions may have changed it.
     pub in_use: bool,

@@ -96,8 +96,8 @@ impl<'e> Supervisor<'e> {
         }
     }
 
-    /// Syncs the previous phase, then starts the stage. Before transactions it does not start the
-    /// stage but waits for a load.
+    /// Syncs the previous phase. Then starts the stage, or waits for a load if the stage is the
+    /// transactions.
     pub(super) fn pass(&mut self, stage: Stage) {
         if stage != Stage::Phase(Phase::Transactions) {
             self.close_sample();
@@ -124,8 +124,8 @@ impl<'e> Supervisor<'e> {
         self.sync(phase);
     }
 
-    /// Called when `stage` starts. If workers change to other pools in this stage, the names of
-    /// files in messages are from then on those of the new pools.
+    /// Called when `stage` starts. Workers may change to other pools in this stage. Messages then
+    /// use the file names of the new pools.
     fn turn(&mut self, stage: Stage) {
         let Watch {
             pools,

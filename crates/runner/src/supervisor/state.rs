@@ -17,7 +17,8 @@ use crate::events::{Event, Stage};
 use crate::timed_call::Waiter;
 use crate::worker::Answer;
 
-/// The current operation in one flight of a worker, as the supervisor last read it.
+/// The operation in one slot of a worker, as the supervisor last read it. A worker has a slot, or
+/// flight, for each operation that can be in flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SeenFlight {
     pub(super) worker: usize,
@@ -60,8 +61,9 @@ pub(crate) struct Supervisor<'e> {
     /// Whether all workers wait at the barrier before transactions. There they wait for a load or
     /// for the end of the run.
     pub(super) awaits_load: bool,
-    /// The number of workers that have ended the current stage, their numbers of items done
-    /// (including failed ones) and completed, and the reason why the stage ended.
+    /// Three values about the current stage: the number of workers that have ended it, the numbers
+    /// of their items, and the reason why it ended. Items are counted as done (including failed
+    /// ones) and as completed.
     pub(super) ended: (u32, (u64, u64), End),
     /// The phase that all workers have ended and that has not been synced.
     pub(super) unsynced: Option<Phase>,
@@ -78,8 +80,8 @@ pub(crate) struct Supervisor<'e> {
     /// progress.
     pub(super) transactions_began_ns: Option<u64>,
     pub(super) deletion_took: Duration,
-    /// Time at which the run's directories were last checked. `look` receives the result of the
-    /// check in progress.
+    /// Time at which the run's directories were last checked. `look` is the channel on which the
+    /// check in progress sends its result.
     pub(super) looked: Instant,
     pub(super) look: Option<Receiver<Result<(), String>>>,
     pub(super) stopping_since: Option<Instant>,

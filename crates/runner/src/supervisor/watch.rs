@@ -37,7 +37,7 @@ pub(crate) struct Watch {
     pub first_worker: u32,
     /// Channels for answers to the workers, by worker.
     pub answers: Vec<Sender<Answer>>,
-    /// Status slots. The first index is the worker, the second index is the flight.
+    /// Status slots by worker, one for each operation that can be in flight.
     pub slots: Vec<Vec<Arc<Slot>>>,
     /// The pools that the workers prepare, by worker.
     pub pools: Vec<PoolOfWorker>,

@@ -70,8 +70,8 @@ pub(crate) struct PoolAt {
 pub(crate) enum Payload {
     /// The text of classic workloads. Every operation writes a prefix of the text.
     Text(Arc<Vec<u8>>),
-    /// Contents that depend on file, version and offset. They are generated into a buffer before
-    /// the operation is issued.
+    /// Contents that depend on file, version and offset. The contents are generated into a buffer
+    /// before the operation is issued.
     Made { contents: Contents, buffer: Vec<u8> },
 }
 

@@ -10,8 +10,8 @@ use workload::{Action, Intent};
 pub(super) struct Flights {
     /// Operations in flight, indexed by flight; `None` for free flights.
     in_flight: Vec<Option<Flight>>,
-    /// The files and names of the operations in flight, indexed by flight. They are kept apart,
-    /// because each new intent is compared with all of them.
+    /// The files and names of the operations in flight, indexed by flight. They form a separate
+    /// list, because each new intent is compared with all of them.
     reaches: Vec<Option<Reach>>,
     free: Vec<usize>,
     /// How long intents have waited for operations in flight on the same file.
@@ -36,8 +36,8 @@ pub(super) struct Issued {
     pub(super) logged: Option<Entered>,
 }
 
-/// The file and the names that an intent uses, creates or removes. For an operation on a link, the
-/// names include the target of the link.
+/// The file and the names that an intent uses, creates or removes. An operation with a single name
+/// has this name twice.
 #[derive(Clone, Copy, Debug)]
 struct Reach {
     file: u64,

@@ -35,7 +35,8 @@ impl Worker {
         }
     }
 
-    /// Returns a free flight. If there is none, waits for a completion.
+    /// Returns a free flight (a slot for an operation in flight). If all are in use, waits until an
+    /// operation completes.
     #[inline]
     pub(super) fn free_flight(&mut self, done: &mut Done) -> Result<usize, Left> {
         if self.is_synchronous {
@@ -50,7 +51,7 @@ impl Worker {
     }
 
     /// Waits until no operation in flight affects the file or the names of the intent. No later
-    /// intent overtakes the waiting one.
+    /// intent is drawn while this intent waits.
     #[inline]
     pub(super) fn wait_for_conflicts(
         &mut self,

@@ -33,8 +33,8 @@ enum Sought {
     Removed((u32, NameKind, u64)),
 }
 
-/// A name whose state differed from the expected one. It is checked again, because operations of
-/// other workers may become visible late.
+/// A name whose state differed from the expected one. The name is checked again, because operations
+/// of other workers may become visible late.
 #[derive(Debug)]
 struct LateName {
     sought: Sought,

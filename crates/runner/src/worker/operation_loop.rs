@@ -84,9 +84,9 @@ impl Worker {
         let issued_ns = stopwatch.moment();
         let submitted = session.submit(ticket, &operation, stopwatch.steps(flight, issued_ns));
         let completed_ns = stopwatch.moment();
-        // In an open loop, a later operation of the transaction is due when this one has completed.
-        // If this one is in flight, the later one is due now: its response time includes the wait
-        // for a free place among the operations in flight.
+        // In an open loop, the next operation of the same transaction is due when this operation
+        // has completed. If this operation is still in flight, the next one is due now. Its
+        // response time then includes the wait until it can be issued.
         self.later_due_ns = due_ns
             .filter(|_| !intent.ends_transaction)
             .map(|_| completed_ns);
@@ -115,8 +115,9 @@ impl Worker {
         }
     }
 
-    /// Lets the worker wait for its think time and spend its `--compute` time, then draws the next
-    /// operation of the phase. Returns `false` at the end of the phase.
+    /// Draws the next operation of the phase. Before or after the draw, waits for the think time
+    /// and keeps the processor busy for the `--compute` time. Returns `false` at the end of the
+    /// phase.
     #[inline]
     fn next_intent(
         &mut self,
@@ -140,8 +141,8 @@ impl Worker {
             self.config.hasher.take(intent);
         }
         if !intent.pause.is_none() {
-            // Whether the transactions have ended is ignored. The drawn intent must be performed,
-            // because the stream's pool already includes its effect.
+            // The result (`false` if the transactions have ended) is ignored. The drawn intent must
+            // be performed, because the stream's pool already includes its effect.
             self.pause(intent.pause, begins_transaction, done)?;
         }
         Ok(true)
@@ -255,7 +256,8 @@ impl Worker {
         done.current.transactions += u64::from(is_first && done.phase == Phase::Transactions);
     }
 
-    /// Counts an intent that has been performed or skipped.
+    /// Counts an operation that has been performed or skipped, and publishes the progress of the
+    /// phase.
     #[inline]
     pub(super) fn count(&mut self, intent: &Intent, done: &mut Done) {
         done.current.issued += u64::from(intent.ends_transaction);

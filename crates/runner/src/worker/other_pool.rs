@@ -1,6 +1,6 @@
 //! Changes to the pool of another worker, and checks that the operations which that worker
-//! acknowledged are visible. With `--neighbour`, this worker then performs its transactions on that
-//! pool. For the check across ranks, it performs no transactions there.
+//! acknowledged are visible. With `--neighbour`, this worker then performs its transactions on the
+//! pool of the other worker. In the check across ranks, it only checks that pool.
 
 use std::collections::VecDeque;
 
@@ -17,15 +17,15 @@ use crate::clock::Clock as _;
 use crate::events::Stage;
 use crate::failures::Failed;
 
-/// Time limit within which operations of another host must become visible. It exceeds the 60 s for
-/// which an NFS client caches attributes (acregmax and acdirmax, nfs(5)).
+/// Time limit within which operations of another host must become visible. The limit exceeds the 60
+/// s for which an NFS client caches attributes (acregmax and acdirmax, nfs(5)).
 const SEEN_WITHIN_NS: u64 = 65_000_000_000;
 
-/// Maximum number of removed names that are checked for each worker. If there are more, the names
-/// removed last are checked.
+/// Maximum number of removed names that are checked for each worker. If more names were removed,
+/// the names removed last are checked.
 const REMOVED_MAX: usize = 10_000;
-/// Approximate number of names in shared pools that ranks check for each other. It is divided
-/// evenly among the workers.
+/// Approximate number of names in shared pools that ranks check for each other. The number is
+/// divided evenly among the workers.
 const SAMPLE_OF_ALL: u64 = 65_536;
 
 /// A pool, and a session that is open in the directories of the pool.

@@ -1,6 +1,6 @@
-//! Delays operations: transactions wait until they are due, and workers think and compute before
-//! operations. Operations in flight that complete during a delay are counted at once. Workers that
-//! compute have none.
+//! Delays operations. A transaction waits until it is due, an operation waits for its think time,
+//! and `--compute` keeps the processor busy before an operation. Operations in flight that complete
+//! during a wait are counted at once. With `--compute`, no operation is in flight.
 
 use record::ComputeRecord;
 use workload::{Pause, Phase};
@@ -12,8 +12,9 @@ use crate::clock::{Clock as _, RunClock};
 /// Interval at which a waiting worker checks whether the run stops.
 const LOOK_EVERY_NS: u64 = 50_000_000;
 
-/// Maximum distance between two readings of the clock by a thread that keeps its processor. A
-/// reading takes less than 0.1 us, and an interrupt some microseconds.
+/// Maximum time between two clock readings that counts as busy time of the thread, in nanoseconds.
+/// During a longer gap, another thread had the processor: a reading takes less than 0.1 us, and an
+/// interrupt a few microseconds.
 const READINGS_APART_NS: u64 = 10_000;
 
 impl Worker {
@@ -23,7 +24,7 @@ impl Worker {
         if self.tools.control.is_over() {
             return Ok(false);
         }
-        // After the last transaction no due time needs to be awaited.
+        // No transaction remains, so there is no due time to wait for.
         if !self.tools.pacer.is_open() || self.tools.source.remaining(Phase::Transactions) == 0 {
             return Ok(true);
         }
@@ -43,7 +44,8 @@ impl Worker {
         }
     }
 
-    /// Thinks and then computes before an operation. Returns `false` if the transactions end first.
+    /// Waits for the think time, and then keeps the processor busy for the `--compute` time.
+    /// Returns `false` if the transactions end first.
     #[cold]
     pub(super) fn pause(
         &mut self,
@@ -57,8 +59,8 @@ impl Worker {
         )
     }
 
-    /// Keeps the processor busy for `ns` nanoseconds of this thread's time. Returns `false` if the
-    /// transactions end first.
+    /// Keeps the processor busy until this thread has used `ns` nanoseconds of processor time.
+    /// Returns `false` if the transactions end first.
     fn compute(&mut self, ns: u64, done: &mut Done) -> Result<bool, Left> {
         let mut left_ns = ns;
         let mut goes_on = true;
@@ -117,8 +119,9 @@ impl Worker {
     }
 }
 
-/// Reads the clock until this thread was on its processor for `ns` nanoseconds. Time in which
-/// another thread had the processor does not count: then the clock is read much later.
+/// Reads the clock repeatedly until this thread has used the processor for `ns` nanoseconds. A long
+/// gap between two readings counts only as [`READINGS_APART_NS`], because another thread had the
+/// processor in the gap.
 fn spin(clock: &RunClock, ns: u64) {
     if !clock.is_of_machine() {
         return clock.sleep(ns);

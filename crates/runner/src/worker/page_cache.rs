@@ -28,8 +28,8 @@ impl Worker {
         let mut sample = Vec::new();
         let mut seen = 0;
         pool(&mut |kept| {
-            // Takes a file whenever the sample lags behind the visited part of the share. This
-            // spreads the sample evenly over the share.
+            // Takes a file whenever the sample lags behind the visited part of the share. The
+            // sample is then spread evenly over the share.
             if (sample.len() as u64) < wanted && seen * wanted >= sample.len() as u64 * files {
                 sample.push((kept.place, kept.number));
             }

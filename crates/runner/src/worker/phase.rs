@@ -76,7 +76,8 @@ impl Worker {
         let done_by_all = self.tools.control.progress().completed;
         let origin_ns = self.tools.origin_ns;
         // If the worker still waits for the due time of a transaction, this transaction has not
-        // started. It is counted as waiting if its due time is before the end of the phase.
+        // started. The transaction is counted as waiting if its due time is before the end of the
+        // phase.
         let due_ns = self.due_ns.take();
         let caught_up_ns = self.caught_up_ns.take();
         let is_open = done.phase == Phase::Transactions && self.tools.pacer.is_open();

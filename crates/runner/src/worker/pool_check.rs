@@ -40,8 +40,8 @@ impl Worker {
         }
     }
 
-    /// Lists the directories of the pool, if that is the task of this worker. Counts directories
-    /// whose listing differs from the expected one.
+    /// Lists the directories of the pool, and counts directories whose listing differs from the
+    /// expected one. Does nothing if another worker of the pool performs this check.
     pub(super) fn look_at_directories(&mut self, looked: &mut NamesFound) -> Result<(), Left> {
         if !self.tools.source.lists() {
             return Ok(());

@@ -58,9 +58,9 @@ pub(crate) struct Report {
     pub taken: Option<Check>,
     /// Operations of other workers whose effects this worker saw only after a delay.
     pub stale: Option<Stale>,
-    /// Readings of the wall clock in whole seconds, as in the original PostMark. They are taken at
-    /// the start of the creation, the start and end of the transactions, and the end of the
-    /// deletion.
+    /// Readings of the wall clock in whole seconds, as in the original PostMark. The readings are
+    /// taken at the start of the creation, the start and end of the transactions, and the end of
+    /// the deletion.
     pub borders_s: Vec<i64>,
     pub classic_bytes_read: f32,
     pub classic_bytes_written: f32,

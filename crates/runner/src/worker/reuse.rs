@@ -9,8 +9,8 @@ use super::state::{Left, Worker};
 use crate::clock::Clock as _;
 use crate::events::Stage;
 
-/// Minimum number of names that each worker checks in a reused pool. If the pool contains fewer
-/// names, all are checked.
+/// Minimum number of names that each worker checks in a reused pool. All names are checked in a
+/// pool that contains fewer.
 const SAMPLE: u64 = 1_000;
 
 impl Worker {

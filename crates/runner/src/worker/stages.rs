@@ -35,7 +35,7 @@ impl Worker {
         self.note_wall_clock();
         while goes_on {
             self.phase(Phase::Transactions)?;
-            // The run may apply several loads, one after the other.
+            // The loop continues because the run may apply several loads, one after another.
             goes_on = self.begins_phase(Phase::Transactions)?;
         }
         self.report.names = self.tools.source.remaining(Phase::Delete);

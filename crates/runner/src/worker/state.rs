@@ -39,7 +39,8 @@ pub(super) struct Worker {
     /// Due time of the next operation. `None` in a closed loop, and for all but the first operation
     /// of a transaction.
     pub(super) due_ns: Option<u64>,
-    /// Due time of the next operation of a transaction that has begun; `None` in a closed loop.
+    /// Due time of the next operation if it is not the first operation of its transaction. `None`
+    /// in a closed loop, and before the first operation of a transaction.
     pub(super) later_due_ns: Option<u64>,
     /// Time at which the worker last had no overdue transaction.
     pub(super) caught_up_ns: Option<u64>,

@@ -95,8 +95,9 @@ impl Worker {
         }
     }
 
-    /// Lists a directory on a free flight, and describes the names that are missing, unexpected or
-    /// listed twice; `None` if the listing is correct. Names with unknown state are ignored.
+    /// Lists a directory and describes the names that are missing, unexpected or listed twice;
+    /// `None` if the listing is correct. `flight` is a slot with no operation in flight. Names with
+    /// unknown state are ignored.
     pub(super) fn differences(
         &mut self,
         flight: usize,

@@ -8,8 +8,8 @@ use crate::failures::Failed;
 
 /// Interval between retries in nanoseconds.
 pub(super) const SEEN_EVERY_NS: u64 = 10_000_000;
-/// Maximum number of names that wait for a retry. If it is reached, all of them are retried before
-/// the next name is checked.
+/// Maximum number of names that wait for a retry. At this number, all waiting names are retried
+/// before the next name is checked.
 pub(super) const LATE_MAX: usize = 10_000;
 
 /// Repeats a check until it succeeds. Returns the delay until success, or the last difference if

@@ -120,7 +120,7 @@ fn first_done(workers: &[(u32, PhaseReport)]) -> Option<FirstDone> {
 }
 
 /// Returns the results of a worker in the measured segments. Without measured segments, counts are
-/// 0 and both times are the end of the worker's phase.
+/// 0, and `began_ns` and `ended_ns` are the end of the worker's phase.
 fn worker_phase(
     worker: u32,
     report: &PhaseReport,

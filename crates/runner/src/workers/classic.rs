@@ -19,8 +19,7 @@ fn records(phases: &[PhaseRecord], phase: Phase) -> impl Iterator<Item = &Operat
 }
 
 /// Returns the numbers of the original PostMark's report; `None` if the first worker did not start.
-/// With several workers, counts and bytes are sums over all workers. The times are those of the
-/// first worker.
+/// Counts and bytes are sums over all workers, and times are those of the first worker.
 pub(super) fn figures(
     request: &RunSpec,
     reports: &[(u32, Report)],

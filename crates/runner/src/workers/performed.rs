@@ -24,12 +24,12 @@ pub(crate) struct Performed {
     /// The highest number of a file that the run may have created; `u64::MAX` if that is unknown.
     pub numbers_made: u64,
     /// The state that determines the clean-up. `set_back_ns` and `latest_ns` are 0 here. The
-    /// teardown reads both from the status file.
+    /// teardown reads both values from the heartbeat.
     pub end: EndState,
     /// Number of workers of this process.
     workers: usize,
     reports: Vec<(u32, Report)>,
-    /// Results of phases, by worker.
+    /// The phases that each worker has reported, by worker.
     phases: Vec<Vec<PhaseReport>>,
     pub watched: RunObservations,
 }
@@ -195,7 +195,8 @@ fn outcome(
         why = Some(why.map_or(stalled.clone(), |why| format!("{why}; {stalled}")));
     }
     let gone = watched.gone.take();
-    // Advice about the failed operation. It is used only if the run's directories still exist.
+    // Advice about the failed operation. The advice is used only if the run's directories still
+    // exist.
     let advice = failed.map_or("", |failed| advice::for_errno(failed.errno));
     let is_stopped = reports.iter().any(|(_, report)| report.is_stopped) || watched.abandoned;
     match (gone, why, control.signal_caught()) {
@@ -227,8 +228,8 @@ fn outcome(
     }
 }
 
-/// For each worker, the position in its operation stream at which a later run can continue. `None`
-/// unless the pool of every worker is complete and in a known state.
+/// Returns, for each worker, the position in its operation stream at which a later run can
+/// continue. Returns `None` if a worker failed, or if its pool is incomplete or has unknown state.
 fn positions(workers: usize, reports: &[(u32, Report)]) -> Option<Vec<Position>> {
     let well = |(_, report): &(u32, Report)| {
         report.failed.is_none() && !report.any_spoiled && report.has_pool

@@ -22,8 +22,8 @@ pub(super) struct Pools {
 }
 
 /// The shared pools of a rank: the pool that it prepares, the pool for its transactions, and an
-/// empty pool. The empty pool stands for the pools of other ranks: their checks use samples of
-/// names instead of a pool.
+/// empty pool. The empty pool stands for the pools of other ranks, of which this rank checks only
+/// samples of names.
 pub(super) struct SharedPools {
     own: Arc<SharedPool>,
     neighbours: Arc<SharedPool>,
@@ -44,15 +44,15 @@ impl SharedPools {
 }
 
 impl RunContext<'_> {
-    /// Creates the pools of a worker with `depth` flights.
+    /// Creates the pools of a worker. `depth` is its maximum number of operations in flight.
     pub(super) fn pools(
         &self,
         worker: u32,
         depth: usize,
         shared: Option<&SharedPools>,
     ) -> Result<Pools, Refused> {
-        // The pair names the worker that prepared the pool and the worker that used it last. Here
-        // both are the neighbour.
+        // The pair consists of the worker that prepared the pool and the worker that used it last.
+        // The neighbour did both here.
         let neighbour = self.request.neighbour_of(worker);
         let neighbour = (neighbour != worker).then_some((neighbour, neighbour));
         let checked = self
@@ -82,8 +82,8 @@ impl RunContext<'_> {
         })
     }
 
-    /// Describes a pool of another worker. `pool` is the worker that prepared the pool, and
-    /// `worker` is the worker that used the pool last.
+    /// Describes a pool of another worker. `pool` is the number of the worker that prepared the
+    /// pool. `worker` is the number of the worker that used the pool last.
     fn other(
         &self,
         (pool, worker): (u32, u32),

@@ -73,8 +73,8 @@ impl RunContext<'_> {
         let settings = self.settings(worker);
         let engine = self.engine.clone();
         let clock = self.clock.clone();
-        // With a durability level, calls are always timed, because reports include the cost of the
-        // durability level.
+        // If a durability policy requests syncs, calls are always timed, because reports include
+        // the cost of these syncs.
         let steps = self.request.steps || self.request.durability.sync();
         let latencies = self.request.latencies;
         let steps_of = (latencies && steps).then_some(slots.len());

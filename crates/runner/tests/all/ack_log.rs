@@ -62,7 +62,8 @@ fn mix(transactions: u64) -> Mix {
         transactions,
         weights: Action::operations()
             .filter(|action| action.is_asked_for())
-            // Not every file system has extended attributes, or can share blocks.
+            // Omits actions that not every file system supports: extended attributes, and clones
+            // (files that share blocks).
             .filter(|action| {
                 let lacks = [Action::SetExtended, Action::GetExtended];
                 !lacks.contains(action) && !action.clones()

@@ -60,14 +60,14 @@ fn error(record: &Record) -> (String, String, String) {
     )
 }
 
-/// Returns texts. At least one of them must be in the message about this corruption.
+/// Returns texts of which at least one must be in the message about this corruption.
 fn names(corruption: Corruption) -> &'static [&'static str] {
     match corruption {
         Corruption::FlipByte => &["wrong contents"],
         Corruption::LoseAppend => &["the file ended after", "bytes instead of"],
-        // If fewer than four bytes are zero, they are reported as wrong bytes.
+        // Fewer than four zero bytes are reported as wrong bytes, not as zeros.
         Corruption::ZeroAppend => &["zeros", "is 0x00 instead of"],
-        // If the old contents have another size, the end of the file is reported.
+        // The message states the end of the file if the old contents have another size.
         Corruption::OldVersion => &["old contents", "the file ended after"],
         Corruption::LoseName => &["No such file", "missing"],
         Corruption::DoubleName => &["not to be there"],

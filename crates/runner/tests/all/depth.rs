@@ -415,7 +415,7 @@ fn offered_rate_is_achieved_with_operations_in_flight() {
 }
 
 #[test]
-fn wait_of_the_second_half_of_a_pair_for_a_free_place_is_in_its_latency() {
+fn latency_of_second_operation_of_a_pair_includes_wait_for_earlier_completions() {
     let classic = Classic {
         files: 200,
         transactions: 2_000,
@@ -484,8 +484,8 @@ fn operations_on_one_file_are_serialized_and_their_waits_are_counted() {
         let (count, longest_ns) = waits.fold((0, None), |(count, longest), wait| {
             (count + wait.count(), longest.max(wait.max_ns()))
         });
-        // Each of the 100 operations except the first waits for an earlier one. At depth 1 none
-        // waits, because no intent is drawn while an operation is in flight.
+        // Each of the 100 operations except the first waits for an earlier one. At depth 1 no
+        // operation waits, because the next one is drawn only after the previous one has completed.
         assert_eq!(count, if depth == 1 { 0 } else { 99 });
         assert_eq!(longest_ns > Some(0), depth > 1);
     }

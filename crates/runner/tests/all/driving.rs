@@ -1,6 +1,6 @@
 //! Load control of transactions. Tests on a virtual clock check that recorded latencies equal the
-//! latencies of the engine. They also check that queueing is included in response times but not in
-//! service times, and that the counts of intervals add up to the total. One test on the machine's
+//! latencies of the engine. They also check that only response times, and not service times,
+//! include queueing. The counts of intervals must add up to the total. One test on the machine's
 //! clock checks a time limit after a warm-up.
 
 use std::time::Duration;
@@ -77,10 +77,11 @@ fn performed(record: &Record, action: Action) -> &OperationRecord {
     operations.iter().find(|of| of.action == action).unwrap()
 }
 
-/// Workers compute before each operation, also those of a shared pool. The record counts the time,
-/// and only the response times of an open loop include it.
+/// With `--compute`, workers of private and shared pools keep their processor busy before each
+/// operation of a kind. The record counts this busy time, and only the response times of an open
+/// loop include it.
 #[test]
-fn computing_is_counted_apart_from_latencies() {
+fn busy_time_is_recorded_and_is_only_in_response_times() {
     const COUNT: u64 = 100;
     const COMPUTE_NS: u64 = 70_000_000;
     let closed = || Pace::Closed;
@@ -219,7 +220,7 @@ fn stall_increases_all_response_times_but_only_one_service_time() {
     }
 }
 
-/// The sum of all latencies of these operations, in seconds.
+/// Sum of the latencies of all operations with these two actions, in seconds.
 fn latencies_s(record: &Record, actions: [Action; 2]) -> f64 {
     let operations = &transactions(record).segments.last().unwrap().operations;
     let latencies = operations
@@ -230,7 +231,7 @@ fn latencies_s(record: &Record, actions: [Action; 2]) -> f64 {
 }
 
 #[test]
-fn late_start_of_a_pair_is_in_one_of_its_two_latencies() {
+fn late_start_of_a_pair_is_only_in_the_latency_of_its_first_operation() {
     let classic = Classic {
         files: 1_000,
         transactions: 5_000,
@@ -246,8 +247,9 @@ fn late_start_of_a_pair_is_in_one_of_its_two_latencies() {
     let record = perform(&request_of(classic.into(), drive), stalls_once);
     let first = latencies_s(&record, [Action::Read, Action::Append]);
     let second = latencies_s(&record, [Action::Create, Action::Delete]);
-    // About 500 transactions start late, a quarter of a second on average. The stalled operation
-    // itself takes half a second, in either half of its pair.
+    // About 500 transactions start late, by a quarter of a second on average, which is 125 s in
+    // total. The stalled operation itself takes half a second, and may be the first or second of
+    // its pair.
     assert!((120.0..130.0).contains(&first), "{first} s");
     assert!(second < 1.0, "{second} s");
 }

@@ -1,5 +1,5 @@
 //! Tests every kind of fault at every call of a small run on the simulated engine. In each case,
-//! counts must be correct, the run must not panic, and every latency must equal the number of the
+//! counts must be correct and the run must not panic. Every latency must equal the number of the
 //! operation's calls times the cost of a call.
 //!
 //! Three sources must be consistent: the record, the counts of the simulated engine itself, and the
@@ -141,8 +141,8 @@ fn meters(record: &Record) -> impl Iterator<Item = &Meter> {
         .map(|operation| &operation.meter)
 }
 
-/// Asserts that record, engine, stream and clock are consistent. This must be the case even if the
-/// run failed.
+/// Asserts that record, engine, stream and clock are consistent. They must be consistent even if
+/// the run failed.
 fn assert_consistent(workload: &Classic, engine: &Simulated, record: &Record, what: &str) {
     let course = Course::recorded(record);
     let truth = engine.truth();
@@ -157,7 +157,7 @@ fn assert_consistent(workload: &Classic, engine: &Simulated, record: &Record, wh
         );
     }
     // The failed operation may have read or written some bytes, and may have created its file. The
-    // engine counts both, but the record does not count the failed operation.
+    // engine counts these bytes and this file, but the record does not count the failed operation.
     let of_failed = |names: [Action; 2]| {
         let moved = failed.filter(|error| names.iter().any(|name| name.name() == error.operation));
         moved.map_or(0, |error| *error.moved_bytes.known().unwrap())
@@ -417,7 +417,7 @@ fn every_fault_is_handled_with_posix_calls_in_subdirectories() {
     every_fault_at_every_call(Code::Posix, 3);
 }
 
-/// One run has recoverable faults at many of its calls. Its result must equal the result of a run
+/// The result of a run with recoverable faults at many of its calls must equal the result of a run
 /// without faults.
 #[test]
 fn recoverable_faults_do_not_change_the_result() {

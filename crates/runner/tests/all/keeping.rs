@@ -1,5 +1,5 @@
-//! Pools that are kept after their run. They are checked and reused, and refused if they differ
-//! from their manifest.
+//! Tests of pools that a run keeps for a later run. The later run checks and reuses the pool, and
+//! refuses a pool that differs from its manifest.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

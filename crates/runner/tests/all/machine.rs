@@ -1,5 +1,6 @@
 //! Kernel counters during a run. The counts of all intervals must agree with counts that the tests
-//! read themselves, even if the reading thread was delayed. Without intervals no counters are read.
+//! read themselves, even if the reading thread was delayed. In a run without intervals, no counters
+//! are read.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -18,7 +19,7 @@ use testkit::{
 use workload::{Phase, Workload};
 
 const WORKERS: u32 = 2;
-/// Duration of the transactions.
+/// Time limit of the transactions of each run.
 const LASTS: Duration = Duration::from_millis(2_600);
 
 fn request(at: &Path, place: Place) -> RunSpec {
@@ -130,8 +131,7 @@ fn growth(later: &Counters, earlier: &Counters) -> [u64; 5] {
 }
 
 /// Asserts that the intervals cover the whole phase without gaps. The total of each counter must be
-/// at least the change read within the phase, and at most the change from before to after the
-/// phase.
+/// at least its change within the phase, and at most its change from before to after the phase.
 fn assert_intervals_add_up(record: &Record, counting: &Counting, [before, after]: [&Counters; 2]) {
     let (phase, machine) = transactions(record);
     let segment = phase.measured().next().unwrap();

@@ -156,13 +156,14 @@ fn workers_of_a_shared_pool_do_not_conflict() {
 
 #[test]
 fn shared_pool_works_on_a_real_file_system() {
-    // The directory is not on tmpfs. With Linux 6.18, listings on tmpfs repeat some names and omit
-    // others while files are renamed over existing ones.
+    // The directory is not on tmpfs. While files are renamed over existing ones, listings on tmpfs
+    // repeat some names and omit others (seen with Linux 6.18).
     let at = tempfile::tempdir().unwrap();
     let mix = Mix {
         files: 100,
         transactions: 6_250,
-        // Not every file system can share blocks.
+        // Not every file system supports clones (files that share blocks), so the mix has no
+        // clones.
         weights: all_operations()
             .with(Action::Clone, 0)
             .with(Action::InstallClone, 0),

@@ -1,5 +1,5 @@
-//! The overhead of the program itself. It must be reported after runs on a file system, be
-//! plausible, and not affect the run.
+//! The overhead of the program itself. The overhead must be reported after runs on a file system,
+//! be plausible, and not affect the run.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -205,8 +205,8 @@ impl Events for SignalAfterwards {
 #[test]
 fn signal_ends_overhead_measurement_of_a_complete_run() {
     let directory = directory();
-    // These contents take long to generate, so that the measurement is still in progress when the
-    // signal arrives.
+    // Generating contents of 64 MiB takes long, so that the measurement is still in progress when
+    // the signal arrives.
     let large = Mix {
         files: 4,
         transactions: 3,

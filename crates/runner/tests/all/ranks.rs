@@ -655,7 +655,7 @@ fn observers_count_machine_activity_during_the_run() {
     assert_eq!(first.cluster, second.cluster, "all have the same");
     let cluster = first.cluster.as_ref().unwrap();
     assert_eq!((cluster.launched, cluster.ranks.len()), (PERFORMING, 2));
-    // Both observers run on the same machine, which must be counted only once.
+    // Both observers run on the same machine, whose activity must be counted only once.
     let [observer] = &cluster.observers[..] else {
         panic!("{:?}", cluster.observers);
     };

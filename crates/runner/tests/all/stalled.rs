@@ -33,8 +33,8 @@ struct Hanging {
     has_hung: Arc<AtomicBool>,
     at: At,
     lasts: Duration,
-    /// Number of operations in flight. If it is more than 1, other operations complete while one
-    /// hangs.
+    /// Maximum number of operations in flight. With more than 1, other operations complete while
+    /// one hangs.
     depth: usize,
 }
 

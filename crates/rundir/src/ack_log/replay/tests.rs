@@ -267,7 +267,8 @@ fn installations_rewrites_and_lock_files_are_tracked() {
     assert_eq!(fed.name(".t1").may, [May::Made]);
     fed.replay.acknowledges(0, fed.sequence).unwrap();
     assert_eq!(fed.name(".t1").acked, Acked::Absent);
-    // The file may be empty, and none of its bytes is certain.
+    // The rewrite in flight may have truncated the file to 0 bytes, so none of the acknowledged
+    // bytes is certain.
     fed.begins(Action::Rewrite, ("1", ""), 1, 700, 300);
     let expected = fed.expected("l1");
     let sizes = (expected.size_min, expected.size_max, expected.sure_bytes);
