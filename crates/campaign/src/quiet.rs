@@ -56,11 +56,11 @@ pub fn wait_for_quiet(most: Duration, is_stopped: &dyn Fn() -> bool) -> QuietTim
 }
 
 /// Waits before a run until most data that other programs wrote is on its devices, because writing
-/// it back would slow down the measurement. Asks the kernel to write back the targets' file systems
-/// now; otherwise it would begin 30 s after the data was written. Tells `user` that the run waits.
-/// Returns a note about the wait; `None` if the run need not wait. A run that measures for less than
-/// 10 s, or for a number of transactions, does not wait, nor does a run in memory or a run that will
-/// be refused.
+/// it back would slow down the measurement. Asks the kernel to write back the targets' file
+/// systems now; otherwise it would begin 30 s after the data was written. Tells `user` that the
+/// run waits. Returns a note about the wait; `None` if the run need not wait. A run that measures
+/// for less than 10 s, or for a number of transactions, does not wait, nor does a run in memory or
+/// a run that will be refused.
 pub fn wait_for_write_back(
     spec: &RunSpec,
     control: Option<Control>,
@@ -103,9 +103,9 @@ pub fn wait_for_write_back(
     }
 }
 
-/// Asks the kernel to write back the file systems of all targets but those on servers, which may not
-/// answer. A thread waits for each, because a slow device takes longer than the run waits. An error
-/// is not reported here: a device that cannot be written to fails the run's own writes.
+/// Asks the kernel to write back the file systems of all targets but those on servers, which may
+/// not answer. A thread waits for each, because a slow device takes longer than the run waits. An
+/// error is not reported here: a device that cannot be written to fails the run's own writes.
 fn write_back(spec: &RunSpec, sources: &Sources) {
     let Fact::Known(mounts) = MountTable::read(sources) else {
         return;

@@ -15,8 +15,8 @@ pub const PASS_ALPHA: f64 = 0.05;
 /// Maximum probability that a gate fails although all requirements are met.
 pub const FAIL_ALPHA: f64 = 0.01;
 
-/// Probability that identical systems do not meet a requirement, in a gate with as many blocks as it
-/// asks for. In another 1 % the A/A control is doubtful by chance
+/// Probability that identical systems do not meet a requirement, in a gate with as many blocks as
+/// it asks for. In another 1 % the A/A control is doubtful by chance
 /// ([`crate::comparison::DOUBT_ALPHA`]), so identical systems pass with a probability of 95 %.
 const MISS: f64 = 0.04;
 
