@@ -72,8 +72,8 @@ pub(crate) fn lies_in_memory(directory: &Path) -> bool {
     Target::read(&Sources::default(), directory).class == Fact::Known(Class::Memory)
 }
 
-/// Whether files in a directory are stored in memory: by a file system in memory, or on a device
-/// that is memory.
+/// Whether the files of a directory are stored in RAM: in a file system such as tmpfs, or on a RAM
+/// disk.
 pub(crate) fn stores_in_memory(directory: &Path) -> bool {
     let target = Target::read(&Sources::default(), directory);
     target.class == Fact::Known(Class::Memory)

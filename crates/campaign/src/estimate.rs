@@ -126,7 +126,8 @@ fn from_run(spec: &RunSpec, number: u64, record: &Record) -> TimeEstimate {
         files: (files != self::files(&spec.workload)).then_some(files),
     };
     let mut rates = Rates::of(record);
-    // A run with an offered rate does not show how fast another load is.
+    // The rate of an open-loop run is the offered rate, so it does not predict the rate of another
+    // run.
     if record.spec.drive.rate().is_some() {
         rates.transactions = None;
     }

@@ -40,11 +40,11 @@ pub enum StudyEnd {
     Complete,
     /// The confidence intervals of all compared metrics are as narrow as the design requests.
     NarrowEnough,
-    /// Too many runs of a repetition with `until` are INVALID: all of the first five, or more than
-    /// half of ten or more.
+    /// Too many runs of a repetition with `until` are INVALID: all of the first five runs, or more
+    /// than half of at least ten runs.
     TooManyInvalid {
         verdicts: VerdictCounts,
-        /// Number of the last INVALID run in the archive.
+        /// Archive number of the study's last INVALID run.
         run: Option<u64>,
     },
     /// The time limit of the design is reached.

@@ -164,7 +164,8 @@ impl Errors {
 pub(crate) fn blocks_of_half_width(half_width: f64, spread: f64, alpha: f64) -> Option<u32> {
     let errors = Errors {
         false_alarm: alpha,
-        // With a miss of 50 %, only the false alarm's quantile counts.
+        // The normal quantile for a miss probability of 50 % is 0, so only that of the false alarm
+        // counts.
         miss: 0.5,
     };
     errors.blocks_needed(half_width, spread)

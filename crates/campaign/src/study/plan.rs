@@ -106,8 +106,9 @@ fn durability_in_memory(
     })
 }
 
-/// Returns why memory or free space do not suffice for the runs of a cell. The free space of a
-/// scratch file system is not known before it is made, and that of a server is left to the runs.
+/// Returns why memory or free space do not suffice for the runs of a cell. The free space is not
+/// checked for a scratch file system, which is not made yet, or for a server, where each run checks
+/// it.
 fn shortage(
     design: &Design,
     cell: &StudyCell,

@@ -98,7 +98,7 @@ impl Display {
             );
         }
         if let Some(bar) = &self.bar {
-            // A total of 0 is not known in advance.
+            // A total of 0 means that the total is not known in advance.
             let total = progress.total.filter(|total| *total > 0);
             // Each of these calls may draw the bar, so the name comes first and the style last.
             bar.set_prefix(name(stage));

@@ -51,7 +51,7 @@ fn is_limited_by(ran: &Ran, limit: RunLimit, at_least: f64) {
     }
 }
 
-/// Performs a run again, at most ten times, until this is its limit.
+/// Repeats a run, at most eleven times, until its reported limit is `limit`. Returns the last run.
 fn perform_until(location: &Path, work: &str, limit: RunLimit) -> Ran {
     let perform = || Run::new(location, work).perform();
     let is =
@@ -152,7 +152,7 @@ fn run_that_another_program_starves_waits_for_a_processor() {
         &test_dir.directory("location"),
         "--mix read=1 --files 5 --size 64k..64k --workers 2 --for 2s",
     );
-    // Not the processor of the test above.
+    // The test above uses processor 0, so this test uses the last processor.
     let last = std::thread::available_parallelism().unwrap().get() - 1;
     let _busy = BusyLoop::on_processor(last);
     let ran = on_processor(last, "exec nice -n 19", &run, &test_dir);

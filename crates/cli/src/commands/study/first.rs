@@ -238,8 +238,8 @@ fn show_plan(
     is_repetition: bool,
 ) -> Result<(), Problem> {
     let is_shown = arguments.dry_run || (arguments.format == Format::Text && !arguments.quiet);
-    // On a terminal, the user reads the plan before the runs. In a file, it is read when the study
-    // has ended.
+    // On a terminal, the user reads the plan before the runs. A plan in a file is read after the
+    // study has ended.
     let is_head = !arguments.dry_run && !terminal::is_users(&std::io::stdout());
     if is_shown {
         if arguments.format == Format::Csv {

@@ -12,7 +12,7 @@ pub enum Engine {
     Stdio,
     Raw,
     Posix,
-    /// With eight operations of a worker in flight.
+    /// The I/O engine `uring` with a queue depth of 8 per worker.
     Uring,
 }
 
