@@ -171,6 +171,7 @@ fn preset_called(name: &str) -> Result<Preset, Error> {
 
 /// Returns the preset with this name. The name may include a version, as in `mail-1`.
 ///
+/// # Errors
 /// Returns an error message with the most similar name if no preset has the name.
 pub fn preset(name: &str) -> Result<Preset, String> {
     presets::find(name).ok_or_else(|| {

@@ -118,7 +118,8 @@ fn one_processor_is_the_limit_of_two_workers_in_memory() {
     }
 }
 
-/// Performs a run on one processor. `words` precede the command.
+/// Performs a run on one processor. `words` are the shell words before `taskset`, such as `exec
+/// nice -n 19`.
 fn on_processor(number: usize, words: &str, run: &Run, test_dir: &TestDir) -> Ran {
     let script = format!("{words} taskset --cpu-list {number} \"$0\" \"$@\"");
     let ended = Running::run_to_end(in_shell(&script, &run.command()), test_dir.path());

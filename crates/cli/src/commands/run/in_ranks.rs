@@ -19,7 +19,7 @@ use crate::ui::signals::InRun;
 use crate::ui::watchdog_process::Side;
 
 /// Performs the run on this rank, together with the other ranks. `alone` performs a run in a single
-/// process. Rank 0 calls it for `--dry-run`, which needs no other rank.
+/// process. Rank 0 calls `alone` for `--dry-run`, which needs no other rank.
 pub fn together(
     launched: &Launched,
     mut arguments: RunArguments,

@@ -7,8 +7,8 @@ use std::net::{TcpListener, TcpStream};
 use crate::support::interface::program;
 use crate::support::{Running, TestDir};
 
-/// Starts a server that answers each request with `answer`. With `again`, it then sends these bytes
-/// until the client closes the connection.
+/// Starts a server that answers each request with `answer`. If `again` is not empty, the server
+/// then repeats `again` until the client closes the connection.
 fn serve(answer: &'static str, again: &'static str) -> u16 {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
