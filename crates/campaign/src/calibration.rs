@@ -14,7 +14,8 @@ use crate::perform::exit_status;
 use crate::rates::Rates;
 use crate::run_spec::Specified;
 
-/// Number of files in the first calibration pool. Its rates determine the size of the second pool.
+/// Number of files in the first calibration pool. The rates of this pool determine the size of the
+/// second pool.
 const PROBE_FILES: u64 = 64;
 /// Maximum size of the first pool in bytes, for large files. Each pool contains at least one file.
 const PROBE_BYTES: u64 = 16 << 20;

@@ -21,11 +21,11 @@ use crate::{Error, User};
 const PLANNED: u64 = 1_000_000;
 
 /// Maximum number of random numbers that the classic generator draws before the first file, for all
-/// workers. Drawing this many takes a few seconds, and is done twice.
+/// workers. Drawing this many numbers takes a few seconds, and a plan draws them twice.
 const DRAWS_MAX: u64 = 1 << 33;
 
-/// Maximum number of operations in a fingerprint, for all workers. Hashing this many takes a few
-/// seconds.
+/// Maximum number of operations in a fingerprint, for all workers. Hashing this many operations
+/// takes a few seconds.
 const FIRST_MAX: u64 = 100_000_000;
 
 /// Refuses a run spec for the same reasons as the run itself. One check is left to the run: whether
@@ -81,8 +81,9 @@ pub fn first_transactions(workload: &Workload) -> Option<u64> {
 /// at its largest load level.
 ///
 /// # Errors
-/// Returns an error if the run would be refused for a reason other than the size of the machine or
-/// the target, if the workload has no operation stream, or if planning it would take too long.
+/// Returns an error if the workload has no operation stream, or if planning it would take too long.
+/// Also returns an error if the run would be refused for a reason other than the size of the
+/// machine or the target.
 pub fn plan(
     specified: &Specified,
     place: Option<&ArchivePlace>,

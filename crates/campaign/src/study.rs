@@ -135,8 +135,8 @@ impl<G: Ground> Going<'_, G> {
         }
     }
 
-    /// Whether the next block would probably exceed the time limit. It is assumed to take as long
-    /// as the average block.
+    /// Whether the next block would probably exceed the time limit. The next block is assumed to
+    /// take as long as the average block.
     fn is_over(&self) -> bool {
         let Some(limit) = self.course.design.time_limit else {
             return false;

@@ -103,7 +103,7 @@ pub(crate) fn of_one_pool(
         .into_iter()
         .map(|load| step(load, applied.next()))
         .collect();
-    // The original's report describes a single load, so a sweep has none.
+    // The original's report describes a single load, so a sweep has no such report.
     actual.classic = None;
     Ok(record)
 }
@@ -134,7 +134,7 @@ pub(crate) fn of_runs(
         parts: Parts::default(),
     };
     let mut control = Control::default();
-    // The time for the pool of the first level is not known.
+    // `None`: the time to create the pool of the first level is not known in advance.
     let pace = LevelPace::new(None);
     while let Some(load) = next_load(asked, &sum.steps) {
         let number = sum.steps.len();

@@ -9,7 +9,6 @@ use system::{Mount, Target};
 /// same if their keys are equal. A target without a key is not the same as any other target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TargetKey {
-    /// A file system.
     Mount {
         source: String,
         mount_point: PathBuf,

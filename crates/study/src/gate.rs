@@ -94,8 +94,8 @@ pub struct Judged {
     /// requirement, without a standard deviation, or if 10,000 blocks do not suffice.
     pub blocks_needed_to_fail: Option<u32>,
     /// The true ratio with which the requirement fails with a probability of 80 %, at the present
-    /// number of blocks. It is always beyond the threshold. `None` with fewer than `blocks_to_fail`
-    /// blocks.
+    /// number of blocks. This ratio is always beyond the threshold. `None` with fewer than
+    /// `blocks_to_fail` blocks.
     pub failing_ratio: Option<f64>,
     /// Minimum number of blocks that can fail the gate. With fewer blocks, the candidate has the
     /// worst run of every block by chance too often.

@@ -158,9 +158,9 @@ impl Errors {
     }
 }
 
-/// Minimum number of blocks with which a one-sided confidence bound with error `alpha` is at most
-/// `half_width` away from the mean, at the standard deviation `spread`. `None` if [`BLOCKS_MAX`] do
-/// not suffice.
+/// Minimum number of blocks with which a one-sided confidence bound is at most `half_width` away
+/// from the mean. The bound has the error `alpha`, and the samples have the standard deviation
+/// `spread`. `None` if [`BLOCKS_MAX`] blocks do not suffice.
 pub(crate) fn blocks_of_half_width(half_width: f64, spread: f64, alpha: f64) -> Option<u32> {
     let errors = Errors {
         false_alarm: alpha,

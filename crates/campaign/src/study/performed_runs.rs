@@ -45,7 +45,7 @@ impl PerformedRuns<'_> {
         runs.filter(move |run| run.part.side.as_deref() == side)
     }
 
-    /// For sides that are measured separately (`--side`), returns the baseline: the side that was
+    /// Returns the baseline of sides that are measured separately (`--side`): the side that was
     /// measured first, or the side of this course if none was measured. `None` if the cells are
     /// interleaved.
     pub fn baseline_side(&self) -> Option<&str> {
@@ -111,9 +111,9 @@ impl PerformedRuns<'_> {
     }
 
     /// Returns the verdicts of a repetition with `until` that ends after this block because too
-    /// many runs are INVALID, and the number of its last INVALID run in the archive. The confidence
-    /// interval would probably not become narrow enough, because INVALID runs are excluded from the
-    /// interval.
+    /// many runs are INVALID. Also returns the archive number of the last INVALID run. The
+    /// confidence interval would probably not become narrow enough, because INVALID runs are
+    /// excluded from the interval.
     pub fn too_many_invalid_after(&self, block: u32) -> Option<(VerdictCounts, Option<u64>)> {
         if self.course.design.until.is_none() || !self.course.is_repetition() {
             return None;

@@ -19,7 +19,7 @@ use super::pooled::PooledRuns;
 use crate::error::Error;
 use crate::record_source::{self, is_record_file, wrong};
 
-/// Compared configurations, their comparison tables, and the metrics.
+/// Compared configurations, their comparison tables, and the compared metrics.
 pub struct Found {
     /// Each baseline with the configurations that are compared with it.
     pub groups: Vec<SideGroup>,

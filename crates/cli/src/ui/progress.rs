@@ -32,8 +32,8 @@ pub struct Display {
     second: String,
     /// Number of operations in each of the latest seconds, for the chart.
     operations: VecDeque<u64>,
-    /// Number and load of a load sweep's current load level, and the remaining time of the sweep,
-    /// as a line of text below the bar; empty without a load sweep.
+    /// A line of text below the bar: number and load of the sweep's current load level, and the
+    /// remaining time of the sweep. Empty without a load sweep.
     sweep_step: String,
 }
 

@@ -78,8 +78,8 @@ fn on_slow_device(requests: RequestKind, delay_ms: u64) -> Option<Ran> {
     }
     let test_dir = TestDir::in_memory();
     let (backing, at) = (test_dir.directory("backing"), test_dir.directory("mount"));
-    // `device` contains the image of `_volume`. It is declared before `_volume`, so it is dropped
-    // after it.
+    // `device` contains the image of `_volume`. Because `device` is declared before `_volume`, it
+    // is dropped after `_volume`.
     let device = TestDir::in_memory();
     let _slow = slow(&backing, device.path(), requests, delay_ms)?;
     let _volume = Volume::with_image(FileSystem::Ext4, &device, &at, 64, &["-N", "20000"]);

