@@ -60,7 +60,7 @@ pub(crate) fn left_max(asked: &Sweep, steps: &[SweepStepSummary]) -> usize {
 }
 
 /// Returns the rates that the option lists. Shares of the closed loop's rate are converted to
-/// rates; `None` if that rate is not known.
+/// rates; `None` if that rate is not known. Also `None` for a sweep of workers or ranks.
 fn requested(asked: &Sweep, steps: &[SweepStepSummary]) -> Option<Vec<f64>> {
     match &asked.climb {
         Climb::Rates(rates) => Some(rates.clone()),
