@@ -14,7 +14,8 @@ use crate::perform::exit_status;
 use crate::rates::Rates;
 use crate::run_spec::Specified;
 
-/// Number of files in the first calibration pool. Its rates determine the size of the second pool.
+/// Number of files in the first calibration pool. The rates of this pool determine the size of the
+/// second pool.
 const PROBE_FILES: u64 = 64;
 /// Maximum size of the first pool in bytes, for large files. Each pool contains at least one file.
 const PROBE_BYTES: u64 = 16 << 20;
@@ -72,8 +73,8 @@ pub(crate) fn lies_in_memory(directory: &Path) -> bool {
     Target::read(&Sources::default(), directory).class == Fact::Known(Class::Memory)
 }
 
-/// Whether files in a directory are stored in memory: by a file system in memory, or on a device
-/// that is memory.
+/// Whether the files of a directory are stored in RAM: in a file system such as tmpfs, or on a RAM
+/// disk.
 pub(crate) fn stores_in_memory(directory: &Path) -> bool {
     let target = Target::read(&Sources::default(), directory);
     target.class == Fact::Known(Class::Memory)

@@ -22,8 +22,8 @@ const RECORDS_MAX: usize = 12;
 /// Maximum time of the search. The archive's file system may hang.
 const SEARCH_MAX: Duration = Duration::from_secs(5);
 
-/// Estimates the durations of runs from the newest runs in the archive with the same workload on
-/// the same file systems; a run with the same number of files is preferred.
+/// Estimates the durations of runs. Uses the newest archived runs with the same workload on the
+/// same file systems, preferably with the same number of files.
 pub fn from_archive(
     specs: &[RunSpec],
     place: Option<&ArchivePlace>,
@@ -126,7 +126,8 @@ fn from_run(spec: &RunSpec, number: u64, record: &Record) -> TimeEstimate {
         files: (files != self::files(&spec.workload)).then_some(files),
     };
     let mut rates = Rates::of(record);
-    // A run with an offered rate does not show how fast another load is.
+    // The rate of an open-loop run is the offered rate, so it does not predict the rate of another
+    // run.
     if record.spec.drive.rate().is_some() {
         rates.transactions = None;
     }

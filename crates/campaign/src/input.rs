@@ -20,7 +20,7 @@ impl Input {
         }
     }
 
-    /// Whether another process can read the same contents. It can read a regular file, but not
+    /// Whether another process can read the same contents: true for a regular file, false for
     /// standard input or a pipe.
     pub fn is_file(&self) -> bool {
         self.path != Path::new("/dev/stdin") && self.path.is_file()

@@ -59,8 +59,8 @@ pub(crate) fn left_max(asked: &Sweep, steps: &[SweepStepSummary]) -> usize {
     listed + bisections(Limit::of(steps, |step| step.holds), for_limit) + slo
 }
 
-/// The rates that the option lists. Returns `None` for shares of a closed loop whose rate is not
-/// known.
+/// Returns the rates that the option lists. Shares of the closed loop's rate are converted to
+/// rates; `None` if that rate is not known. Also `None` for a sweep of workers or ranks.
 fn requested(asked: &Sweep, steps: &[SweepStepSummary]) -> Option<Vec<f64>> {
     match &asked.climb {
         Climb::Rates(rates) => Some(rates.clone()),
@@ -103,9 +103,9 @@ fn bisections(asked: &Sweep, rates: &[f64], steps: &[SweepStepSummary]) -> (usiz
     (for_limit, for_slo)
 }
 
-/// Returns what the next bisection looks for, `true` for the saturation rate and `false` for the
-/// rate of the SLO, and the rate to try. The saturation rate comes first. Each is bisected at most
-/// [`BISECTIONS_MAX`] times.
+/// Returns the purpose and the rate of the next bisection. The purpose is `true` for the saturation
+/// rate and `false` for the highest rate that meets the SLO. The saturation rate comes first. At
+/// most [`BISECTIONS_MAX`] bisections serve each purpose.
 fn halving(
     asked: &Sweep,
     steps: &[SweepStepSummary],

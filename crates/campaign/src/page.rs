@@ -254,7 +254,7 @@ impl RunOnPage {
         Self::new(record, remarks, more)
     }
 
-    /// Returns the run's figures, with names that begin with `begin`.
+    /// Returns the run's figures, with the prefix `begin` before each name.
     fn figures(&self, begin: &str) -> Vec<PaperFigure> {
         let mut figures = run_figures(&self.record, &self.more);
         for figure in &mut figures {

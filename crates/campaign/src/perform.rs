@@ -51,13 +51,13 @@ pub fn perform(
     Ok(record)
 }
 
-/// Refuses a sweep if the memory or free space does not suffice for one of its load levels. Several
-/// ranks check each level when it begins, because only rank 0 could refuse it here.
+/// Refuses a sweep if the memory or free space does not suffice for one of its load levels. With
+/// several ranks, nothing is checked here: every rank checks each level when the level begins.
 fn refuse_levels(spec: &RunSpec) -> Result<(), Refused> {
     if spec.ranks > 1 {
         return Ok(());
     }
-    // Other reasons refuse the first level when it begins.
+    // A refusal for another reason is reported when the first level begins.
     let lack = |level: &RunSpec| match runner::dispatch::judge_room(level) {
         Err(Refused::NoRoom(lack) | Refused::NoMemory(lack)) => Some(lack),
         _ => None,

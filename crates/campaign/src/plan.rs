@@ -21,18 +21,18 @@ use crate::{Error, User};
 const PLANNED: u64 = 1_000_000;
 
 /// Maximum number of random numbers that the classic generator draws before the first file, for all
-/// workers. Drawing this many takes a few seconds, and is done twice.
+/// workers. Drawing this many numbers takes a few seconds, and a plan draws them twice.
 const DRAWS_MAX: u64 = 1 << 33;
 
-/// Maximum number of operations in a fingerprint, for all workers. Hashing this many takes a few
-/// seconds.
+/// Maximum number of operations in a fingerprint, for all workers. Hashing this many operations
+/// takes a few seconds.
 const FIRST_MAX: u64 = 100_000_000;
 
 /// Refuses a run spec for the same reasons as the run itself. One check is left to the run: whether
 /// root may keep its rights in the targets.
 ///
-/// Returns why the server of the targets is not known, if it does not answer. A plan does not need
-/// the server.
+/// Returns the reason if the server of the targets does not answer. The plan is then made without
+/// facts about the server.
 fn judge(specified: &Specified) -> Result<Option<String>, Error> {
     refuse_memory(specified)?;
     // The field `trusts_others` (option --allow-unsafe-target) switches off the check of root's
@@ -49,8 +49,8 @@ fn judge(specified: &Specified) -> Result<Option<String>, Error> {
 }
 
 /// Returns why a run would be refused for lack of memory or free space. Every load level of a sweep
-/// of workers or ranks has a pool of its own, and is checked. The free space of a server that does
-/// not answer (`is_silent`) is not known.
+/// of workers or ranks has a pool of its own, so every level is checked. The free space of a server
+/// that does not answer (`is_silent`) is not known.
 fn shortage(specified: &Specified, is_silent: bool, host: &Host) -> Option<String> {
     let of_run = |spec: &RunSpec| match is_silent {
         true => runner::memory::shortage(spec, host),
@@ -77,12 +77,13 @@ pub fn first_transactions(workload: &Workload) -> Option<u64> {
 }
 
 /// Simulates the operations of a run, and returns them with the run's requirements. The duration is
-/// estimated from earlier runs in the archive at `place`. Of a sweep of workers or ranks, the
-/// largest load level is simulated.
+/// estimated from earlier runs in the archive at `place`. A sweep of workers or ranks is simulated
+/// at its largest load level.
 ///
 /// # Errors
-/// Returns an error if the run would be refused for a reason other than the size of the machine or
-/// the target, if the workload has no operation stream, or if planning it would take too long.
+/// Returns an error if the workload has no operation stream, or if planning it would take too long.
+/// Also returns an error if the run would be refused for a reason other than the size of the
+/// machine or the target.
 pub fn plan(
     specified: &Specified,
     place: Option<&ArchivePlace>,

@@ -79,8 +79,8 @@ pub fn record(run: &Path, text: &str) -> Result<Record, Error> {
     Record::from_json(text).map_err(|error| wrong(run, explained(text, error)))
 }
 
-/// Explains why a text is not a record, and what to use instead. The results of repeated runs are
-/// JSON too, but without the records of the runs.
+/// Explains why a text is not a record, and what to use instead. The results of `run --repeat` are
+/// JSON too, but contain no records.
 pub fn explained(text: &str, error: ReadError) -> String {
     match (error, Results::study_of(text)) {
         (ReadError::NoRecord { .. }, Some(study)) => format!(
@@ -93,7 +93,7 @@ pub fn explained(text: &str, error: ReadError) -> String {
     }
 }
 
-/// The results that `run --repeat --format json` prints, without their numbers.
+/// The fields by which the output of `run --repeat --format json` is recognized.
 #[derive(Deserialize)]
 struct Results {
     study: String,
@@ -102,7 +102,8 @@ struct Results {
 }
 
 impl Results {
-    /// Returns the identity of the study; `None` if the text is something else.
+    /// Returns the ID of the study of repeated runs whose results are in the text; `None` for
+    /// another text.
     fn study_of(text: &str) -> Option<String> {
         let Self { study, .. } = serde_json::from_str(text).ok()?;
         let is_identity = study.len() <= 32 && study.bytes().all(|byte| byte.is_ascii_hexdigit());

@@ -130,7 +130,7 @@ fn specify_over(
 }
 
 /// Refuses a scratch file system like `make:ext4` as the target of a run, because only a study
-/// makes file systems. A directory can have such a name.
+/// makes file systems. An existing directory with such a name is accepted.
 fn refuse_scratch(spec: &RunSpec) -> Result<(), Error> {
     let is_scratch = |target: &&PathBuf| {
         let text = target.to_string_lossy();
@@ -169,10 +169,10 @@ fn preset_called(name: &str) -> Result<Preset, Error> {
         .map_err(|why| Error::refused(format_args!("invalid value '{name}' for --preset: {why}")))
 }
 
-/// Returns the preset with this name, with or without a version.
+/// Returns the preset with this name. The name may include a version, as in `mail-1`.
 ///
 /// # Errors
-/// Returns that no preset has the name, and the most similar name.
+/// Returns an error message with the most similar name if no preset has the name.
 pub fn preset(name: &str) -> Result<Preset, String> {
     presets::find(name).ok_or_else(|| {
         let all = presets::all();

@@ -40,11 +40,11 @@ pub enum StudyEnd {
     Complete,
     /// The confidence intervals of all compared metrics are as narrow as the design requests.
     NarrowEnough,
-    /// Too many runs of a repetition with `until` are INVALID: all of the first five, or more than
-    /// half of ten or more.
+    /// Too many runs of a repetition with `until` are INVALID: all of the first five runs, or more
+    /// than half of at least ten runs.
     TooManyInvalid {
         verdicts: VerdictCounts,
-        /// Number of the last INVALID run in the archive.
+        /// Archive number of the study's last INVALID run.
         run: Option<u64>,
     },
     /// The time limit of the design is reached.
@@ -135,8 +135,8 @@ impl<G: Ground> Going<'_, G> {
         }
     }
 
-    /// Whether the next block would probably exceed the time limit. It is assumed to take as long
-    /// as the average block.
+    /// Whether the next block would probably exceed the time limit. The next block is assumed to
+    /// take as long as the average block.
     fn is_over(&self) -> bool {
         let Some(limit) = self.course.design.time_limit else {
             return false;

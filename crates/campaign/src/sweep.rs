@@ -103,7 +103,7 @@ pub(crate) fn of_one_pool(
         .into_iter()
         .map(|load| step(load, applied.next()))
         .collect();
-    // The original's report describes a single load, so a sweep has none.
+    // The original's report describes a single load, so a sweep has no such report.
     actual.classic = None;
     Ok(record)
 }
@@ -134,7 +134,7 @@ pub(crate) fn of_runs(
         parts: Parts::default(),
     };
     let mut control = Control::default();
-    // The time for the pool of the first level is not known.
+    // `None`: the time to create the pool of the first level is not known in advance.
     let pace = LevelPace::new(None);
     while let Some(load) = next_load(asked, &sum.steps) {
         let number = sum.steps.len();
@@ -317,7 +317,7 @@ impl Events for OfStep<'_> {
 }
 
 /// Returns the load levels of a sweep of workers or ranks, from the smallest to the largest, each
-/// with the spec of its run. Other runs have no such levels.
+/// with the spec of its run. Returns no levels for other runs.
 pub(crate) fn levels_of_counts(spec: &RunSpec) -> Vec<(Load, RunSpec)> {
     let loads: Vec<Load> = match spec.drive.sweep.as_ref().map(|asked| &asked.climb) {
         Some(Climb::Workers(counts)) => counts.iter().copied().map(Load::Workers).collect(),
@@ -351,8 +351,9 @@ fn of_load(spec: &RunSpec, load: Load, number: usize) -> RunSpec {
     spec
 }
 
-/// Returns which of the load levels cannot begin, and why. The levels rise, so that the levels
-/// above one that does not fit do not fit either.
+/// Returns a message that names the smallest load level that cannot begin, the reason, and the
+/// number of levels above it. The levels are in ascending order, so the levels above do not fit
+/// either.
 pub(crate) fn first_level_without(
     levels: &[(Load, RunSpec)],
     mut lack: impl FnMut(&RunSpec) -> Option<String>,

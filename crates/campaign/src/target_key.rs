@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use record::{Fact, LocationRecord};
 use system::{Mount, Target};
 
-/// What contains the files of a target. Two targets are the same if their keys are equal. A target
-/// without a key is not the same as any other target.
+/// Identifies the file system or server that contains the files of a target. Two targets are the
+/// same if their keys are equal. A target without a key is not the same as any other target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TargetKey {
-    /// A file system.
     Mount {
         source: String,
         mount_point: PathBuf,
@@ -22,7 +21,7 @@ pub(crate) enum TargetKey {
 }
 
 impl TargetKey {
-    /// Returns the file system of a directory; `None` if its mount is not known.
+    /// Returns the key of a directory's file system; `None` if its mount is not known.
     pub(crate) fn of_directory(target: &Target) -> Option<Self> {
         let key = |mount: &Mount| Self::Mount {
             source: mount.source.clone(),
@@ -42,7 +41,7 @@ impl TargetKey {
         }
     }
 
-    /// Whether two lists of targets are the same.
+    /// Whether two lists contain the same targets in the same order. A missing key equals no other.
     pub(crate) fn are_same(some: &[Option<Self>], others: &[Option<Self>]) -> bool {
         some.iter().all(Option::is_some) && some == others
     }

@@ -326,8 +326,8 @@ pub struct RunArguments {
 }
 
 impl RunArguments {
-    /// The arguments about the run that are not in `work`, and all words of the command line. A
-    /// plan (`--dry-run`) uses only whether the free space is checked.
+    /// Returns the options that are not in `work`, and the words of the command line. For a plan
+    /// (`--dry-run`), only `skips_space_check` is set.
     pub fn invocation(&self, words: Vec<String>) -> Invocation {
         let is_run = !self.dry_run;
         Invocation {

@@ -111,8 +111,8 @@ pub struct AaControl {
     pub ratio: f64,
     /// Confidence interval of the true ratio; `None` for fewer than five blocks.
     pub interval: Option<RatioInterval>,
-    /// Half-width of the 90 % interval of the log ratio (0.03 is 3 %): both of its bounds are
-    /// one-sided bounds with 95 % confidence, like the bound of a gate. `None` for fewer than five
+    /// Half-width of the 90 % interval of the log ratio (0.03 is 3 %). Each end of this interval is
+    /// a one-sided bound with 95 % confidence, like the bound of a gate. `None` for fewer than five
     /// blocks.
     pub half_width: Option<f64>,
     /// A/A noise: standard deviation of the log ratio of second to first run over the blocks (0.03

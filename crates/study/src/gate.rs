@@ -93,8 +93,9 @@ pub struct Judged {
     /// ratio equals `ratio`; never less than `blocks_to_fail`. `None` if `ratio` meets the
     /// requirement, without a standard deviation, or if 10,000 blocks do not suffice.
     pub blocks_needed_to_fail: Option<u32>,
-    /// The true ratio that these blocks fail with a probability of 80 %. It is always beyond the
-    /// threshold. `None` with fewer than `blocks_to_fail` blocks.
+    /// The true ratio with which the requirement fails with a probability of 80 %, at the present
+    /// number of blocks. This ratio is always beyond the threshold. `None` with fewer than
+    /// `blocks_to_fail` blocks.
     pub failing_ratio: Option<f64>,
     /// Minimum number of blocks that can fail the gate. With fewer blocks, the candidate has the
     /// worst run of every block by chance too often.
@@ -116,8 +117,8 @@ pub struct Gate {
     /// Number of the last block that the gate ignores, because blocks up to this one were already
     /// examined; `None` if all blocks were used.
     pub confirmed_after: Option<u32>,
-    /// Reasons to doubt the study. With a reason, the gate passes only if
-    /// [`GateRules::allows_doubtful`] is set.
+    /// Reasons to doubt the study. If there is a reason, the gate passes only with
+    /// [`GateRules::allows_doubtful`].
     pub doubts: Vec<GateDoubt>,
     /// Comparisons in the required metrics, with the A/A controls: one table for each baseline.
     pub comparisons: Vec<Comparisons>,
@@ -189,8 +190,8 @@ impl Gate {
         })
     }
 
-    /// Whether each requirement is shown to be met, so that only doubts can keep the gate from
-    /// passing.
+    /// Whether each requirement is statistically shown to be met, so that only doubts can keep the
+    /// gate from passing.
     pub fn is_met(&self) -> bool {
         let mut requirements = self.requirements.iter();
         requirements.all(|judged| judged.decision == Decision::Passed)
@@ -322,7 +323,7 @@ fn judge(
 }
 
 impl Judged {
-    /// Whether the ratio is beyond the threshold, shown or not.
+    /// Whether the estimated ratio is beyond the threshold, even if this is not significant.
     pub fn is_violated(&self) -> bool {
         match self.requirement.bound {
             Bound::AtLeast => self.ratio < self.requirement.threshold(),

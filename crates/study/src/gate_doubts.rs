@@ -1,10 +1,11 @@
 //! Reasons to doubt a study whose requirements are all met, so that its gate does not pass.
 //!
-//! How it works: there are three reasons. More than half of a configuration's runs are DOUBTFUL.
-//! The A/A control differs from 1. Or the control is too wide: the half-width of its 90 % interval,
-//! whose ends are one-sided 95 % bounds as the gate's own, exceeds the margin of a requirement. A
-//! gate with the number of blocks that it requests almost never has a control that is too wide by
-//! chance, because the control and the candidates have the same noise.
+//! How it works: a study is doubtful for three reasons. More than half of a configuration's runs
+//! are DOUBTFUL, the A/A control differs from 1, or the A/A control is too wide. The control is too
+//! wide if the half-width of its 90 % interval exceeds the margin of a requirement. The ends of
+//! this interval are one-sided 95 % bounds, as in the gate's own tests. With the number of blocks
+//! that a gate requests, the control is almost never too wide by chance, because the control and
+//! the candidates have the same noise.
 
 use serde::{Deserialize, Serialize};
 
@@ -34,10 +35,10 @@ pub enum GateDoubt {
         requirement: Requirement,
         /// Half-width of the control's 90 % interval, as a share (0.44 is 44 %).
         half_width: f64,
-        /// The distance of the requirement from 1, as a share.
+        /// Distance of the requirement's threshold from 1, as a share (0.03 is 3 %).
         margin: f64,
         /// Number of blocks with which the control would be narrow enough at the same A/A noise;
-        /// `None` if 10,000 do not suffice.
+        /// `None` if 10,000 blocks do not suffice.
         blocks_needed: Option<u32>,
     },
 }

@@ -109,9 +109,9 @@ pub enum UnlikeWhat {
     /// The requested state of the page cache.
     CacheState,
     Host,
-    /// Whether the files are in memory: on tmpfs, or on a device that is memory.
+    /// Whether the files are in memory: on tmpfs, or on a RAM disk.
     Medium,
-    /// The requested properties of the image of a scratch file system, except its directory.
+    /// The requested options of a scratch file system's image, except its kind and directories.
     ScratchImage,
 }
 
@@ -170,8 +170,8 @@ fn incomplete(record: &Record) -> BTreeMap<Incomplete, f64> {
     }
 }
 
-/// The conditions of a run. Without a known medium or a scratch file system, these two conditions
-/// are missing.
+/// The conditions of a run. `Medium` is missing if the medium is not known, and `ScratchImage` is
+/// missing if there is no scratch file system.
 fn conditions(record: &Record, tier: String) -> BTreeMap<UnlikeWhat, String> {
     let medium = medium(record).map(|medium| (UnlikeWhat::Medium, medium.to_owned()));
     let made = record.study.as_ref().and_then(|part| part.made.as_ref());
@@ -185,8 +185,8 @@ fn conditions(record: &Record, tier: String) -> BTreeMap<UnlikeWhat, String> {
     always.into_iter().chain(medium).chain(image).collect()
 }
 
-/// Whether the files of a run are in memory; `None` if a location has no file system, or if its
-/// class is not known.
+/// Returns "memory", "not memory" or "partly memory", depending on where the files of a run are
+/// stored. `None` if a location has no file system, or if its class is not known.
 fn medium(record: &Record) -> Option<&'static str> {
     let in_memory = record.locations.iter().map(|location| {
         let target = location.target.known()?;
@@ -202,9 +202,9 @@ fn medium(record: &Record) -> Option<&'static str> {
     }
 }
 
-/// The properties that were requested for the image of a scratch file system: `make:ext4?size=1GiB`
-/// without its kind, which is what a study compares, and without directories, because the medium is
-/// a condition of its own.
+/// Returns the requested options of a scratch file system's image that runs must have in common.
+/// For `make:ext4?size=1GiB&in=/mnt/a`, this is `size=1GiB`. The kind is excluded because studies
+/// compare kinds. Directories are excluded because the medium is a separate condition.
 fn image_options(asked: &str) -> String {
     let options = asked.split_once('?').map_or("", |(_, options)| options);
     let options = options.split('&').filter(|option| {

@@ -22,7 +22,8 @@ pub struct StudyPlan {
     /// The runs of `next_block`, in order: label of the cell, and whether the run is the second run
     /// of a baseline.
     pub order: Vec<(String, bool)>,
-    /// Number of the next block that has a run to perform. If no block remains: of the last one.
+    /// Number of the next block that has a run to perform. If no block remains, this is the number
+    /// of the last block.
     pub next_block: u32,
     /// Maximum number of blocks that remain, including the next one; 0 if the study is complete.
     pub blocks_left: u32,

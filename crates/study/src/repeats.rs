@@ -1,5 +1,5 @@
 //! The results of a repeated run, which is a study of one configuration: means with confidence
-//! intervals, the verdicts of the runs, and whether they drift.
+//! intervals, the verdicts of the runs, and a test for a drift of the rate.
 
 use std::collections::BTreeSet;
 
@@ -26,15 +26,16 @@ pub struct Repeats {
     pub study: String,
     pub name: String,
     pub target: String,
-    /// Fingerprints of the runs' operations, each once. There is one if all runs issue the same
-    /// operations.
+    /// Fingerprints of the runs' operations, each once. There is one fingerprint if all runs issue
+    /// the same operations.
     pub fingerprints: BTreeSet<String>,
     pub verdicts: VerdictCounts,
     /// Whether more than 20 % of the runs are INVALID. If so, no metric is estimated.
     pub has_too_many_invalid: bool,
     /// Probability that an interval contains the true mean (0.95 is 95 %).
     pub confidence: f64,
-    /// The requested relative half-width of the rate's interval; `None` if it was not requested.
+    /// The requested relative half-width of the rate's interval (0.02 is 2 %); `None` without a
+    /// request.
     pub until: Option<f64>,
     /// The metrics of the design, the rate first. INVALID runs are excluded.
     pub metrics: Vec<RepeatedMetric>,

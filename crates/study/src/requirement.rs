@@ -16,8 +16,9 @@ pub const PASS_ALPHA: f64 = 0.05;
 pub const FAIL_ALPHA: f64 = 0.01;
 
 /// Probability that identical systems do not meet a requirement, in a gate with as many blocks as
-/// it asks for. In another 1 % the A/A control is doubtful by chance
-/// ([`crate::comparison::DOUBT_ALPHA`]), so identical systems pass with a probability of 95 %.
+/// it requests. With a probability of another 1 %, the A/A control is doubtful by chance
+/// ([`crate::comparison::DOUBT_ALPHA`]). Identical systems therefore pass with a probability of
+/// 95 %.
 const MISS: f64 = 0.04;
 
 /// Whether a ratio must be above or below its threshold.
@@ -83,9 +84,10 @@ impl Requirement {
         (self.threshold - 1.0).abs()
     }
 
-    /// For one of `all` requirements: the number of blocks that fail it with a probability of 80 %,
-    /// if the ratio of the samples is the true one and violates it. And the true ratio that these
-    /// samples fail with that probability, if they have the minimum number of blocks that can fail.
+    /// Returns two values for one of `all` requirements, both for a probability of 80 %. The first
+    /// is the number of blocks that fail the requirement if the true ratio equals that of
+    /// `samples`; `None` if that ratio meets the requirement. The second is the true ratio that the
+    /// blocks of `samples` fail; `None` with fewer than `blocks_to_fail` blocks.
     pub(crate) fn failing(
         &self,
         samples: &Samples,
@@ -108,7 +110,8 @@ impl Requirement {
         (needed.map(|needed| needed.max(blocks_to_fail)), ratio)
     }
 
-    /// The ratio that fails this requirement by `log`, a positive logarithm.
+    /// Returns the ratio that is beyond the threshold by the factor e^`log`, where `log` is
+    /// positive.
     fn ratio_beyond(&self, log: f64) -> f64 {
         match self.bound {
             Bound::AtLeast => self.threshold * (-log).exp(),

@@ -158,13 +158,14 @@ impl Errors {
     }
 }
 
-/// Minimum number of blocks with which a one-sided confidence bound with error `alpha` is at most
-/// `half_width` away from the mean, at the standard deviation `spread`. `None` if [`BLOCKS_MAX`] do
-/// not suffice.
+/// Minimum number of blocks with which a one-sided confidence bound is at most `half_width` away
+/// from the mean. The bound has the error `alpha`, and the samples have the standard deviation
+/// `spread`. `None` if [`BLOCKS_MAX`] blocks do not suffice.
 pub(crate) fn blocks_of_half_width(half_width: f64, spread: f64, alpha: f64) -> Option<u32> {
     let errors = Errors {
         false_alarm: alpha,
-        // With a miss of 50 %, only the false alarm's quantile counts.
+        // The normal quantile for a miss probability of 50 % is 0, so only that of the false alarm
+        // counts.
         miss: 0.5,
     };
     errors.blocks_needed(half_width, spread)

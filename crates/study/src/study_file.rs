@@ -44,8 +44,8 @@ struct File {
 }
 
 impl File {
-    /// Rejects too many cells. This is checked before the values of the axes, because the values
-    /// may be too many to check.
+    /// Rejects too many cells. The number of cells is checked before the values of the axes,
+    /// because there may be too many values to check.
     fn refuse_many_cells(&self, lines: &Lines<'_>) -> Result<(), DesignError> {
         let values = self.axes.values().map(|values| values.get_ref().len());
         let sizes = [self.workload.len(), self.targets.len()]

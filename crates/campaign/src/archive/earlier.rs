@@ -23,7 +23,7 @@ pub struct Earlier {
     /// Change of the rate, as a fraction of the rate of the newest earlier run.
     change: f64,
     /// Number of earlier runs, and the standard deviation of their rates as a fraction of the mean.
-    /// `None` if there are too few.
+    /// `None` with fewer than [`SPREAD_MIN`] runs.
     spread: Option<(usize, f64)>,
 }
 

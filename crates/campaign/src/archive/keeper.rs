@@ -23,11 +23,14 @@ use crate::error::Error;
 use crate::mailbox::Mailbox;
 use crate::user::User;
 
-/// Time limit for the writer's answer: longer than the transaction of another process takes.
+/// Time limit for the writer's answer: longer than another process locks the archive for a
+/// transaction.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Time limit for the writer's answer after a signal has requested the end: enough for a busy disk.
+/// Time limit for the writer's answer after a signal has requested the end of the run: enough for a
+/// write to a busy disk.
 const PATIENCE_AFTER_SIGNAL: Duration = Duration::from_secs(2);
-/// Time limit for writing the file beside the archive. Its file system may not respond.
+/// Time limit for writing a record to a file beside the archive, because the file system may not
+/// respond.
 const PATIENCE_BESIDE: Duration = Duration::from_secs(10);
 /// Interval between two checks of the time limits.
 const LOOK_EVERY: Duration = Duration::from_millis(100);

@@ -24,7 +24,7 @@ const PATIENCE_SHORT: Duration = Duration::from_secs(2);
 const OPEN_MAX: Duration = Duration::from_secs(60);
 /// Maximum wait for a response of a file system at the beginning of a run.
 pub(super) const LOOK_MAX: Duration = Duration::from_secs(5);
-/// A message lists at most this many of the files beside an archive.
+/// Maximum number of files beside an archive that a message lists.
 const NAMED_MAX: usize = 5;
 
 /// The path of an archive, which may not exist yet.

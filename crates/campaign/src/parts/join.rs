@@ -138,7 +138,8 @@ fn is_of_run(merged: &Record, parts: &BTreeMap<u32, ReadPart>) -> bool {
     }
 }
 
-/// Describes how far a rank got. Its file lacks the line that a rank writes when its run ends.
+/// Describes how far a rank got whose file lacks the last line, which a rank writes when its run
+/// ends.
 fn not_ended(part: &ReadPart) -> String {
     let far = match &part.last {
         None => "before its first phase was complete".to_owned(),

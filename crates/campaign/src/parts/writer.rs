@@ -32,7 +32,7 @@ pub struct PartsWriter {
 
 impl PartsWriter {
     /// Creates the file of a rank, and the directory if necessary. With `force`, an existing file
-    /// is replaced.
+    /// is replaced, and rank 0 removes the merged records of an earlier run.
     ///
     /// # Errors
     /// Returns the reason as a message.
@@ -170,8 +170,8 @@ impl PartsWriter {
             },
             Err(_) => "its thread has ended".to_owned(),
         };
-        // Stops writing. The file may end with an incomplete line, and further lines could not be
-        // read after it.
+        // Stops writing. The file may end with an incomplete line, after which no further lines
+        // could be read.
         self.writer = None;
         Err(format!(
             "cannot write {}: {why}",

@@ -25,8 +25,8 @@ pub fn own_names(host: &str) -> Vec<String> {
     std::iter::once(host.to_owned()).chain(names).collect()
 }
 
-/// Whether a requested host is this host. It is compared by full name, by name up to the first dot,
-/// and by address.
+/// Whether a requested host is this host. The requested host is compared by full name, by name up
+/// to the first dot, and by address.
 pub fn is_named(names: &[String], asked: &str) -> bool {
     if let Ok(address) = asked.parse::<IpAddr>() {
         return names.iter().any(|name| name.parse() == Ok(address)) || is_own(address);

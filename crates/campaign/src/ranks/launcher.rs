@@ -98,8 +98,8 @@ impl Launched {
         self.rank == 0
     }
 
-    /// Returns the error for all ranks. Only rank 0 shows the error. The other ranks first wait, so
-    /// that rank 0 can show it before they end.
+    /// Returns the error for all ranks. Only rank 0 shows the error. The other ranks wait before
+    /// they end, so that rank 0 has time to show the error.
     pub fn refuse(&self, why: Error) -> Error {
         match self.is_first() {
             true => why,

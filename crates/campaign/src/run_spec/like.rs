@@ -1,8 +1,8 @@
 //! Repeats the work of an earlier run.
 //!
 //! The run spec of the earlier run is treated like a configuration file: options take precedence
-//! over it. Its targets, its prepared pool and its acknowledgement log are not adopted, because the
-//! record may be another user's.
+//! over the run spec. The earlier run's targets, prepared pool and acknowledgement log are not
+//! adopted, because the record may be another user's.
 
 use record::Record;
 use spec::{Climb, Note, RunSpec};

@@ -16,11 +16,12 @@ use crate::error::Error;
 /// Prefix of the tag of a study's runs; the ID of the study follows.
 const TAG: &str = "study:";
 
-/// Maximum number of studies whose names are read for a list.
+/// Maximum number of studies whose names [`with_names`] reads.
 const NAMES_MAX: usize = 64;
 /// Maximum number of characters of a study's name in a list.
 const NAME_LENGTH_MAX: usize = 20;
-/// Number of digits of a study's ID after a name in a list that several studies have.
+/// Number of digits of the study's ID that follow its name if several studies in a list have this
+/// name.
 const DIGITS: usize = 4;
 
 pub struct FoundStudy {
@@ -38,7 +39,7 @@ pub struct FoundStudy {
 
 impl FoundStudy {
     /// The results of a study that repeats the runs of one configuration; `None` for a study that
-    /// compares.
+    /// compares configurations.
     pub fn repeats(&self) -> Option<Repeats> {
         let is_whole = self.runs.iter().all(|run| run.part.side.is_none());
         let cells = self.design.cells().ok().filter(|_| is_whole)?;
@@ -58,10 +59,11 @@ fn study_of(run: &ListedRun) -> Option<&str> {
     run.tags.iter().find_map(|tag| tag.strip_prefix(TAG))
 }
 
-/// Replaces the IDs of the newest studies in the tags of listed runs by the names of the studies,
-/// for readers. If several of these studies have the same name, digits of the ID follow.
+/// Replaces study IDs by study names in the tags of listed runs, for display. Only the newest
+/// [`NAMES_MAX`] studies are named. If several of these studies have the same name, digits of the
+/// ID follow.
 pub fn with_names(archive: &Archive, mut runs: Vec<ListedRun>) -> Vec<ListedRun> {
-    // The name of a study is `None` if its run cannot be read.
+    // Maps the ID of a study to its name; `None` if the study's run cannot be read.
     let mut names: BTreeMap<String, Option<String>> = BTreeMap::new();
     for run in runs.iter().rev() {
         let Some(id) = study_of(run).filter(|id| !names.contains_key(*id)) else {

@@ -13,7 +13,8 @@ pub struct Course<'a> {
     pub design: &'a Design,
     pub cells: &'a [StudyCell],
     pub id: &'a str,
-    /// If only one configuration is measured, its name and the block; `None` for an ordinary study.
+    /// Name and block of the only configuration that is measured (`--side`); `None` for an ordinary
+    /// study.
     pub side: Option<(&'a str, u32)>,
 }
 
@@ -43,7 +44,8 @@ pub trait Ground {
     /// Returns an error if the options contradict each other.
     fn spec(&mut self, cell: usize, directory: &std::path::Path) -> Result<RunSpec, Self::Error>;
 
-    /// Performs the run that churns a pool before the first measured run. Its record is not stored.
+    /// Performs the run that churns a pool before the first measured run. The record of this run is
+    /// not stored.
     ///
     /// # Errors
     /// Returns an error if the run was refused.

@@ -45,7 +45,8 @@ pub(super) fn with_metrics(
 pub(super) struct NamedSide {
     pub(super) label: String,
     pub(super) runs: Vec<(Observed, bool)>,
-    /// The runs of a tag that were not made together.
+    /// The runs that a tag selects, if they may belong to different experiments
+    /// ([`PooledRuns::if_apart`]).
     pub(super) pooled: Option<PooledRuns>,
 }
 
@@ -107,8 +108,8 @@ pub(super) fn named_side(
 }
 
 /// Returns the runs with a tag as configurations: one for each target or set of targets, in the
-/// order of their first runs. Empty if no run has the tag. The first configuration reports the runs
-/// of all that were not made together.
+/// order of their first runs. Empty if no run has the tag. If the runs may belong to different
+/// experiments, `pooled` of the first configuration contains all of them.
 pub(super) fn tagged_by_target(
     archive: &Archive,
     word: &str,

@@ -45,8 +45,9 @@ impl PerformedRuns<'_> {
         runs.filter(move |run| run.part.side.as_deref() == side)
     }
 
-    /// Returns the side with which the others are compared: the one that was measured first, or the
-    /// side of this course if none was. `None` if the cells are interleaved.
+    /// Returns the baseline of sides that are measured separately (`--side`): the side that was
+    /// measured first, or the side of this course if none was measured. `None` if the cells are
+    /// interleaved.
     pub fn baseline_side(&self) -> Option<&str> {
         let (side, _) = self.course.side?;
         let mut runs = self.runs.iter();
@@ -56,8 +57,8 @@ impl PerformedRuns<'_> {
         )
     }
 
-    /// Returns the runs of a block in their order. Only the baseline runs twice, for the A/A
-    /// control; a side that is compared with it runs once.
+    /// Returns the runs of a block in order. Of sides that are measured separately, only the
+    /// baseline runs twice, for the A/A control.
     pub fn order(&self, block: u32, attempt: u32) -> Vec<BlockRun> {
         let Course { design, cells, .. } = self.course;
         let mut order = design.block(cells, block, attempt);
@@ -80,7 +81,7 @@ impl PerformedRuns<'_> {
         runs.any(|run| run.observed.level == Level::Invalid)
     }
 
-    /// Whether no run of the block remains.
+    /// Whether the block has no run left to perform.
     fn is_complete(&self, block: u32) -> bool {
         let attempt = self.attempt_of(block);
         if attempt < self.attempts_max() && self.is_invalid(block, attempt) {
@@ -110,8 +111,9 @@ impl PerformedRuns<'_> {
     }
 
     /// Returns the verdicts of a repetition with `until` that ends after this block because too
-    /// many runs are INVALID, and the number of its last INVALID run in the archive. Its interval
-    /// would probably not become narrow enough, because INVALID runs are excluded from it.
+    /// many runs are INVALID. Also returns the archive number of the last INVALID run. The
+    /// confidence interval would probably not become narrow enough, because INVALID runs are
+    /// excluded from the interval.
     pub fn too_many_invalid_after(&self, block: u32) -> Option<(VerdictCounts, Option<u64>)> {
         if self.course.design.until.is_none() || !self.course.is_repetition() {
             return None;

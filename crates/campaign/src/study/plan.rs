@@ -21,9 +21,9 @@ use crate::error::Error;
 use crate::estimate::from_archive;
 use crate::user::User;
 
-/// Refuses a study that would fail later because of missing directories, contradicting options,
-/// pools that cannot be churned, too few started ranks, or cells for which memory or free space do
-/// not suffice. With `skips_space_check` the free space is not checked.
+/// Refuses a study that would fail later. The reasons are missing directories, contradicting
+/// options, pools that cannot be churned, too few started ranks, and cells that do not fit into
+/// memory or free space. With `skips_space_check`, the free space is not checked.
 ///
 /// # Errors
 /// Returns the first problem as an error.
@@ -106,8 +106,9 @@ fn durability_in_memory(
     })
 }
 
-/// Returns why memory or free space do not suffice for the runs of a cell. The free space of a
-/// scratch file system is not known before it is made, and that of a server is left to the runs.
+/// Returns why memory or free space do not suffice for the runs of a cell. The free space is not
+/// checked for a scratch file system, which is not made yet, or for a server, where each run checks
+/// it.
 fn shortage(
     design: &Design,
     cell: &StudyCell,
@@ -168,7 +169,7 @@ fn estimate(specs: &[RunSpec], place: &ArchivePlace, user: User) -> (Option<f64>
     (times.iter().map(TimeEstimate::total_s).sum(), numbers)
 }
 
-/// Plans the rest of a study after `runs`, on `targets`. Its duration is estimated from runs in the
+/// Plans the rest of a study after `runs`, on `targets`. The duration is estimated from runs in the
 /// archive at `place`.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! Runs that a tag selects although they were not made together.
+//! Detects tags that select runs of different experiments: runs of several days, hosts or kernels.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -7,8 +7,8 @@ use document::units::{counted, utc};
 use study::Observed;
 use verdict::ListedRun;
 
-/// The runs that a tag selects, with the days, hosts and kernels of these runs. If a tag is used
-/// for two experiments, a comparison counts the runs of both.
+/// The runs that a tag selects, with their days, hosts and kernels. A user may have used the tag
+/// for two experiments by mistake; a comparison would then count the runs of both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PooledRuns {
     tag: String,
@@ -17,7 +17,7 @@ pub struct PooledRuns {
     days: BTreeSet<String>,
     hosts: BTreeSet<String>,
     kernels: BTreeSet<String>,
-    /// Studies of the runs; `None` for a run without a study.
+    /// IDs of the studies of the runs; contains `None` if a run belongs to no study.
     studies: BTreeSet<Option<String>>,
 }
 
@@ -44,8 +44,8 @@ impl PooledRuns {
         self.studies.insert(block.map(|block| block.study.clone()));
     }
 
-    /// Returns the runs if they are of several days, hosts or kernels. The runs of one study belong
-    /// together, whenever they were made.
+    /// Returns the runs if they are of several days, hosts or kernels. `None` if all runs belong to
+    /// one study, even if the study took several days.
     pub(super) fn if_apart(self) -> Option<Self> {
         let is_one_study = self.studies.len() == 1 && !self.studies.contains(&None);
         let sets = [&self.days, &self.hosts, &self.kernels];
@@ -81,7 +81,8 @@ mod tests {
 
     const DAY_NS: u64 = 86_400_000_000_000;
 
-    /// The sentence about runs that began on these days since 1970, with these kernels and studies.
+    /// Returns the sentence about these runs. Each run is given as the day on which it began (days
+    /// since 1970), its kernel and its study.
     fn sentence(runs: &[(u64, &str, Option<&str>)]) -> Option<String> {
         let record = testkit::kept();
         let mut pooled = PooledRuns::new("base");

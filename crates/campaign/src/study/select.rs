@@ -19,18 +19,18 @@ use super::pooled::PooledRuns;
 use crate::error::Error;
 use crate::record_source::{self, is_record_file, wrong};
 
-/// Compared configurations, their comparison tables, and the metrics.
+/// Compared configurations, their comparison tables, and the compared metrics.
 pub struct Found {
     /// Each baseline with the configurations that are compared with it.
     pub groups: Vec<SideGroup>,
     /// The comparison table of each group, in the order of `groups`.
     pub tables: Vec<Comparisons>,
     pub metrics: Vec<Metric>,
-    /// For each tag whose runs were not made together: these runs.
+    /// Has an element for each tag whose runs may belong to different experiments.
     pub pooled: Vec<PooledRuns>,
 }
 
-/// Whether an argument is not a file with records, so that an archive is needed.
+/// Whether an archive is needed because an argument is not a file with records.
 pub fn need_archive(words: &[String]) -> bool {
     !words.iter().all(|word| is_record_file(word))
 }

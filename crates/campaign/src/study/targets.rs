@@ -38,8 +38,8 @@ pub trait MadeNames {
     fn add(&self, directory: &Path);
 }
 
-/// A function that returns an empty list of scratch file systems. It starts a thread that prints
-/// the list when a signal ends the study. It returns `None` if the thread cannot be started.
+/// Creates an empty list of scratch file systems, and starts a thread that prints the list when a
+/// signal ends the study. Returns `None` if the thread cannot be started.
 pub type WatchMade = fn() -> Option<Box<dyn MadeNames>>;
 
 impl Targets {

@@ -44,8 +44,8 @@ impl<F: FnMut(&Event)> Events for Watcher<F> {
     }
 }
 
-/// Returns the run spec of a sweep. On one pool, load levels end by time. In separate runs, they
-/// end by the number of transactions, so that the number of calls is known.
+/// Returns the run spec of a sweep. On one pool, load levels end by time. In separate runs, load
+/// levels end by the number of transactions, so that the number of calls is known.
 fn request(climb: Climb, fresh: bool) -> RunSpec {
     let mix = Mix {
         files: 20,

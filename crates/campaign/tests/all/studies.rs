@@ -351,7 +351,8 @@ fn repetition_with_until_ends_early_if_too_many_runs_are_invalid() {
     let fates = |good: u32| {
         std::iter::repeat_n(Fate::Good, good as usize).chain(std::iter::repeat_n(Fate::Invalid, 20))
     };
-    // The first five runs, or more than half of ten or more runs.
+    // `good` VALID runs are followed by INVALID runs only. The repetition must end after `runs`
+    // runs.
     for (good, runs) in [(0, 5), (4, 10), (5, 11)] {
         let mut ground = Told {
             fates: fates(good).collect(),

@@ -122,7 +122,7 @@ impl From<VerdictName> for Level {
     }
 }
 
-/// A moment, in nanoseconds since the epoch.
+/// A time, in nanoseconds since the Unix epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment(pub u64);
 

@@ -207,14 +207,15 @@ fn text(text: Option<&StyledStr>) -> Resettable<StyledStr> {
     text.cloned().into()
 }
 
-/// The place of an option in the help.
+/// Sort key of an option: its position in the help.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     /// Index of the heading; `None` for an argument without a name, which precedes all options.
     heading: Option<usize>,
-    /// Place in [`OPTIONS`]; 0 for an option of the option table.
+    /// Position in [`OPTIONS`]; 0 for an option of the option table (crate `spec`).
     below: usize,
-    /// Place among all options of the command. The form `--no-OPTION` has that of the option.
+    /// Position among all options of the command. A form `--no-OPTION` has the position of
+    /// `--OPTION`.
     index: usize,
     is_negative: bool,
 }
@@ -255,7 +256,7 @@ impl Place {
     }
 }
 
-/// For the form `--no-OPTION` of an option: the place of this option in the command.
+/// Returns the position of `--OPTION` in the command, for the name `no-OPTION`.
 pub fn positive(name: &str, command: &Command) -> Option<usize> {
     let positive = name.strip_prefix("no-")?;
     command

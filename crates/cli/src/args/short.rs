@@ -4,11 +4,11 @@ use clap::{Arg, Command};
 
 use super::groups::positive;
 
-/// Maximum length of an option's line in the short help, without the option. Lines then fit a
-/// terminal of 80 columns.
+/// Maximum length of an option's description in the short help, in characters. The line with the
+/// option then fits a terminal of 80 columns.
 const SENTENCE_MAX: usize = 51;
 
-/// The same command and its subcommands for the short help: each option has one line, the first
+/// Returns the command and its subcommands with short help: each option has one line, the first
 /// sentence of its help. An option that is on or off has one line for its two forms.
 pub fn short(command: Command) -> Command {
     let of_both: Vec<String> = command
@@ -24,7 +24,8 @@ pub fn short(command: Command) -> Command {
             if of_both.contains(&name) {
                 option.hide(true)
             } else if of_both.contains(&format!("no-{name}")) {
-                // The help is printed once, before the program ends.
+                // The leaked string is never freed, which costs little: the help is printed once,
+                // before the program ends.
                 option.long(&*format!("[no-]{name}").leak())
             } else {
                 option
@@ -33,7 +34,8 @@ pub fn short(command: Command) -> Command {
         .mut_subcommands(short)
 }
 
-/// The option with the first sentence of its help, and with its default if the line has space.
+/// Returns the option with the first sentence of its help, and with its default if the line has
+/// space.
 fn one_line(option: Arg) -> Arg {
     let help = option
         .get_help()

@@ -9,7 +9,7 @@ pub struct Topic {
     pub name: &'static str,
     /// The task in a few words, for the list of topics.
     about: &'static str,
-    /// Other words under which `postmark help` finds the topic. None is the name of a command.
+    /// Other words under which `postmark help` finds the topic. No alias is the name of a command.
     pub aliases: &'static [&'static str],
     template: &'static str,
 }
@@ -64,7 +64,8 @@ impl Topic {
         lines.collect()
     }
 
-    /// Returns the screen. The tables of scratch file systems come from their crate.
+    /// Returns the text of the screen, with tables of scratch file systems in place of `{keys}` and
+    /// `{kinds}`.
     pub fn text(&self) -> Cow<'static, str> {
         if !self.template.contains('{') {
             return self.template.into();
@@ -74,7 +75,7 @@ impl Topic {
     }
 }
 
-/// The keys of scratch file systems as a table.
+/// Returns a table of the keys that a scratch file system's description (`make:`) may contain.
 fn keys() -> String {
     let heads = [["key", "value", "default", "example", "meaning"]];
     let rows = KEYS.map(|key| {

@@ -44,7 +44,8 @@ fn found(
     sides(archive.as_ref(), words, metrics, unlike)
 }
 
-/// Shows comparisons, and in texts for readers the runs of tags that were not made together.
+/// Prints comparisons. Text formats also warn of tags whose runs may belong to different
+/// experiments.
 pub fn show(tables: &[Comparisons], pooled: &[PooledRuns], format: Format) -> Result<(), Problem> {
     screen::answer(
         format,

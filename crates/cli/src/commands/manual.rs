@@ -75,8 +75,8 @@ pub fn man(arguments: &ManArguments) -> Result<u8, Problem> {
     Ok(0)
 }
 
-/// Prints the page of a command, in the format that man(1) reads. At a terminal, a note names the
-/// program that shows it.
+/// Prints the page of a command, in the format that man(1) reads. If standard output is a terminal,
+/// a note names the program that displays the page.
 fn show(pages: &[Page], words: &[String]) -> Result<(), Problem> {
     let name: Vec<&str> = ["postmark"]
         .into_iter()

@@ -10,7 +10,7 @@ use crate::args::PlanArguments;
 use crate::ui::problem::{Problem, USER, print};
 use crate::ui::screen;
 
-/// Exit status of a plan whose run would be refused: that of the refused run.
+/// Exit status of a plan whose run would be refused: the same as that of the refused run.
 const REFUSED: u8 = 2;
 
 /// Prints what a run with these options would do. Changes nothing on its targets. Returns the exit
@@ -31,8 +31,8 @@ pub fn plan(mut arguments: PlanArguments) -> Result<u8, Problem> {
     Ok(status)
 }
 
-/// The plan of a run spec in the chosen format, and its exit status. Its duration is estimated from
-/// earlier runs in the archive.
+/// Returns the plan of a run spec in the chosen format, and the exit status of the command. The
+/// duration of the run is estimated from earlier runs in the archive.
 ///
 /// # Errors
 /// Returns an error if the workload cannot be planned, or its options contradict each other.

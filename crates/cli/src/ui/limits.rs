@@ -11,7 +11,7 @@ const STACK_BYTES: u64 = 2 << 20;
 /// Address space that a command needs, in addition to what the program occupies at its start.
 const ADDRESS_SPACE_BYTES: u64 = 16 << 20;
 
-/// Checks the limits of this process.
+/// Checks the resource limits of this process.
 ///
 /// # Errors
 /// Returns the message if the stack or the address space is too small for any command.

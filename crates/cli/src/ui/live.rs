@@ -17,8 +17,8 @@ use system::counters::{DeviceReading, ThreadTimes};
 use crate::ui::output::OutputFile;
 use crate::ui::problem::Problem;
 
-/// Capacity of the queue between the run and the writing thread. If it is full, a further line is
-/// lost.
+/// Capacity of the queue between the run and the writing thread. If the queue is full, a further
+/// line is lost.
 const LINES_MAX: usize = 64;
 /// How long [`Live::finish`] waits until the last lines are written.
 const LAST_LINES: Duration = Duration::from_secs(1);

@@ -88,7 +88,8 @@ impl<'a> Outputs<'a> {
     /// Refuses a path that may not be written to. Changes nothing.
     ///
     /// # Errors
-    /// Returns an error if the file has contents, or this command already uses it.
+    /// Returns an error if `--force` is missing and the file has contents. Also returns an error if
+    /// this command already uses the file, or if the path is a broken symbolic link.
     pub fn judge(&mut self, option: &'static str, path: &Path) -> Result<(), Problem> {
         if is_standard_output(path) {
             return Ok(());

@@ -23,7 +23,7 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Signal handling for one of several ranks; `None` for a run in a single process.
+    /// Handles signals of one of several ranks. `ranks` is `None` for a run in a single process.
     pub fn among(ranks: Option<Ranks>) -> Self {
         Self {
             in_run: None,

@@ -63,7 +63,7 @@ pub fn print(text: &str) -> Result<(), Problem> {
 /// colours are kept.
 ///
 /// # Errors
-/// Returns an error if it cannot be written completely.
+/// Returns an error if the text cannot be written completely.
 pub fn print_as_it_is(text: &str) -> Result<(), Problem> {
     let mut output = std::io::stdout().lock();
     let written = output

@@ -32,8 +32,8 @@ pub struct Display {
     second: String,
     /// Number of operations in each of the latest seconds, for the chart.
     operations: VecDeque<u64>,
-    /// Number and load of a load sweep's current load level, and the remaining time of the sweep,
-    /// as a line of text below the bar; empty without a load sweep.
+    /// A line of text below the bar: number and load of the sweep's current load level, and the
+    /// remaining time of the sweep. Empty without a load sweep.
     sweep_step: String,
 }
 
@@ -98,7 +98,7 @@ impl Display {
             );
         }
         if let Some(bar) = &self.bar {
-            // A total of 0 is not known in advance.
+            // A total of 0 means that the total is not known in advance.
             let total = progress.total.filter(|total| *total > 0);
             // Each of these calls may draw the bar, so the name comes first and the style last.
             bar.set_prefix(name(stage));

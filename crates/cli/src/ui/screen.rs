@@ -1,4 +1,5 @@
-//! Prints documents on standard output. All have the same width. On a terminal they have colours.
+//! Prints documents on standard output. All documents have the same width; on a terminal, they also
+//! have colours.
 
 use anstream::{AutoStream, ColorChoice};
 use document::{Document, Format, Terminal, WIDTH};
@@ -33,7 +34,7 @@ pub fn laid_out(document: &Document, is_screen: bool) -> String {
 /// outside are already sanitized.
 ///
 /// # Errors
-/// Returns an error if it cannot be written completely.
+/// Returns an error if the text cannot be written completely.
 pub fn print(text: &str) -> Result<(), Problem> {
     print_as_it_is(text)
 }
@@ -41,7 +42,7 @@ pub fn print(text: &str) -> Result<(), Problem> {
 /// Writes the answer of a command to standard output in the chosen format.
 ///
 /// # Errors
-/// Returns an error if it cannot be written completely.
+/// Returns an error if the answer cannot be written completely.
 pub fn answer(
     format: Format,
     document: impl FnOnce() -> Document,

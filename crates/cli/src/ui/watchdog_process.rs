@@ -122,8 +122,8 @@ fn of_parent() -> Option<File> {
     if getppid() != Some(parent) {
         let _ = kill_process(getpid(), Signal::KILL);
     }
-    // The thread suspends this process while the first process is suspended (SIGTSTP). Without the
-    // thread, this process goes on meanwhile.
+    // The thread suspends this process while the first process is suspended (SIGTSTP). If the
+    // thread cannot be started, this process keeps running meanwhile.
     let _ = thread::Builder::new()
         .name("parent".to_owned())
         .spawn(move || stop_with(parent));

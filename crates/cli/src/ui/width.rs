@@ -33,8 +33,8 @@ pub fn of_terminal() -> Option<usize> {
         .flatten()
 }
 
-/// Width that the terminal or, in a pipe, the variable `COLUMNS` sets for all screens. `None` if
-/// neither sets one.
+/// Width of all screens that the variable `COLUMNS` or, without the variable, the terminal sets.
+/// `None` if neither sets a width.
 pub fn given() -> Option<usize> {
     let given = of_terminal().or_else(requested);
     given.map(|columns| columns.max(WIDTH_MIN))

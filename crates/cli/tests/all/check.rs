@@ -11,7 +11,7 @@ use verdict::check::DIFFERENCES_MAX;
 use crate::support::interface::postmark;
 use crate::support::{Ended, Running, TestDir};
 
-/// Options of a small run. It is INVALID only if it takes less than 1 ms.
+/// Options of a small run. The run is INVALID only if it takes less than 1 ms.
 const LITTLE: &str = "--files 40 --transactions 200 --seed 7";
 
 /// Runs the program with the arguments in `words`, separated by blanks.

@@ -9,7 +9,7 @@ use testkit::Shows;
 
 use crate::original::{self, answer, ended, split};
 
-/// Height and width of a screen.
+/// Height of a screen in lines, and width of a screen in columns.
 const SCREEN: (usize, usize) = (42, 80);
 
 /// The commands in the screen of a topic, without the launcher before them.

@@ -361,7 +361,7 @@ fn hostile_arguments_are_refused_and_printed_sanitized() {
             "{given:?}: {errors}"
         );
     }
-    // The next argument is not UTF-8.
+    // The value of `--files` is not UTF-8.
     let (_, errors, code) = said(
         &[
             OsStr::new("run"),

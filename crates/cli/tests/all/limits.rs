@@ -51,7 +51,7 @@ fn is_limited_by(ran: &Ran, limit: RunLimit, at_least: f64) {
     }
 }
 
-/// Performs a run again, at most ten times, until this is its limit.
+/// Repeats a run, at most eleven times, until its reported limit is `limit`. Returns the last run.
 fn perform_until(location: &Path, work: &str, limit: RunLimit) -> Ran {
     let perform = || Run::new(location, work).perform();
     let is =
@@ -78,8 +78,8 @@ fn on_slow_device(requests: RequestKind, delay_ms: u64) -> Option<Ran> {
     }
     let test_dir = TestDir::in_memory();
     let (backing, at) = (test_dir.directory("backing"), test_dir.directory("mount"));
-    // `device` contains the image of `_volume`. It is declared before `_volume`, so it is dropped
-    // after it.
+    // `device` contains the image of `_volume`. Because `device` is declared before `_volume`, it
+    // is dropped after `_volume`.
     let device = TestDir::in_memory();
     let _slow = slow(&backing, device.path(), requests, delay_ms)?;
     let _volume = Volume::with_image(FileSystem::Ext4, &device, &at, 64, &["-N", "20000"]);
@@ -118,7 +118,8 @@ fn one_processor_is_the_limit_of_two_workers_in_memory() {
     }
 }
 
-/// Performs a run on one processor. `words` precede the command.
+/// Performs a run on one processor. `words` are the shell words before `taskset`, such as `exec
+/// nice -n 19`.
 fn on_processor(number: usize, words: &str, run: &Run, test_dir: &TestDir) -> Ran {
     let script = format!("{words} taskset --cpu-list {number} \"$0\" \"$@\"");
     let ended = Running::run_to_end(in_shell(&script, &run.command()), test_dir.path());
@@ -152,7 +153,7 @@ fn run_that_another_program_starves_waits_for_a_processor() {
         &test_dir.directory("location"),
         "--mix read=1 --files 5 --size 64k..64k --workers 2 --for 2s",
     );
-    // Not the processor of the test above.
+    // The test above uses processor 0, so this test uses the last processor.
     let last = std::thread::available_parallelism().unwrap().get() - 1;
     let _busy = BusyLoop::on_processor(last);
     let ran = on_processor(last, "exec nice -n 19", &run, &test_dir);

@@ -82,7 +82,8 @@ pub fn say(
         .args(arguments)
         // Without this variable, the test would write to the archive of the user.
         .env("POSTMARK_ARCHIVE", "none")
-        // Screens have the same width in every environment of the tests.
+        // Without this variable, the width of screens does not depend on the environment of the
+        // tests.
         .env_remove("COLUMNS")
         .envs(environment.iter().copied())
         .current_dir(directory)
@@ -165,7 +166,7 @@ pub fn ended(words: &[&str], at: &Path) -> Said {
     say(ours(), &words, at, b"", &[])
 }
 
-/// Runs the program with `--format json`, and returns its output.
+/// Runs the program with `--format json`, and parses its output.
 pub fn json(words: &[&str], at: &Path) -> Value {
     serde_json::from_str(&answer(&[words, &["--format", "json"]].concat(), at)).unwrap()
 }

@@ -128,7 +128,7 @@ fn scratch_file_system_as_the_target_of_a_run_is_explained() {
         .does_not_show("create the directory");
         assert_eq!(code, Some(2), "{words}");
     }
-    // A directory can have such a name.
+    // An existing directory with the name `make:ext4` is an ordinary target.
     std::fs::create_dir(at.path().join("make:ext4")).unwrap();
     let words = "run --quiet --files 2 --transactions 2 --target make:ext4";
     let (text, code) = said(&ended(&split(words), at.path()));

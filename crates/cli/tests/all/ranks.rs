@@ -3,8 +3,8 @@
 //! between ranks without MPI.
 //!
 //! `POSTMARK_MPI` names the binary built with the feature `mpi` (default: `target/mpi/postmark`).
-//! `POSTMARK_HYDRA` names the launcher of MPICH. If it is set, tests on this machine use that
-//! launcher and not the one of Open MPI. The binary must be built with the same MPI library.
+//! `POSTMARK_HYDRA` names the launcher of MPICH. If this variable is set, tests on this machine use
+//! that launcher and not the one of Open MPI. The binary must be built with the same MPI library.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -64,9 +64,9 @@ impl Job {
         self.test_dir.directory("target")
     }
 
-    /// Mounts a file system with a server. While it is mounted, each rank starts a second process,
-    /// because the target, which a rank does not know at its start, could be on this file system.
-    /// No test uses the file system.
+    /// Mounts a FUSE file system, which no test uses. While it is mounted, each rank starts a
+    /// second process: a rank does not know its target at its start, and the target could be on
+    /// this file system.
     fn served(&self) -> Option<faultfs::Mounted> {
         let possible = faultfs::is_possible();
         if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {

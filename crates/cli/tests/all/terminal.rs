@@ -130,7 +130,7 @@ fn screens_in_pipes_have_the_width_of_the_variable_columns() {
         let text = on_pipe(&test_dir, "show last --full", environment);
         text.lines().map(|line| line.chars().count()).max().unwrap()
     };
-    // Tables are not folded in a pipe without a width.
+    // In a pipe, tables are wrapped only if `COLUMNS` sets a width.
     for (environment, range) in [
         (&[][..], 80..=140),
         (&[("COLUMNS", "0")], 80..=140),

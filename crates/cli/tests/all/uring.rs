@@ -31,7 +31,8 @@ fn traced(strace: &Path, at: &Path, options: &str) -> String {
     std::fs::read_to_string(log).unwrap()
 }
 
-/// The name of the call of a line of strace, such as `1234  openat(AT_FDCWD, ...`, and the rest.
+/// Splits a line of strace, such as `1234  openat(AT_FDCWD, ...`, into the name of the call and the
+/// rest.
 fn call(line: &str) -> Option<(&str, &str)> {
     let (_, call) = line.split_once(' ')?;
     call.trim_start().split_once('(')
@@ -103,7 +104,7 @@ fn operations_without_requests_are_named_in_report_and_record() {
     assert!(of_posix.perform().record.plain_operations.is_empty());
 }
 
-/// Pools are independent of the engine and its depth.
+/// A pool does not depend on the I/O engine that created it, or on the queue depth.
 #[test]
 fn pool_of_one_engine_is_reused_and_verified_by_another() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Doubts that keep a gate from passing, and what its blocks can fail.
+//! Tests of the doubts that keep a gate from passing, and of the ratios that fail it.
 
 use study::{Baseline, Decision, Gate, GateDoubt, GateRules, SideGroup};
 use testkit::Assert;
@@ -53,7 +53,7 @@ fn runs_that_are_mostly_doubtful_pass_only_if_allowed() {
     assert_eq!(decided(6, true), Decision::Passed);
 }
 
-/// The control shows no difference, but it is too wide to exclude one of the size that matters.
+/// The A/A control shows no difference, but its interval is wider than the requirement's margin.
 #[test]
 fn a_control_wider_than_the_margin_passes_only_if_allowed() {
     let factors = [0.8, 1.2, 0.9, 1.1, 1.0];

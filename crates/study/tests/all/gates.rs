@@ -309,8 +309,8 @@ fn always_last(blocks: usize) -> (ComparedSide, Baseline) {
 
 #[test]
 fn a_failure_requires_enough_blocks_for_the_order_test() {
-    // Five blocks with two runs each: in 1 of 32 orders, the candidate's run is the worst of every
-    // block, even if the systems are identical.
+    // There are five blocks with two runs each. In 1 of 32 orders, the candidate's run is the worst
+    // of every block, even if the systems are identical.
     let (side, baseline) = always_last(5);
     let found = gate(side, baseline, &["transactions >= 0.97"]).unwrap();
     let judged = &found.requirements[0];

@@ -89,8 +89,9 @@ fn all_intervals_of_a_table_contain_the_true_ratios() {
         held += u32::from(holds);
     }
     let share = f64::from(held) / f64::from(STUDIES);
-    // With a confidence of 95 % for each of ten intervals, only 60 % of the studies would have the
-    // true ratio in all of them. The intervals are wider, so that 95 % of the studies do.
+    // If each of ten intervals had a confidence of 95 %, only 60 % of the studies would have the
+    // true ratio in all ten. The intervals are therefore wider: 95 % of the studies have the true
+    // ratio in all ten.
     assert!((0.93..=0.98).contains(&share), "{share}");
 }
 

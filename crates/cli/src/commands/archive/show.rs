@@ -36,7 +36,8 @@ pub fn list(arguments: &ListArguments) -> Result<u8, Problem> {
         }
         Err(error) => return Err(error.into()),
     };
-    // Other programs need the IDs of studies, which are unique.
+    // Only text shows the names of studies. Programs that read CSV or JSON need their IDs, which
+    // are unique.
     let for_readers = || match &archive {
         Some(archive) => found::with_names(archive, entries.clone()),
         None => Vec::new(),

@@ -13,7 +13,7 @@ use crate::ui::screen;
 const FIRST: u64 = 1;
 
 /// The note that the archive is on a target's device. It is printed once for each archive. The full
-/// report of each run contains it.
+/// report of each run contains the note.
 fn note_of_archive(record: &Record) -> Option<String> {
     let mut notes = record.hints.iter();
     notes
@@ -34,9 +34,9 @@ fn say_after(lines: &[String], is_seen: bool, quiet: bool) -> Result<(), Problem
     Ok(())
 }
 
-/// Archives the record. Prints its number after the report if the report is on the terminal,
-/// otherwise on standard error. If the record is not archived, prints the reason on standard error.
-/// Returns whether archiving was requested and failed.
+/// Archives the record. Prints the number of the run after the report if the report is on the
+/// terminal, otherwise on standard error. If the record is not archived, prints the reason on
+/// standard error. Returns whether archiving was requested and failed.
 pub fn keep(keeper: Keeper, record: &Record, is_seen: bool, quiet: bool) -> Result<bool, Problem> {
     let archive = sanitize::path(keeper.path()).into_owned();
     let (archiving, earlier) = keeper.finish_and_compare(record);

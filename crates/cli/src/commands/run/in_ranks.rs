@@ -19,7 +19,7 @@ use crate::ui::signals::InRun;
 use crate::ui::watchdog_process::Side;
 
 /// Performs the run on this rank, together with the other ranks. `alone` performs a run in a single
-/// process. Rank 0 calls it for `--dry-run`, which needs no other rank.
+/// process. Rank 0 calls `alone` for `--dry-run`, which needs no other rank.
 pub fn together(
     launched: &Launched,
     mut arguments: RunArguments,
@@ -97,8 +97,8 @@ fn perform_together(
         true => ready.deliver(arguments, record),
         false => Ok(campaign::exit_status(&record)),
     };
-    // Rank 0 has reported and archived the merged record, so the parts are no longer needed. They
-    // are kept only with `--parts`.
+    // Rank 0 has reported and archived the merged record, so the parts are no longer needed. The
+    // parts are kept only with `--parts`.
     let unasked = parts.into_iter().filter(|_| arguments.parts.is_none());
     unasked.for_each(PartsWriter::remove);
     code
@@ -186,8 +186,8 @@ fn parts_of(joined: &Joined, arguments: &RunArguments) -> Result<Option<PartsWri
     Ok(begun.ok())
 }
 
-/// The end of the message about a lost rank. It names the directory with the parts of the record on
-/// this host, and the commands that use them.
+/// The end of the message about a lost rank. The message names the directory on this host with the
+/// parts of the record, and the commands that use these parts.
 fn told_of(parts: &PartsWriter, is_first: bool) -> String {
     let directory = sanitize::path(parts.directory());
     match is_first {

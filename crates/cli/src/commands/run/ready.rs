@@ -69,7 +69,7 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// Checks and opens all output files of the run. With `--dry-run` it only prints the plan and
+    /// Checks and opens all output files of the run. With `--dry-run`, only prints the plan and
     /// returns the exit status.
     pub fn of(
         arguments: &RunArguments,

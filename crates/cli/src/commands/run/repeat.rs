@@ -61,8 +61,8 @@ struct Configuration {
 }
 
 /// Resolves the options of the run. Options from a configuration file or an earlier run become part
-/// of the configuration, so that the study can be continued without that file or run. Their options
-/// for single runs, such as `keep`, are left out.
+/// of the configuration, so that the study can be continued without that file or run. Options for
+/// single runs, such as `keep`, are left out.
 fn configuration(arguments: &RunArguments) -> Result<Configuration, Problem> {
     let request = arguments.work.request();
     let specified = specify(&request, USER)?;

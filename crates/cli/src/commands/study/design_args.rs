@@ -186,9 +186,9 @@ fn earlier_options(arguments: &StudyArguments) -> Result<Table, Problem> {
     table(&specified.spec.to_options().without_runs_alone())
 }
 
-/// Refuses standard input as a configuration file or an earlier run: if a target has a server, a
-/// second process performs the study and reads the file again. `command` is the command or option
-/// that the user typed.
+/// Refuses standard input as a configuration file or an earlier run. If a target has a server, a
+/// second process performs the study and reads the file again, but a pipe can be read only once.
+/// `command` is the command or option that the user typed.
 pub fn refuse_pipes(specified: &Specified, command: &str) -> Result<(), Problem> {
     match specified.inputs.iter().find(|input| !input.is_file()) {
         None => Ok(()),

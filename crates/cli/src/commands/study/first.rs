@@ -227,8 +227,8 @@ fn end_of(end: StudyEnd, is_left: bool, (id, place): (&str, &ArchivePlace)) -> u
     }
 }
 
-/// Prints the plan of the study. Before a study that is performed, the plan is printed only in text
-/// format, because JSON and CSV output must contain only the results, and not with `--quiet`.
+/// Prints the plan of the study. Before the runs, the plan is printed only in text format and
+/// without `--quiet`: JSON and CSV output must contain only the results.
 ///
 /// If the study has too few blocks for an interval, the plan contains a warning. Before the runs,
 /// the warning is printed on standard error if standard output is a file or not in text format.
@@ -238,8 +238,8 @@ fn show_plan(
     is_repetition: bool,
 ) -> Result<(), Problem> {
     let is_shown = arguments.dry_run || (arguments.format == Format::Text && !arguments.quiet);
-    // On a terminal, the user reads the plan before the runs. In a file, it is read when the study
-    // has ended.
+    // On a terminal, the user reads the plan before the runs. A plan in a file is read after the
+    // study has ended.
     let is_head = !arguments.dry_run && !terminal::is_users(&std::io::stdout());
     if is_shown {
         if arguments.format == Format::Csv {

@@ -66,8 +66,8 @@ pub(super) fn intended(
         ));
     }
     Ok(FoundStudy {
-        // The file systems of archived runs are not compared with those of the next runs, because
-        // with `--side` the candidate may be on another file system than the baseline.
+        // With `--side`, candidate and baseline may be on different file systems. So the file
+        // systems of archived runs are not compared with those of the next runs.
         mounted: BTreeMap::new(),
         ..found
     })

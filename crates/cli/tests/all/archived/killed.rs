@@ -114,7 +114,7 @@ fn completed_load_levels_survive_a_kill() {
     });
 }
 
-/// Kills the program a given time after a condition was met.
+/// Waits until `has_come` returns true, waits for the time `after`, and kills the program.
 fn kill_after(
     mut running: Running,
     after: Duration,

@@ -190,8 +190,8 @@ fn crash(
     running.until("that the acknowledgement log has grown", |_| {
         length() >= prepared + bytes
     });
-    // If another program mounts something, the run examines its directories, and may so notice the
-    // crash before an operation fails.
+    // If another program mounts a file system, the run checks its directories. The run may thus
+    // notice the crash before one of its operations fails.
     let is_noticed_first = match goes {
         Goes::WithThePower => {
             running.stop();

@@ -15,8 +15,9 @@ use crate::support::{Running, Snapshot};
 const LONG: &str = "--mix create=2,delete=2,append=1,rename=1,link=1,symlink=1 --dirs subdirs:3 \
                     --transactions 100000000 --no-space-check";
 
-/// Starts a run, and waits until it is in the middle of a phase: 200 ms after `phase` has ended,
-/// or, if `phase` is `None`, after the run has created more than ten files.
+/// Starts a run, and waits until the run is in the middle of a phase. If `phase` is given, this is
+/// 200 ms after that phase has ended. Otherwise, it is when the run has created more than ten
+/// files.
 fn in_the_middle(ganesha: &Ganesha, options: &str, phase: Option<&str>) -> Running {
     let mut running = start(ganesha, &ganesha.url("export"), options);
     running.until("that it works", |running| match phase {

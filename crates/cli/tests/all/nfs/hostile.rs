@@ -104,7 +104,7 @@ fn closing() -> (u16, Arc<AtomicU64>) {
 fn commands_end_if_the_server_closes_every_connection() {
     let (port, taken) = closing();
     let url = format!("nfs://127.0.0.1:{port}/x?mountport={port}&timeout=1");
-    // A plan states what it does not know about such a server.
+    // A plan succeeds without the server, and states why the server is not known.
     for (words, code) in [("plan --files 10 --target", 0), (RUN, 2), ("clean", 2)] {
         let before = taken.load(Ordering::SeqCst);
         let began = Instant::now();

@@ -34,7 +34,7 @@ pub enum Fault {
     Fragmented(usize),
     /// The reply is sent twice.
     Repeated,
-    /// The reply is sent after the next one.
+    /// The reply is sent after the next reply.
     AfterTheNext,
     /// The reply has a transaction number (xid) that belongs to no call of the client.
     OfNobody,

@@ -1,5 +1,5 @@
-//! Servers that answer wrongly to the first request of a run: the run is refused with a reason, and
-//! the program does not collect the answer without limit.
+//! S3 servers that answer the first request of a run wrongly. The run is refused with a reason, and
+//! the program reads only a limited part of an endless answer.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -7,8 +7,8 @@ use std::net::{TcpListener, TcpStream};
 use crate::support::interface::program;
 use crate::support::{Running, TestDir};
 
-/// Starts a server that answers each request with `answer`. With `again`, it then sends these bytes
-/// until the client closes the connection.
+/// Starts a server that answers each request with `answer`. If `again` is not empty, the server
+/// then repeats `again` until the client closes the connection.
 fn serve(answer: &'static str, again: &'static str) -> u16 {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let port = listener.local_addr().unwrap().port();

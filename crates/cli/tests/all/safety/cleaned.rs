@@ -295,7 +295,7 @@ fn directory_cleaned_by_another_process_is_in_use() {
     drop(held);
     let began = Instant::now();
     let mut cleaned = clean(&location);
-    // A program that another test starts inherits the lock for a moment.
+    // A process that another test forks may hold the lock's file descriptor until its `exec`.
     while cleaned.output.contains("in use: ") && began.elapsed() < Duration::from_secs(20) {
         std::thread::sleep(Duration::from_millis(20));
         cleaned = clean(&location);

@@ -138,7 +138,7 @@ fn run_directory_can_be_cleaned_by_its_path() {
 const NOBODY: u32 = 4_194_304;
 
 /// A run may be killed between the creation of its directory and that of its manifest. `clean`
-/// removes its files even without a manifest.
+/// removes the files of such a run even without a manifest.
 #[test]
 fn files_without_a_manifest_are_removed() {
     const CUT_SHORT: &str = "{\n  \"postmark_manifest\": 1,\n  \"tool\"";

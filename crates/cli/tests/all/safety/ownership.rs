@@ -32,8 +32,8 @@ struct Visited {
 }
 
 /// Kills a run while it creates files of several sizes, none of them empty. During the run,
-/// `guests` creates foreign files. Their numbers are above 190,000, because on a busy machine the
-/// run creates tens of thousands of files before it is stopped.
+/// `guests` creates foreign files. The names of these files are numbers above 190,000, because on a
+/// busy machine the run creates tens of thousands of files before it is stopped.
 fn visited(interface: Interface, guests: impl FnOnce(&Path)) -> Visited {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");

@@ -124,7 +124,7 @@ const GROWING: &str = "
     --mix replace=1 --transactions 100 --files 380 --size 10 --writers 128 | inodes at its peak
 ";
 
-/// If a pool grows until a time limit, its final size is not known in advance. Its initial size
+/// If a pool grows until a time limit, its final size is not known in advance. The initial size
 /// must fit.
 #[test]
 fn initial_size_of_a_growing_pool_must_fit() {

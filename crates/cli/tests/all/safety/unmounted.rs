@@ -270,8 +270,8 @@ fn files_with_all_names_of_the_pool_are_unchanged() {
 }
 
 /// The user moves directories. Afterwards the path of the run leads to new files of the user, with
-/// names, owner and mode as in the run. An earlier version of the program removed such files. It
-/// assumed that the run had created them below the mount point after an unmount.
+/// names, owner and mode as in the run. An earlier version of the program removed such files. That
+/// version assumed that the run had created them below the mount point after an unmount.
 #[test]
 fn recent_files_that_replace_the_location_stay() {
     for interface in INTERFACES {

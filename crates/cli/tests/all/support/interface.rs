@@ -12,7 +12,7 @@ pub enum Engine {
     Stdio,
     Raw,
     Posix,
-    /// With eight operations of a worker in flight.
+    /// The I/O engine `uring` with a queue depth of 8 per worker.
     Uring,
 }
 
@@ -51,7 +51,8 @@ pub struct Work {
     pub transactions: u64,
     pub sizes: (u64, u64),
     pub subdirectories: u32,
-    /// Bias of reading over appending, and of creating over deleting.
+    /// Bias of reading over appending, and of creating over deleting, in tenths. -1 disables both
+    /// operations.
     pub biases: (i64, i64),
     pub room_check: bool,
     pub locations: Vec<PathBuf>,
