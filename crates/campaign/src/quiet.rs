@@ -55,19 +55,12 @@ pub fn wait_for_quiet(most: Duration, is_stopped: &dyn Fn() -> bool) -> QuietTim
     }
 }
 
-<<<<<<< HEAD
-/// Waits before a run until most data that other programs wrote is on its devices, because writing
-/// it back would slow down the measurement. Asks the kernel to write back the targets' file
-/// systems now; otherwise it would begin 30 s after the data was written. Tells `user` that the
-/// run waits. Returns a note about the wait; `None` if the run need not wait. A run that measures
-/// for less than 10 s, or for a number of transactions, does not wait, nor does a run in memory or
-/// a run that will be refused.
-=======
 /// Waits before a run until most data of other programs is on its devices, because the write-back
-/// would slow down the measurement. Tells `user` that the run waits. Returns a note about the wait;
-/// `None` if the run need not wait. Runs that measure for less than 10 s, or for a number of
-/// transactions, do not wait. Runs in memory and runs that will be refused do not wait either.
->>>>>>> tf
+/// would slow down the measurement. Asks the kernel to write back the targets' file systems now;
+/// otherwise it would begin 30 s after the data was written. Tells `user` that the run waits.
+/// Returns a note about the wait; `None` if the run need not wait. Runs that measure for less than
+/// 10 s, or for a number of transactions, do not wait. Runs in memory and runs that will be refused
+/// do not wait either.
 pub fn wait_for_write_back(
     spec: &RunSpec,
     control: Option<Control>,
