@@ -19,7 +19,8 @@ pub struct Tag(String);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "expected 1 to {} characters without blanks, commas or control characters",
+    "expected 1 to {} characters without blanks, commas or control characters, and neither a number \
+     nor 'last', which are names of runs",
     Tag::LENGTH_MAX
 )]
 pub struct InvalidTag;
@@ -32,11 +33,13 @@ impl Tag {
 impl FromStr for Tag {
     type Err = InvalidTag;
 
+    /// Rejects an empty tag like a number: it has no character that is not a digit.
     fn from_str(word: &str) -> Result<Self, InvalidTag> {
         let is_wrong = |character: char| {
             character.is_whitespace() || character == ',' || sanitize::is_harmful(character)
         };
-        if word.is_empty() || word.chars().count() > Self::LENGTH_MAX || word.contains(is_wrong) {
+        let names_run = word == "last" || word.bytes().all(|byte| byte.is_ascii_digit());
+        if names_run || word.chars().count() > Self::LENGTH_MAX || word.contains(is_wrong) {
             return Err(InvalidTag);
         }
         Ok(Self(word.to_owned()))

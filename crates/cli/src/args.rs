@@ -342,6 +342,9 @@ impl RunArguments {
 pub struct PlanArguments {
     #[command(flatten)]
     pub work: WorkArguments,
+    /// Plan for a target without enough free space.
+    #[arg(long)]
+    pub no_space_check: bool,
     /// Format of the plan.
     #[arg(long, value_parser = format::one_of(format::PLAN), default_value = "text")]
     pub format: Format,

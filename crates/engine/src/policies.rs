@@ -81,6 +81,11 @@ impl Policies {
         Ok(())
     }
 
+    /// Removes the policies of single actions for which `is_performed` returns `false`.
+    pub fn retain(&mut self, is_performed: impl Fn(Action) -> bool) {
+        self.own.retain(|action, _| is_performed(*action));
+    }
+
     /// Returns the policy of the operations of a kind. The policy of `delete` also applies to the
     /// removal of links, because these actions perform the same operation.
     pub fn of_kind(&self, kind: OperationKind) -> Durability {

@@ -100,10 +100,10 @@ impl Life {
             rustix::process::getpid().as_raw_nonzero()
         );
         let life = match Lines::create(&path(&name), count) {
-            Ok(lines) => Self {
+            Ok((lines, locked)) => Self {
                 lines,
                 depth,
-                _locked: open(&name, OFlags::RDONLY).filter(is_locked).map(Arc::new),
+                _locked: Some(Arc::new(locked)),
                 name: Some(name),
             },
             Err(_) => Self::private(workers, depth),
@@ -401,7 +401,7 @@ mod tests {
         let of_killed = |began| format!("{PREFIX}{own}-{}-{began}", process.id());
         let [none_made, files_made] = [of_killed(1), of_killed(2)];
         for (name, directories) in [(&none_made, 0), (&files_made, 1)] {
-            let lines = Lines::create(&path(name), 1).unwrap();
+            let (lines, _) = Lines::create(&path(name), 1).unwrap();
             lines[0].0[WORD_DIRECTORIES].store(directories, Ordering::Relaxed);
         }
         let of_active = Life::begin(1, 1, 3, 1_000);

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use engines::registry;
-use workload::{Action, Phase, Workload};
+use workload::{Phase, Workload};
 
 use crate::config_error::ConfigError;
 use crate::conflicts::{COMPLETE, find};
@@ -39,10 +39,7 @@ impl RunSpec {
                 EngineName::with_depth()
             )));
         }
-        let performed: Vec<Action> = [Phase::Prepare, Phase::Transactions, Phase::Delete]
-            .into_iter()
-            .flat_map(|phase| self.workload.actions(phase))
-            .collect();
+        let performed = self.performed_actions();
         self.durability
             .check(|action| performed.contains(&action))
             .map_err(ConfigError::new)?;

@@ -116,6 +116,11 @@ fn unsized_spec(
     work::finish(&mut draft, weights)?;
     let mut spec = draft.spec;
     spec.workload.validate()?;
+    if options.durability.is_none() {
+        // The policies are the preset's, and --mix may leave out actions of the preset.
+        let performed = spec.performed_actions();
+        spec.durability.retain(|action| performed.contains(&action));
+    }
     // A preset whose workload was changed by options is not named in the spec.
     let is_preset = |preset: &&Preset| preset.is_of(&spec.workload);
     let preset = asked.preset.filter(is_preset);

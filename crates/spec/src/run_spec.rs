@@ -7,7 +7,7 @@ use std::time::Duration;
 use engine::{Action, Durability, Policies};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use workload::{Workers, Workload};
+use workload::{Phase, Workers, Workload};
 
 use crate::engine_name::EngineName;
 use crate::load::Drive;
@@ -120,6 +120,14 @@ pub struct RunSpec {
 }
 
 impl RunSpec {
+    /// Returns the actions that the workload performs in any phase.
+    pub(crate) fn performed_actions(&self) -> Vec<Action> {
+        [Phase::Prepare, Phase::Transactions, Phase::Delete]
+            .into_iter()
+            .flat_map(|phase| self.workload.actions(phase))
+            .collect()
+    }
+
     /// Returns the durability policy of the operations that write contents. If these operations
     /// have several policies, prefers one under which an acknowledged write may not have reached
     /// the device.

@@ -2,16 +2,18 @@
 //! these words, and another process can read the state after the writer has ended. The words are in
 //! a file on a file system in memory, so that nothing is written to a disk.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::ops::Deref;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use rustix::fs::FallocateFlags;
+use rustix::fs::{
+    AtFlags, CWD, FallocateFlags, FlockOperation, Mode, OFlags, flock, linkat, openat,
+};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 /// Number of 8-byte words in a [`Line`], which fills two cache lines of 64 bytes.
@@ -51,24 +53,24 @@ impl Lines {
         })
     }
 
-    /// Creates lines in a new file that only its owner may access.
+    /// Creates lines in a new file that only its owner may access. Returns the lines, and the file,
+    /// which is locked (flock(2)) until it is closed. The file has no name until it is locked, so no
+    /// other process finds it unlocked while this process is alive.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be created, allocated or mapped. A file that was created
-    /// is removed.
-    pub fn create(path: &Path, count: usize) -> io::Result<Arc<Self>> {
-        let mut options = OpenOptions::new();
-        let file = options
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(path)?;
-        let mapped = map(&file, count);
-        if mapped.is_err() {
-            let _ = std::fs::remove_file(path);
-        }
-        Ok(Arc::new(Self { backing: mapped? }))
+    /// Returns an error if the file cannot be created, allocated, mapped, locked or named. No file
+    /// is left in this case.
+    pub fn create(path: &Path, count: usize) -> io::Result<(Arc<Self>, File)> {
+        let directory = path.parent().unwrap_or(Path::new("."));
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+        let file = File::from(openat(CWD, directory, flags, Mode::RUSR | Mode::WUSR)?);
+        let lines = Self {
+            backing: map(&file, count)?,
+        };
+        flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+        let nameless = format!("/proc/self/fd/{}", file.as_raw_fd());
+        linkat(CWD, nameless, CWD, path, AtFlags::SYMLINK_FOLLOW)?;
+        Ok((Arc::new(lines), file))
     }
 
     /// Returns a handle of one line.
@@ -161,7 +163,7 @@ mod tests {
     fn words_written_to_a_line_are_in_the_file() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("lines");
-        let lines = Lines::create(&path, 3).unwrap();
+        let (lines, _file) = Lines::create(&path, 3).unwrap();
         let line = lines.line(2);
         line[5].store(77, Ordering::Relaxed);
         assert_eq!(lines[2].0[5].load(Ordering::Relaxed), 77);

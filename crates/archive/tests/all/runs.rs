@@ -366,6 +366,8 @@ fn tags_and_notes_are_added_and_removed() {
     assert!(archive.find(&RunName::Number(2)).unwrap().tags.is_empty());
     for word in [
         "",
+        "7",
+        "last",
         "two words",
         "a,b",
         "tab\t",

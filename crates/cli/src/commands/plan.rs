@@ -23,6 +23,7 @@ pub fn plan(mut arguments: PlanArguments) -> Result<u8, Problem> {
         .work
         .like_in
         .clone_from(&arguments.archive.archive);
+    arguments.work.invocation.skips_space_check = arguments.no_space_check;
     let specified = specify(&arguments.work.request(), USER)?;
     let chosen = chosen_for_run(arguments.archive.archive.as_deref())?;
     let place = chosen.place();

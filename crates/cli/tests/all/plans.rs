@@ -74,9 +74,25 @@ fn plan_that_does_not_fit_has_the_exit_status_of_a_refused_run() {
         text.shows_all("DOES NOT FIT | A run would be refused: not enough space");
         assert_eq!(code, Some(2), "{command}");
     }
-    let (text, code) = of("run --dry-run --no-space-check");
-    text.shows_all("DOES NOT FIT | A run would not be refused, because --no-space-check");
-    assert_eq!(code, Some(0));
+    for command in ["plan --no-space-check", "run --dry-run --no-space-check"] {
+        let (text, code) = of(command);
+        text.shows_all("DOES NOT FIT | A run would not be refused, because --no-space-check");
+        assert_eq!(code, Some(0), "{command}");
+    }
+}
+
+/// A preset has durability policies for single actions. Those of actions that `--mix` leaves out do
+/// not apply.
+#[test]
+fn mix_drops_the_policies_of_a_preset_for_actions_that_it_leaves_out() {
+    let at = directory();
+    let words = "plan --preset mail --mix read=1,append=1 --files 10 --transactions 10";
+    let (text, code) = said(&ended(&split(words), at.path()));
+    assert_eq!(code, Some(0), "{text}");
+    let words = format!("{words} --durability create=fsync");
+    let (text, code) = said(&ended(&split(&words), at.path()));
+    text.shows("the workload performs no create");
+    assert_eq!(code, Some(2));
 }
 
 #[test]

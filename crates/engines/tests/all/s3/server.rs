@@ -249,11 +249,13 @@ fn serve(stream: &TcpStream, shared: &Mutex<State>) {
         };
         drop(state);
         let bytes = reply.bytes(request.is_head);
+        // Counted first, because the client may ask for the counts as soon as it has the answer.
+        shared.lock().unwrap().sent += bytes.len() as u64;
         if !answer(stream, act, &bytes) {
+            shared.lock().unwrap().sent -= bytes.len() as u64;
             let _ = stream.shutdown(std::net::Shutdown::Both);
             return;
         }
-        shared.lock().unwrap().sent += bytes.len() as u64;
     }
 }
 
