@@ -13,7 +13,7 @@ use crate::strace::{Call, calls};
 /// Number of calls of each kind.
 pub type Mix = BTreeMap<String, u64>;
 
-/// Adds the calls of a log on files at `target` or below it to a mix.
+/// Adds to a mix those calls of a log that concern `target` or files below it.
 pub fn add_calls(mix: &mut Mix, log: &str, target: &Path) {
     let target = target.to_string_lossy();
     for thread in calls(log).into_values() {

@@ -28,7 +28,7 @@ words! {
     Capability {
         /// Creating files with their contents, and reading whole files.
         Contents = "contents",
-        /// Appending to files.
+        /// Operations that write at the end of a file (append).
         Appends = "appends",
         /// Reading ranges of contents, and overwriting whole contents.
         Ranges = "ranges",

@@ -23,7 +23,7 @@ pub struct HelpArguments {
 pub enum Shell {
     /// GNU Bash.
     Bash,
-    /// fish.
+    /// The fish shell.
     Fish,
     /// Z shell.
     Zsh,

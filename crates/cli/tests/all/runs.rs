@@ -157,8 +157,8 @@ impl Ran {
         )
     }
 
-    /// Asserts that all phases were performed, that the time until the deleted files released their
-    /// space is known, and that no files remain.
+    /// Asserts that all phases were performed, that the record states how long the space of deleted
+    /// files took to become free, and that no files remain.
     pub fn has_all_phases(&self) -> &Self {
         let phases: Vec<Phase> = self
             .record

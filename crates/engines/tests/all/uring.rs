@@ -49,7 +49,8 @@ struct Drawn {
     bytes: usize,
 }
 
-/// Number of values of `kind`; [`Drawn::operation`] makes frequent operations from several values.
+/// Number of values of `kind`. [`Drawn::operation`] maps several values to the same operation if the
+/// operation should be drawn more often.
 const KINDS: usize = 21;
 
 impl Drawn {

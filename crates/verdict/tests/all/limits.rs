@@ -1,5 +1,5 @@
-//! Tests what limits a run, on records whose times are set by each test, and the specification's
-//! list of limits.
+//! Each test sets the times of a record, and checks what limits the run. One test compares the list
+//! of limits in the specification.
 
 use record::machine::MachineOverTime;
 use record::{

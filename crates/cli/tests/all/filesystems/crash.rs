@@ -190,8 +190,8 @@ fn crash(
     running.until("that the acknowledgement log has grown", |_| {
         length() >= prepared + bytes
     });
-    // If another program mounts a file system, the run checks its directories. The run may thus
-    // notice the crash before one of its operations fails.
+    // After any mount on the system, the run checks that its own directories still exist. The run
+    // may thus notice the crash before one of its operations fails.
     let is_noticed_first = match goes {
         Goes::WithThePower => {
             running.stop();

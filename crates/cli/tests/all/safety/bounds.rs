@@ -62,8 +62,8 @@ fn plans_and_refusals_use_limited_memory_and_time() {
             .unwrap();
         let cost = system::child::wait(child).unwrap();
         let status = cost.status.code();
-        // If the run does not fit on the disk or into the memory of this machine, the plan is
-        // printed and exits with status 2.
+        // If the run does not fit on the disk or into the memory of this machine, `plan` prints the
+        // plan and exits with status 2.
         let is_plan = code == "0" && status == Some(2);
         assert!(
             is_plan || status == code.parse().ok(),

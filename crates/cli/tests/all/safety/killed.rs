@@ -185,7 +185,8 @@ fn abandoned_claim_is_removed() {
     let cleaned = clean(&location);
     cleaned.code(0);
     before.assert_kept_but_for_directories(&location, &cleaned);
-    // If files with names of a run exist, the empty manifest may belong to that run, so it stays.
+    // A file whose name a run could have given it (such as `17`) may belong to the run of the empty
+    // manifest. The manifest therefore stays.
     std::fs::write(&manifest, "").unwrap();
     std::fs::write(location.join("17"), "mine").unwrap();
     std::thread::sleep(std::time::Duration::from_millis(3_100));

@@ -106,8 +106,8 @@ fn output_must_not_be_an_input() {
         format!("{run} --config c.toml --dry-run --output c.toml"),
         format!("{run} --config c.toml --output sizes"),
         format!("{run} --config c.toml --live link-sizes"),
-        // The histogram is refused as output even if an option overrides the sizes of the
-        // configuration file.
+        // The file of a histogram is refused as output file, even if an option overrides the sizes
+        // of the configuration file.
         format!("{run} --config c.toml --size 5 --output hard-sizes"),
         format!("{run} --mix read=1 --size histogram@sizes --output sizes"),
         format!("{run} --mix append=1 --append-size histogram@sizes --output sizes"),
