@@ -257,8 +257,8 @@ fn ranks_join_returns_error_of_failed_communicator() {
 
 #[test]
 fn resting_ranks_detect_lost_ranks_and_are_detected_if_lost() {
-    // Three of eight ranks have workers. The lost rank has workers or none, and is an inner node or a
-    // leaf of the tree of ranks.
+    // Three of eight ranks have workers. The lost rank has workers or none, and is an inner node or
+    // a leaf of the tree of ranks.
     for missing in [0, 1, 4, 7] {
         let frozen = Arc::new(AtomicBool::new(false));
         let carriers = in_process::ranks(8).into_iter();
