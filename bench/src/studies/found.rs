@@ -1,4 +1,4 @@
-//! Results of studies, and shares of studies in which an event occurred.
+//! Results of studies, and the share of studies with a given result, such as a failed gate.
 
 use crate::result::Result;
 use std::fmt;

@@ -19,8 +19,8 @@ pub struct Tag(String);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "expected 1 to {} characters without blanks, commas or control characters, and neither a number \
-     nor 'last', which are names of runs",
+    "expected 1 to {} characters without blanks, commas or control characters, and neither a \
+     number nor 'last', which are names of runs",
     Tag::LENGTH_MAX
 )]
 pub struct InvalidTag;

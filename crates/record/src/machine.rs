@@ -36,9 +36,9 @@ pub use groups::{DeviceOverTime, ProcessOverTime, SystemOverTime, ThreadOverTime
 /// Growth of the kernel's counters between two readings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MachineSlice {
-    /// Number of the slice: the second of the phase, from 0, at whose end the later reading was
-    /// made. The last slice has the number of the second in which the phase ended. If a reading is
-    /// late, the slice is longer than a second, and numbers are skipped.
+    /// Number of the slice, from 0. The later reading of slice n was made n + 1 seconds after the
+    /// phase began. The last slice ends with the phase instead. If a reading is late, the slice is
+    /// longer than a second, and numbers are skipped.
     pub index: u64,
     /// Moment of the earlier reading, in nanoseconds since the run's `origin`.
     pub began_ns: u64,

@@ -144,7 +144,7 @@ impl MadeDirectory {
         &self.call
     }
 
-    /// Returns the path of a name in the directory, which begins with [`Self::call`].
+    /// Returns the path of `name` in the directory. The path begins with [`Self::call`].
     pub(crate) fn at(&self, name: &str) -> PathBuf {
         self.call.join(name)
     }
@@ -256,7 +256,7 @@ impl Facts {
     /// Whether the file or directory was created within a minute after this second. Always true if
     /// the file system records no creation time.
     pub(crate) fn is_born_in(&self, second: i64) -> bool {
-        /// Maximum time from the second in the name until the directory is created, in seconds.
+        /// Maximum time from the timestamp in the name until the directory is created, in seconds.
         const MADE_WITHIN_S: i64 = 60;
         let of_that_time = second.saturating_sub(1)..second.saturating_add(MADE_WITHIN_S);
         let born = self.identity.born;

@@ -13,7 +13,7 @@ use crate::statistics::{ALPHA, BLOCKS_MIN, mean, normal_distribution};
 /// is computed from a normal distribution.
 const EXACT_MAX: usize = 60;
 
-/// The result of the test.
+/// The result of a test for drift over a series of values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Drift {
     /// Mean of the second half of the values, relative to the mean of the first half: -0.08 is 8 %

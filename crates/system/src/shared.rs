@@ -54,8 +54,8 @@ impl Lines {
     }
 
     /// Creates lines in a new file that only its owner may access. Returns the lines, and the file,
-    /// which is locked (flock(2)) until it is closed. The file has no name until it is locked, so no
-    /// other process finds it unlocked while this process is alive.
+    /// which is locked (flock(2)) until it is closed. The file has no name until it is locked, so
+    /// no other process finds it unlocked while this process is alive.
     ///
     /// # Errors
     /// Returns an error if the file cannot be created, allocated, mapped, locked or named. No file

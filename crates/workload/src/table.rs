@@ -220,8 +220,8 @@ impl FileTable {
             used = !*leaf.get(at)?;
         }
         let slot = at as u64 * 64 + u64::from(used.trailing_zeros());
-        // The bits of used slots are clear, and so are the bits after the last slot. The found slot
-        // may therefore be beyond the last slot.
+        // The search finds a clear bit. The bits of used slots are clear, but so are the bits after
+        // the last slot.
         (slot < self.slots).then_some(slot)
     }
 

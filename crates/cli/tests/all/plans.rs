@@ -89,9 +89,9 @@ fn mix_drops_the_policies_of_a_preset_for_actions_that_it_leaves_out() {
     let words = "plan --preset mail --mix read=1,append=1 --files 10 --transactions 10";
     let (text, code) = said(&ended(&split(words), at.path()));
     assert_eq!(code, Some(0), "{text}");
-    let words = format!("{words} --durability create=fsync");
+    let words = format!("{words} --durability deliver=fsync+dir");
     let (text, code) = said(&ended(&split(&words), at.path()));
-    text.shows("the workload performs no create");
+    text.shows("the workload performs no deliver");
     assert_eq!(code, Some(2));
 }
 

@@ -185,8 +185,8 @@ fn everything_that_is_read() -> Vec<Passage> {
     found
 }
 
-/// The file `words/reviewed.txt` lists every use of a phrase. A change that adds a use must also
-/// change this list, so that reviewers see it.
+/// The file `words/reviewed.txt` lists every use of the phrases in `PHRASES`. A change that adds a
+/// use must also change this list, so that reviewers see it.
 #[test]
 fn uses_of_known_phrases_are_reviewed() {
     let phrases = PHRASES

@@ -1,4 +1,4 @@
-//! Translates durability policies into the stability that WRITE requests, and into calls of COMMIT.
+//! Translates durability policies into the stability level of WRITE calls, and into COMMIT calls.
 
 use engine::Durability;
 use nfs_client::Stable;

@@ -49,8 +49,8 @@ struct Drawn {
     bytes: usize,
 }
 
-/// Number of values of `kind`. [`Drawn::operation`] maps several values to the same operation if the
-/// operation should be drawn more often.
+/// Number of values of `kind`. [`Drawn::operation`] maps several values to the same operation if
+/// the operation should be drawn more often.
 const KINDS: usize = 21;
 
 impl Drawn {

@@ -216,8 +216,8 @@ impl Worker {
         done: &mut Done,
     ) -> Result<(), Left> {
         let slot = &self.tools.slots[flight];
-        // The written names are stored before the operation counts as complete, so that the
-        // clean-up finds them if the run is killed.
+        // The names that the failed operation wrote are stored in the slot before the operation
+        // counts as complete, so that the clean-up finds them if the run is killed.
         let written = self.config.failures.spoil(intent, failure.step);
         slot.failed(&written);
         slot.complete(completed_ns);

@@ -76,7 +76,7 @@ impl Worker {
         &self.tools.slots[0]
     }
 
-    /// Returns an error if the run stops.
+    /// Returns [`Left::Stopped`] if the run stops, so that `?` leaves the loop.
     #[inline]
     pub(super) fn unless_stopping(&self) -> Result<(), Left> {
         match self.tools.control.is_stopping() {

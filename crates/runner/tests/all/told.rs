@@ -17,7 +17,6 @@ use workload::{Mix, Workload};
 struct Told {
     opened: Option<Record>,
     parts: Vec<Completed>,
-    /// Stages that have started and have not ended.
     under_way: Vec<Stage>,
     stages: usize,
 }

@@ -36,7 +36,7 @@ pub(super) fn runs(record: &Record) -> impl Iterator<Item = Cow<'_, SystemDuring
         first.is_none_or(|id| with_it(&id) == 1)
     });
     // For a sweep of ranks, the hosts in the record are those of the last and largest load level.
-    // The activity during the first level is in `record.during` and is added.
+    // The activity during the first level is in `record.during`, so this rule checks it, too.
     let climb = record.spec.drive.sweep.as_ref().map(|sweep| &sweep.climb);
     let is_of_ranks = matches!(climb, Some(Climb::Ranks(_)));
     let own = kernels.is_empty() || (is_of_ranks && has_kernel_alone);

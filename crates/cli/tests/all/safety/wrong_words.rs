@@ -117,7 +117,6 @@ const WRONG_OPTIONS: &str = "
     run somewhere | somewhere
     run --output | --output
     plan --files 0 | number of files 0
-    plan --no-space-check | --no-space-check
     clean | PATH
     clean --all | --all
     presets 5 | 5

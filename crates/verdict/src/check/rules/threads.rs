@@ -82,8 +82,8 @@ pub(super) fn names(scope: &Scope<'_>, found: &mut Findings) {
             let Fact::Known(name) = name else {
                 return;
             };
-            // A thread may set its name after its first reading, and the kernel reuses the numbers
-            // of ended threads. So only the workers' names are compared.
+            // A thread may set its name after its counters were first read, and the kernel reuses
+            // the IDs of ended threads. So only the workers' names are compared.
             let known = *names.entry(tid).or_insert(name);
             let is_other = known != name && (is_worker(known) || is_worker(name));
             if is_other || (is_worker(name) && *workers.entry(name).or_insert(tid) != tid) {
