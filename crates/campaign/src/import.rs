@@ -23,7 +23,8 @@ const BYTES_AT_ONCE: usize = 16 << 20;
 /// why the document was not imported.
 pub type Tell<'t> = dyn FnMut(Result<String, String>) -> Result<(), Error> + 't;
 
-/// Imports the documents in a file. Documents that already exist in the archive are not changed.
+/// Imports the documents in a file. A complete record in the archive is not changed; an unfinished
+/// one is completed. A submission replaces an earlier one of the same run.
 ///
 /// # Errors
 /// Returns an error if the archive cannot be written, or `tell` fails.

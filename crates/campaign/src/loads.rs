@@ -123,7 +123,7 @@ fn halving(
 }
 
 /// Returns the geometric mean of a limit's two rates, because load levels usually differ by
-/// factors. Returns `None` if the rates are closer than [`PRECISION`].
+/// factors. `None` if a rate is missing, or if the rates are closer than [`PRECISION`].
 fn between(limit: Limit) -> Option<f64> {
     let (low, high) = (limit.highest?, limit.lowest_beyond?);
     (high > low * (1.0 + PRECISION)).then(|| (low * high).sqrt())

@@ -53,7 +53,7 @@ pub struct PageRequest<'a> {
     pub compare: bool,
     /// The metrics by which configurations are compared.
     pub metrics: &'a [Metric],
-    /// Whether configurations with different workloads may be compared.
+    /// Whether configurations may be compared whose conditions differ, such as their workloads.
     pub unlike: bool,
     /// Whether figures are requested as files besides the page.
     pub figures: bool,
@@ -72,7 +72,7 @@ impl<'a> PageRequest<'a> {
 
     /// Makes a page about one of these subjects:
     /// - a study, if the only word names a study;
-    /// - runs, if each word names a run;
+    /// - runs, if each word names a run and `compare` is not set;
     /// - compared configurations in all other cases.
     ///
     /// # Errors
@@ -162,8 +162,8 @@ pub fn of_run(record: Record, remarks: &Remarks) -> Result<String, Error> {
     Ok(page)
 }
 
-/// Makes the page of a study. `unlike` permits comparisons of different workloads, and `figures`
-/// requests figures as files besides the page.
+/// Makes the page of a study. `unlike` permits comparisons of configurations whose shares of
+/// incomplete operations differ. `figures` requests figures as files besides the page.
 ///
 /// # Errors
 /// Returns an error if the design has no configurations, or a record cannot be read.

@@ -71,8 +71,8 @@ impl Joined {
     }
 
     /// Sets the message that this rank shows when it ends because another rank is lost. The message
-    /// contains the reason and the text `parts`, which names the file of this rank. A later call
-    /// replaces the text.
+    /// contains the reason and the text `parts`, which names the directory with the rank files. A
+    /// later call replaces the text.
     pub fn when_lost(&self, parts: String) {
         let (user, who) = (self.user, self.who());
         self.ranks.when_lost(move |why| {
@@ -110,8 +110,9 @@ impl Joined {
     /// Determines which ranks observe: those on the hosts that were requested on rank 0.
     ///
     /// # Errors
-    /// Returns an error on all ranks if a requested host has no rank, or if an observer is followed
-    /// by a rank that performs the run.
+    /// Returns an error on all ranks if a requested host has no rank, or if no rank remains to
+    /// perform the run. Also returns an error if an observer is followed by a rank that performs
+    /// the run.
     pub fn observe(&mut self, asked: &[String]) -> Result<(), Error> {
         let asked = self.ranks.broadcast(Some(asked.to_vec()));
         let asked: Vec<String> = asked.map_err(Error::failed)?;

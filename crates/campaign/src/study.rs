@@ -82,8 +82,8 @@ impl<E> From<E> for Halt<E> {
     }
 }
 
-/// Performs the rest of a study. `done` contains the runs that exist already, and each new run is
-/// added to it.
+/// Performs the rest of a study. `done` contains the runs that exist already; each new complete run
+/// is added.
 ///
 /// # Errors
 /// Returns the error of the environment. The measured runs remain in the archive.

@@ -53,7 +53,8 @@ pub struct Estimate {
     /// blocks show it with a probability of 80 %. `None` without an interval.
     pub smallest_detectable: Option<f64>,
     /// Number of blocks that would show a difference with a probability of 80 %, if the true ratio
-    /// equals `ratio`. `None` if a difference is already shown, or if 10,000 blocks do not suffice.
+    /// equals `ratio`. `None` without an interval, if a difference is already shown, or if 10,000
+    /// blocks do not suffice.
     pub blocks_needed: Option<u32>,
 }
 

@@ -75,8 +75,8 @@ pub struct WorkloadDesign {
     /// Ageing: before the measurement, this many times as many files are created as the pool
     /// contains.
     pub age: u64,
-    /// Fill level of the file system before the pool is made, in percent; `None` if the study does
-    /// not fill the file system.
+    /// Fill level of the file system before the pool is made, in percent. With `None`, the fill
+    /// level in the target applies, if the target contains one.
     pub fullness: Option<u32>,
     /// Line of the workload in the study file, from 1.
     pub line: usize,

@@ -34,11 +34,13 @@ pub struct GateError(String);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decision {
-    /// Every requirement is shown to be met.
+    /// Every requirement is shown to be met. A whole gate with doubts about the study passes only
+    /// if the rules allow doubts.
     Passed,
     /// At least one requirement is shown to be violated.
     Failed,
-    /// No requirement is shown to be violated, but at least one is not shown to be met.
+    /// No requirement is shown to be violated, but at least one is not shown to be met, or doubts
+    /// prevent the whole gate from passing.
     Undecided,
 }
 

@@ -25,8 +25,8 @@ pub(crate) fn logarithm(metric: Metric) -> impl Value {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Counted<S> {
     pub values: Vec<S>,
-    /// Number of blocks in which every attempt has an INVALID run; without blocks, number of
-    /// INVALID runs.
+    /// Number of blocks with an INVALID run and without an attempt in which every side has a valid
+    /// run; without blocks, number of INVALID runs.
     pub invalid: u32,
     /// Number of valid blocks or runs that do not contain the value.
     pub without: u32,

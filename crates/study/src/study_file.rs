@@ -203,8 +203,8 @@ impl Design {
         Ok(design)
     }
 
-    /// Rejects ageing and fill levels of directories: only a file system that the study makes can
-    /// be filled and aged.
+    /// Rejects ageing and fill levels of directories and URLs: only a file system that the study
+    /// makes can be filled and aged.
     fn refuse_states_of_directories(&self) -> Result<(), DesignError> {
         let is_axis = |key| self.axes.iter().any(|axis| axis.name == key);
         let workloads = || self.workloads.iter();

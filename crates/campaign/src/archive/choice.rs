@@ -43,7 +43,7 @@ impl Chosen {
 struct Surroundings {
     /// Value of `POSTMARK_ARCHIVE`.
     archive: Option<OsString>,
-    /// Value of `XDG_DATA_HOME`, if that directory belongs to the user whose archive is used.
+    /// Value of `XDG_DATA_HOME`. Under sudo, only if that directory belongs to the invoking user.
     data: Option<OsString>,
     /// Value of `HOME`.
     home: Option<OsString>,

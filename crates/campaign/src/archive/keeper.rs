@@ -268,8 +268,8 @@ impl WriterThread {
         })
     }
 
-    /// Writes the complete record, and with `compares` finds the earlier runs. Returns the number
-    /// of the run.
+    /// Writes the complete record. Returns the number of the run and, with `compares`, the earlier
+    /// runs that it repeats.
     fn finish(
         mut self,
         path: &Path,

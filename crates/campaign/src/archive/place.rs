@@ -222,7 +222,8 @@ fn take_in(archive: &mut Archive, waiting: usize, user: User) {
     }
 }
 
-/// Describes the device or file system that contains both directories; `None` if they share none.
+/// Describes the device or file system that contains both targets. `None` if they share none, or if
+/// one of them is in memory.
 fn shared(sources: &Sources, one: &Target, other: &Target) -> Option<String> {
     let is_memory = |target: &Target| target.class == Fact::Known(Class::Memory);
     if is_memory(one) || is_memory(other) {

@@ -23,7 +23,8 @@ pub struct JoinedParts {
 /// Joins the rank files in these directories, and reports missing ranks to the user.
 ///
 /// # Errors
-/// Returns an error if the directories contain no rank file, or files of several runs.
+/// Returns an error if no file in the directories can be used, or if the rank files are of several
+/// runs.
 pub fn join(directories: &[PathBuf], user: User) -> Result<JoinedParts, Error> {
     let found = find(directories)?;
     for (file, why) in &found.unreadable {
@@ -81,8 +82,8 @@ pub fn join(directories: &[PathBuf], user: User) -> Result<JoinedParts, Error> {
     })
 }
 
-/// Returns the ranks that did not reach the end of the run, and the ranks without a usable file.
-/// Reports both to the user.
+/// Returns all ranks that did not reach the end of the run, and those of them without a usable
+/// record. Reports both lists to the user.
 fn ended_and_missing(
     parts: &BTreeMap<u32, ReadPart>,
     ranks: u32,

@@ -43,8 +43,8 @@ pub struct ReadPart {
 /// Reads the files of a run in these directories.
 ///
 /// # Errors
-/// Returns an error if a directory cannot be read, if no rank file exists, or if the files are of
-/// several runs.
+/// Returns an error if a directory cannot be read, if no file can be used, or if the rank files are
+/// of several runs.
 pub fn find(directories: &[PathBuf]) -> Result<FoundParts, Error> {
     let mut found = FoundParts {
         parts: BTreeMap::new(),

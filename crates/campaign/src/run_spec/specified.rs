@@ -23,7 +23,7 @@ pub struct Specified {
 
 impl Specified {
     /// Converts a refusal into an error. Adds an explanation if the refused I/O engine is the
-    /// default.
+    /// default, or if the number of files was chosen for a working set.
     pub fn explain(&self, refused: Refused) -> Error {
         match refused {
             Refused::Unsupported(lack)

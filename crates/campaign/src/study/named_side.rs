@@ -68,7 +68,7 @@ pub(super) fn halves(called: NamedSide) -> (ComparedSide, Option<ComparedSide>) 
 }
 
 /// Resolves an argument, in this order: a file whose name is that of an export or a page, run
-/// numbers, a cell of a study, a tag, a run ID, a study of one configuration, and any other file.
+/// numbers, a cell of a study, a tag, a study of one configuration, a run ID, and any other file.
 pub(super) fn named_side(
     archive: Option<&Archive>,
     word: &str,

@@ -131,7 +131,7 @@ impl PerformedRuns<'_> {
     }
 
     /// Returns the number of the next block that has a run to perform; `None` if the study is
-    /// complete.
+    /// complete or has ended early.
     pub fn next_block(&self) -> Option<u32> {
         let is_incomplete = |block: &u32| !self.is_complete(*block);
         if let Some((_, block)) = self.course.side {

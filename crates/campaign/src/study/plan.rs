@@ -22,8 +22,9 @@ use crate::estimate::from_archive;
 use crate::user::User;
 
 /// Refuses a study that would fail later. The reasons are missing directories, contradicting
-/// options, pools that cannot be churned, too few started ranks, and cells that do not fit into
-/// memory or free space. With `skips_space_check`, the free space is not checked.
+/// options, pools that cannot be churned, and too few started ranks. Further reasons are durable
+/// runs in memory, and cells that do not fit into memory or free space. With `skips_space_check`,
+/// the free space is not checked.
 ///
 /// # Errors
 /// Returns the first problem as an error.
@@ -106,9 +107,8 @@ fn durability_in_memory(
     })
 }
 
-/// Returns why memory or free space do not suffice for the runs of a cell. The free space is not
-/// checked for a scratch file system, which is not made yet, or for a server, where each run checks
-/// it.
+/// Returns why memory or free space do not suffice for the runs of a cell. Scratch file systems,
+/// which are not made yet, and servers are not checked here: each run checks them.
 fn shortage(
     design: &Design,
     cell: &StudyCell,

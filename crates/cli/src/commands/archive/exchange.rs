@@ -190,8 +190,8 @@ impl Output {
 /// Exit status if a record could not be exported or imported.
 const NOT_ALL: u8 = 1;
 
-/// Imports records and submissions from files, for example of other machines. A record that the
-/// archive already contains is not changed.
+/// Imports records and submissions from files, for example of other machines. A complete record
+/// that the archive already contains is not changed.
 ///
 /// # Errors
 /// Returns an error if the archive cannot be opened or created, or the result cannot be printed.
