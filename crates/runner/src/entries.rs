@@ -14,8 +14,8 @@ pub(crate) struct Entries {
     made: AtomicI64,
     removing: AtomicI64,
     removed: AtomicI64,
-    /// Started renames and replacements. While a rename or replacement is in progress, a listing
-    /// may miss the file's name or return it twice.
+    /// Started renames, replacements and lock files. During a rename or replacement, a listing may
+    /// miss the file's name or return it twice. A lock file is an additional name while it exists.
     moving: AtomicI64,
     moved: AtomicI64,
 }
@@ -29,7 +29,7 @@ pub(crate) struct Seen {
 }
 
 /// The effect of an operation on the number of entries: one more, one less, or the same number
-/// after a rename or replacement.
+/// after a rename, a replacement or a lock file.
 enum Change {
     More,
     Less,
@@ -46,7 +46,7 @@ fn change(action: Action) -> Option<Change> {
         | Action::RemoveLink
         | Action::RemoveSymbolicLink
         | Action::RemoveDirectory => Some(Change::Less),
-        Action::Rename | Action::Replace => Some(Change::Moves),
+        Action::Rename | Action::Replace | Action::LockFile => Some(Change::Moves),
         _ => None,
     }
 }
@@ -112,5 +112,22 @@ impl Entries {
         let least = seen.made - self.removing.load(Ordering::Acquire) - moves;
         let most = self.making.load(Ordering::Acquire) - seen.removed + moves;
         (least.max(0) as u64, most.max(0) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn listing_may_contain_a_lock_file_that_exists_meanwhile() {
+        let entries = Entries::default();
+        entries.begins(Action::Create);
+        entries.done(Action::Create);
+        let before = entries.seen();
+        entries.begins(Action::LockFile);
+        assert_eq!(entries.since(before), (0, 2));
+        entries.done(Action::LockFile);
+        assert_eq!(entries.since(entries.seen()), (1, 1));
     }
 }

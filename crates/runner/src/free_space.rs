@@ -281,16 +281,23 @@ fn is_cut(workload: &Workload) -> bool {
 
 /// Returns the maximum number of temporary files that exist besides the files of the pool, and the
 /// minimum of their total size in bytes. A worker that replaces a file first writes the new
-/// contents to a temporary file.
+/// contents to a temporary file; a lock file is a small temporary file.
 fn temporary(workload: &Workload, block: u64) -> (u64, u64) {
-    let replaces = |mix: &&workload::Mix| mix.weights.get(Action::Replace) > 0;
-    workload.mix().filter(replaces).map_or((0, 0), |mix| {
-        let workers = u64::from(workload.workers.count());
-        (
-            workers,
-            workers.saturating_mul(mix.sizes.low().div_ceil(block).saturating_mul(block)),
-        )
-    })
+    let Some(mix) = workload.mix() else {
+        return (0, 0);
+    };
+    let blocks = if mix.weights.get(Action::Replace) > 0 {
+        mix.sizes.low().div_ceil(block)
+    } else if mix.weights.get(Action::LockFile) > 0 {
+        1
+    } else {
+        return (0, 0);
+    };
+    let workers = u64::from(workload.workers.count());
+    (
+        workers,
+        workers.saturating_mul(blocks.saturating_mul(block)),
+    )
 }
 
 /// Computes the totals of a run in these directories and the space that the run needs. If `servers`
