@@ -98,19 +98,9 @@ pub fn perform(ours: &Path, campaign: &Campaign) -> Result<bool> {
             Some(mounted) => mounted,
             None => volume.insert(MountedVolume::in_memory(kind)?),
         };
-        let mut dice = Draws::new(seed, "safety", round as u32);
         let round_dir = mounted.path().join(format!("round-{round}"));
-        let is_fuse = *kind == "fuse";
-        // Studies on FUSE get no loop devices. A loop device over a file of the FUSE server in this
-        // process could prevent the end of the process.
-        let is_study = dice.once_in(STUDIES_ONCE_IN);
-        fs::create_dir(&round_dir)?;
-        let ended = match is_study {
-            true => study::round(&ours, &round_dir, !is_fuse, &mut dice),
-            false => perform::round(&ours, &round_dir, is_fuse, &mut dice),
-        };
-        let ended =
-            ended.map_err(|error| format!("seed {seed}, round {round} on {kind}: {error}"))?;
+        let (ended, is_study) = perform_round(&ours, &round_dir, *kind == "fuse", (seed, round))
+            .map_err(|error| format!("seed {seed}, round {round} on {kind}: {error}"))?;
         remove(&round_dir)?;
         if let Some(signal) = caught() {
             return Err(format!("ended by signal {signal}").into());
@@ -130,6 +120,25 @@ pub fn perform(ours: &Path, campaign: &Campaign) -> Result<bool> {
     }
     sum.show(began.elapsed());
     Ok(sum.failed == 0)
+}
+
+/// Performs one round, and returns its result and whether it was a round of studies.
+fn perform_round(
+    ours: &Path,
+    round_dir: &Path,
+    is_fuse: bool,
+    (seed, round): (u64, u64),
+) -> Result<(Ended, bool)> {
+    let mut dice = Draws::new(seed, "safety", round as u32);
+    // Studies on FUSE get no loop devices. A loop device over a file of the FUSE server in this
+    // process could prevent the end of the process.
+    let is_study = dice.once_in(STUDIES_ONCE_IN);
+    fs::create_dir(round_dir)?;
+    let ended = match is_study {
+        true => study::round(ours, round_dir, !is_fuse, &mut dice),
+        false => perform::round(ours, round_dir, is_fuse, &mut dice),
+    };
+    Ok((ended?, is_study))
 }
 
 /// Removes the directory of a round. Removes mounts that a failed round has left in it, so that the

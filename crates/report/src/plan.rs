@@ -39,7 +39,6 @@ pub fn with_notes(record: &PlanRecord, first: Option<u64>, notes: &[Note]) -> Do
 }
 
 pub fn plan(record: &PlanRecord) -> Document {
-    let plan = &record.plan;
     let mut whole = Document::default();
     let document = &mut whole;
     document.head(format!(
@@ -75,6 +74,20 @@ pub fn plan(record: &PlanRecord) -> Document {
         let key = if number == 0 { "Verdict" } else { "" };
         document.sentence(key, bound(&expected(reason)));
     }
+    identity(document, record);
+    document.gap();
+    operations(document, record);
+    transactions(document, record);
+    end(document, record);
+    data(document, record);
+    room(document, record);
+    whole
+}
+
+/// Adds the fingerprint of the workload and the hash of its stream. A plan that is an estimate has
+/// no hash.
+fn identity(document: &mut Document, record: &PlanRecord) {
+    let plan = &record.plan;
     document.pair(0, "Fingerprint", plan.fingerprint.as_str());
     if let Some(followed) = record.followed {
         let words = format!(
@@ -93,13 +106,6 @@ pub fn plan(record: &PlanRecord) -> Document {
     } else {
         document.pair(0, "Stream", plan.stream_hash.to_string());
     }
-    document.gap();
-    operations(document, record);
-    transactions(document, record);
-    end(document, record);
-    data(document, record);
-    room(document, record);
-    whole
 }
 
 /// The workers or ranks of a load level, as words.

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use record::{CleanUp, End, Outcome};
 use rundir::ack_log::AckLog;
-use rundir::manifest::KeptPool;
+use rundir::manifest::{KeptPool, Position};
 use rundir::ownership::Evidence;
 use rundir::run_directory::RunDirectories;
 use spec::RunSpec;
@@ -110,14 +110,7 @@ fn clean_up(
         return (None, None);
     }
     if let (true, true, Some(positions)) = (request.keeping.keep, left.is_whole, &left.positions) {
-        let kept = KeptPool {
-            pool: request.workload.pool_canonical(),
-            workload: request.workload.endless_canonical(),
-            positions: positions.clone(),
-            names: left.names,
-            left_ns: left.latest_ns,
-            set_back_ns: left.set_back_ns,
-        };
+        let kept = kept_pool(request, left, positions);
         return keep(owned, kept, waiter);
     }
     if left.complete && !left.any_spoiled {
@@ -149,6 +142,19 @@ fn clean_up(
         .events
         .event(Event::PhaseEnded(Stage::CleanUp, progress, End::Complete));
     (Some(done), unanswered)
+}
+
+/// Describes the pool of a complete run for the manifest. `positions` are those of the workers'
+/// streams.
+fn kept_pool(request: &RunSpec, left: &EndState, positions: &[Position]) -> KeptPool {
+    KeptPool {
+        pool: request.workload.pool_canonical(),
+        workload: request.workload.endless_canonical(),
+        positions: positions.to_vec(),
+        names: left.names,
+        left_ns: left.latest_ns,
+        set_back_ns: left.set_back_ns,
+    }
 }
 
 /// Leaves the pool on the target and records it in the manifest, so that a later run can reuse it.

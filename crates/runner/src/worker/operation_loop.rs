@@ -61,6 +61,7 @@ impl Worker {
             stopwatch,
             slots,
             log,
+            pacer,
             ..
         } = &mut self.tools;
         let content = self.config.payload.content(intent);
@@ -78,18 +79,20 @@ impl Worker {
         }
         let ticket = Ticket::new(self.tickets, flight);
         self.tickets += 1;
-        let later_due_ns = self.later_due_ns.take();
-        let due_ns = self.due_ns.take().or(later_due_ns);
+        let due_ns = match pacer.is_open() {
+            true => self.due_ns.take().or(self.later_due_ns.take()),
+            false => None,
+        };
         slots[flight].issue(intent);
         let issued_ns = stopwatch.moment();
         let submitted = session.submit(ticket, &operation, stopwatch.steps(flight, issued_ns));
         let completed_ns = stopwatch.moment();
-        // In an open loop, the next operation of the same transaction is due when this operation
-        // has completed. If this operation is still in flight, the next one is due now. Its
-        // response time then includes the wait until it can be issued.
-        self.later_due_ns = due_ns
-            .filter(|_| !intent.ends_transaction)
-            .map(|_| completed_ns);
+        if due_ns.is_some() {
+            // In an open loop, the next operation of the same transaction is due when this
+            // operation has completed. If this operation is still in flight, the next one is due
+            // now. Its response time then includes the wait until it can be issued.
+            self.later_due_ns = (!intent.ends_transaction).then_some(completed_ns);
+        }
         let issued = Issued {
             ticket,
             transaction: self.transaction,

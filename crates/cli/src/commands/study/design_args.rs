@@ -131,21 +131,27 @@ fn change(table: &mut Table, arguments: &StudyArguments) {
             table.insert(key.to_owned(), value);
         }
     }
+    if let Some(ranks) = arguments.ranks {
+        add_ranks(table, ranks);
+    }
+}
+
+/// Adds the number of ranks to each workload that has none, unless it is an axis. A resumed study
+/// thus uses the same number.
+fn add_ranks(table: &mut Table, ranks: u32) {
     let axes = table.get("axes").and_then(Value::as_table);
-    let is_axis = axes.is_some_and(|axes| axes.contains_key("ranks"));
-    if let (Some(ranks), false) = (arguments.ranks, is_axis) {
-        // The number of ranks is stored in the workload, so that a resumed study uses the same
-        // number.
-        let workloads = table.get_mut("workload").and_then(Value::as_array_mut);
-        for workload in workloads
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_table_mut)
-        {
-            workload
-                .entry("ranks")
-                .or_insert(Value::Integer(ranks.into()));
-        }
+    if axes.is_some_and(|axes| axes.contains_key("ranks")) {
+        return;
+    }
+    let workloads = table.get_mut("workload").and_then(Value::as_array_mut);
+    for workload in workloads
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_table_mut)
+    {
+        workload
+            .entry("ranks")
+            .or_insert(Value::Integer(ranks.into()));
     }
 }
 
