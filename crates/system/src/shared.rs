@@ -67,10 +67,13 @@ impl Lines {
         let lines = Self {
             backing: map(&file, count)?,
         };
-        flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+        // The mapping keeps its open file description, which would keep a lock beyond the end of the
+        // returned file. So the lock is on a description of its own.
         let nameless = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let locked = File::open(&nameless)?;
+        flock(&locked, FlockOperation::NonBlockingLockExclusive)?;
         linkat(CWD, nameless, CWD, path, AtFlags::SYMLINK_FOLLOW)?;
-        Ok((Arc::new(lines), file))
+        Ok((Arc::new(lines), locked))
     }
 
     /// Returns a handle of one line.
