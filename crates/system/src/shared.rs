@@ -67,8 +67,8 @@ impl Lines {
         let lines = Self {
             backing: map(&file, count)?,
         };
-        // The mapping keeps its open file description, which would keep a lock beyond the end of the
-        // returned file. So the lock is on a description of its own.
+        // The mapping keeps its open file description, and a lock on it would outlive the returned
+        // file. So the lock is on a description of its own.
         let nameless = format!("/proc/self/fd/{}", file.as_raw_fd());
         let locked = File::open(&nameless)?;
         flock(&locked, FlockOperation::NonBlockingLockExclusive)?;
