@@ -113,7 +113,8 @@ fn write_back(spec: &RunSpec, sources: &Sources) {
     let targets = spec.targets.iter().map(|target| spec::directory(target));
     for target in targets.filter(|target| !mounts.leads_to_server(target)) {
         if let Ok(directory) = File::open(target) {
-            thread::spawn(move || rustix::fs::syncfs(&directory));
+            // Without a thread, the run waits until the kernel writes back by itself.
+            let _ = thread::Builder::new().spawn(move || rustix::fs::syncfs(&directory));
         }
     }
 }

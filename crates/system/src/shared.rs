@@ -166,7 +166,7 @@ mod tests {
     fn words_written_to_a_line_are_in_the_file() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("lines");
-        let (lines, _file) = Lines::create(&path, 3).unwrap();
+        let (lines, _locked) = Lines::create(&path, 3).unwrap();
         let line = lines.line(2);
         line[5].store(77, Ordering::Relaxed);
         assert_eq!(lines[2].0[5].load(Ordering::Relaxed), 77);
@@ -180,6 +180,19 @@ mod tests {
             Lines::create(&path, 1).is_err(),
             "a file that is there is not taken"
         );
+    }
+
+    #[test]
+    fn file_is_locked_until_it_is_closed_although_its_lines_are_in_use() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lines");
+        let (lines, locked) = Lines::create(&path, 1).unwrap();
+        let other = File::open(&path).unwrap();
+        let lock = || flock(&other, FlockOperation::NonBlockingLockExclusive);
+        assert!(lock().is_err());
+        drop(locked);
+        assert_eq!(lock(), Ok(()));
+        assert_eq!(lines[0].0[0].load(Ordering::Relaxed), 0);
     }
 
     #[test]
