@@ -60,7 +60,7 @@ fn study_of(run: &ListedRun) -> Option<&str> {
 }
 
 /// Replaces study IDs by study names in the tags of listed runs, for display. Only the newest
-/// [`NAMES_MAX`] studies are named. If several of these studies have the same name, digits of the
+/// `NAMES_MAX` studies are named. If several of these studies have the same name, digits of the
 /// ID follow.
 pub fn with_names(archive: &Archive, mut runs: Vec<ListedRun>) -> Vec<ListedRun> {
     // Maps the ID of a study to its name; `None` if the study's run cannot be read.

@@ -12,7 +12,7 @@ use serde_json::Value;
 use testkit::number_of;
 
 use crate::runs::Ran;
-use crate::support::Ended;
+use crate::support::{Ended, wait_until_unchanged};
 
 mod hostile;
 mod store;
@@ -114,6 +114,7 @@ fn large_objects_are_verified_and_killed_runs_are_cleaned() {
         });
         let killed = running.kill();
         killed.signal(Signal::KILL.as_raw());
+        wait_until_unchanged(|| store.keys());
         assert!(store.keys().len() > 1, "nothing was left\n{killed}");
         store.postmark(&["clean", &store.url()]).code(0);
         assert_eq!(store.keys(), ["t/mine"], "{}", store.name());
@@ -136,6 +137,7 @@ fn kept_pool_is_reused_and_acknowledged_objects_are_found() {
             crate::support::interface::has_ended(&running.errors(), "prepare")
         });
         running.kill().signal(Signal::KILL.as_raw());
+        wait_until_unchanged(|| store.keys());
         let verified = store.postmark(&["verify-log", "--ack-log", log, &store.url()]);
         verified.code(0).shows("No loss");
         for lost in store.keys().iter().filter(|key| !key.ends_with(".json")) {

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
+use std::time::Duration;
 
 use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
 
@@ -22,6 +23,21 @@ pub use running::Running;
 pub use snapshot::Snapshot;
 pub use test_dir::TestDir;
 pub use volume::{FileSystem, Volume};
+
+/// Waits until two looks, some time apart, see the same. A server may still perform calls of a
+/// killed client, each of which can take a second; until then, the client's files change.
+pub fn wait_until_unchanged<T: PartialEq>(look: impl Fn() -> T) {
+    let mut before = look();
+    for _ in 0..30 {
+        std::thread::sleep(Duration::from_secs(2));
+        let now = look();
+        if now == before {
+            return;
+        }
+        before = now;
+    }
+    panic!("the server does not come to rest");
+}
 
 /// The names in a directory, sorted. O_NOATIME leaves the access time of the directory unchanged,
 /// because tests compare access times.

@@ -110,8 +110,8 @@ fn unusual_but_valid_replies_are_accepted() {
         return;
     };
     for (procedure, fault, depth) in [
-        (Procedure::READ, Fault::Fragmented(1), 1),
-        (Procedure::LOOKUP, Fault::Fragmented(7), 8),
+        (Procedure::LOOKUP, Fault::Fragmented(1), 1),
+        (Procedure::READ, Fault::Fragmented(7), 8),
         (Procedure::CREATE, Fault::Fragmented(64), 1),
         (Procedure::WRITE, Fault::AfterTheNext, 8),
         (Procedure::READ, Fault::AfterTheNext, 8),
