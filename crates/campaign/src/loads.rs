@@ -66,7 +66,7 @@ fn requested(asked: &Sweep, steps: &[SweepStepSummary]) -> Option<Vec<f64>> {
         Climb::Rates(rates) => Some(rates.clone()),
         Climb::OfClosedLoop(shares) => {
             let closed = steps.first()?.achieved_per_second?;
-            Some(shares.iter().map(|share| share * closed).collect())
+            Some(shares.iter().map(|share| rounded(share * closed)).collect())
         }
         Climb::Workers(_) | Climb::Ranks(_) => None,
     }
@@ -126,7 +126,17 @@ fn halving(
 /// factors. `None` if a rate is missing, or if the rates are closer than [`PRECISION`].
 fn between(limit: Limit) -> Option<f64> {
     let (low, high) = (limit.highest?, limit.lowest_beyond?);
-    (high > low * (1.0 + PRECISION)).then(|| (low * high).sqrt())
+    (high > low * (1.0 + PRECISION)).then(|| rounded((low * high).sqrt()))
+}
+
+/// Rounds a rate to three significant digits. One measurement of a level tells no more about it.
+fn rounded(rate: f64) -> f64 {
+    let unit = 10_f64.powi(rate.log10().floor() as i32 - 2);
+    match unit >= 1.0 {
+        true => (rate / unit).round() * unit,
+        // A division by a power of ten is exact in more cases than a multiplication by a fraction.
+        false => (rate / unit).round() / (1.0 / unit).round(),
+    }
 }
 
 /// Returns how many bisections a limit needs until its rates are closer than [`PRECISION`]. Each
@@ -202,6 +212,19 @@ mod tests {
     }
 
     #[test]
+    fn rates_have_three_significant_digits() {
+        for (rate, expected) in [
+            (1_072.34, 1_070.0),
+            (107_234.0, 107_000.0),
+            (99.96, 100.0),
+            (12.345, 12.3),
+            (0.012_34, 0.0123),
+        ] {
+            assert_eq!(rounded(rate), expected);
+        }
+    }
+
+    #[test]
     fn saturation_rate_is_determined_by_bisection() {
         let asked = asked(
             Climb::Rates(vec![100.0, 200.0, 400.0, 800.0, 1_600.0, 3_200.0]),
@@ -211,7 +234,7 @@ mod tests {
         // The rates 1,600 and 3,200 are not sustained, so rates between 800 and 1,600 are bisected.
         let all = rates(&sweep_steps);
         assert_eq!(all[..6], [100.0, 200.0, 400.0, 800.0, 1_600.0, 3_200.0]);
-        assert!((all[6] - 1_131.4).abs() < 0.1, "{all:?}");
+        assert_eq!(all[6], 1_130.0, "the geometric mean is 1,131.4");
         let limit = Limit::of(&sweep_steps, |sweep_step| sweep_step.holds);
         let (highest, beyond) = (limit.highest.unwrap(), limit.lowest_beyond.unwrap());
         assert!(

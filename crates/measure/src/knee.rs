@@ -18,10 +18,12 @@
 //! below `d[i] − S / (n − 1)` before the next local maximum. `n` is the number of points. `S` is
 //! the sensitivity, as a multiple of the mean distance between neighbouring points.
 //!
-//! Three things differ from the paper. The points are not smoothed by a spline, because load levels
+//! Four things differ from the paper. The points are not smoothed by a spline, because load levels
 //! are few, and each is a result of thousands of operations. Of several knees, the one furthest
 //! below the chord is returned. A curve whose greatest latency is less than [`RISE_MIN`] times its
-//! least latency has no knee, because scaling would turn its noise into a knee.
+//! least latency has no knee, because scaling would turn its noise into a knee. A curve has no knee
+//! either if its latency at a lower rate is [`RISE_MIN`] times that at the knee: it does not rise
+//! from there.
 //!
 //! The chord ends at the highest measured rate, so the knee depends on this rate. For example, if
 //! an M/M/1 queue is measured up to a utilisation of b, its knee is at 1 − sqrt(1 − b).
@@ -60,7 +62,7 @@ pub struct Knee {
 /// weaker knees; it must be at least 0.
 ///
 /// Returns `None` for fewer than [`POINTS_MIN`] rates, a greatest latency below [`RISE_MIN`] times
-/// the least, a straight line, or a curve that bends downwards.
+/// the least, a straight line, or a curve that bends downwards or is higher below the knee.
 pub fn knee(points: &[(f64, f64)], sensitivity: f64) -> Option<Knee> {
     let curve = curve(points);
     let differences = differences(&curve)?;
@@ -72,7 +74,8 @@ pub fn knee(points: &[(f64, f64)], sensitivity: f64) -> Option<Knee> {
         .filter(|index| falling[*index] > 0.0)
         .max_by(|a, b| falling[*a].total_cmp(&falling[*b]))?;
     let (rate, latency) = curve[curve.len() - 1 - found];
-    Some(Knee {
+    let is_below = |(at, of): &(f64, f64)| *at >= rate || *of < RISE_MIN * latency;
+    curve.iter().all(is_below).then_some(Knee {
         rate,
         latency,
         difference: falling[found],
@@ -232,6 +235,9 @@ mod tests {
             rate_of(&[(1.0, 1.0), (1.0, 2.0), (1.0, 9.0), (1.0, 4.0)]),
             None
         );
+        let disturbed = [(1.0, 8.4), (2.0, 1.6), (3.0, 1.7), (4.0, 1.7), (5.0, 12.0)];
+        assert_eq!(rate_of(&disturbed), None, "higher at a lower rate");
+        assert_eq!(rate_of(&disturbed[1..]), Some(4.0));
         let spoilt = [
             (1.0, 1.0),
             (2.0, f64::NAN),

@@ -11,8 +11,10 @@ use workload::quantity::{self, duration_text};
 use crate::limits::SWEEP_STEPS_MAX;
 use crate::values::{PerSecond, as_text};
 
-/// The load levels of `--sweep auto`, as fractions of the closed loop's rate.
-const AUTO: [f64; 7] = [0.1, 0.25, 0.5, 0.7, 0.85, 0.95, 1.05];
+/// The load levels of `--sweep auto`, as fractions of the closed loop's rate. Levels above the
+/// closed loop's rate find the saturation rate of a target that became faster after the first
+/// level. A sweep ends after two levels that were not sustained, so most sweeps end before 1.7.
+const AUTO: [f64; 9] = [0.1, 0.25, 0.5, 0.7, 0.85, 0.95, 1.05, 1.3, 1.7];
 /// Largest load level that a user may request, as a fraction of the closed loop's rate. Higher
 /// rates are never sustained.
 const SHARE_MAX: f64 = 10.0;

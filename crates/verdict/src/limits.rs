@@ -1,5 +1,6 @@
-//! What limits a run: the largest part of the workers' time in the transactions. Each limit has a
-//! separate file, which computes the limit's part. The parts add up to the whole time.
+//! What limits a run: the resource with the largest part of the workers' time in the transactions.
+//! Each limit has a separate file, which computes the limit's part. The parts add up to the whole
+//! time.
 //!
 //! The chapter "What limits a run" of `docs/specification.md` is generated from the module
 //! documentation of these files.
@@ -48,6 +49,18 @@ macro_rules! limits {
                 match self { $(Self::$Limit => $name,)* }
             }
 
+            /// The other limit of the same resource, if the resource has two. The device and its
+            /// flushes are one resource, and so are the CPU and waiting for a processor.
+            const fn same_resource(self) -> Option<Self> {
+                match self {
+                    Self::Device => Some(Self::Flushes),
+                    Self::Flushes => Some(Self::Device),
+                    Self::Cpu => Some(Self::ProcessorWait),
+                    Self::ProcessorWait => Some(Self::Cpu),
+                    _ => None,
+                }
+            }
+
             fn part(self, times: &Times) -> f64 {
                 match self { $(Self::$Limit => $file::part(times),)* }
             }
@@ -77,17 +90,27 @@ pub struct LimitPart {
     pub fraction: f64,
 }
 
-/// The limit with the largest part of the workers' time in the transactions, and all parts.
+/// What limited the transactions, and all parts of the workers' time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LimitSummary {
-    /// The limit with the largest part. An open loop that keeps up with its arrivals is limited by
-    /// `offered-rate`.
+    /// The limit with the largest part, of the resource with the largest part. The device and its
+    /// flushes are one resource, and so are the CPU and waiting for a processor. An open loop that
+    /// keeps up with its arrivals is limited by `offered-rate`.
     pub limit: RunLimit,
     /// Share of the workers' time that belongs to `limit`, from 0 to 1.
     pub fraction: f64,
     /// All parts of the workers' time, which add up to 1. They add up to less if it is not known
     /// what workers waited for in calls.
     pub parts: Vec<LimitPart>,
+}
+
+impl LimitSummary {
+    /// Returns the limit of the same resource, with its part; `None` without such a part.
+    pub fn same_resource(&self) -> Option<LimitPart> {
+        let other = self.limit.same_resource()?;
+        let mut parts = self.parts.iter().copied();
+        parts.find(|part| part.limit == other && part.fraction > 0.0)
+    }
 }
 
 /// Finds what limited the transactions; `None` without transactions, and for load sweeps.
@@ -98,8 +121,8 @@ pub(crate) fn summary(record: &Record, phases: &[PhaseSummary]) -> Option<Fact<L
     Some(Times::of(record, phase, summary).and_then(|(times, why)| largest(&times, why)))
 }
 
-/// Returns the limit with the largest part. If it is not known what workers waited for in calls,
-/// `why` contains the reason.
+/// Returns the limit with the largest part, of the resource with the largest part. If it is not
+/// known what workers waited for in calls, `why` contains the reason.
 fn largest(times: &Times, why: Option<String>) -> Fact<LimitSummary> {
     let parts: Vec<LimitPart> = RunLimit::ALL
         .iter()
@@ -112,13 +135,22 @@ fn largest(times: &Times, why: Option<String>) -> Fact<LimitSummary> {
         RunLimit::OfferedRate => times.keeps_up,
         _ => !times.keeps_up,
     };
+    let of_resource = |part: &LimitPart| {
+        let other = part.limit.same_resource();
+        part.fraction + other.map_or(0.0, |other| other.part(times))
+    };
     let candidates = parts.iter().filter(is_candidate);
-    let found = candidates.max_by(|one, other| one.fraction.total_cmp(&other.fraction));
+    let found = candidates.max_by(|one, other| {
+        let by_resource = of_resource(one).total_cmp(&of_resource(other));
+        by_resource.then(one.fraction.total_cmp(&other.fraction))
+    });
     let Some(found) = found.copied() else {
         return Fact::NotApplicable;
     };
     match why {
-        Some(why) if !times.keeps_up && times.asleep() > found.fraction => Fact::Unavailable(why),
+        Some(why) if !times.keeps_up && times.asleep() > of_resource(&found) => {
+            Fact::Unavailable(why)
+        }
         _ => Fact::Known(LimitSummary {
             limit: found.limit,
             fraction: found.fraction,

@@ -93,7 +93,7 @@ pub struct Summary {
     pub ranks: Option<RanksSummary>,
     /// Overhead of the program during the transactions; null if the overhead was not measured.
     pub overhead: Option<OverheadSummary>,
-    /// What limited the transactions: the largest part of the workers' time. Not available if a
+    /// What limited the transactions, with its share of the workers' time. Not available if a
     /// measurement is missing; absent without transactions, for load sweeps, and in older
     /// summaries.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -23,8 +23,14 @@ pub(super) fn limited_by(document: &mut Document, summary: &Summary) -> Option<S
 }
 
 fn in_words(found: &LimitSummary) -> String {
+    let other = found.same_resource();
+    let other = other.filter(|other| other.fraction >= SHOWN_MIN);
+    let with = other.map_or_else(String::new, |other| {
+        let both = percent(found.fraction + other.fraction);
+        format!(", {both} with {}", other.limit.name())
+    });
     format!(
-        "limited by: {} ({} of the workers' time)",
+        "limited by: {} ({} of the workers' time{with})",
         found.limit.name(),
         percent(found.fraction)
     )

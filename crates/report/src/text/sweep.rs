@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use document::units::{counted, grouped, latency, rate};
 use document::{Cell, Column, Document, Number, Table};
-use measure::knee::POINTS_MIN;
+use measure::knee::{POINTS_MIN, RISE_MIN};
 use record::{Action, Load, Role};
 use verdict::{Limit, SloSummary, Summary, SweepStepSummary, SweepSummary};
 
@@ -169,7 +169,35 @@ fn in_short(document: &mut Document, summary: &Summary) {
     }
     document.table(table.leading(1));
     document.note("rates in transactions/s");
+    if let Some(words) = disturbed(summary) {
+        document.note(words);
+    }
     document.gap();
+}
+
+/// Names a sustained level whose 99th percentile is at least [`RISE_MIN`] times that of a level
+/// with a higher load. The load does not explain such a percentile.
+fn disturbed(summary: &Summary) -> Option<String> {
+    let levels = by_load(summary).into_iter();
+    let sustained = levels.filter(|(_, level)| level.complete && level.holds);
+    let p99s = sustained.filter_map(|(_, level)| Some((level.load, level.p99_ns? as f64)));
+    let p99s: Vec<(Load, f64)> = p99s.collect();
+    let pairs = (1..p99s.len()).flat_map(|higher| {
+        let lower = p99s[..higher].iter();
+        lower.map(move |lower| (*lower, higher))
+    });
+    let pairs = pairs.map(|(lower, higher)| (lower, p99s[higher]));
+    let ratio = |((_, lower), (_, higher)): &((Load, f64), (Load, f64))| lower / higher;
+    let worst = pairs.max_by(|one, other| ratio(one).total_cmp(&ratio(other)));
+    let ((lower, high_ns), (higher, low_ns)) = worst.filter(|pair| ratio(pair) >= RISE_MIN)?;
+    Some(format!(
+        "the p99 does not rise with the load: {} at {}, {} at {}; something else disturbed the \
+         first of them (repeat the sweep)",
+        latency(high_ns),
+        load(lower),
+        latency(low_ns),
+        load(higher)
+    ))
 }
 
 fn sweep_steps(document: &mut Document, summary: &Summary) {
@@ -312,8 +340,8 @@ fn knee(document: &mut Document, sweep: &SweepSummary) {
             knee.points
         ),
         _ => format!(
-            "none (it needs {POINTS_MIN} sustained levels whose mean latency at least doubles and \
-             bends upwards)"
+            "none (it needs {POINTS_MIN} sustained levels whose mean latency at least doubles, \
+             bends upwards, and is not higher at a lower load)"
         ),
     };
     document.sentence("Knee", words);

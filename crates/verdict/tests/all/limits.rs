@@ -173,19 +173,23 @@ fn flushes_are_the_limit_by_their_share_of_the_busy_time() {
     is(&record, RunLimit::Device, 0.6);
 }
 
-/// The named limit has the largest part, even if the parts `device` and `flushes` together are
-/// larger.
+/// A device with its flushes is compared with the CPU. The larger part of the two is named.
 #[test]
-fn flushes_and_other_requests_of_the_device_are_compared_separately() {
+fn device_and_its_flushes_are_one_resource() {
     let mut record = run(0.4, 0.0);
-    device(&mut record, 0.6, 0.36);
+    for (flushing, limit, fraction) in [
+        (0.36, RunLimit::Flushes, 0.36),
+        (0.24, RunLimit::Device, 0.36),
+    ] {
+        device(&mut record, 0.6, flushing);
+        is(&record, limit, fraction);
+    }
+    let found = Summary::of(&record).limit.unwrap().into_known().unwrap();
+    let other = found.same_resource().unwrap();
+    assert_eq!(other.limit, RunLimit::Flushes);
+    assert!((other.fraction - 0.24).abs() < 1e-6, "{other:?}");
+    device(&mut record, 0.39, 0.2);
     is(&record, RunLimit::Cpu, 0.4);
-    device(&mut record, 0.6, 0.24);
-    is(&record, RunLimit::Cpu, 0.4);
-    device(&mut record, 0.6, 0.42);
-    is(&record, RunLimit::Flushes, 0.42);
-    device(&mut record, 0.6, 0.18);
-    is(&record, RunLimit::Device, 0.42);
 }
 
 #[test]
