@@ -95,6 +95,7 @@ impl Store {
         );
         std::fs::write(&users, text).unwrap();
         let mut command = Command::new("weed");
+        command.arg(format!("-logdir={}", test_dir.path().display()));
         command.args([
             "server",
             "-ip=127.0.0.1",
@@ -279,5 +280,20 @@ impl Drop for Store {
     fn drop(&mut self) {
         let _ = self.server.kill();
         let _ = self.server.wait();
+        remove_sockets(&self.command);
+    }
+}
+
+/// Removes the sockets that SeaweedFS makes in /tmp, a directory that it does not let choose. Their
+/// names contain the server's ports.
+fn remove_sockets(command: &Command) {
+    let arguments = command.get_args().filter_map(|argument| argument.to_str());
+    let ports = arguments.filter_map(|argument| argument.split_once(".port")?.1.rsplit('=').next());
+    let ends: Vec<String> = ports.map(|port| format!("-{port}.sock")).collect();
+    for name in std::fs::read_dir("/tmp").into_iter().flatten().flatten() {
+        let name = name.file_name().to_string_lossy().into_owned();
+        if name.starts_with("seaweedfs-") && ends.iter().any(|end| name.ends_with(end)) {
+            let _ = std::fs::remove_file(Path::new("/tmp").join(name));
+        }
     }
 }
