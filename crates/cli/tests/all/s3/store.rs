@@ -107,6 +107,8 @@ impl Store {
             command.arg(format!("-{service}.port={}", port()));
             command.arg(format!("-{service}.port.grpc={}", port()));
         }
+        // Without these, the server ends if another one on this machine has the same port.
+        command.args(["-s3.port.iceberg=0", "-s3.port.lance=0"]);
         command
             .arg(format!("-s3.port={at}"))
             .arg(format!("-s3.port.grpc={}", port()));
