@@ -2,8 +2,8 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
 
@@ -37,6 +37,23 @@ pub fn wait_until_unchanged<T: PartialEq>(look: impl Fn() -> T) {
         before = now;
     }
     panic!("the server does not come to rest");
+}
+
+/// Names, sizes and modification times of all files below a directory. Files that disappear
+/// meanwhile are left out.
+pub fn files_below(directory: &Path) -> Vec<(PathBuf, u64, SystemTime)> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+        if let Ok(facts) = entry.metadata() {
+            let modified = facts.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+            files.push((entry.path(), facts.len(), modified));
+            if facts.is_dir() {
+                files.extend(files_below(&entry.path()));
+            }
+        }
+    }
+    files.sort();
+    files
 }
 
 /// The names in a directory, sorted. O_NOATIME leaves the access time of the directory unchanged,

@@ -35,7 +35,7 @@ impl TestDir {
 
     fn url(&self) -> String {
         format!(
-            "{}&timeout=3",
+            "{}&timeout=5",
             self.ganesha.url_at(self.proxy.port(), "export")
         )
     }

@@ -56,7 +56,7 @@ const RUN: &str =
 #[test]
 fn endless_listings_are_refused_in_bounded_memory() {
     let server = server();
-    let url = server.url("&timeout=2");
+    let url = server.url("&timeout=10");
     let url = text(&url);
     for (cookies, words) in [
         (1_000, "listing goes in a circle"),
@@ -178,7 +178,7 @@ fn own(server: &Server) -> Vec<String> {
 fn names_that_cannot_be_removed_are_reported_and_cleaned_later() {
     for (failing, at) in [(CREATE, 1), (SETATTR, 1), (REMOVE, 0)] {
         let server = server();
-        let url = server.url("&timeout=2");
+        let url = server.url("&timeout=10");
         for procedure in [REMOVE, RMDIR] {
             server.always(procedure, Act::Status(READ_ONLY));
         }
