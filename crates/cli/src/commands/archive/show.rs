@@ -175,7 +175,7 @@ fn newest_tagged(arguments: &ShowArguments) -> Option<(Archive, ListedRun, usize
     let tagged = named_runs(&archive, word).ok()?;
     let newest = tagged.last()?.clone();
     let is_tag = newest.tags.iter().any(|tag| tag == word);
-    is_tag.then(|| (archive, newest, tagged.len()))
+    is_tag.then_some((archive, newest, tagged.len()))
 }
 
 /// The error for the name of a study in place of a run; `None` if there is no such study, or a file

@@ -86,7 +86,7 @@ fn resumed(
         ))
     })?;
     if !found.namesakes.is_empty() {
-        return Err(found::several_called(word, &found).into());
+        return Err(found::several_called(word, &found));
     }
     if let Some(run) = found.going {
         return refuse(format_args!(
