@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::publications::{beside_on_page, layout_on_page};
 use crate::record_source::{self, is_record_file};
 use crate::study::found::{self, FoundStudy};
-use crate::study::named_side::is_number;
+use crate::study::named_runs::is_number;
 use crate::study::select::{Found, all_of_study, no_study, sides};
 
 /// A page, and figures of the same runs that are written to separate files.
@@ -116,8 +116,8 @@ impl<'a> PageRequest<'a> {
         };
         let name = found.groups.iter().map(name).collect::<Vec<_>>().join("; ");
         let mut more = Document::default();
-        for pooled in &found.pooled {
-            more.words(pooled.to_string());
+        for note in &found.notes {
+            more.words(note.clone());
         }
         compared(archive, name, &found, (None, more), self.figures)
     }

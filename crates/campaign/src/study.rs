@@ -4,6 +4,7 @@
 //! This module decides the order of the runs, the repetition of blocks, and the end of the study. A
 //! [`Ground`] provides targets, performs runs and stores records.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use record::{MadeFileSystem, Outcome, QuietTime, Record, StudyPart};
@@ -19,10 +20,11 @@ pub mod directories;
 mod environment;
 pub mod found;
 mod ground;
+pub mod named_runs;
 pub(crate) mod named_side;
 mod performed_runs;
 mod plan;
-pub mod pooled;
+mod pooled;
 pub mod select;
 pub mod single_process;
 pub mod targets;
@@ -65,6 +67,9 @@ struct Going<'a, G: Ground> {
     ground: &'a mut G,
     done: &'a mut Vec<StudyRun>,
     began: Instant,
+    /// Targets that this process has prepared, and the time that their first preparation took.
+    prepared: BTreeSet<usize>,
+    preparation: Duration,
     /// Number of runs that this process performed, and of blocks that it completed.
     runs: u32,
     blocks: u32,
@@ -97,6 +102,8 @@ pub fn perform<G: Ground>(
         ground,
         done,
         began: Instant::now(),
+        prepared: BTreeSet::new(),
+        preparation: Duration::ZERO,
         runs: 0,
         blocks: 0,
     };
@@ -179,16 +186,27 @@ impl<G: Ground> Going<'_, G> {
     }
 
     /// Estimates the remaining time of the study from the average time of its runs. `rest` runs of
-    /// this block remain. Each later block has `runs` runs.
+    /// this block remain. Each later block has `runs` runs. The first preparation of a target, such
+    /// as making a file system, is expected once for each target.
     fn left(&self, block: u32, rest: u32, runs: u32) -> Option<Duration> {
         let design = self.course.design;
         let elapsed = self.began.elapsed();
-        let each = elapsed.checked_div(self.runs)?;
+        let each = elapsed
+            .saturating_sub(self.preparation)
+            .checked_div(self.runs)?;
+        let targets = self.course.cells.iter().map(|cell| cell.target);
+        let unprepared = targets
+            .collect::<BTreeSet<_>>()
+            .difference(&self.prepared)
+            .count() as u32;
+        let prepared = self.prepared.len() as u32;
+        let preparation = self.preparation.checked_div(prepared).unwrap_or_default();
         let later = match self.course.side {
             Some(_) => 0,
             None => design.blocks - block,
         };
-        let left = each.saturating_mul(rest.saturating_add(later.saturating_mul(runs)));
+        let runs = each.saturating_mul(rest.saturating_add(later.saturating_mul(runs)));
+        let left = runs.saturating_add(preparation.saturating_mul(unprepared));
         Some(
             design
                 .time_limit
@@ -217,7 +235,11 @@ impl<G: Ground> Going<'_, G> {
         };
         self.follow_signal()?;
         self.ground.tell(StudyEvent::Next(progress));
+        let preparing = Instant::now();
         let (spec, made) = self.ready(run.cell)?;
+        if self.prepared.insert(cell.target) {
+            self.preparation += preparing.elapsed();
+        }
         let quiet = self.quiet();
         self.follow_signal()?;
         let mut coordinates = cell.coordinates.clone();

@@ -27,7 +27,7 @@ use workload::Edition;
 use crate::ui::terminal;
 
 pub use self::archive::{
-    ArchiveArgument, DeleteArguments, ExportArguments, ImportArguments, ListArguments,
+    ArchiveArgument, DeleteArguments, ExportArguments, Filters, ImportArguments, ListArguments,
     NoteArguments, RemarkArguments, ShowArguments, TagArguments,
 };
 pub use self::check::CheckArguments;

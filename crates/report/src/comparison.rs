@@ -1,4 +1,4 @@
-//! Comparisons of configurations as a document: what is compared, a table with medians, ratios and
+//! Comparisons of configurations as a document: what is compared, a table with means, ratios and
 //! findings, the A/A control, and reasons to doubt the results.
 
 mod notes;
@@ -8,19 +8,20 @@ mod table;
 mod verdicts;
 mod words;
 
-use document::units::{bound, counted};
+use document::units::{bound, counted, percent};
 use document::{Block, Document};
-use study::Comparisons;
+use study::{Comparisons, Drift};
 
 pub(crate) use self::notes::{aa_controls, add_gate_notes, add_notes, effort, ratio_note};
 use self::notes::{joint_confidence, more_blocks};
 use self::sentence::doubt;
 pub(crate) use self::sentence::{
-    confidence, finding, no_interval, probability, ratio_of, reservations,
+    confidence, finding, no_interval, probability, ratio_of, reservations, runs,
 };
 pub use self::sentence::{incomplete_words, sentence, unlike_words};
 pub use self::spreadsheet::as_csv;
 pub(crate) use self::table::{linked_table, table};
+use self::verdicts::are_doubtful;
 pub(crate) use self::verdicts::{all_reasons, doubtful_runs, invalid_runs, levels, verdicts};
 pub(crate) use self::words::{is_worse, metric_name, noun, result, value};
 
@@ -33,6 +34,9 @@ pub fn documents(tables: &[Comparisons]) -> Document {
         }
         document.push(Block::Head(title(found)));
         add_doubts(&mut document, found);
+        for runs in doubtful_sides(found) {
+            document.push(Block::Warning(runs));
+        }
         document.table(table(found));
         if explained == Some(number) {
             document.words(ratio_note(found).unwrap_or_default());
@@ -111,18 +115,66 @@ pub(crate) fn add_sentences(document: &mut Document, found: &Comparisons) {
 /// Reasons to doubt all comparisons of a table; empty if there is no such reason.
 pub(crate) fn doubts(found: &Comparisons) -> Vec<String> {
     let doubtful = found.aa_controls.iter();
-    let doubts: Vec<String> = doubtful
+    let mut doubts: Vec<String> = doubtful
         .filter(|control| control.is_doubtful)
         .map(|control| doubt(control, &found.baseline))
         .collect();
-    match found.is_doubtful && doubts.is_empty() {
-        true => vec![
+    if found.is_doubtful && doubts.is_empty() {
+        doubts.push(
             "DOUBTFUL: the A/A control of another baseline of this study differs from its \
              baseline."
                 .to_owned(),
-        ],
-        false => doubts,
+        );
     }
+    if !found.is_in_blocks() || found.is_apart() {
+        doubts.push(
+            "Not interleaved: a drift of the machine between the configurations would look the \
+             same as a difference between them."
+                .to_owned(),
+        );
+    }
+    let drifts = found.drifts().filter(|(.., drift)| drift.is_seen);
+    doubts.extend(drifts.map(|(side, metric, drift)| {
+        let mean = format!("the mean {} of {}", noun(metric), side.name);
+        bound(&drift_seen(&mean, &drift))
+    }));
+    doubts
+}
+
+/// A sentence for each configuration most of whose runs are DOUBTFUL.
+fn doubtful_sides(found: &Comparisons) -> Vec<String> {
+    let sides = found.sides.iter().filter(|side| are_doubtful(side));
+    let words = sides.filter_map(|side| {
+        let runs = doubtful_runs(&side.verdicts)?;
+        Some(bound(&format!(
+            "{}: {runs} ('postmark show' has the reasons).",
+            side.name
+        )))
+    });
+    words.collect()
+}
+
+/// A drift of repeated runs in words. `mean` names the mean that changes.
+pub(crate) fn drift_seen(mean: &str, drift: &Drift) -> String {
+    let direction = if drift.change < 0.0 {
+        "lower"
+    } else {
+        "higher"
+    };
+    format!(
+        "DRIFT: {mean} is {} {direction} in the second half of the runs ({}). The interval assumes \
+         runs without a drift, so it may be too narrow.",
+        percent(drift.change.abs()),
+        drift_test(drift)
+    )
+}
+
+/// The test for a drift, with its p-value.
+pub(crate) fn drift_test(drift: &Drift) -> String {
+    format!(
+        "Mann's test of the order of the runs, p {}",
+        probability(drift.p)
+    )
 }
 
 pub(crate) fn add_doubts(document: &mut Document, found: &Comparisons) {

@@ -8,12 +8,12 @@ mod reach;
 use document::units::{bound, counted, percent};
 use document::{Cell, Document, Table, Tone};
 use study::gate::FAIL_ALPHA;
-use study::{Bound, Comparisons, Decision, Gate, Judged, Method, RatioInterval, VerdictCounts};
+use study::{Bound, Comparisons, Decision, Gate, Judged, RatioInterval, VerdictCounts};
 
-use self::basis::{basis, blocks_needed, comparisons, needs_blocks};
+use self::basis::{basis, blocks_needed, comparisons, needs_blocks, row};
 use crate::comparison::{
-    add_doubts, add_gate_notes, confidence, contest, doubtful_runs, finding, is_worse, no_interval,
-    probability, ratio_note, reservations, size, value,
+    self, add_doubts, add_gate_notes, confidence, contest, doubtful_runs, finding, is_worse,
+    no_interval, probability, ratio_note, reservations, size, value,
 };
 
 /// The report of a gate, for example as text or as Markdown in a pull request.
@@ -45,8 +45,8 @@ pub fn document(gate: &Gate) -> Document {
         .any(|judged| judged.bound.is_some())
     {
         document.words(bound(
-            "Bound: one-sided. The true ratio is at least, or at most, this number with 95 % \
-             confidence.",
+            "Baseline and candidate: geometric means. Bound: one-sided. The true ratio is at \
+             least, or at most, this number with 95 % confidence.",
         ));
     }
     document.gap();
@@ -94,7 +94,11 @@ fn table(gate: &Gate) -> Table {
         "candidate",
         "ratio",
         "95 % bound",
-        "blocks",
+        if basis::is_in_blocks(gate) {
+            "blocks"
+        } else {
+            "runs"
+        },
     ];
     let needs_blocks = needs_blocks(gate);
     let mut table = Table::new(2, &header);
@@ -105,9 +109,9 @@ fn table(gate: &Gate) -> Table {
     for judged in &gate.requirements {
         let metric = judged.requirement.metric();
         let of = comparisons(gate, judged);
-        let median = |label: &str| -> Cell {
-            let median = of.and_then(|of| of.side(label)?.medians.get(&metric).copied());
-            median.map(|median| value(metric, median)).into()
+        let mean = |label: &str| -> Cell {
+            let mean = of.and_then(|of| of.side(label)?.means.get(&metric).copied());
+            mean.map(|mean| value(metric, mean)).into()
         };
         let name = of.and_then(|of| of.side(&judged.side));
         let direction = direction(judged.requirement.bound());
@@ -117,11 +121,14 @@ fn table(gate: &Gate) -> Table {
         let mut cells: Vec<Cell> = vec![
             name.map_or(&judged.side, |side| &side.name).as_str().into(),
             Cell::ours(judged.requirement.to_string()),
-            median(&judged.baseline),
-            median(&judged.side),
+            mean(&judged.baseline),
+            mean(&judged.side),
             Cell::decimal(Some(judged.ratio), 3),
             bound.into(),
-            Cell::count(judged.count),
+            match row(gate, judged).filter(|row| row.count != row.baseline_count) {
+                Some(row) => format!("{} and {}", row.count, row.baseline_count).into(),
+                None => Cell::count(judged.count),
+            },
         ];
         if needs_blocks {
             cells.push(match judged.decision {
@@ -151,12 +158,10 @@ fn sentence(gate: &Gate, judged: &Judged) -> String {
         ratio,
         ..
     } = judged;
-    let runs = counted(judged.count.into(), judged.unit());
-    let runs = match judged.method {
-        Method::Blocks => runs,
-        Method::BlocksApart => format!("{runs}, not interleaved"),
-        Method::NotInterleaved => format!("{runs} of each, not interleaved"),
-    };
+    let runs = row(gate, judged).map_or_else(
+        || counted(judged.count.into(), judged.unit()),
+        comparison::runs,
+    );
     let least = direction(requirement.bound());
     let mut text = match (judged.decision, judged.bound) {
         (Decision::Passed, Some(bound)) => format!(
@@ -185,12 +190,7 @@ fn sentence(gate: &Gate, judged: &Judged) -> String {
 /// The result of `compare` for the same blocks, and why the gate decides differently.
 fn compared(gate: &Gate, judged: &Judged) -> String {
     let table = comparisons(gate, judged);
-    let row = table.and_then(|table| {
-        let mut rows = table.rows.iter();
-        let metric = judged.requirement.metric();
-        rows.find(|row| row.side == judged.side && row.metric == metric)
-    });
-    let Some((table, row)) = table.zip(row) else {
+    let Some((table, row)) = table.zip(row(gate, judged)) else {
         return String::new();
     };
     let Some(RatioInterval { low, high }) = row.interval() else {

@@ -1,6 +1,8 @@
 //! Lists of runs as text, JSON, CSV and Markdown. The content of each column is defined once, and
 //! each format chooses its columns.
 
+use std::collections::BTreeMap;
+
 use document::sanitize::{self, sanitize};
 use document::units::{shortened, utc};
 use document::{Cell, Document, Number, Table};
@@ -9,12 +11,14 @@ use verdict::{ListedRun, State};
 
 /// Maximum number of characters of a word in text tables. Longer words are cut.
 const WORD_MAX: usize = 9;
+/// Maximum number of characters of a cell's name in text tables.
+const CELL_MAX: usize = 24;
 
 /// Headers of the columns that contain numbers in text and Markdown tables. The numbers are
 /// right-aligned; all other columns contain words.
 const NUMBERS: [&str; 5] = ["workers", "trans/s", "transactions/s", "p99", "p99 (µs)"];
 
-fn table(runs: &[ListedRun], columns: &str, cell: fn(&ListedRun, &str) -> Cell) -> Table {
+fn table(runs: &[ListedRun], columns: &str, cell: impl Fn(&ListedRun, &str) -> Cell) -> Table {
     let mut table = Table::new(0, &[""; 0]);
     for column in columns.split(", ") {
         table.column(column, !NUMBERS.contains(&column));
@@ -48,6 +52,7 @@ fn cell(run: &ListedRun, column: &str) -> Cell {
         "p99 (µs)" | "p99_ns" => of.p99_ns.map(|ns| Number::Microseconds(ns as f64)).into(),
         // The verdict of a complete run, or the state of any other run.
         "verdict" if of.state == State::Complete => Cell::ours(of.verdict.name()),
+        "verdict" if of.state == State::Going => Cell::ours("running"),
         "verdict" => Cell::ours(of.state.name()),
         "fingerprint" => of.fingerprint.as_str().into(),
         "tags" => run.tags.join(" ").into(),
@@ -81,18 +86,28 @@ fn for_programs(run: &ListedRun, column: &str) -> Cell {
     }
 }
 
-/// The list of runs as a table for text and Markdown. Times are in UTC.
-pub fn document(entries: &[ListedRun]) -> Document {
+/// The list of runs as a table. Times are in UTC. `cells` are the cells of runs of studies, by
+/// number of the run.
+pub fn document(entries: &[ListedRun], cells: &BTreeMap<u64, String>) -> Document {
     let mut document = Document::default();
     if entries.is_empty() {
         document.line("No runs");
         return document;
     }
-    let columns = match entries.iter().any(|entry| !entry.tags.is_empty()) {
-        true => "run, begun (UTC), host, on, workload, verdict, tags, trans/s, p99",
-        false => "run, begun (UTC), host, on, workload, verdict, trans/s, p99",
+    let has_tags = entries.iter().any(|entry| !entry.tags.is_empty());
+    let columns = format!(
+        "run, begun (UTC), host, on, workload, verdict, {}{}trans/s, p99",
+        if has_tags { "tags, " } else { "" },
+        if cells.is_empty() { "" } else { "cell, " }
+    );
+    let value = |run: &ListedRun, column: &str| match column {
+        "cell" => {
+            let cell = run.number.and_then(|number| cells.get(&number));
+            cell.map(|cell| shortened(&sanitize(cell), CELL_MAX)).into()
+        }
+        _ => short(run, column),
     };
-    document.table(table(entries, columns, short).leading(1));
+    document.table(table(entries, &columns, value).leading(1));
     if entries.iter().any(|entry| entry.headline.is_sweep) {
         document.words("* load sweep: trans/s and p99 at its highest sustained rate");
     }

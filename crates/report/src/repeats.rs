@@ -1,13 +1,16 @@
 //! A repeated run as a document and as CSV: means with their intervals, the verdicts of the runs,
 //! and whether the rate drifts.
 
-use document::units::{bound, counted, percent};
+use document::units::{bound, counted, grouped, percent};
 use document::{Block, Cell, Document, Number, Table, csv};
+use study::drift::{pairs, pairs_needed};
 use study::repeats::RUNS_MIN_UNTIL;
 use study::statistics::BLOCKS_MIN;
 use study::{Drift, MetricUnit, RepeatedMetric, Repeats, StudyPlan, VerdictCounts};
 
-use crate::comparison::{all_reasons, confidence, invalid_runs, noun, probability, verdicts};
+use crate::comparison::{
+    all_reasons, confidence, drift_seen, drift_test, invalid_runs, noun, verdicts,
+};
 use crate::page::in_words;
 use crate::study::{common_conditions, length};
 
@@ -28,7 +31,7 @@ pub fn document(found: &Repeats) -> Document {
     }
     document.gap();
     if let Some(drift) = found.drift.as_ref().filter(|drift| drift.is_seen) {
-        document.words(bound(&drift_seen(drift)));
+        document.words(bound(&drift_seen("the mean rate", drift)));
     }
     for text in notes(found) {
         document.words(bound(&text));
@@ -89,7 +92,11 @@ fn notes(found: &Repeats) -> Vec<String> {
     }
     notes.extend(found.metrics.iter().filter_map(|of| without(of, found)));
     let unseen = found.drift.as_ref().filter(|drift| !drift.is_seen);
-    notes.extend(unseen.map(|drift| format!("No drift of the rate is seen ({}).", tested(drift))));
+    notes.extend(
+        unseen
+            .zip(rate)
+            .map(|(drift, rate)| no_drift(drift, rate.count)),
+    );
     notes.extend((!found.has_too_many_invalid).then(|| {
         match found.fingerprints.len() {
             0 | 1 => {
@@ -120,23 +127,19 @@ fn without(of: &RepeatedMetric, found: &Repeats) -> Option<String> {
     })
 }
 
-fn drift_seen(drift: &Drift) -> String {
-    let direction = if drift.change < 0.0 {
-        "lower"
-    } else {
-        "higher"
+/// Reports that no drift is shown, and which drift so few runs would show.
+fn no_drift(drift: &Drift, runs: u32) -> String {
+    let (needed, all) = (pairs_needed(runs as usize), pairs(runs as usize));
+    let in_order = match needed == all {
+        true => format!("all {} are", counted(all, "pair")),
+        false => format!("{} of {} are", grouped(needed), counted(all, "pair")),
     };
     format!(
-        "DRIFT: the rate changes from run to run ({}); its mean is {} {direction} in the second \
-         half of the runs. The interval assumes runs without a drift, so it may be too narrow.",
-        tested(drift),
-        percent(drift.change.abs())
+        "A drift of the rate is not shown ({}). {} show one only if {in_order} in the same order, \
+         so a smaller drift is possible.",
+        drift_test(drift),
+        counted(runs.into(), "run"),
     )
-}
-
-fn tested(drift: &Drift) -> String {
-    let p = probability(drift.p);
-    format!("Mann's test of the order of the runs, p {p}")
 }
 
 type Value = fn(&RepeatedMetric, &Repeats) -> Cell;

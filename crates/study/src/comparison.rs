@@ -5,16 +5,19 @@
 //! intervals together. Runs in blocks are paired ([`crate::pairs`]). Other runs are two samples,
 //! and the comparison reports that they were not interleaved.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
+use crate::drift::Drift;
 use crate::incomplete::{IncompleteDifference, are_too_unlike, differences};
 use crate::metric::Metric;
-use crate::observed::{Baseline, ComparedSide, InvalidRun, SideGroup, Unlike, unlike};
+use crate::observed::{Baseline, ComparedSide, InvalidRun, Observed, SideGroup, Unlike, unlike};
 use crate::pairs::{blocks_of, logarithm, pairs};
 use crate::requirement::PASS_ALPHA;
 use crate::samples::{Method, Missing, Samples, count};
 use crate::side_summary::{SideSummary, summaries};
-use crate::statistics::{self, ALPHA, BLOCKS_MIN, Errors, Mean};
+use crate::statistics::{self, ALPHA, BLOCKS_MIN, Errors, Mean, Middle};
 use crate::verdicts::VerdictCounts;
 
 /// Maximum probability that a study reports a doubtful A/A control if nothing disturbs the machine.
@@ -141,13 +144,16 @@ pub struct Comparisons {
     pub baseline: String,
     /// The workload and the coordinates of cells that all configurations have in common.
     pub common: Vec<String>,
+    /// Identity of the study that contains all runs; `None` for other runs.
+    pub study: Option<String>,
     /// The configurations; the baseline is the first one.
     pub sides: Vec<SideSummary>,
     /// Number of blocks with a run of any configuration.
     pub blocks: u32,
     /// Number of runs in a block; without blocks, number of configurations.
     pub runs_per_block: u32,
-    /// Mean duration of a whole run, in seconds; `None` without runs.
+    /// Mean time that a run takes, in seconds: from its start to the start of the next run of the
+    /// study. Without a study, it is the mean duration of the whole runs. `None` without runs.
     pub run_s: Option<f64>,
     /// Probability that all intervals of the table contain the true ratios (0.95 is 95 %).
     pub confidence: f64,
@@ -187,7 +193,14 @@ impl Comparisons {
     /// Compares each group in a separate table. A table's confidence applies to all of its
     /// intervals together. A doubtful A/A control makes all tables doubtful.
     pub fn of_groups(groups: &[SideGroup], metrics: &[Metric], alpha: f64) -> Vec<Self> {
-        let table = |group: &SideGroup| Self::of(&group.baseline, &group.sides, metrics, alpha);
+        let all = groups
+            .iter()
+            .flat_map(|group| group.baseline.sides().chain(&group.sides));
+        let run_s = run_s(all.flat_map(|side| &side.runs).collect());
+        let table = |group: &SideGroup| Self {
+            run_s,
+            ..Self::of(&group.baseline, &group.sides, metrics, alpha)
+        };
         let mut tables: Vec<Self> = groups.iter().map(table).collect();
         doubt(&mut tables);
         tables
@@ -213,10 +226,11 @@ impl Comparisons {
             baseline: baseline.side.label.clone(),
             confidence: 1.0 - alpha,
             common,
+            study: study_of(all()),
             sides: summaries,
             blocks: blocks_of(all()),
             runs_per_block: count_of(all()),
-            run_s: mean_duration(all()),
+            run_s: run_s(all().flat_map(|side| &side.runs).collect()),
             rows,
             is_doubtful: false,
             aa_controls: metrics.iter().filter_map(control).collect(),
@@ -255,6 +269,18 @@ impl Comparisons {
         rows.any(|row| row.method == Method::BlocksApart)
     }
 
+    /// The tests of all configurations for a drift; none for interleaved runs, because a drift then
+    /// affects all configurations alike.
+    pub fn drifts(&self) -> impl Iterator<Item = (&SideSummary, Metric, Drift)> {
+        let is_interleaved = self.is_in_blocks() && !self.is_apart();
+        let sides = self.sides.iter().filter(move |_| !is_interleaved);
+        sides.flat_map(|side| {
+            side.drifts
+                .iter()
+                .map(move |(of, drift)| (side, *of, *drift))
+        })
+    }
+
     pub fn side(&self, label: &str) -> Option<&SideSummary> {
         self.sides.iter().find(|side| side.label == label)
     }
@@ -284,10 +310,36 @@ fn count_of<'a>(sides: impl Iterator<Item = &'a ComparedSide>) -> u32 {
     u32::try_from(sides.count()).unwrap_or(u32::MAX)
 }
 
-fn mean_duration<'a>(sides: impl Iterator<Item = &'a ComparedSide>) -> Option<f64> {
-    let durations = sides.flat_map(|side| &side.runs).map(|run| run.elapsed_s);
-    let durations: Vec<f64> = durations.collect();
-    (!durations.is_empty()).then(|| statistics::mean(&durations))
+/// The study that contains all runs; `None` if a run belongs to no study, or to another one.
+fn study_of<'a>(sides: impl Iterator<Item = &'a ComparedSide>) -> Option<String> {
+    let runs = sides.flat_map(|side| &side.runs);
+    let studies = runs.map(|run| run.block.as_ref().map(|block| block.study.as_str()));
+    let studies: BTreeSet<Option<&str>> = studies.collect();
+    let study = studies.first().copied().flatten();
+    study.filter(|_| studies.len() == 1).map(str::to_owned)
+}
+
+/// Mean time that a run takes, in seconds. Preparation of the target, the wait for a quiet machine
+/// and the removal of files are part of the time between the starts of two runs of a study.
+fn run_s(mut runs: Vec<&Observed>) -> Option<f64> {
+    /// A time between two runs that is this many times the median is an interruption of the study.
+    const INTERRUPTION: f64 = 10.0;
+    let elapsed: Vec<f64> = runs.iter().map(|run| run.elapsed_s).collect();
+    let elapsed = (!elapsed.is_empty()).then(|| statistics::mean(&elapsed))?;
+    runs.sort_by_key(|run| run.begun_unix_ns);
+    let study = |run: &Observed| run.block.as_ref().map(|block| block.study.clone());
+    let between = |pair: &[&Observed]| {
+        let is_study = study(pair[0]).is_some() && study(pair[0]) == study(pair[1]);
+        is_study.then(|| (pair[1].begun_unix_ns - pair[0].begun_unix_ns) as f64 / 1e9)
+    };
+    let mut between: Vec<f64> = runs.windows(2).filter_map(between).collect();
+    if let Some(middle) = Middle::of(between.iter().copied()) {
+        between.retain(|seconds| *seconds <= INTERRUPTION * middle.median);
+    }
+    match between.is_empty() {
+        true => Some(elapsed),
+        false => Some(elapsed.max(statistics::mean(&between))),
+    }
 }
 
 /// Marks tables as doubtful if an A/A control shows a difference. All A/A controls of a study share

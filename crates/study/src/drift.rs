@@ -34,7 +34,7 @@ impl Drift {
         }
         let half = values.len() / 2;
         let (first, second) = (&values[..half], &values[values.len() - half..]);
-        let p = p_without_drift(values);
+        let p = p_of_balance(values.len(), balance(values));
         Some(Self {
             change: mean(second) / mean(first) - 1.0,
             p,
@@ -43,29 +43,53 @@ impl Drift {
     }
 }
 
-/// Two-sided p-value: the probability that values in random order have a `balance` (defined below)
-/// at least as far from 0.
-fn p_without_drift(values: &[f64]) -> f64 {
+/// Number of pairs of `count` values whose order must be the same (ascending, or descending) for a
+/// drift to be seen. With few values, these are nearly all pairs.
+pub fn pairs_needed(count: usize) -> u64 {
+    let all = pairs(count);
+    let (mut most, mut too_many) = (0, all / 2 + 1);
+    while too_many - most > 1 {
+        let others = u64::midpoint(most, too_many);
+        // A pair in the other order changes the balance by 2.
+        match p_of_balance(count, all.saturating_sub(2 * others)) <= ALPHA {
+            true => most = others,
+            false => too_many = others,
+        }
+    }
+    all - most
+}
+
+/// Number of pairs of `count` values.
+pub const fn pairs(count: usize) -> u64 {
+    (count * (count - 1) / 2) as u64
+}
+
+/// Distance from 0 of the number of pairs whose later value is higher, minus the number of pairs
+/// whose later value is lower.
+fn balance(values: &[f64]) -> u64 {
     let later = |place: usize| values[place + 1..].iter().map(move |later| (place, later));
     let pairs = (0..values.len()).flat_map(later);
-    // The number of pairs whose later value is higher, minus the number of pairs whose later value
-    // is lower.
     let balance: i64 = pairs
         .map(|(place, later)| i64::from(*later > values[place]) - i64::from(*later < values[place]))
         .sum();
-    let balance = balance.unsigned_abs();
-    if values.len() > EXACT_MAX {
-        let count = values.len() as f64;
+    balance.unsigned_abs()
+}
+
+/// Two-sided p-value: the probability that `values` different values in random order have a balance
+/// at least as far from 0.
+fn p_of_balance(values: usize, balance: u64) -> f64 {
+    if values > EXACT_MAX {
+        let count = values as f64;
         let variance = count * (count - 1.0) * (2.0 * count + 5.0) / 18.0;
         // The correction for continuity is 1, because the balance changes in steps of 2.
         let distance = (balance as f64 - 1.0).max(0.0) / variance.sqrt();
         return (2.0 * normal_distribution(-distance)).min(1.0);
     }
-    let all = (values.len() * (values.len() - 1) / 2) as u64;
+    let all = pairs(values);
     // Equal values can make `all - balance` odd. The division then rounds down. This does not
     // change the probability, because a number of inversions is whole.
     let inversions = usize::try_from((all - balance) / 2).unwrap_or(usize::MAX);
-    (2.0 * p_of_inversions(values.len(), inversions)).min(1.0)
+    (2.0 * p_of_inversions(values, inversions)).min(1.0)
 }
 
 /// Probability that a random order of `count` different values has at most `most` pairs whose later

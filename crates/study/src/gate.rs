@@ -119,6 +119,8 @@ pub struct Gate {
     /// Number of the last block that the gate ignores, because blocks up to this one were already
     /// examined; `None` if all blocks were used.
     pub confirmed_after: Option<u32>,
+    /// Whether the rules allow the gate to pass despite `doubts`.
+    pub allows_doubtful: bool,
     /// Reasons to doubt the study. If there is a reason, the gate passes only with
     /// [`GateRules::allows_doubtful`].
     pub doubts: Vec<GateDoubt>,
@@ -187,6 +189,7 @@ impl Gate {
             requirements: judged,
             blocks_needed: needed.and_then(|needed| needed.into_iter().max()),
             confirmed_after: after,
+            allows_doubtful: rules.allows_doubtful,
             doubts,
             comparisons,
         })

@@ -1,15 +1,17 @@
 //! Reasons to doubt a study whose requirements are all met, so that its gate does not pass.
 //!
-//! How it works: a study is doubtful for three reasons. More than half of a configuration's runs
-//! are DOUBTFUL, the A/A control differs from 1, or the A/A control is too wide. The control is too
-//! wide if the half-width of its 90 % interval exceeds the margin of a requirement. The ends of
-//! this interval are one-sided 95 % bounds, as in the gate's own tests. With the number of blocks
-//! that a gate requests, the control is almost never too wide by chance, because the control and
-//! the candidates have the same noise.
+//! How it works: a study is doubtful for four reasons. More than half of a configuration's runs are
+//! DOUBTFUL, a configuration drifts in runs that are not interleaved, the A/A control differs from
+//! 1, or the A/A control is too wide. The control is too wide if the half-width of its 90 %
+//! interval exceeds the margin of a requirement. The ends of this interval are one-sided 95 %
+//! bounds, as in the gate's own tests. With the number of blocks that a gate requests, the control
+//! is almost never too wide by chance, because the control and the candidates have the same noise.
 
 use serde::{Deserialize, Serialize};
 
-use crate::comparison::{AaControl, Comparisons};
+use crate::comparison::{AaControl, Comparisons, DOUBT_ALPHA};
+use crate::drift::Drift;
+use crate::metric::Metric;
 use crate::requirement::{PASS_ALPHA, Requirement};
 use crate::statistics::blocks_of_half_width;
 use crate::verdicts::VerdictCounts;
@@ -23,6 +25,13 @@ pub enum GateDoubt {
         /// Name of the configuration.
         side: String,
         verdicts: VerdictCounts,
+    },
+    /// The runs are not interleaved, and the runs of a configuration drift.
+    Drift {
+        /// Name of the configuration.
+        side: String,
+        metric: Metric,
+        drift: Drift,
     },
     /// A baseline differs from itself in an A/A control.
     BaselineDiffers {
@@ -54,6 +63,17 @@ pub(crate) fn doubts(tables: &[Comparisons], requirements: &[Requirement]) -> Ve
             };
             let is_new = side.verdicts.are_mostly_doubtful() && !doubts.contains(&doubt);
             doubts.extend(is_new.then_some(doubt));
+        }
+        let tests = table.drifts().count().max(1);
+        for (side, metric, drift) in table.drifts() {
+            let doubt = || GateDoubt::Drift {
+                side: side.label.clone(),
+                metric,
+                drift,
+            };
+            // Identical systems without a drift have such a doubt with a probability of at most 1 %
+            // (Bonferroni's correction).
+            doubts.extend((drift.p <= DOUBT_ALPHA / tests as f64).then(doubt));
         }
         for control in &table.aa_controls {
             let doubt = || GateDoubt::BaselineDiffers {

@@ -12,7 +12,7 @@ pub mod alpha_spending;
 pub mod cells;
 pub mod comparison;
 pub mod design;
-mod drift;
+pub mod drift;
 pub mod flaw;
 pub mod gate;
 mod gate_doubts;

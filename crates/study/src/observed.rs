@@ -34,6 +34,8 @@ pub struct Observed {
     pub subject: Subject,
     /// Level of the verdict. INVALID runs are listed but excluded from comparisons.
     pub level: Level,
+    /// Wall clock at the start of the run, in nanoseconds since the epoch.
+    pub begun_unix_ns: u64,
     /// Duration of the whole run with its pool's creation and removal, in seconds.
     pub elapsed_s: f64,
     /// The requested metrics that the run contains.
@@ -233,6 +235,7 @@ impl Observed {
             block: record.study.as_ref().map(BlockAttempt::from),
             subject: Subject::from(record),
             level: summary.verdict.level,
+            begun_unix_ns: record.origin.begun_unix_ns(),
             elapsed_s: summary.elapsed_ns as f64 / 1e9,
             values: metrics.iter().filter_map(value).collect(),
             reasons: summary

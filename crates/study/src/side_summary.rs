@@ -1,13 +1,14 @@
-//! Summaries of compared configurations: workloads, targets, medians and verdicts.
+//! Summaries of compared configurations: workloads, targets, means, drifts and verdicts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use crate::cells::{WORKLOAD, coordinate_word};
+use crate::drift::Drift;
 use crate::metric::Metric;
 use crate::observed::{Baseline, ComparedSide, Observed};
-use crate::statistics::Middle;
+use crate::statistics::mean;
 use crate::subject::Subject;
 use crate::verdicts::VerdictCounts;
 
@@ -25,9 +26,13 @@ pub struct SideSummary {
     /// Names and releases of the kernels of the runs, each once.
     #[serde(default)]
     pub kernels: Vec<String>,
-    /// Median of each metric over the runs that are not INVALID, in the unit of the metric. For a
-    /// baseline with an A/A control, first and second runs are included.
-    pub medians: BTreeMap<Metric, f64>,
+    /// Geometric mean of each metric over the runs that are not INVALID, in the unit of the metric.
+    /// For a baseline with an A/A control, first and second runs are included. The quotient of the
+    /// means of two configurations is the ratio, unless the ratio excludes some of the runs.
+    pub means: BTreeMap<Metric, f64>,
+    /// Whether each metric drifts over these runs in the order of time. A metric of fewer than five
+    /// runs is missing.
+    pub drifts: BTreeMap<Metric, Drift>,
     pub verdicts: VerdictCounts,
 }
 
@@ -38,18 +43,26 @@ impl SideSummary {
             let values = values.into_iter().filter(|value| !value.is_empty());
             values.cloned().collect()
         };
-        let counted = || runs.iter().filter(|run| run.is_counted());
-        let median = |metric: &Metric| {
-            let values = counted().filter_map(|run| run.values.get(metric).copied());
-            Some((*metric, Middle::of(values)?.median))
+        let mut counted: Vec<&Observed> = runs.to_vec();
+        counted.retain(|run| run.is_counted());
+        counted.sort_by_key(|run| run.begun_unix_ns);
+        let values = |metric: &Metric| -> Vec<f64> {
+            let values = counted.iter().filter_map(|run| run.values.get(metric));
+            values.copied().collect()
         };
+        let geometric_mean = |metric: &Metric| {
+            let logs: Vec<f64> = values(metric).iter().map(|value| value.ln()).collect();
+            (!logs.is_empty()).then(|| (*metric, mean(&logs).exp()))
+        };
+        let drift = |metric: &Metric| Some((*metric, Drift::of(&values(metric))?));
         Self {
             label: label.to_owned(),
             name,
             workloads: each(|subject| &subject.workload),
             targets: each(|subject| &subject.target),
             kernels: each(|subject| &subject.kernel),
-            medians: metrics.iter().filter_map(median).collect(),
+            means: metrics.iter().filter_map(geometric_mean).collect(),
+            drifts: metrics.iter().filter_map(drift).collect(),
             verdicts: VerdictCounts::of(runs.iter().copied()),
         }
     }

@@ -11,7 +11,7 @@ use verdict::{Headline, State};
 use crate::target_key::TargetKey;
 
 /// Maximum number of earlier runs whose records are read.
-const EXAMINED_MAX: u64 = 8;
+const EXAMINED_MAX: u64 = 30;
 /// Minimum number of earlier runs from which the spread of a run is estimated.
 const SPREAD_MIN: usize = 3;
 
@@ -39,7 +39,7 @@ impl fmt::Display for Earlier {
             Some((runs, spread)) => {
                 write!(
                     f,
-                    "(standard deviation of {runs} earlier runs: {})",
+                    "(standard deviation of the last {runs} runs like it: {})",
                     percent(spread)
                 )
             }
@@ -114,8 +114,8 @@ mod tests {
         );
         assert_eq!(
             earlier(Some((5, 0.02))).to_string(),
-            "-4.1 % against run 18, the last of this workload here (standard deviation of 5 \
-             earlier runs: 2.0 %)"
+            "-4.1 % against run 18, the last of this workload here (standard deviation of the \
+             last 5 runs like it: 2.0 %)"
         );
     }
 }

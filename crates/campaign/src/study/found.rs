@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use archive::{Archive, Filter, Tag};
-use document::sanitize;
-use document::units::shortened;
 use record::{Outcome, Record};
 use study::{Design, Metric, Observed, Repeats, StudyRun};
 use verdict::{ListedRun, State};
@@ -20,9 +18,10 @@ const TAG: &str = "study:";
 const NAMES_MAX: usize = 64;
 /// Maximum number of characters of a study's name in a list.
 const NAME_LENGTH_MAX: usize = 20;
-/// Number of digits of the study's ID that follow its name if several studies in a list have this
-/// name.
+/// Number of digits of the study's ID that follow its name if several studies have this name.
 const DIGITS: usize = 4;
+/// Maximum number of runs whose cells [`cells_of`] reads.
+const CELLS_MAX: usize = 200;
 
 pub struct FoundStudy {
     pub id: String,
@@ -30,6 +29,8 @@ pub struct FoundStudy {
     pub design: Design,
     /// The completed runs of the study, in the order of the archive.
     pub runs: Vec<StudyRun>,
+    /// Unambiguous names of other studies with the name by which this study was found.
+    pub namesakes: Vec<String>,
     /// Number of a run of this study that is in progress.
     pub going: Option<u64>,
     /// For each directory of the design, the file system on which the first run found the
@@ -46,6 +47,21 @@ impl FoundStudy {
         let is_repetition = self.design.is_repetition(&cells);
         is_repetition.then(|| Repeats::of(&self.design, &self.id, &self.runs))
     }
+
+    /// Reports other studies with the name by which this study was found; `None` without them.
+    pub fn namesakes_note(&self) -> Option<String> {
+        let (name, this) = (&self.design.name, with_digits(&self.design.name, &self.id));
+        let others = (!self.namesakes.is_empty()).then(|| self.namesakes.join(" and "))?;
+        Some(format!(
+            "The name {name} selects the newest study of that name, {this}; {others} also has it."
+        ))
+    }
+}
+
+/// The name of a study with the beginning of its ID, which distinguishes it from other studies of
+/// the same name.
+fn with_digits(name: &str, id: &str) -> String {
+    format!("{name}@{}", id.chars().take(DIGITS).collect::<String>())
 }
 
 /// Returns the tag of a study's runs. It is never `None` for the ID of a study, because a tag may
@@ -61,7 +77,8 @@ fn study_of(run: &ListedRun) -> Option<&str> {
 
 /// Replaces study IDs by study names in the tags of listed runs, for display. Only the newest
 /// `NAMES_MAX` studies are named. If several of these studies have the same name, digits of the
-/// ID follow.
+/// ID follow. Each shown name selects the study ([`find`]): a name that cannot be a tag, or is too
+/// long for a list, is replaced by digits of the ID.
 pub fn with_names(archive: &Archive, mut runs: Vec<ListedRun>) -> Vec<ListedRun> {
     // Maps the ID of a study to its name; `None` if the study's run cannot be read.
     let mut names: BTreeMap<String, Option<String>> = BTreeMap::new();
@@ -80,12 +97,15 @@ pub fn with_names(archive: &Archive, mut runs: Vec<ListedRun>) -> Vec<ListedRun>
     let shown = |id: &str| {
         let name = names.get(id)?.as_deref()?;
         let same = names.values().flatten().filter(|other| *other == name);
-        let digits = match same.count() {
-            1 => String::new(),
-            _ => format!(" ({})", id.chars().take(DIGITS).collect::<String>()),
+        let word = match same.count() {
+            1 => name.to_owned(),
+            _ => with_digits(name, id),
         };
-        let name = shortened(&sanitize::sanitize(name), NAME_LENGTH_MAX);
-        Some(format!("{TAG}{name}{digits}"))
+        let is_word = format!("{TAG}{word}").parse::<Tag>().is_ok();
+        let is_short = name.chars().count() <= NAME_LENGTH_MAX;
+        let digits = || id.chars().take(2 * DIGITS).collect();
+        let word = if is_word && is_short { word } else { digits() };
+        Some(format!("{TAG}{word}"))
     };
     for tag in runs.iter_mut().flat_map(|run| &mut run.tags) {
         if let Some(name) = tag.strip_prefix(TAG).and_then(shown) {
@@ -95,11 +115,66 @@ pub fn with_names(archive: &Archive, mut runs: Vec<ListedRun>) -> Vec<ListedRun>
     runs
 }
 
+/// The cells of the newest runs, by number of the run. A study of which only one cell is listed is
+/// left out, because its cells need no names.
+pub fn cells_of(archive: &Archive, runs: &[ListedRun]) -> BTreeMap<u64, String> {
+    let of_studies = runs.iter().rev().filter(|run| study_of(run).is_some());
+    let parts = of_studies.take(CELLS_MAX).filter_map(|run| {
+        let number = run.number?;
+        Some((number, archive.record(number).ok()?.study?))
+    });
+    let mut cells: BTreeMap<String, BTreeMap<u64, String>> = BTreeMap::new();
+    for (number, part) in parts {
+        cells
+            .entry(part.study)
+            .or_default()
+            .insert(number, part.cell);
+    }
+    let is_compared = |cells: &BTreeMap<u64, String>| {
+        let mut all = cells.values();
+        let first = all.next();
+        all.any(|cell| Some(cell) != first)
+    };
+    let compared = cells.into_values().filter(is_compared);
+    compared.flatten().collect()
+}
+
+/// Returns the tag in the archive for a tag that a user typed: `study:NAME` becomes `study:ID`.
+///
+/// # Errors
+/// Returns an error if the archive cannot be read, or several studies have the name.
+pub fn tag_in_archive(archive: &Archive, word: &str) -> Result<String, Error> {
+    let Some(name) = word.strip_prefix(TAG) else {
+        return Ok(word.to_owned());
+    };
+    match find(archive, name)? {
+        Some(study) if study.namesakes.is_empty() => Ok(format!("{TAG}{}", study.id)),
+        Some(study) => Err(several_called(name, &study)),
+        None => Ok(word.to_owned()),
+    }
+}
+
+/// The error for a name of several studies.
+pub fn several_called(name: &str, study: &FoundStudy) -> Error {
+    let newest = with_digits(&study.design.name, &study.id);
+    let names: Vec<&str> = std::iter::once(&newest)
+        .chain(&study.namesakes)
+        .map(|of| &**of)
+        .collect();
+    Error::refused(format_args!(
+        "several studies are called '{name}' (use one of {})",
+        names.join(", ")
+    ))
+}
+
 /// Finds a study by its ID, by at least four leading digits of its ID, by its name, or by `last`.
+/// A name may be followed by digits of the ID, like `mail@2cb9`, and the tag of a study is accepted
+/// as well. Of several studies with a name, the newest is returned, with the names of the others.
 ///
 /// # Errors
 /// Returns an error if the archive cannot be read, or the study's design cannot be used.
 pub fn find(archive: &Archive, word: &str) -> Result<Option<FoundStudy>, Error> {
+    let word = word.strip_prefix(TAG).unwrap_or(word);
     let all = archive.list(&Filter::default())?;
     let mut ids: Vec<&str> = Vec::new();
     // Runs are sorted by number, and later runs have higher numbers, so the newest run is last.
@@ -110,20 +185,37 @@ pub fn find(archive: &Archive, word: &str) -> Result<Option<FoundStudy>, Error> 
             ids.push(id);
         }
     }
-    let id = match word {
-        "last" => ids.first().copied(),
-        word if word.len() >= 4 && ids.iter().any(|id| id.starts_with(word)) => {
-            ids.iter().find(|id| id.starts_with(word)).copied()
-        }
-        // Any other word is a name. The newest study with this name is returned.
-        word => ids.iter().copied().find(|id| {
-            let run = listed.iter().rev().find(|run| study_of(run) == Some(id));
-            run.and_then(|run| archive.record(run.number?).ok())
-                .and_then(|record| record.study)
-                .is_some_and(|part| part.name == word)
-        }),
+    let by_digits = |digits: &str| {
+        let mut ids = ids.iter().copied();
+        ids.find(|id| digits.len() >= DIGITS && id.starts_with(digits))
     };
-    id.map(|id| read(archive, id, &listed)).transpose()
+    let is_called = |id: &&str, name: &str| {
+        let run = listed.iter().rev().find(|run| study_of(run) == Some(id));
+        run.and_then(|run| archive.record(run.number?).ok())
+            .and_then(|record| record.study)
+            .is_some_and(|part| part.name == name)
+    };
+    let with_digits_of = |(name, digits): (&str, &str)| {
+        let id = by_digits(digits);
+        id.filter(|id| is_called(id, name))
+    };
+    let known = match word {
+        "last" => ids.first().copied(),
+        word => by_digits(word).or_else(|| word.rsplit_once('@').and_then(with_digits_of)),
+    };
+    if let Some(id) = known {
+        return read(archive, id, &listed).map(Some);
+    }
+    // Any other word is a name.
+    let named = ids.iter().take(NAMES_MAX).copied();
+    let mut named = named.filter(|id| is_called(id, word));
+    let Some(id) = named.next() else {
+        return Ok(None);
+    };
+    Ok(Some(FoundStudy {
+        namesakes: named.map(|other| with_digits(word, other)).collect(),
+        ..read(archive, id, &listed)?
+    }))
 }
 
 /// Finds the newest study that contains a run with this tag.
@@ -198,6 +290,7 @@ pub fn of_records(
         id: id.to_owned(),
         runs: runs.collect(),
         design,
+        namesakes: Vec::new(),
         going: None,
         mounted,
     })

@@ -3,18 +3,16 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use archive::{Archive, Filter, RunName};
+use archive::{Archive, RunName};
 use record::Record;
 use study::{ComparedSide, Metric, Observed, StudyRun};
 use verdict::{ListedRun, State};
 
 use super::found::{self, FoundStudy};
+use super::named_runs::{numbered, tagged};
 use super::pooled::PooledRuns;
 use crate::error::Error;
 use crate::record_source::{self, is_record_file, wrong};
-
-/// Maximum number of runs that one argument may name; a larger number is probably a mistake.
-const RUNS_MAX: u64 = 10_000;
 
 /// The argument that names the newest run or study.
 pub(super) const LAST: &str = "last";
@@ -45,9 +43,9 @@ pub(super) fn with_metrics(
 pub(super) struct NamedSide {
     pub(super) label: String,
     pub(super) runs: Vec<(Observed, bool)>,
-    /// The runs that a tag selects, if they may belong to different experiments
-    /// ([`PooledRuns::if_apart`]).
-    pub(super) pooled: Option<PooledRuns>,
+    /// Why the name may not select what the user expects: the runs of a tag may belong to different
+    /// experiments ([`PooledRuns::if_apart`]), or several studies have the name.
+    pub(super) note: Option<String>,
 }
 
 /// Separates the second runs of a baseline (the A/A control) from its first runs. If all runs are
@@ -83,11 +81,7 @@ pub(super) fn named_side(
     if let Some(named) = cell(archive, word, metrics)? {
         return Ok(named);
     }
-    let tagged = Filter {
-        tags: vec![word.to_owned()],
-        ..Filter::default()
-    };
-    let tagged = archive.list(&tagged)?;
+    let tagged = tagged(archive, word)?;
     if !tagged.is_empty() {
         return of_tag(archive, word, &tagged, metrics);
     }
@@ -103,24 +97,20 @@ pub(super) fn named_side(
     Err(Error::refused(format_args!(
         "there is nothing called '{word}': no run, no cell of the last study, no tag, no study and \
          no file (use numbers like 3,5,7 or 3..9, STUDY:CELL, a tag, a study, or a file of run \
-         --format json; 'postmark list' shows runs and tags)"
+         --format json; 'postmark list' shows runs and tags, and 'postmark tag 3..9 NAME' names \
+         runs)"
     )))
 }
 
 /// Returns the runs with a tag as configurations: one for each target or set of targets, in the
 /// order of their first runs. Empty if no run has the tag. If the runs may belong to different
-/// experiments, `pooled` of the first configuration contains all of them.
+/// experiments, `note` of the first configuration names them.
 pub(super) fn tagged_by_target(
     archive: &Archive,
     word: &str,
     metrics: &[Metric],
 ) -> Result<Vec<NamedSide>, Error> {
-    let tagged = Filter {
-        tags: vec![word.to_owned()],
-        ..Filter::default()
-    };
-    let mut tagged = archive.list(&tagged)?;
-    tagged.sort_by_key(|run| run.number);
+    let tagged = tagged(archive, word)?;
     let mut sides: Vec<NamedSide> = Vec::new();
     let mut pooled = PooledRuns::new(word);
     for run in &tagged {
@@ -134,12 +124,12 @@ pub(super) fn tagged_by_target(
             None => sides.push(NamedSide {
                 label,
                 runs: vec![(observed, false)],
-                pooled: None,
+                note: None,
             }),
         }
     }
     if let Some(first) = sides.first_mut() {
-        first.pooled = pooled.if_apart();
+        first.note = pooled.if_apart().map(|pooled| pooled.to_string());
     }
     Ok(sides)
 }
@@ -183,7 +173,7 @@ fn of_file(word: &str, metrics: &[Metric]) -> Result<NamedSide, Error> {
             name.to_string_lossy().into()
         }),
         runs,
-        pooled: None,
+        note: None,
     })
 }
 
@@ -202,7 +192,7 @@ fn of_one_cell(
             Ok(NamedSide {
                 label,
                 runs,
-                pooled: None,
+                note: study.namesakes_note(),
             })
         }
         cells => Err(Error::refused(format_args!(
@@ -219,51 +209,6 @@ fn several(cells: &[String]) -> String {
         cells.len(),
         cells.join(", ")
     )
-}
-
-/// Whether an argument is a run number or the word for the newest run.
-pub(crate) fn is_number(word: &str) -> bool {
-    let name = RunName::parse(word);
-    matches!(name, Some(RunName::Last | RunName::Number(_)))
-}
-
-/// Resolves run numbers, such as `3,5,7`, `3..9` or `last`. Returns `None` for other arguments.
-fn numbered(archive: &Archive, word: &str) -> Result<Option<Vec<ListedRun>>, Error> {
-    let mut runs: Vec<ListedRun> = Vec::new();
-    for part in word.split(',').map(str::trim) {
-        if is_number(part) {
-            runs.push(archive.called(part)?);
-            continue;
-        }
-        let ends = part.split_once("..");
-        let are_numbers = |ends: &(&str, &str)| is_number(ends.0) && is_number(ends.1);
-        let Some((first, last)) = ends.filter(are_numbers) else {
-            return Ok(None);
-        };
-        let range = find_number(archive, first)?..=find_number(archive, last)?;
-        let mut listed = archive.list(&Filter::default())?;
-        // Numbers of deleted runs within the range are ignored.
-        listed.retain(|run| run.number.is_some_and(|run| range.contains(&run)));
-        let before = runs.len();
-        runs.extend(listed);
-        if runs.len() == before || runs.len() as u64 > RUNS_MAX {
-            return Err(Error::refused(format_args!(
-                "invalid runs '{word}': expected numbers like 3,5,7 or 3..9, at most {RUNS_MAX} \
-                 of them"
-            )));
-        }
-    }
-    let mut seen = BTreeSet::new();
-    runs.retain(|run| seen.insert(run.number));
-    Ok(Some(runs))
-}
-
-/// Returns the run number at one end of a range. The number is accepted even if no run has it.
-fn find_number(archive: &Archive, word: &str) -> Result<u64, Error> {
-    match RunName::parse(word) {
-        Some(RunName::Number(number)) => Ok(number),
-        _ => Ok(archive.called(word)?.number.unwrap_or_default()),
-    }
 }
 
 fn of_runs(
@@ -292,7 +237,7 @@ fn of_runs(
     Ok(NamedSide {
         label,
         runs: runs?,
-        pooled: None,
+        note: None,
     })
 }
 
@@ -307,7 +252,7 @@ fn of_tag(
     for (run, (observed, _)) in tagged.iter().zip(&named.runs) {
         pooled.add(run, observed);
     }
-    named.pooled = pooled.if_apart();
+    named.note = pooled.if_apart().map(|pooled| pooled.to_string());
     Ok(named)
 }
 
@@ -345,7 +290,7 @@ fn of_cell(
             .into_iter()
             .map(|run| (run.observed, run.part.is_twin))
             .collect(),
-        pooled: None,
+        note: found.namesakes_note(),
     }))
 }
 

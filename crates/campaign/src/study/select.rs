@@ -12,10 +12,8 @@ use study::{
 };
 
 use super::found::{self, FoundStudy};
-use super::named_side::{
-    LAST, NamedSide, halves, is_number, named_side, tagged_by_target, with_metrics,
-};
-use super::pooled::PooledRuns;
+use super::named_runs::is_number;
+use super::named_side::{LAST, NamedSide, halves, named_side, tagged_by_target, with_metrics};
 use crate::error::Error;
 use crate::record_source::{self, is_record_file, wrong};
 
@@ -26,8 +24,9 @@ pub struct Found {
     /// The comparison table of each group, in the order of `groups`.
     pub tables: Vec<Comparisons>,
     pub metrics: Vec<Metric>,
-    /// Has an element for each tag whose runs may belong to different experiments.
-    pub pooled: Vec<PooledRuns>,
+    /// Sentences about names that may not select what the user expects: tags whose runs may belong
+    /// to different experiments, and names of several studies.
+    pub notes: Vec<String>,
 }
 
 /// Whether an archive is needed because an argument is not a file with records.
@@ -86,8 +85,7 @@ fn of_named(
     metrics: Vec<Metric>,
     is_unlike_allowed: bool,
 ) -> Result<Found, Error> {
-    let pooled = named.iter().filter_map(|side| side.pooled.clone());
-    let pooled: Vec<PooledRuns> = pooled.collect();
+    let notes = named.iter().filter_map(|side| side.note.clone()).collect();
     let mut named = named.into_iter().map(halves);
     let Some((side, twin)) = named.next() else {
         return Err(Error::refused(
@@ -109,7 +107,7 @@ fn of_named(
         tables: Comparisons::of_groups(&groups, &metrics, ALPHA),
         groups,
         metrics,
-        pooled,
+        notes,
     })
 }
 
@@ -161,13 +159,26 @@ fn of_study(study: &FoundStudy, runs: &[StudyRun], metrics: &[Metric]) -> Result
     let mut found = compared(study, runs, metrics)?;
     found.groups.retain(|group| !group.sides.is_empty());
     if found.groups.is_empty() {
-        return Err(Error::refused(format_args!(
-            "the study {} has one configuration: nothing to compare it with (give two \
-             configurations)",
-            study.id
-        )));
+        return Err(only_side(study));
     }
     Ok(found)
+}
+
+/// The error for a study whose runs are of one configuration.
+fn only_side(study: &FoundStudy) -> Error {
+    let id = &study.id;
+    let side = study.runs.iter().find_map(|run| run.part.side.as_deref());
+    Error::refused(match side {
+        Some(side) => format!(
+            "the study {id} has only the side '{side}' so far: nothing to compare it with (measure \
+             the other side by the command of this one, with another --side and the same --tag)"
+        ),
+        None => format!(
+            "the study {id} has one configuration: nothing to compare it with (give a second \
+             study, a tag or runs: 'postmark compare {id} OTHER'; 'postmark report {id}' writes its \
+             page)"
+        ),
+    })
 }
 
 /// Finds a study by its name or identity, or by a tag of its runs.
@@ -246,7 +257,7 @@ fn compared(found: &FoundStudy, runs: &[StudyRun], metrics: &[Metric]) -> Result
         groups: study::groups(&cells, runs),
         tables,
         metrics,
-        pooled: Vec::new(),
+        notes: found.namesakes_note().into_iter().collect(),
     })
 }
 

@@ -71,7 +71,8 @@ pub struct Filters {
     pub preset: Option<String>,
     /// Only runs with this tag.
     ///
-    /// If the option is repeated, runs must have all the tags.
+    /// study:NAME selects the runs of a study. If the option is repeated, runs must have all the
+    /// tags.
     #[arg(long, value_name = "TAG")]
     pub tag: Vec<Tag>,
     /// Only runs with this verdict.
@@ -197,9 +198,9 @@ pub struct ListArguments {
 
 #[derive(Debug, Args)]
 pub struct ShowArguments {
-    /// Number, identity (at least 4 digits), last, or file.
+    /// Number, identity (at least 4 digits), last, tag, or file.
     ///
-    /// The file has records: JSON, or a page that 'report' wrote.
+    /// A tag shows its newest run. The file has records: JSON, or a page that 'report' wrote.
     #[arg(value_name = "RUN")]
     pub run: PathBuf,
     #[command(flatten)]
@@ -227,8 +228,8 @@ pub struct ShowArguments {
 
 #[derive(Debug, Args)]
 pub struct TagArguments {
-    /// Number, identity (at least 4 digits), or last.
-    #[arg(value_name = "RUN")]
+    /// Runs: 7, 3,5,7 or 3..9, a tag, an identity, or last.
+    #[arg(value_name = "RUNS")]
     pub run: String,
     /// Tags to add.
     #[arg(required = true, value_name = "TAG")]
@@ -254,8 +255,8 @@ pub struct NoteArguments {
 
 #[derive(Debug, Args)]
 pub struct DeleteArguments {
-    /// Numbers, identities (at least 4 digits), or last.
-    #[arg(required = true, value_name = "RUN")]
+    /// Runs: 7, 3,5,7 or 3..9, a tag, an identity, or last.
+    #[arg(required = true, value_name = "RUNS")]
     pub runs: Vec<String>,
     #[command(flatten)]
     pub archive: ArchiveArgument,
@@ -263,10 +264,10 @@ pub struct DeleteArguments {
 
 #[derive(Debug, Args)]
 pub struct ExportArguments {
-    /// Runs to export, as for 'show'.
+    /// Runs to export: 7, 3,5,7 or 3..9, a tag, an identity, or last.
     ///
     /// Without it, the options choose the runs.
-    #[arg(value_name = "RUN")]
+    #[arg(value_name = "RUNS")]
     pub runs: Vec<String>,
     #[command(flatten)]
     pub filters: Filters,

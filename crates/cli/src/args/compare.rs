@@ -96,9 +96,9 @@ pub struct GateArguments {
     pub confirm: Option<u32>,
     /// Pass a study despite doubts.
     ///
-    /// Doubts are: more than half of a configuration's runs are DOUBTFUL; the baseline differs from
-    /// itself in the A/A control; or this control is too wide for a requirement. Without this
-    /// option, the gate is then undecided.
+    /// Doubts are: more than half of a configuration's runs are DOUBTFUL; runs that were not
+    /// interleaved drift; the baseline differs from itself in the A/A control; or this control is
+    /// too wide for a requirement. Without this option, the gate is then undecided.
     #[arg(long)]
     pub allow_doubtful: bool,
     /// Compare runs of different conditions.

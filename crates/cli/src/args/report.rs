@@ -33,8 +33,8 @@ pub struct ReportArguments {
     pub metric: Vec<Metric>,
     /// Compare runs of different conditions.
     ///
-    /// They may differ in workload, durability tier, cache state or host, and their shares of
-    /// skipped or failed operations by more than 1 %.
+    /// They may differ in workload, durability tier, cache state, host, medium (memory or not) or
+    /// scratch image, and their shares of skipped or failed operations by more than 1 %.
     #[arg(long)]
     pub unlike: bool,
     /// Write the HTML file here; - is standard output.

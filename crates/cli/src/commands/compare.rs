@@ -1,6 +1,5 @@
 //! `postmark compare` and `postmark gate`: comparisons of archived runs.
 
-use campaign::study::pooled::PooledRuns;
 use campaign::study::select::{Found, need_archive, one_study, sides};
 use document::{Document, Format};
 use published::layouts::LayoutView;
@@ -30,7 +29,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<u8, Problem> {
     }
     let named = (&arguments.sides[..], arguments.unlike);
     let found = found(&arguments.archive, named, &arguments.metric)?;
-    show(&found.tables, &found.pooled, arguments.format)?;
+    show(&found.tables, &found.notes, arguments.format)?;
     Ok(0)
 }
 
@@ -44,20 +43,19 @@ fn found(
     sides(archive.as_ref(), words, metrics, unlike)
 }
 
-/// Prints comparisons. Text formats also warn of tags whose runs may belong to different
-/// experiments.
-pub fn show(tables: &[Comparisons], pooled: &[PooledRuns], format: Format) -> Result<(), Problem> {
+/// Prints comparisons. Text formats also contain the notes about names.
+pub fn show(tables: &[Comparisons], notes: &[String], format: Format) -> Result<(), Problem> {
     screen::answer(
         format,
-        || with_pooled(report::comparison::documents(tables), pooled),
+        || with_notes(report::comparison::documents(tables), notes),
         || report::comparison::as_csv(tables),
         || document::json(&tables),
     )
 }
 
-fn with_pooled(mut document: Document, pooled: &[PooledRuns]) -> Document {
-    for pooled in pooled {
-        document.words(pooled.to_string());
+fn with_notes(mut document: Document, notes: &[String]) -> Document {
+    for note in notes {
+        document.words(note.clone());
     }
     document
 }
@@ -80,7 +78,7 @@ pub fn gate(arguments: &GateArguments) -> Result<u8, Problem> {
     let gate = Gate::of(found.groups, &arguments.require, rules)?;
     screen::answer(
         arguments.format,
-        || with_pooled(report::gate::document(&gate), &found.pooled),
+        || with_notes(report::gate::document(&gate), &found.notes),
         String::new,
         || document::json(&gate),
     )?;

@@ -215,7 +215,6 @@ fn gate_passes_fails_or_is_undecided() {
         };
         told.shows(begin)
             .shows(" at a standard deviation of 0.")
-            .shows("(A/A noise 0.")
             .shows(" at least ")
             .shows("Bound: one-sided.");
         // A decided gate needs no further blocks.
@@ -277,7 +276,7 @@ fn comparable_archived_runs_are_compared() {
     archived.tagged("next", 2.0, 6);
     let told = one_line(&archived.answer("compare base next"));
     told.shows("next is 2.0 times as fast")
-        .shows("The runs were not interleaved")
+        .shows("Not interleaved: a drift of the machine")
         .shows("Smallest detectable difference with 6 and 6 runs (probability 80 %): ");
     for words in ["compare 1..6 7,8,9", "compare 1 last"] {
         let told = one_line(&archived.answer(words));

@@ -16,16 +16,20 @@ use crate::study::length;
 
 const INVALID_LISTED_MAX: usize = 12;
 
-/// Explains why a ratio in a table may differ from the quotient of the medians in the same row.
-/// `None` without estimates, or with one run of each configuration, because no ratio is then a
-/// mean.
+/// Explains why a ratio in a table differs from the quotient of the means in the same row. `None`
+/// if each ratio is that quotient.
 pub(crate) fn ratio_note(found: &Comparisons) -> Option<&'static str> {
-    let is_mean = found.verdicts.all() as usize > found.sides.len();
-    let mut estimates = found.rows.iter().filter_map(Comparison::estimate);
-    (is_mean && estimates.next().is_some()).then(|| match found.is_in_blocks() {
-        true => "Ratio: geometric mean over the blocks, not the quotient of the medians.",
-        false => "Ratio: quotient of the geometric means of the runs, not of the medians.",
-    })
+    let mean = |row: &Comparison, name: &str| found.side(name)?.means.get(&row.metric).copied();
+    let is_quotient = |row: &Comparison| {
+        let quotient = mean(row, &row.side).zip(mean(row, &row.baseline));
+        let quotient = quotient.map(|(side, baseline)| side / baseline);
+        let estimate = row.estimate().zip(quotient);
+        estimate.is_none_or(|(estimate, quotient)| (estimate.ratio / quotient - 1.0).abs() < 1e-6)
+    };
+    (!found.rows.iter().all(is_quotient)).then_some(
+        "Ratio: geometric mean over the blocks in which both ran; the means of the configurations \
+         include other runs.",
+    )
 }
 
 pub(crate) fn add_notes(document: &mut Document, found: &Comparisons) {
@@ -78,12 +82,6 @@ fn add_basis(document: &mut Document, found: &Comparisons) {
         document.words(format!(
             "The baseline is {baseline}, the side that was measured first."
         ));
-    }
-    if !found.is_in_blocks() || found.is_apart() {
-        document.words(
-            "The runs were not interleaved: changes of the machine between the configurations are \
-             part of the differences.",
-        );
     }
     document.items(details(found).iter().map(|text| bound(text)));
     targets(document, found);
@@ -238,16 +236,21 @@ pub(super) fn more_blocks(found: &Comparisons) -> Option<String> {
     let done = found.rows.iter().map(|row| row.count).max()?;
     let more = found.blocks_needed()?.checked_sub(done);
     let more = more.filter(|more| *more > 0 && found.is_in_blocks())?;
+    let command = found.study.as_ref().filter(|_| !found.is_apart());
+    let command = command.map_or_else(String::new, |study| {
+        let blocks = found.blocks + more;
+        format!(" 'postmark study --resume {study} --blocks {blocks}' adds them.")
+    });
     Some(format!(
-        "{} ({}) would decide what is undecided, if the ratios seen are the true ones (probability \
-         80 %).",
+        "{} ({}) would show a difference where none is shown, if the ratios seen are the true ones \
+         (probability 80 %).{command}",
         counted(more.into(), "more block"),
         effort(std::slice::from_ref(found), more)
     ))
 }
 
 /// The number of runs in `blocks` blocks of all tables of a study, and the duration of these runs:
-/// `135 runs, about 9 min`.
+/// `135 runs in all, about 9 min`.
 pub(crate) fn effort(tables: &[Comparisons], blocks: u32) -> String {
     let runs = counted(
         tables.iter().map(|table| table.runs_in(blocks)).sum(),
@@ -258,8 +261,8 @@ pub(crate) fn effort(tables: &[Comparisons], blocks: u32) -> String {
         .map(|table| Some(table.run_s? * table.runs_in(blocks) as f64))
         .sum::<Option<f64>>();
     match time.filter(|seconds| *seconds > 0.0) {
-        Some(seconds) => format!("{runs}, about {}", length(seconds)),
-        None => runs,
+        Some(seconds) => format!("{runs} in all, about {}", length(seconds)),
+        None => format!("{runs} in all"),
     }
 }
 

@@ -7,6 +7,7 @@ use study::{
     Method, Metric, RatioInterval, Unlike, UnlikeWhat,
 };
 
+use super::verdicts::doubtful_runs;
 use super::words::{metric_name, noun, result};
 
 pub fn sentence(row: &Comparison, level: f64) -> String {
@@ -38,6 +39,10 @@ pub fn sentence(row: &Comparison, level: f64) -> String {
         }
         ComparisonOutcome::NoRuns => format!("{none}: no complete block in common"),
     };
+    if let Some(runs) = doubtful_runs(&row.verdicts).filter(|_| row.verdicts.are_mostly_doubtful())
+    {
+        text += &format!("; {runs}");
+    }
     text += &reservations(&row.unlike, &row.incomplete, side, baseline);
     document::units::bound(&text)
 }
@@ -170,20 +175,25 @@ fn undecided(row: &Comparison, estimate: &Estimate, basis: String) -> String {
     text
 }
 
-/// The basis of a ratio: its confidence interval, and the number of blocks or runs.
-fn basis(row: &Comparison, estimate: &Estimate, level: f64) -> String {
-    let runs = match row.method {
+/// The number of blocks or runs of a comparison, and whether the runs were interleaved.
+pub(crate) fn runs(row: &Comparison) -> String {
+    match row.method {
         Method::Blocks => counted(row.count.into(), "block"),
         Method::BlocksApart => format!("{}, not interleaved", counted(row.count.into(), "block")),
         Method::NotInterleaved if row.count == 1 && row.baseline_count == 1 => {
-            "one run each".to_owned()
+            "one run each, not interleaved".to_owned()
         }
         Method::NotInterleaved => format!(
             "{} and {}, not interleaved",
             row.count,
             counted(row.baseline_count.into(), "run")
         ),
-    };
+    }
+}
+
+/// The basis of a ratio: its confidence interval, and the number of blocks or runs.
+fn basis(row: &Comparison, estimate: &Estimate, level: f64) -> String {
+    let runs = runs(row);
     let digits = digits(estimate);
     match estimate.interval {
         Some(RatioInterval { low, high }) => {

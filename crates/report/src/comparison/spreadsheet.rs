@@ -24,9 +24,9 @@ const COLUMNS: [(&str, Value); 35] = [
     }),
     ("metric", |row, _| Cell::ours(row.metric.to_string())),
     ("unit", |row, _| Cell::ours(unit(row.metric.unit()))),
-    ("median", |row, table| median(table, &row.side, row)),
-    ("baseline_median", |row, table| {
-        median(table, &row.baseline, row)
+    ("mean", |row, table| mean(table, &row.side, row)),
+    ("baseline_mean", |row, table| {
+        mean(table, &row.baseline, row)
     }),
     ("method", |row, _| Cell::ours(method(row.method))),
     ("count", |row, _| count(Some(row.count))),
@@ -83,9 +83,9 @@ fn side(table: &Comparisons, label: &str, value: fn(&SideSummary) -> String) -> 
     table.side(label).map(value).unwrap_or_default().into()
 }
 
-fn median(table: &Comparisons, label: &str, row: &Comparison) -> Cell {
+fn mean(table: &Comparisons, label: &str, row: &Comparison) -> Cell {
     let side = table.side(label);
-    number(side.and_then(|side| side.medians.get(&row.metric).copied()))
+    number(side.and_then(|side| side.means.get(&row.metric).copied()))
 }
 
 /// A value of the A/A control in the metric of a row.

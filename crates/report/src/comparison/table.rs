@@ -1,9 +1,10 @@
-//! Tables of comparisons: medians of the configurations, ratios, intervals and findings.
+//! Tables of comparisons: means of the configurations, ratios, intervals and findings.
 
 use document::{Cell, Number, Table};
-use study::{Comparison, Comparisons, Metric, SideSummary};
+use study::{Comparison, Comparisons, Drift, Method, Metric, SideSummary};
 
 use super::sentence::{confidence, digits, finding};
+use super::verdicts::are_doubtful;
 use super::words::{metric_name, value};
 
 /// Maximum number of characters in the header `candidate/baseline` of the ratio. With longer names,
@@ -29,23 +30,44 @@ fn of_pair(found: &Comparisons, baseline: &SideSummary, candidate: &SideSummary)
         true => format!("{of}/{to}"),
         false => "ratio".to_owned(),
     };
-    let mut table = Table::new(1, &["median", to, of, &ratio, &interval_header(found)]);
+    let mut table = Table::new(
+        1,
+        &["geometric mean", to, of, &ratio, &interval_header(found)],
+    );
     table.column("", true);
     for row in &found.rows {
         let name = Cell::ours(metric_name(row.metric));
-        let medians = [baseline, candidate].map(|side| median(side, row.metric));
-        let finding = finding(row, Some(&candidate.name));
-        let cells = [vec![name], medians.to_vec(), estimate(row)].concat();
+        let means = [baseline, candidate].map(|side| mean(side, row.metric));
+        let finding = finding(row, Some(&candidate.name)) + caveat(found, row);
+        let cells = [vec![name], means.to_vec(), estimate(row)].concat();
         table.row([cells, vec![finding.into()]].concat());
     }
     table
+}
+
+/// The reservation behind a finding, if the table names reasons to doubt it; otherwise empty.
+fn caveat(found: &Comparisons, row: &Comparison) -> &'static str {
+    let names = [&row.side, &row.baseline];
+    let mut sides = names.into_iter().filter_map(|name| found.side(name));
+    let is_drift = |(side, metric, drift): (&SideSummary, Metric, Drift)| {
+        drift.is_seen && metric == row.metric && names.contains(&&side.label)
+    };
+    let is_doubtful = found.is_doubtful || sides.any(are_doubtful) || found.drifts().any(is_drift);
+    match row.estimate().is_some_and(|of| of.is_shown) {
+        true if is_doubtful => " (doubtful)",
+        true if row.method != Method::Blocks => " (not interleaved)",
+        _ => "",
+    }
 }
 
 /// The table with a row for each configuration in each metric. `side` returns the cell with the
 /// name of a configuration.
 pub(crate) fn linked_table(found: &Comparisons, side: impl Fn(&SideSummary) -> Cell) -> Table {
     let interval = interval_header(found);
-    let mut table = Table::new(2, &["", "configuration", "median", "ratio", &interval]);
+    let mut table = Table::new(
+        2,
+        &["", "configuration", "geometric mean", "ratio", &interval],
+    );
     table.column("", true);
     for metric in metrics(found) {
         for (number, of) in found.sides.iter().enumerate() {
@@ -55,11 +77,11 @@ pub(crate) fn linked_table(found: &Comparisons, side: impl Fn(&SideSummary) -> C
             };
             let mut rows = found.rows.iter();
             let row = rows.find(|row| row.metric == metric && row.side == of.label);
-            let mut cells = vec![name, side(of), median(of, metric)];
+            let mut cells = vec![name, side(of), mean(of, metric)];
             match row {
                 Some(row) => {
                     cells.extend(estimate(row));
-                    cells.push(Cell::ours(finding(row, None)));
+                    cells.push(Cell::ours(finding(row, None) + caveat(found, row)));
                 }
                 None => cells.extend([Cell::Empty, Cell::Empty, Cell::ours("baseline")]),
             }
@@ -70,11 +92,11 @@ pub(crate) fn linked_table(found: &Comparisons, side: impl Fn(&SideSummary) -> C
 }
 
 /// The metrics of a table, in the order of its rows. A table without candidates has no comparisons.
-/// Its metrics are those with a median of the baseline.
+/// Its metrics are those with a mean of the baseline.
 pub(super) fn metrics(found: &Comparisons) -> Vec<Metric> {
     if found.rows.is_empty() {
-        let medians = found.sides.iter().flat_map(|side| side.medians.keys());
-        return medians.copied().collect();
+        let means = found.sides.iter().flat_map(|side| side.means.keys());
+        return means.copied().collect();
     }
     let mut metrics = Vec::new();
     for row in &found.rows {
@@ -85,9 +107,9 @@ pub(super) fn metrics(found: &Comparisons) -> Vec<Metric> {
     metrics
 }
 
-fn median(side: &SideSummary, metric: Metric) -> Cell {
-    let median = side.medians.get(&metric);
-    median.map(|median| value(metric, *median)).into()
+fn mean(side: &SideSummary, metric: Metric) -> Cell {
+    let mean = side.means.get(&metric);
+    mean.map(|mean| value(metric, *mean)).into()
 }
 
 /// The cells of the ratio and its interval.

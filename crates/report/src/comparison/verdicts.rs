@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use document::units::{counted, grouped};
-use study::VerdictCounts;
+use study::{SideSummary, VerdictCounts};
 use verdict::Level;
 
 /// The number of runs with each verdict.
@@ -18,16 +18,13 @@ pub(crate) fn levels(counts: &VerdictCounts) -> Vec<(Level, String)> {
 }
 
 /// The number of runs with each verdict. Verdicts other than VALID are followed by the rules that
-/// led to them: `28 VALID, 2 DOUBTFUL (other-load)`.
+/// led to them: `28 VALID, 2 DOUBTFUL (other-load 2)`.
 pub(crate) fn verdicts(counts: &VerdictCounts) -> String {
     let level = |(level, words): (Level, String)| {
         let reasons = match level {
             Level::Valid => return words,
-            Level::Doubtful => in_words(&counts.doubtful_reasons, counts.doubtful),
-            Level::Invalid => format!(
-                "not counted; {}",
-                in_words(&counts.invalid_reasons, counts.invalid)
-            ),
+            Level::Doubtful => reasons(&counts.doubtful_reasons),
+            Level::Invalid => format!("not counted; {}", reasons(&counts.invalid_reasons)),
         };
         match reasons.trim_end_matches("; ") {
             "" => words,
@@ -42,11 +39,11 @@ pub(crate) fn verdicts(counts: &VerdictCounts) -> String {
 }
 
 /// The number of DOUBTFUL runs among the counted runs, with the rules that led to this verdict: `2
-/// of 30 runs DOUBTFUL: other-load`. `None` without a DOUBTFUL run.
+/// of 30 runs DOUBTFUL: other-load 2`. `None` without a DOUBTFUL run.
 pub(crate) fn doubtful_runs(counts: &VerdictCounts) -> Option<String> {
     let all = counts.valid + counts.doubtful;
     let runs = counted(all.into(), "run");
-    let reasons = in_words(&counts.doubtful_reasons, counts.doubtful);
+    let reasons = reasons(&counts.doubtful_reasons);
     match counts.doubtful {
         0 => None,
         doubtful if doubtful == all => Some(format!("{} DOUBTFUL: {reasons}", every(all))),
@@ -58,7 +55,7 @@ pub(crate) fn doubtful_runs(counts: &VerdictCounts) -> Option<String> {
 }
 
 /// The number of INVALID runs, with the rules that led to this verdict: `6 of 10 runs are INVALID
-/// (too-short)`.
+/// (too-short 6)`.
 pub(crate) fn invalid_runs(counts: &VerdictCounts) -> String {
     let runs = counted(counts.all().into(), "run");
     let which = match counts.invalid == counts.all() {
@@ -66,7 +63,7 @@ pub(crate) fn invalid_runs(counts: &VerdictCounts) -> String {
         false => format!("{} of {runs}", grouped(counts.invalid.into())),
     };
     let are = if counts.invalid == 1 { "is" } else { "are" };
-    let reasons = in_words(&counts.invalid_reasons, counts.invalid);
+    let reasons = reasons(&counts.invalid_reasons);
     format!("{which} {are} INVALID ({reasons})")
 }
 
@@ -86,28 +83,18 @@ pub(crate) fn all_reasons(counts: &VerdictCounts) -> String {
     words.join(", ")
 }
 
-/// Names of rules, each followed by the number of runs that it applies to.
+/// Whether more than half of the counted runs of a configuration are DOUBTFUL.
+pub(super) fn are_doubtful(side: &SideSummary) -> bool {
+    side.verdicts.are_mostly_doubtful()
+}
+
+/// Names of rules, each followed by the number of runs that it applies to. The most frequent rule
+/// is first.
 pub(super) fn reasons(rules: &BTreeMap<String, u32>) -> String {
-    let rules = most_frequent_first(rules).into_iter();
-    let words = rules.map(|(name, count)| format!("{name} {}", grouped(count.into())));
-    words.collect::<Vec<_>>().join(", ")
-}
-
-/// Names of rules in a sentence. A rule that does not apply to all `runs` is followed by the number
-/// of runs that it applies to: `too-short, other-load in 2 runs`.
-fn in_words(rules: &BTreeMap<String, u32>, runs: u32) -> String {
-    let rules = most_frequent_first(rules).into_iter();
-    let words = rules.map(|(name, count)| match count == runs {
-        true => name.to_owned(),
-        false => format!("{name} in {}", counted(count.into(), "run")),
-    });
-    words.collect::<Vec<_>>().join(", ")
-}
-
-fn most_frequent_first(rules: &BTreeMap<String, u32>) -> Vec<(&str, u32)> {
-    let rules = rules.iter().map(|(name, runs)| (name.as_str(), *runs));
-    let mut rules: Vec<(&str, u32)> = rules.collect();
+    let mut rules: Vec<(&String, &u32)> = rules.iter().collect();
     // The sort is stable: rules with the same count stay in the order of their names.
-    rules.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    rules
+    rules.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    let rules = rules.into_iter();
+    let words = rules.map(|(name, count)| format!("{name} {}", grouped((*count).into())));
+    words.collect::<Vec<_>>().join(", ")
 }

@@ -1,7 +1,7 @@
 //! The number of blocks that a gate has, and the number that it needs.
 
 use document::units::{counted, grouped, percent};
-use study::{Comparisons, Decision, Gate, Judged, Method};
+use study::{Comparison, Comparisons, Decision, Gate, Judged, Method};
 
 use crate::comparison::effort;
 
@@ -10,15 +10,27 @@ use crate::comparison::effort;
 pub(super) fn basis(gate: &Gate) -> String {
     let requirements = || gate.requirements.iter();
     let least = requirements().map(|judged| judged.count).min().unwrap_or(0);
-    let is_in_blocks = requirements().all(|judged| judged.method != Method::NotInterleaved);
-    let (what, each) = match is_in_blocks {
-        true => ("block", ""),
-        false => ("run", " of each configuration"),
+    let what = match is_in_blocks(gate) {
+        true => "block",
+        false => "run",
     };
     let after = gate
         .confirmed_after
         .map_or_else(String::new, |after| format!(" after block {after}"));
-    let done = format!("{}{each}{after}", counted(least.into(), what));
+    let unequal = requirements().filter_map(|judged| row(gate, judged));
+    let unequal = unequal.filter(|row| row.count != row.baseline_count);
+    let done = match (
+        what,
+        unequal.min_by_key(|row| row.count.min(row.baseline_count)),
+    ) {
+        ("run", Some(row)) => format!(
+            "{} and {}",
+            row.count,
+            counted(row.baseline_count.into(), what)
+        ),
+        _ => each(least, what),
+    };
+    let done = format!("{done}{after}");
     let begin = match gate.decision {
         Decision::Undecided => format!("Undecided with {done}"),
         Decision::Passed | Decision::Failed => format!("Decided on {done}"),
@@ -35,6 +47,21 @@ pub(super) fn basis(gate: &Gate) -> String {
         None => to_pass(gate, (least, what)),
     };
     format!("{begin}: {rest}.")
+}
+
+/// Whether the runs of all requirements are in blocks.
+pub(super) fn is_in_blocks(gate: &Gate) -> bool {
+    let mut requirements = gate.requirements.iter();
+    requirements.all(|judged| judged.method != Method::NotInterleaved)
+}
+
+/// A number of blocks, or of runs of each configuration.
+fn each(count: u32, what: &str) -> String {
+    let count = counted(count.into(), what);
+    match what {
+        "run" => format!("{count} of each configuration"),
+        _ => count,
+    }
 }
 
 /// Whether more blocks could decide the gate: the gate and at least one of its requirements are
@@ -86,13 +113,15 @@ fn to_fail(gate: &Gate, judged: &Judged, what: &str) -> String {
         }
         Some(needed) => format!(
             "{begin}. If that is the true ratio, {} ({}) fail the gate with a probability of 80 % \
-             at {deviation}",
-            counted(needed.into(), what),
+             at {deviation}. To show that the ratio is not 1, as 'postmark compare' does, takes \
+             fewer",
+            each(needed, what),
             effort(&gate.comparisons, needed)
         ),
         None => format!(
             "{begin}. If that is the true ratio, more than 10,000 {what}s are needed to fail the \
-             gate at {deviation} (use longer runs, or stop other programs)"
+             gate at {deviation} (use longer runs, or stop other programs). To show that the ratio \
+             is not 1, as 'postmark compare' does, takes fewer"
         ),
     }
 }
@@ -106,7 +135,9 @@ fn to_pass(gate: &Gate, (least, what): (u32, &str)) -> String {
         };
         return match requirements.find(lacking) {
             Some(judged) => format!(
-                "more than 10,000 are needed at {} (use longer runs, or stop other programs)",
+                "more than 10,000 {what}s are needed to pass identical systems at {} (use longer \
+                 runs, or stop other programs). The number that 'postmark compare' reports shows \
+                 only that the ratio is not 1",
                 deviation(gate, judged)
             ),
             None => format!(
@@ -125,7 +156,10 @@ fn to_pass(gate: &Gate, (least, what): (u32, &str)) -> String {
     };
     format!(
         "it takes {} ({}) at {} to pass identical systems with a probability of 95 %{rest}",
-        grouped(needed.into()),
+        match what {
+            "run" => each(needed, what),
+            _ => grouped(needed.into()),
+        },
         effort(&gate.comparisons, needed),
         deviation(gate, judged)
     )
@@ -139,28 +173,25 @@ fn needed(gate: &Gate) -> Option<(u32, &Judged)> {
     Some((needed, judged))
 }
 
-/// Words with the standard deviation of a requirement's ratio, and the A/A noise of the baseline.
+/// Words with the standard deviation of a requirement's ratio.
 fn deviation(gate: &Gate, judged: &Judged) -> String {
     let deviation = judged
         .standard_deviation
         .map_or_else(|| "not available".to_owned(), percent);
-    let mut beside = Vec::new();
-    if gate.requirements.len() > 1 {
-        beside.push(format!("{} of {}", judged.requirement, judged.side));
-    }
-    let noise = comparisons(gate, judged).and_then(|of| {
-        let mut controls = of.aa_controls.iter();
-        let control = controls.find(|control| control.metric == judged.requirement.metric())?;
-        control.noise
-    });
-    beside.extend(noise.map(|noise| format!("A/A noise {}", percent(noise))));
-    match beside.is_empty() {
-        true => format!("a standard deviation of {deviation}"),
-        false => format!(
-            "a standard deviation of {deviation} ({})",
-            beside.join("; ")
+    match gate.requirements.len() {
+        1 => format!("a standard deviation of {deviation}"),
+        _ => format!(
+            "a standard deviation of {deviation} ({} of {})",
+            judged.requirement, judged.side
         ),
     }
+}
+
+/// The comparison of the requirement's candidate in its metric.
+pub(super) fn row<'a>(gate: &'a Gate, judged: &Judged) -> Option<&'a Comparison> {
+    let mut rows = comparisons(gate, judged)?.rows.iter();
+    let metric = judged.requirement.metric();
+    rows.find(|row| row.side == judged.side && row.metric == metric)
 }
 
 /// The table of comparisons whose baseline is that of the requirement.

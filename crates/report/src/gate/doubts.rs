@@ -5,7 +5,7 @@ use document::Document;
 use document::units::{bound, counted, percent};
 use study::{Decision, Gate, GateDoubt};
 
-use crate::comparison::{doubtful_runs, noun, probability, ratio_of};
+use crate::comparison::{doubtful_runs, drift_seen, noun, probability, ratio_of};
 
 /// Adds the doubts, unless the gate failed, because doubts do not change a failure. If a
 /// requirement is undecided, A/A controls that are too wide are left out, because the gate needs
@@ -20,11 +20,12 @@ pub(super) fn add(document: &mut Document, gate: &Gate) {
     let head = match (gate.decision, gate.is_met()) {
         (Decision::Passed, _) => "Passed despite these doubts, which --allow-doubtful allows:",
         (_, true) => "Undecided because of these doubts, although each requirement is met:",
+        (_, false) if gate.allows_doubtful => "Doubts, which --allow-doubtful allows:",
         (_, false) => "With these doubts the gate cannot pass:",
     };
     document.words(head);
     document.items(doubts.into_iter().map(|doubt| bound(&words(doubt))));
-    if gate.decision != Decision::Passed {
+    if !gate.allows_doubtful {
         document.words(
             "Remove the causes and run the study again, or add --allow-doubtful to ignore them.",
         );
@@ -37,6 +38,14 @@ fn words(doubt: &GateDoubt) -> String {
         GateDoubt::DoubtfulRuns { side, verdicts } => {
             let runs = doubtful_runs(verdicts).unwrap_or_default();
             format!("{side}: {runs} ('postmark show' has the reasons)")
+        }
+        GateDoubt::Drift {
+            side,
+            metric,
+            drift,
+        } => {
+            let mean = format!("the mean {} of {side}", noun(*metric));
+            drift_seen(&mean, drift)
         }
         GateDoubt::BaselineDiffers { control, baseline } => format!(
             "{baseline} differs from itself: in the A/A control its second runs have {} the {} of \
@@ -54,14 +63,15 @@ fn words(doubt: &GateDoubt) -> String {
         } => {
             let enough = match blocks_needed {
                 Some(blocks) => format!(
-                    "; {} would be enough at this noise",
+                    "; {} would be enough at this A/A noise",
                     counted((*blocks).into(), "block")
                 ),
-                None => "; no number of blocks is enough at this noise".to_owned(),
+                None => "; no number of blocks is enough at this A/A noise".to_owned(),
             };
             format!(
-                "the A/A control is too wide for {requirement}: it measures {baseline} against \
-                 itself to within {}, and the requirement allows {}{enough}",
+                "the A/A control is too wide for {requirement}: with one-sided 95 % bounds, as the \
+                 gate's, it measures {baseline} against itself to within {}, and the requirement \
+                 allows {}{enough}",
                 percent(*half_width),
                 percent(*margin)
             )

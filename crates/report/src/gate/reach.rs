@@ -46,12 +46,9 @@ fn words(requirement: Requirement, judged: &[&Judged]) -> String {
             counted(count.into(), judged[0].unit())
         )
     });
-    let half = (threshold + (1.0 - threshold) / 2.0) * 10_000.0;
     format!(
-        "{}A true ratio of {threshold}, {change}, is not found: it fails at most 1 % of the gates, \
-         with any number of blocks (to find it, require {} {}).",
+        "{}More blocks bring the ratio that fails nearer to {threshold}. {threshold} itself, \
+         {change}, is the limit that the requirement tolerates: it fails at most 1 % of the gates.",
         found.unwrap_or_default(),
-        requirement.bound().sign(),
-        half.round() / 10_000.0
     )
 }

@@ -38,6 +38,7 @@ pub fn side(label: &str, rate: f64, shift: usize, blocks: u32) -> ComparedSide {
                 ..Subject::default()
             },
             level: Level::Valid,
+            begun_unix_ns: u64::from(number) * 30_000_000_000,
             elapsed_s: 30.0,
             values: BTreeMap::from([
                 (Metric::Transactions, rate * noise),
@@ -188,7 +189,7 @@ fn comparison_is_one_screen_at_every_width() {
 }
 
 #[test]
-fn medians_verdicts_and_targets_are_in_all_formats() {
+fn means_verdicts_and_targets_are_in_all_formats() {
     let found = pair();
     let document = report::comparison::document(&found);
     let csv = report::comparison::as_csv(std::slice::from_ref(&found));
@@ -199,49 +200,113 @@ fn medians_verdicts_and_targets_are_in_all_formats() {
     ];
     for text in &in_documents {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        // The median of xfs covers nine runs around 7,100/s, because one of its ten runs is
+        // The mean of xfs covers nine runs around 7,100/s, because one of its ten runs is
         // INVALID.
-        let xfs = found.sides[1].medians[&Metric::Transactions];
+        let xfs = found.sides[1].means[&Metric::Transactions];
         text.shows(&document::units::grouped(xfs.round() as u64))
             .shows(
-                "27 VALID, 2 DOUBTFUL (other-load, not-steady in 1 run), 1 INVALID (not counted; \
-                 partial)",
+                "27 VALID, 2 DOUBTFUL (other-load 2, not-steady 1), 1 INVALID (not counted; \
+                 partial 1)",
             )
             .shows("xfs on /dev/nvme0n1 (Samsung PM9A3)")
             .shows("xfs is 29 % slower")
             .shows("A/A control (ext4 against itself, 95 % interval)");
     }
     let row = csv.lines().nth(1).unwrap();
-    let median = found.sides[1].medians[&Metric::Transactions];
-    row.shows(&format!(",1/s,{median},"))
+    let mean = found.sides[1].means[&Metric::Transactions];
+    row.shows(&format!(",1/s,{mean},"))
         .shows("xfs on /dev/nvme0n1 (Samsung PM9A3)")
         .shows(",27,2,1,\"other-load 2, not-steady 1\",partial 1,10");
 }
 
-/// The median of an even number of runs is between the middle two, and INVALID runs are left out.
+/// The ratio beside two means is their quotient. If the ratio lacks the runs of a block, a note
+/// explains the difference.
 #[test]
-fn medians_are_those_of_counted_runs_of_both_baseline_runs() {
-    let found = pair();
-    let mut all: Vec<f64> = with_twin()
-        .side
+fn ratio_is_the_quotient_of_the_means_beside_it() {
+    let mut xfs = side("xfs", 7_100.0, 1, 10);
+    let metrics = [Metric::Transactions, metric("create.p99")];
+    // The quotient of the medians would be above 1, and the ratio is below 1.
+    for (run, rate) in xfs
         .runs
-        .iter()
-        .chain(&with_twin().twin.unwrap().runs)
-        .map(|run| run.values[&Metric::Transactions])
-        .collect();
-    all.sort_by(f64::total_cmp);
-    assert_eq!(all.len(), 20);
-    let median = f64::midpoint(all[9], all[10]);
-    assert_eq!(found.sides[0].medians[&Metric::Transactions], median);
-    let mut counted: Vec<f64> = side("xfs", 7_100.0, 1, 10)
-        .runs
-        .iter()
-        .enumerate()
-        .filter(|(place, _)| *place != 3)
-        .map(|(_, run)| run.values[&Metric::Transactions])
-        .collect();
-    counted.sort_by(f64::total_cmp);
-    assert_eq!(found.sides[1].medians[&Metric::Transactions], counted[4]);
+        .iter_mut()
+        .zip([10_100.0, 10_100.0, 10_100.0, 5_000.0].iter().cycle())
+    {
+        run.values.insert(Metric::Transactions, *rate);
+    }
+    let found = Comparisons::of(&with_twin(), &[xfs], &metrics, ALPHA);
+    for row in &found.rows {
+        let [baseline, candidate] = [0, 1].map(|side| found.sides[side].means[&row.metric]);
+        let ratio = row.estimate().unwrap().ratio;
+        assert!((candidate / baseline / ratio - 1.0).abs() < 1e-9, "{row:?}");
+    }
+    let note = "Ratio: geometric mean over the blocks in which both ran";
+    let text = |found| document::text(&report::comparison::document(found), document::WIDTH);
+    text(&found).does_not_show(note);
+    text(&pair()).shows(note);
+}
+
+/// Runs that are not interleaved, all of them DOUBTFUL, and those of the baseline slow down.
+#[test]
+fn finding_about_doubtful_or_drifting_runs_has_its_reservation_beside_it() {
+    let apart = |name: &str, rate: f64, drift: f64| {
+        let mut side = without_blocks(side(name, rate, 0, 6), 6);
+        for (place, run) in side.runs.iter_mut().enumerate() {
+            let slower = 1.0 - drift * place as f64;
+            run.values.insert(Metric::Transactions, rate * slower);
+        }
+        // The order of the runs in time counts, not the order in which they are listed.
+        side.runs.rotate_left(2);
+        side
+    };
+    let shown = |baseline: ComparedSide, candidate: ComparedSide| {
+        let metrics = [Metric::Transactions];
+        let baseline = Baseline::alone(baseline);
+        let found = Comparisons::of(&baseline, &[candidate], &metrics, ALPHA);
+        let text = document::text(&report::comparison::document(&found), document::WIDTH);
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let apart_words = "Not interleaved: a drift of the machine between the configurations would";
+    let steady = |name, rate| without_blocks(side(name, rate, 0, 6), 6);
+    shown(steady("old", 10_000.0), steady("new", 8_200.0))
+        .shows(apart_words)
+        .shows("new is 18 % slower (not interleaved)")
+        .does_not_show("DRIFT");
+    shown(apart("old", 10_000.0, 0.02), steady("new", 8_000.0))
+        .shows("DRIFT: the mean transactions/s of old is 6.1 % lower in the second half of the")
+        .shows("p = 0.0028)")
+        .shows("slower (doubtful)");
+    let mut doubtful = steady("new", 8_200.0);
+    for run in &mut doubtful.runs {
+        run.level = Level::Doubtful;
+        run.reasons = BTreeSet::from(["not-steady".to_owned()]);
+    }
+    shown(steady("old", 10_000.0), doubtful)
+        .shows("6 VALID, 6 DOUBTFUL (not-steady 6)")
+        .shows("new: all 6 runs DOUBTFUL: not-steady 6 ('postmark show' has the reasons).")
+        .shows("new is 18 % slower (doubtful)");
+}
+
+/// The study also takes the time between its runs, such as that of making file systems. A pause of
+/// the study does not count.
+#[test]
+fn time_of_more_blocks_follows_from_the_starts_of_the_runs() {
+    let at = |name: &str, shift: u64| {
+        let mut side = side(name, 10_000.0, 0, 10);
+        for run in &mut side.runs {
+            let block = u64::from(run.block.as_ref().unwrap().number);
+            let pause = if block > 5 { 86_400 } else { 0 };
+            run.begun_unix_ns = (block * 100 + shift + pause) * 1_000_000_000;
+        }
+        side
+    };
+    let sides = [at("xfs", 50)];
+    let of = |baseline| Comparisons::of(&baseline, &sides, &[Metric::Transactions], ALPHA);
+    assert_eq!(of(Baseline::alone(at("ext4", 0))).run_s, Some(50.0));
+    // Runs that belong to no study may be days apart, so only their own durations count.
+    let alone = Baseline::alone(without_blocks(at("ext4", 0), 10));
+    let apart = [without_blocks(at("xfs", 50), 10)];
+    let found = Comparisons::of(&alone, &apart, &[Metric::Transactions], ALPHA);
+    assert_eq!(found.run_s, Some(30.0));
 }
 
 #[test]
@@ -292,7 +357,7 @@ fn runs_without_blocks_are_marked_as_not_interleaved() {
 }
 
 #[test]
-fn numbers_of_runs_add_up_and_a_baseline_alone_has_medians() {
+fn numbers_of_runs_add_up_and_a_baseline_alone_has_means() {
     let table = |sides: &[ComparedSide]| {
         let found = Comparisons::of(&with_twin(), sides, &[Metric::Transactions], ALPHA);
         let text = document::text(&report::comparison::document(&found), document::WIDTH);

@@ -44,9 +44,12 @@ pub fn import(bytes: &[u8]) -> bool {
     }
     assert_eq!(list::csv(&entries).lines().count(), 2);
     assert_eq!(
-        document::text(&list::document(&entries), document::WIDTH)
-            .lines()
-            .count(),
+        document::text(
+            &list::document(&entries, &std::collections::BTreeMap::new()),
+            document::WIDTH
+        )
+        .lines()
+        .count(),
         // A line below the list explains the mark of a sweep.
         2 + usize::from(entries[0].headline.is_sweep)
     );
@@ -70,7 +73,10 @@ pub fn everything(record: &Record) -> Vec<String> {
     let mut shown = vec![
         report::text::render(record),
         verdict::to_json(record),
-        document::text(&list::document(&entries), document::WIDTH),
+        document::text(
+            &list::document(&entries, &std::collections::BTreeMap::new()),
+            document::WIDTH,
+        ),
         list::json(&entries),
         list::csv(&entries),
         list::markdown(&entries),

@@ -35,6 +35,7 @@ fn run(number: u32, rate: f64) -> StudyRun {
             block: None,
             subject: study::Subject::default(),
             level: Level::Valid,
+            begun_unix_ns: 0,
             elapsed_s: 30.0,
             values: values.collect(),
             reasons: [].into(),

@@ -32,6 +32,7 @@ fn bare(block: Option<u32>, values: &[(Metric, f64)]) -> Observed {
         }),
         subject: Subject::default(),
         level: Level::Valid,
+        begun_unix_ns: 0,
         elapsed_s: 30.0,
         values: values.iter().copied().collect(),
         conditions: BTreeMap::new(),

@@ -2,6 +2,7 @@
 
 use record::StudyPart;
 use spec::{ConfigError, Options};
+use study::drift::{pairs, pairs_needed};
 use study::{Design, Drift, Looks, Metric, Repeats, StudyRun};
 use testkit::{Assert, Random};
 use verdict::Level;
@@ -164,6 +165,11 @@ fn drift_is_seen_by_chance_in_at_most_5_percent_and_a_real_one_nearly_always() {
     // The means of the halves are 98 and 93.
     assert!(drift.is_seen && is_near(drift.change, 93.0 / 98.0 - 1.0));
     assert!(!Drift::of(&[7.0; 10]).unwrap().is_seen);
+    // Five runs show a drift only if all of their pairs are in order.
+    let one_pair_swapped = [1.0, 2.0, 3.0, 5.0, 4.0];
+    assert!(!Drift::of(&one_pair_swapped).unwrap().is_seen);
+    assert_eq!([5, 9].map(pairs_needed), [10, 28]);
+    assert_eq!([5, 9].map(pairs), [10, 36]);
 }
 
 #[test]

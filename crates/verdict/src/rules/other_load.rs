@@ -14,8 +14,9 @@
 //! or PID namespace, or if it ended during the run. Of the programs that still run at the end, the
 //! three largest above 1 % are named with process number and share; programs that ended before are
 //! missing.
-//! *What to do*: stop the other programs. If no program is named, or only process 1 (which cannot
-//! be stopped), use a dedicated machine.
+//! *What to do*: stop the other programs. If only process 1 is named, which cannot be stopped, use
+//! a dedicated machine. If none is named, the programs have ended or are not visible: start none
+//! during a run, such as builds and timers.
 
 use system::BusyProgram;
 
@@ -64,7 +65,7 @@ impl Rule for OtherLoad {
             })
             .collect();
         let largest = match shown.is_empty() {
-            true => String::new(),
+            true => ", by programs that have ended or are not visible".to_owned(),
             false => format!(", largest {}", shown.join(", ")),
         };
         format!(
@@ -75,9 +76,10 @@ impl Rule for OtherLoad {
     }
 
     fn advice(&self) -> &'static str {
-        match self.shown().any(can_be_stopped) {
-            true => "stop them",
-            false => "use a dedicated machine",
+        match (self.shown().next(), self.shown().any(can_be_stopped)) {
+            (_, true) => "stop them",
+            (Some(_), false) => "use a dedicated machine",
+            (None, _) => "start no other programs during a run, such as builds and timers",
         }
     }
 }

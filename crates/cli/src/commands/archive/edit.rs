@@ -1,18 +1,26 @@
 //! `postmark tag`, `note` and `delete`: change entries of the archive.
 
+use archive::Archive;
+use campaign::study::named_runs::named_runs;
 use document::sanitize::sanitize;
 
 use super::opened::{number, open};
 use crate::args::{DeleteArguments, NoteArguments, TagArguments};
 use crate::ui::problem::{Problem, print, tell};
 
-/// Adds tags to a run, or removes tags from it.
+/// Adds tags to runs, or removes tags from them.
 ///
 /// # Errors
-/// Returns an error if the run does not exist, or the archive cannot be written.
+/// Returns an error if a run does not exist, or the archive cannot be written.
 pub fn tag(arguments: &TagArguments) -> Result<u8, Problem> {
     let mut archive = open(&arguments.archive)?;
-    let number = number(&archive.called(&arguments.run)?);
+    for run in named_runs(&archive, &arguments.run)? {
+        tag_run(&mut archive, number(&run), arguments)?;
+    }
+    Ok(0)
+}
+
+fn tag_run(archive: &mut Archive, number: u64, arguments: &TagArguments) -> Result<(), Problem> {
     if arguments.remove {
         for missing in archive.remove_tags(number, &arguments.tags)? {
             tell(format_args!(
@@ -29,8 +37,7 @@ pub fn tag(arguments: &TagArguments) -> Result<u8, Problem> {
     } else {
         tags.join(" ")
     };
-    print(&format!("Run {number}: {all}\n"))?;
-    Ok(0)
+    print(&format!("Run {number}: {all}\n"))
 }
 
 /// Sets or removes the note of a run.
@@ -56,10 +63,12 @@ pub fn note(arguments: &NoteArguments) -> Result<u8, Problem> {
 pub fn delete(arguments: &DeleteArguments) -> Result<u8, Problem> {
     let mut archive = open(&arguments.archive)?;
     let mut numbers = Vec::new();
-    for run in &arguments.runs {
-        let number = number(&archive.called(run)?);
-        if !numbers.contains(&number) {
-            numbers.push(number);
+    for word in &arguments.runs {
+        for run in named_runs(&archive, word)? {
+            let number = number(&run);
+            if !numbers.contains(&number) {
+                numbers.push(number);
+            }
         }
     }
     archive.delete(&numbers)?;

@@ -6,13 +6,14 @@ use std::path::Path;
 
 use archive::{Archive, NoteText, Remarks};
 use campaign::archive::place_of_one;
+use campaign::study::named_runs::named_runs;
 use document::Format;
 use document::sanitize::path as shown;
 use published::Submission;
 use record::Record;
 use verdict::ListedRun;
 
-use super::opened::{number, open};
+use super::opened::{filter, number, open};
 use crate::args::{ExportArguments, ImportArguments};
 use crate::ui::output::{OutputFile, Outputs};
 use crate::ui::problem::{Problem, USER, print, refuse, tell};
@@ -32,7 +33,7 @@ pub fn export(arguments: &ExportArguments) -> Result<u8, Problem> {
         return submit(&archive, arguments, by, system);
     }
     let entries = if arguments.runs.is_empty() {
-        let found = archive.list(&arguments.filters.filter())?;
+        let found = archive.list(&filter(&archive, &arguments.filters)?)?;
         if found.is_empty() && !arguments.filters.are_empty() {
             return refuse(
                 "no run in the archive matches the conditions ('postmark list' shows the runs)",
@@ -40,8 +41,9 @@ pub fn export(arguments: &ExportArguments) -> Result<u8, Problem> {
         }
         found
     } else {
-        let found = arguments.runs.iter().map(|run| archive.called(run));
-        found.collect::<Result<_, _>>()?
+        let words = arguments.runs.iter();
+        let found = words.map(|word| named_runs(&archive, word));
+        found.collect::<Result<Vec<_>, _>>()?.concat()
     };
     let mut output = output(arguments)?;
     let written = match arguments.format {
@@ -79,14 +81,14 @@ fn submit(
     system: &str,
 ) -> Result<u8, Problem> {
     let mut text = String::new();
-    for run in &arguments.runs {
-        let record = archive.record(number(&archive.called(run)?))?;
-        let submission = Submission::of(&record, by, system);
-        let submission = submission.map_err(|problem| {
-            let run = shown(Path::new(run));
-            Problem::refused(format_args!("run {run}: {problem}"))
-        })?;
-        text.push_str(&submission.to_json());
+    for word in &arguments.runs {
+        for run in named_runs(archive, word)? {
+            let number = number(&run);
+            let submission = Submission::of(&archive.record(number)?, by, system);
+            let submission = submission
+                .map_err(|problem| Problem::refused(format_args!("run {number}: {problem}")))?;
+            text.push_str(&submission.to_json());
+        }
     }
     let mut output = output(arguments)?;
     output.write(&text)?;

@@ -1,10 +1,11 @@
 //! Opens the archive that a command uses.
 
-use archive::Archive;
+use archive::{Archive, Filter};
 use campaign::archive::place_of_one;
+use campaign::study::found::tag_in_archive;
 use verdict::ListedRun;
 
-use crate::args::ArchiveArgument;
+use crate::args::{ArchiveArgument, Filters};
 use crate::ui::problem::{Problem, USER};
 
 /// Opens the archive of `--archive`, or the default archive of the user.
@@ -13,6 +14,19 @@ use crate::ui::problem::{Problem, USER};
 /// Returns an error if the archive does not exist or cannot be opened.
 pub fn open(said: &ArchiveArgument) -> Result<Archive, Problem> {
     Ok(place_of_one(said.archive.as_deref())?.open(false, USER)?)
+}
+
+/// The filter of the conditions. Tags of studies are given by the names of the studies, as `list`
+/// shows them.
+///
+/// # Errors
+/// Returns an error if the archive cannot be read, or several studies have a name.
+pub(super) fn filter(archive: &Archive, filters: &Filters) -> Result<Filter, Problem> {
+    let mut filter = filters.filter();
+    for tag in &mut filter.tags {
+        *tag = tag_in_archive(archive, tag)?;
+    }
+    Ok(filter)
 }
 
 /// The number of a run in its archive. Entries from an archive always have a number; only records

@@ -1,13 +1,18 @@
 //! `postmark list` and `postmark show`: print archived runs.
 
-use archive::ArchiveErrorKind;
+use std::collections::BTreeMap;
+
+use archive::{Archive, ArchiveErrorKind, Tag};
 use campaign::archive::place_of_one;
 use campaign::publications::beside_run;
 use campaign::study::found;
+use campaign::study::named_runs::named_runs;
+use document::units::counted;
 use document::{Document, Format};
 use record::Record;
+use verdict::{ListedRun, State};
 
-use super::opened::{number, open};
+use super::opened::{filter, number, open};
 use crate::args::{ListArguments, ShowArguments};
 use crate::commands::run::delivery::{WRITTEN_WITHIN, deliver, render};
 use crate::ui::output::{Outputs, is_standard_output};
@@ -24,7 +29,7 @@ pub fn list(arguments: &ListArguments) -> Result<u8, Problem> {
     let place = place_of_one(arguments.archive.archive.as_deref())?;
     let (archive, entries) = match place.open(false, USER) {
         Ok(archive) => {
-            let entries = archive.list(&arguments.filters.filter())?;
+            let entries = archive.list(&filter(&archive, &arguments.filters)?)?;
             (Some(archive), entries)
         }
         // The default archive does not exist before the first run, so its list is empty. A missing
@@ -39,12 +44,15 @@ pub fn list(arguments: &ListArguments) -> Result<u8, Problem> {
     // Only text shows the names of studies. Programs that read CSV or JSON need their IDs, which
     // are unique.
     let for_readers = || match &archive {
-        Some(archive) => found::with_names(archive, entries.clone()),
-        None => Vec::new(),
+        Some(archive) => {
+            let cells = found::cells_of(archive, &entries);
+            report::list::document(&found::with_names(archive, entries.clone()), &cells)
+        }
+        None => report::list::document(&[], &BTreeMap::new()),
     };
     screen::answer(
         arguments.format,
-        || report::list::document(&for_readers()),
+        for_readers,
         || report::list::csv(&entries),
         || report::list::json(&entries),
     )?;
@@ -117,15 +125,35 @@ type Recorded = Result<(Record, Document), Problem>;
 /// record is in memory at a time.
 fn records(arguments: &ShowArguments) -> Result<Box<dyn Iterator<Item = Recorded> + '_>, Problem> {
     let run = &arguments.run;
-    let Some(word) = record_source::name(run) else {
-        let records = record_source::texts(run)
-            .map_err(|problem| study_in_place_of_run(arguments).unwrap_or(problem))?
-            .map(|text| Ok((record_source::record(run, &text?)?, Document::default())));
-        return Ok(Box::new(records));
-    };
-    let archive = open(&arguments.archive)?;
-    let entry = archive.called(word)?;
     let mut head = Document::default();
+    let (archive, entry) = match (record_source::name(run), newest_tagged(arguments)) {
+        (Some(word), _) => {
+            let archive = open(&arguments.archive)?;
+            let entry = archive.called(word)?;
+            (archive, entry)
+        }
+        (None, Some((archive, entry, runs))) => {
+            head.line(format!(
+                "Run {}, the newest of {} with this tag",
+                number(&entry),
+                counted(runs as u64, "run")
+            ));
+            (archive, entry)
+        }
+        (None, None) => {
+            let records = record_source::texts(run)
+                .map_err(|problem| study_in_place_of_run(arguments).unwrap_or(problem))?
+                .map(|text| Ok((record_source::record(run, &text?)?, Document::default())));
+            return Ok(Box::new(records));
+        }
+    };
+    if entry.headline.state == State::Going {
+        return refuse(format_args!(
+            "run {0} is running, so it has no report and no verdict yet (wait until it ends; \
+             'postmark list' then has its verdict in place of 'running')",
+            number(&entry)
+        ));
+    }
     if !entry.tags.is_empty() {
         head.line(format!("Tags: {}", entry.tags.join(" ")));
     }
@@ -134,6 +162,20 @@ fn records(arguments: &ShowArguments) -> Result<Box<dyn Iterator<Item = Recorded
     }
     let record = archive.record(number(&entry))?;
     Ok(Box::new(std::iter::once(Ok((record, head)))))
+}
+
+/// The newest run with the tag that is given in place of a run, and the number of runs with the
+/// tag. `None` if there is none, if a file has this name, or if a study has it.
+fn newest_tagged(arguments: &ShowArguments) -> Option<(Archive, ListedRun, usize)> {
+    let word = arguments.run.to_str()?;
+    if arguments.run.exists() || word.parse::<Tag>().is_err() {
+        return None;
+    }
+    let archive = open(&arguments.archive).ok()?;
+    let tagged = named_runs(&archive, word).ok()?;
+    let newest = tagged.last()?.clone();
+    let is_tag = newest.tags.iter().any(|tag| tag == word);
+    is_tag.then_some((archive, newest, tagged.len()))
 }
 
 /// The error for the name of a study in place of a run; `None` if there is no such study, or a file

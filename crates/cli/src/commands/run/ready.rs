@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ::archive::Remarks;
+use campaign::ErrorForm;
 use campaign::archive::{Chosen, Keeper, chosen_for_run};
 use campaign::calibration::calibrate;
 use campaign::page;
@@ -220,14 +221,20 @@ impl Ready {
         let delivered = deliver(limit, output, &report, arguments.format);
         // The run is archived even if the report could not be written.
         let keeper = self.watchers.keeper;
+        let is_kept = keeper.is_some();
         let is_missed = keeper.map_or(Ok(false), |keeper| {
             keep(keeper, &record, is_seen, arguments.quiet)
         });
         let paged = self.page.map_or(Ok(()), |page| {
             page.write(&page::of_run(record.clone(), &self.remarks)?, limit)
         });
-        delivered?;
         let is_missed = is_missed?;
+        // The reader of a pipe may close it on purpose, as in `run | head`. The archive still has
+        // the report.
+        let is_closed = |problem: &Problem| problem.form == ErrorForm::ClosedPipe;
+        if !(is_kept && !is_missed && delivered.as_ref().is_err_and(is_closed)) {
+            delivered?;
+        }
         paged?;
         if !is_seen {
             say_how_it_ended(&record, output_path.as_deref());

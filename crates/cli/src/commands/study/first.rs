@@ -46,6 +46,13 @@ pub(super) fn of_first(
     let mut intended = intended(arguments, &place)?;
     let wrong = |flaw| Problem::refused(format_args!("the study is wrong: {flaw}"));
     let cells = intended.design.cells().map_err(wrong)?;
+    let blocks = intended.design.blocks;
+    if let Some(block) = arguments.block.filter(|block| *block > blocks) {
+        return refuse(format_args!(
+            "there is no block {block}: this study has {blocks} (add --blocks {block} to the \
+             command of each side)"
+        ));
+    }
     // With several ranks, `ranks::together` has already started a second process if a mounted file
     // system has a server.
     if !arguments.dry_run && ranks.is_none() {

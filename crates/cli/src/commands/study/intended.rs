@@ -54,6 +54,7 @@ pub(super) fn intended(
             id: new_identity(),
             design,
             runs: Vec::new(),
+            namesakes: Vec::new(),
             going: None,
             mounted: BTreeMap::new(),
         });
@@ -84,6 +85,9 @@ fn resumed(
              'postmark list' shows the tag study:IDENTITY of runs of studies)"
         ))
     })?;
+    if !found.namesakes.is_empty() {
+        return Err(found::several_called(word, &found));
+    }
     if let Some(run) = found.going {
         return refuse(format_args!(
             "the study {} is still running: run {run} has not ended (wait for it, or end it)",

@@ -1,6 +1,7 @@
 //! Tests which runs are archived, and what the archive stores about a run.
 
 use std::fs;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use record::{Outcome, Record};
@@ -76,7 +77,7 @@ fn run_is_compared_with_the_last_one_of_the_same_workload() {
     assert_eq!(ran(&words), Some(format!("run 2, {last} {unknown}")));
     let fourth = ran(&words).unwrap();
     fourth.shows(&format!(
-        "run 6, {last} (standard deviation of 3 earlier runs: "
+        "run 6, {last} (standard deviation of the last 3 runs like it: "
     ));
 }
 
@@ -218,10 +219,11 @@ fn interrupted_run_is_archived_as_interrupted() {
     );
     home.until_a_phase_is_there(&mut running);
     let listed = home.answer("list");
-    listed.shows("going");
+    listed.shows("running");
     home.shows("delete 1")
         .code(2)
         .shows("run 1 is still running");
+    home.row("show last | 2 | run 1 is running, so it has no report and no verdict yet");
     running.send(Signal::INT);
     let ended = running.finish();
     ended.code(130);
@@ -420,4 +422,20 @@ fn load_sweep_is_archived_as_one_run() {
             });
         }
     });
+}
+
+/// The reader of the report closed its pipe on purpose. The archive has the report, so the run is
+/// successful. Without an archive the report is lost, which is an error.
+#[test]
+fn archived_run_whose_reader_has_ended_is_successful() {
+    let home = Home::new();
+    for (archive, code) in [("", 0), (" --archive none", 1)] {
+        let mut reader = Command::new("true");
+        let mut reader = reader.stdin(Stdio::piped()).spawn().unwrap();
+        let pipe = reader.stdin.take().unwrap();
+        reader.wait().unwrap();
+        let mut command = home.command(&format!("{LITTLE} --full{archive}"));
+        let status = command.stdout(pipe).stderr(Stdio::null()).status().unwrap();
+        assert_eq!(status.code(), Some(code), "{command:?}");
+    }
 }

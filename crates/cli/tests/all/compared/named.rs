@@ -3,7 +3,7 @@
 use record::Record;
 use testkit::Shows;
 
-use super::{Archived, NOISE, one_line};
+use super::{Archived, NOISE, one_line, part};
 
 /// Writes records to a file, each as a document in the format of `run --format json`. Returns the
 /// path.
@@ -103,6 +103,68 @@ fn tag_alone_selects_a_study_or_compares_its_targets() {
     told.shows("new is 30 % slower");
 }
 
+/// Two studies have one name. `list` shows a name for each that all commands accept.
+#[test]
+fn names_that_list_shows_select_studies() {
+    let mut archived = Archived::new();
+    archived.study(0.7, 5);
+    archived
+        .answer("list --tag study:pair")
+        .shows("study:pair ");
+    let one = archived.answer("compare pair");
+    one.does_not_show("The name pair");
+    for block in 1..=5 {
+        for cell in ["old", "new"] {
+            let mut record = archived.copy(NOISE[block as usize % 5]);
+            record.study = Some(part(cell, false, block));
+            record.study.as_mut().unwrap().study = "fedcba987654".to_owned();
+            archived.add(&record, "study:fedcba987654");
+        }
+    }
+    let listed = archived.answer("list");
+    let header = one_line(listed.lines().next().unwrap());
+    header.shows("tags cell trans/s");
+    one_line(&listed).shows_all("study:pair@0123 old | study:pair@0123 new | study:pair@fedc new");
+    let rows = |words: &str| archived.answer(words).lines().count() - 1;
+    assert_eq!(rows("list --tag study:pair@0123"), 15);
+    assert_eq!(rows("list --tag study:pair@fedc"), 10);
+    assert_eq!(archived.answer("compare pair@0123"), one);
+    one_line(&archived.answer("compare pair")).shows(
+        "The name pair selects the newest study of that name, pair@fedc; pair@0123 also has it.",
+    );
+    for refused in [
+        "export --tag study:pair",
+        "study --resume pair",
+        "compare study:pair",
+    ] {
+        let ended = archived.shows(refused);
+        ended.code(if refused.starts_with("compare") { 0 } else { 2 });
+        let told = one_line(&format!("{ended}"));
+        told.shows("pair@fedc").shows("pair@0123");
+    }
+}
+
+#[test]
+fn ranges_and_tags_name_runs_in_all_commands() {
+    let mut archived = Archived::new();
+    archived.tagged("base", 1.0, 4);
+    let told = archived.answer("tag 2..3 middle");
+    told.shows_all("Run 2: base middle | Run 3: base middle");
+    assert_eq!(archived.answer("list --tag middle").lines().count(), 3);
+    assert_eq!(archived.answer("export 1,3..4").lines().count(), 3);
+    assert_eq!(archived.answer("export middle").lines().count(), 2);
+    archived
+        .answer("show middle")
+        .shows("Run 3, the newest of 2 runs with this tag");
+    archived.answer("tag middle --remove middle");
+    archived
+        .answer("delete 1..2")
+        .shows_all("Removed run 1 | Removed run 2");
+    let ended = archived.shows("tag nothing x");
+    ended.code(2);
+    one_line(&ended.errors).shows("expected numbers like 3,5,7 or 3..9, a tag, at least four");
+}
+
 #[test]
 fn runs_of_several_days_with_one_tag_are_reported() {
     const DAY_NS: i64 = 86_400_000_000_000;
@@ -136,7 +198,8 @@ fn argument_that_names_nothing_is_answered_with_what_would() {
         let ended = archived.shows(words);
         ended.code(2);
         let told = one_line(&ended.errors);
-        told.shows("there is nothing called '")
+        told.shows("'postmark tag 3..9 NAME' names runs")
+            .shows("there is nothing called '")
             .shows("no run, no cell of the last study, no tag, no study and no file")
             .shows("use numbers like 3,5,7 or 3..9, STUDY:CELL, a tag, a study, or a file");
     }

@@ -149,6 +149,7 @@ fn invalid_study_options_are_refused() {
             study --target a --blocks 0 | blocks = 0
             study --target a --side x --block 1 | --tag
             study --target a --side x --block 0 --tag t | --block
+            study --target a --side x --block 11 --tag t | there is no block 11 | --blocks 11
             study --target a --target a | is there twice
             study --target a | use 'postmark run --repeat 10' to repeat its run
             study --target a --dry-run | --axis workers=1,4

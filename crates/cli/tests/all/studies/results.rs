@@ -94,26 +94,27 @@ fn study_uses_the_options_of_a_configuration_file_or_an_earlier_run() {
 /// A study on tmpfs with runs of one second. The second configuration has a longer think time, so
 /// it is slower.
 #[test]
-fn screen_of_a_study_has_the_medians_and_verdicts_of_its_records() {
+fn screen_of_a_study_has_the_means_and_verdicts_of_its_records() {
     let lab = Lab::new();
     let told = lab.answer(
         "study --files 50 --for 1s --no-overhead --quiet-time 0s --blocks 5 --mix read=1 --axis \
          think=200us,600us --metric transactions --metric read.p99 --target a",
     );
     let records = lab.complete();
-    let median = |cell: &str, metric: Metric| {
+    let mean = |cell: &str, metric: Metric| {
         let runs = records.iter().filter(|(part, _)| part.cell == cell);
         let summaries = runs.map(|(_, record)| Summary::of(record));
         let counted = summaries.filter(|summary| summary.verdict.level != Level::Invalid);
         let values = counted.filter_map(|summary| metric.of(&summary));
-        record::Middle::of(values).unwrap().median
+        let logs: Vec<f64> = values.map(f64::ln).collect();
+        record::mean(&logs).exp()
     };
-    let rate = |cell| grouped(median(cell, Metric::Transactions).round() as u64);
-    let p99 = |cell| latency(median(cell, "read.p99".parse().unwrap()));
+    let rate = |cell| grouped(mean(cell, Metric::Transactions).round() as u64);
+    let p99 = |cell| latency(mean(cell, "read.p99".parse().unwrap()));
     let (base, slow) = ("think=200us", "think=600us");
     let rows = one_line(&told);
     rows.shows(&format!(
-        "median {base} {slow} {slow}/{base} 95 % interval "
+        "geometric mean {base} {slow} {slow}/{base} 95 % interval "
     ))
     .shows(&format!("{slow} against {base} (baseline) 5 blocks, "))
     .shows(&format!("{} runs: ", records.len()))

@@ -72,6 +72,15 @@ fn other_load_is_doubtful() {
         .line()
         .shows("process 1")
         .shows(": use a dedicated machine");
+    // Programs that ended before the end of the run cannot be named, and stopping them is too late.
+    let (_, found) = reason(|record| {
+        others(record, 0.051);
+        record.during.busiest = Some(Fact::Known(Vec::new()));
+    });
+    found
+        .line()
+        .shows("by programs that have ended or are not visible")
+        .shows(": start no other programs during a run");
     // Processor time in the kernel is not other load, because kernel threads also work for the run.
     is_valid(|record| {
         let times = known(&mut record.during.counted.system.times);
