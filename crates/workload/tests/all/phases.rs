@@ -41,7 +41,7 @@ fn workload(phases: Vec<PhaseWork>) -> Workload {
 fn stream(workload: &Workload) -> MixStream {
     let mix = workload.mix().unwrap();
     let mut stream = MixStream::new(mix, vec![workload.mixer(mix, 0)]);
-    while !stream.next(Phase::Prepare).is_none() {}
+    while stream.next(Phase::Prepare).is_some() {}
     stream
 }
 
