@@ -99,6 +99,7 @@ fn show_sweep_step(sweep_step: &verdict::SweepStepSummary) {
         Load::Rate(rate) => format!("{rate:.0}/s"),
         Load::Workers(workers) => format!("{workers} workers"),
         Load::Ranks(ranks) => format!("{ranks} ranks"),
+        Load::Phase(number) => format!("phase {}", number + 1),
     };
     let micros = |ns: Option<u64>| or_dash(ns.map(|ns| ns as f64 / 1e3), 0);
     println!(

@@ -197,7 +197,10 @@ fn estimate(spec: &RunSpec, rates: Option<&Rates>, source: TimeSource) -> TimeEs
             true => Some(0.0),
             false => at(rates.map(|rates| rates.created_until_durable)),
         },
-        transactions_s: transactions.map(|seconds| seconds * levels.unwrap_or(1) as f64),
+        transactions_s: match spec.phase_loads() {
+            [] => transactions.map(|seconds| seconds * levels.unwrap_or(1) as f64),
+            _ => spec.phases_length().map(|length| length.as_secs_f64()),
+        },
         transactions_may_end_earlier: matches!(drive.stop, Stop::Steady(_))
             || drive.sweep.as_ref().is_some_and(may_end_earlier),
         load_levels: levels.map(|levels| levels as u64),
@@ -227,13 +230,13 @@ fn created(spec: &RunSpec) -> u64 {
         Climb::Rates(_) | Climb::OfClosedLoop(_) if asked.fresh => {
             files(&spec.workload).saturating_mul(left_max(asked, &[]) as u64)
         }
-        Climb::Rates(_) | Climb::OfClosedLoop(_) => files(&spec.workload),
+        Climb::Rates(_) | Climb::OfClosedLoop(_) | Climb::Phases(_) => files(&spec.workload),
     }
 }
 
 /// Whether a sweep may end before its maximum number of load levels.
 fn may_end_earlier(asked: &Sweep) -> bool {
-    !asked.climb.is_of_counts()
+    !asked.climb.is_of_counts() && !asked.climb.is_of_phases()
 }
 
 /// Duration of warm-up and transactions at one load level. `None` if a number of transactions ends

@@ -18,6 +18,9 @@ pub(crate) fn next_load(asked: &Sweep, steps: &[SweepStepSummary]) -> Option<Loa
     let rates = match &asked.climb {
         Climb::Workers(workers) => return workers.get(steps.len()).copied().map(Load::Workers),
         Climb::Ranks(ranks) => return ranks.get(steps.len()).copied().map(Load::Ranks),
+        Climb::Phases(loads) => {
+            return (steps.len() < loads.len()).then_some(Load::Phase(steps.len() as u32));
+        }
         Climb::OfClosedLoop(_) if steps.is_empty() => return Some(Load::Closed),
         Climb::Rates(_) | Climb::OfClosedLoop(_) => requested(asked, steps)?,
     };
@@ -41,7 +44,7 @@ pub(crate) fn left_max(asked: &Sweep, steps: &[SweepStepSummary]) -> usize {
         true => listed.saturating_sub(steps.len()),
         false => 0,
     };
-    if asked.climb.is_of_counts() {
+    if asked.climb.is_of_counts() || asked.climb.is_of_phases() {
         return listed;
     }
     let rates = requested(asked, steps).unwrap_or_default();
@@ -60,7 +63,8 @@ pub(crate) fn left_max(asked: &Sweep, steps: &[SweepStepSummary]) -> usize {
 }
 
 /// Returns the rates that the option lists. Shares of the closed loop's rate are converted to
-/// rates; `None` if that rate is not known. Also `None` for a sweep of workers or ranks.
+/// rates; `None` if that rate is not known. Also `None` for a sweep of workers or ranks, and for
+/// phases.
 fn requested(asked: &Sweep, steps: &[SweepStepSummary]) -> Option<Vec<f64>> {
     match &asked.climb {
         Climb::Rates(rates) => Some(rates.clone()),
@@ -68,7 +72,7 @@ fn requested(asked: &Sweep, steps: &[SweepStepSummary]) -> Option<Vec<f64>> {
             let closed = steps.first()?.achieved_per_second?;
             Some(shares.iter().map(|share| rounded(share * closed)).collect())
         }
-        Climb::Workers(_) | Climb::Ranks(_) => None,
+        Climb::Workers(_) | Climb::Ranks(_) | Climb::Phases(_) => None,
     }
 }
 
@@ -168,13 +172,14 @@ mod tests {
     fn climb(load: Load, capacity: f64) -> SweepStepSummary {
         let (achieved, fraction) = match load {
             Load::Rate(rate) => (rate.min(capacity), Some(rate.min(capacity) / rate)),
-            Load::Closed | Load::Workers(_) | Load::Ranks(_) => (capacity, None),
+            Load::Closed | Load::Workers(_) | Load::Ranks(_) | Load::Phase(_) => (capacity, None),
         };
         let load_of = (achieved / capacity).min(0.999);
         let mean_ns = 1e9 / capacity / (1.0 - load_of);
         let tail = |share: f64| Some((-mean_ns * share.ln()) as u64);
         SweepStepSummary {
             load,
+            name: None,
             workers: 1,
             complete: true,
             transactions: (achieved * 10.0) as u64,

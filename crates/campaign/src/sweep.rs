@@ -9,7 +9,7 @@ use record::{
     SweepStepRun, SystemDuring,
 };
 use runner::{Control, Event, Events, Finished, Pace, Refused, Run, RunSpec};
-use spec::{Climb, Drive, Stop, Sweep};
+use spec::{Climb, Drive, PhaseLoad, Stop, Sweep};
 use verdict::SweepStepSummary;
 use workload::arrivals::{ArrivalProcess, check_rate};
 use workload::fingerprint::Fingerprint;
@@ -75,12 +75,20 @@ pub(crate) fn of_one_pool(
             break;
         }
         let left = pace.left(asked, &steps);
-        run.tell(Event::Load(begun.len() as u32, load, left));
+        let number = begun.len() as u32;
+        run.tell(match phase_name(spec, load) {
+            Some(name) => Event::WorkloadPhase(number, name),
+            None => Event::Load(number, load, left),
+        });
         begun.push(load);
-        let Some(phase) = run.apply(load.rate()) else {
+        let applied = match phase_load(spec, load) {
+            Some(of_phase) => run.apply_phase(of_phase),
+            None => run.apply(load.rate()),
+        };
+        let Some(phase) = applied else {
             break;
         };
-        let of_all = step(load, Some(phase.clone()));
+        let of_all = step(spec, load, Some(phase.clone()));
         steps.push(SweepStepSummary::of(&of_all));
         // The reported part contains the results of this process only, but the number of workers is
         // that of all ranks.
@@ -88,7 +96,7 @@ pub(crate) fn of_one_pool(
         run.tell_load(|phase| {
             CompletedPart::SweepStep(SweepStep {
                 workers,
-                ..step(load, Some(phase))
+                ..step(spec, load, Some(phase))
             })
         });
     }
@@ -101,7 +109,7 @@ pub(crate) fn of_one_pool(
     let mut applied = applied.into_iter();
     actual.sweep_steps = begun
         .into_iter()
-        .map(|load| step(load, applied.next()))
+        .map(|load| step(spec, load, applied.next()))
         .collect();
     // The original's report describes a single load, so a sweep has no such report.
     actual.classic = None;
@@ -110,12 +118,29 @@ pub(crate) fn of_one_pool(
 
 /// Returns the results of a load level on the pool that all load levels share. `phase` is `None` if
 /// no worker returned from the phase.
-fn step(load: Load, phase: Option<PhaseRecord>) -> SweepStep {
+fn step(spec: &RunSpec, load: Load, phase: Option<PhaseRecord>) -> SweepStep {
     SweepStep {
         load,
+        name: phase_name(spec, load),
         workers: phase.as_ref().map_or(0, |phase| phase.workers.len() as u32),
         phases: phase.into_iter().collect(),
         of_run: None,
+    }
+}
+
+/// Returns the load of a phase of the workload; `None` for a load level.
+fn phase_load(spec: &RunSpec, load: Load) -> Option<&PhaseLoad> {
+    match load {
+        Load::Phase(number) => spec.phase_loads().get(number as usize),
+        _ => None,
+    }
+}
+
+/// Returns the name of a phase of the workload; `None` for a load level.
+fn phase_name(spec: &RunSpec, load: Load) -> Option<String> {
+    match load {
+        Load::Phase(number) => Some(spec.phases().get(number as usize)?.name.clone()),
+        _ => None,
     }
 }
 
@@ -231,6 +256,7 @@ impl Sum<'_> {
 fn step_of_run(load: Load, number: usize, record: &Record) -> SweepStep {
     SweepStep {
         load,
+        name: None,
         workers: record.spec.workload.workers.count(),
         phases: record.actual.phases.clone(),
         of_run: (number > 0).then(|| {
@@ -322,7 +348,7 @@ pub(crate) fn levels_of_counts(spec: &RunSpec) -> Vec<(Load, RunSpec)> {
     let loads: Vec<Load> = match spec.drive.sweep.as_ref().map(|asked| &asked.climb) {
         Some(Climb::Workers(counts)) => counts.iter().copied().map(Load::Workers).collect(),
         Some(Climb::Ranks(counts)) => counts.iter().copied().map(Load::Ranks).collect(),
-        Some(Climb::Rates(_) | Climb::OfClosedLoop(_)) | None => Vec::new(),
+        Some(Climb::Rates(_) | Climb::OfClosedLoop(_) | Climb::Phases(_)) | None => Vec::new(),
     };
     let levels = loads.into_iter().enumerate();
     levels
@@ -333,7 +359,7 @@ pub(crate) fn levels_of_counts(spec: &RunSpec) -> Vec<(Load, RunSpec)> {
 /// Returns the spec of the run that performs only this load level.
 fn of_load(spec: &RunSpec, load: Load, number: usize) -> RunSpec {
     let mut spec = match load {
-        Load::Closed | Load::Rate(_) => spec.clone(),
+        Load::Closed | Load::Rate(_) | Load::Phase(_) => spec.clone(),
         Load::Workers(each) => spec.of_workers(each),
         Load::Ranks(ranks) => spec.of_ranks(ranks),
     };
@@ -342,7 +368,7 @@ fn of_load(spec: &RunSpec, load: Load, number: usize) -> RunSpec {
     let asked = spec.drive.sweep.take();
     let arrivals = asked.map_or(ArrivalProcess::Poisson, |asked| asked.arrivals);
     spec.drive.pace = match load {
-        Load::Closed | Load::Workers(_) | Load::Ranks(_) => Pace::Closed,
+        Load::Closed | Load::Workers(_) | Load::Ranks(_) | Load::Phase(_) => Pace::Closed,
         Load::Rate(per_second) => Pace::Open {
             per_second,
             arrivals,

@@ -261,6 +261,7 @@ fn sweep_steps(steps: Vec<SweepStep>, later: Vec<SweepStep>) -> Vec<SweepStep> {
         .map(|step| match later.next() {
             Some(more) => SweepStep {
                 load: step.load,
+                name: step.name,
                 workers: step.workers.max(more.workers),
                 phases: phase::all(step.phases, more.phases),
                 of_run: step.of_run.or(more.of_run),

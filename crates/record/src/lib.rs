@@ -68,7 +68,7 @@ pub use share::share;
 pub use sizing::{Calibration, Sizing, SteadyFound};
 pub use spec::{
     Cache, Climb, Drive, Durability, EngineName, Keeping, LOCATIONS_MAX, Note, OnError, Pace,
-    Place, Policies, RunSpec, SteadyAsked, SteadyRule, Stop, Sweep, WorkingSet,
+    PhaseLoad, Place, Policies, RunSpec, SteadyAsked, SteadyRule, Stop, Sweep, WorkingSet,
 };
 pub use stale::Stale;
 pub use study::{Coordinate, MadeFileSystem, QuietTime, StudyPart};

@@ -138,6 +138,8 @@ pub enum Load {
     Workers(u32),
     /// A closed loop; the value is the number of ranks, each with its workers.
     Ranks(u32),
+    /// A phase of the workload with its own load; the value is its position, from 0.
+    Phase(u32),
 }
 
 impl Load {
@@ -145,7 +147,7 @@ impl Load {
     pub fn rate(self) -> Option<f64> {
         match self {
             Self::Rate(rate) => Some(rate),
-            Self::Closed | Self::Workers(_) | Self::Ranks(_) => None,
+            Self::Closed | Self::Workers(_) | Self::Ranks(_) | Self::Phase(_) => None,
         }
     }
 
@@ -153,15 +155,15 @@ impl Load {
     pub fn workers(self) -> Option<u32> {
         match self {
             Self::Workers(workers) => Some(workers),
-            Self::Closed | Self::Rate(_) | Self::Ranks(_) => None,
+            Self::Closed | Self::Rate(_) | Self::Ranks(_) | Self::Phase(_) => None,
         }
     }
 
-    /// Returns the value of `Workers` or `Ranks`; `None` for `Closed` and `Rate`.
+    /// Returns the value of `Workers` or `Ranks`; `None` for all other loads.
     pub fn count(self) -> Option<u32> {
         match self {
             Self::Workers(count) | Self::Ranks(count) => Some(count),
-            Self::Closed | Self::Rate(_) => None,
+            Self::Closed | Self::Rate(_) | Self::Phase(_) => None,
         }
     }
 }
@@ -169,8 +171,11 @@ impl Load {
 /// One load level of a sweep, performed by the run of the record or by a separate run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepStep {
-    /// Requested load: a closed loop, a rate, or a number of workers or ranks.
+    /// Requested load: a closed loop, a rate, a number of workers or ranks, or a phase.
     pub load: Load,
+    /// Name of the phase of the workload, such as `unpack`; absent for a load level.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// Number of workers that performed operations.
     pub workers: u32,
     /// Phases of the load level. A level with its own pool has all phases; any other level has only

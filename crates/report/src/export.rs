@@ -101,6 +101,11 @@ fn step(number: usize, step: &SweepStepSummary) -> Vec<Cell> {
         Load::Rate(rate) => ("rate", Number::Rate(rate).into()),
         Load::Workers(workers) => ("workers", Number::Ordinal(workers.into()).into()),
         Load::Ranks(ranks) => ("ranks", Number::Ordinal(ranks.into()).into()),
+        // The load of a phase is its name.
+        Load::Phase(_) => (
+            "phase",
+            step.name.as_deref().map_or(Cell::Empty, Cell::from),
+        ),
     };
     let mut cells = vec![
         Number::Ordinal(number as u64 + 1).into(),

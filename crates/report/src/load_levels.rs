@@ -2,17 +2,22 @@
 
 use document::Document;
 use document::units::{counted, duration, rate, trimmed};
-use record::{Climb, Drive, Stop, Sweep};
+use record::{Cache, Climb, Drive, PhaseLoad, RunSpec, Stop, Sweep};
+use workload::{PhaseOperations, PhaseWork, Workload};
 
 /// Maximum number of load levels that are listed one by one.
 const LISTED_MAX: usize = 12;
 
 /// Adds the load levels of a sweep. `levels_max` is the maximum number of load levels that the
 /// sweep can measure.
-pub(crate) fn render(document: &mut Document, drive: &Drive, levels_max: Option<u64>) {
+pub(crate) fn render(document: &mut Document, spec: &RunSpec, levels_max: Option<u64>) {
+    let drive = &spec.drive;
     let Some(sweep) = &drive.sweep else {
         return;
     };
+    if let Climb::Phases(loads) = &sweep.climb {
+        return phases(document, spec.phases(), loads);
+    }
     document.sentence("Load levels", levels(sweep, levels_max));
     if let Some(length) = length(drive, levels_max) {
         document.sentence("Each level", length);
@@ -20,6 +25,36 @@ pub(crate) fn render(document: &mut Document, drive: &Drive, levels_max: Option<
     if let Some(slo) = slo(sweep) {
         document.sentence("SLO", slo);
     }
+}
+
+/// The phases of the workload, a line each: operations, end, rate and cache state.
+fn phases(document: &mut Document, works: &[PhaseWork], loads: &[PhaseLoad]) {
+    for (number, (work, load)) in works.iter().zip(loads).enumerate() {
+        let key = if number == 0 { "Phases" } else { "" };
+        document.sentence(key, phase(work, load));
+    }
+}
+
+fn phase(work: &PhaseWork, load: &PhaseLoad) -> String {
+    let operations = match &work.operations {
+        PhaseOperations::Mix(weights) => weights.to_string(),
+        PhaseOperations::Walk(action) => format!("walk with {}", action.name()),
+    };
+    let mut words = vec![format!("{}: {operations}", work.name)];
+    if work.transactions != Workload::ENDLESS {
+        let most = counted(work.transactions, "transaction");
+        words.push(format!("{most} of each worker"));
+    }
+    if let Stop::After(time) = load.stop {
+        words.push(duration(time.as_secs_f64()));
+    }
+    if let Some(per_second) = load.rate() {
+        words.push(format!("{} transactions/s offered", rate(Some(per_second))));
+    }
+    if load.cache != Cache::AsIs {
+        words.push(format!("cache {}", load.cache));
+    }
+    words.join(", ")
 }
 
 /// The load levels that the command line lists, and how the sweep chooses further load levels.
@@ -48,6 +83,7 @@ fn levels(sweep: &Sweep, levels_max: Option<u64>) -> String {
             counted(count, "level"),
             counts_listed(counts, "rank")
         ),
+        Climb::Phases(_) => counted(count, "phase"),
     }
 }
 

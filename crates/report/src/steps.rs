@@ -22,7 +22,7 @@ fn value(load: Load) -> f64 {
     match load {
         Load::Closed => 0.0,
         Load::Rate(rate) => rate,
-        Load::Workers(count) | Load::Ranks(count) => count.into(),
+        Load::Workers(count) | Load::Ranks(count) | Load::Phase(count) => count.into(),
     }
 }
 
@@ -37,6 +37,8 @@ pub(crate) enum Swept {
     Rates,
     Workers,
     Ranks,
+    /// Nothing rises: the levels are the phases of the workload, in their order.
+    Phases,
 }
 
 impl Swept {
@@ -44,7 +46,16 @@ impl Swept {
         match sweep.sweep_steps.first().map(|step| step.load) {
             Some(Load::Workers(_)) => Self::Workers,
             Some(Load::Ranks(_)) => Self::Ranks,
+            Some(Load::Phase(_)) => Self::Phases,
             Some(Load::Closed | Load::Rate(_)) | None => Self::Rates,
+        }
+    }
+
+    /// The header of a column of numbers of load levels.
+    pub(crate) const fn ordinal(self) -> &'static str {
+        match self {
+            Self::Phases => "Phase",
+            Self::Rates | Self::Workers | Self::Ranks => "Level",
         }
     }
 
@@ -54,6 +65,7 @@ impl Swept {
             Self::Rates => "offered/s",
             Self::Workers => "workers",
             Self::Ranks => "ranks",
+            Self::Phases => "name",
         }
     }
 
@@ -63,15 +75,20 @@ impl Swept {
             Self::Rates => format!("{} transactions/s", rate(Some(value))),
             Self::Workers => counted(value as u64, "worker"),
             Self::Ranks => counted(value as u64, "rank"),
+            Self::Phases => format!("phase {}", value as u64 + 1),
         }
     }
 }
 
 /// The cell of a load in a column with the header of [`Swept::column`].
-pub(crate) fn cell(load: Load) -> Cell {
-    match load {
+pub(crate) fn cell(step: &SweepStepSummary) -> Cell {
+    match step.load {
         Load::Closed => "closed loop".into(),
         Load::Rate(rate) => Number::Rate(rate).into(),
         Load::Workers(count) | Load::Ranks(count) => Cell::count(count),
+        Load::Phase(number) => match &step.name {
+            Some(name) => name.as_str().into(),
+            None => format!("phase {}", number + 1).into(),
+        },
     }
 }

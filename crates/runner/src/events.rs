@@ -69,6 +69,9 @@ pub enum Event {
     /// The duration is the estimated maximum time until the last load ends; `None` if it is
     /// unknown. If each load has a new pool, the event comes before the pool is created.
     Load(u32, Load, Option<Duration>),
+    /// A phase of the workload is about to begin. The number is its position, from 0; its name
+    /// follows.
+    WorkloadPhase(u32, String),
     /// Progress of a stage, sent a few times a second without delaying the workers.
     PhaseProgress(Stage, Progress),
     /// A second of a phase ended. Sent only if the run records intervals.

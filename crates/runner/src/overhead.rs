@@ -84,6 +84,8 @@ fn asked(request: &RunSpec, performed: u64) -> RunSpec {
     };
     if let Work::Mix(mix) = &mut workload.work {
         mix.think = Think::None;
+        // The weights of a workload with phases contain the operations of all phases.
+        mix.phases.clear();
         mix.compute = Compute::default();
     }
     workload = workload

@@ -258,10 +258,12 @@ fn need(request: &RunSpec) -> Need {
     if request.check {
         operations.extend([OperationKind::Stat, OperationKind::List]);
     }
-    match request.cache {
-        Cache::Warm => operations.push(OperationKind::Read),
-        Cache::ColdData => operations.push(OperationKind::Evict),
-        Cache::AsIs | Cache::Cold => {}
+    for cache in request.caches() {
+        match cache {
+            Cache::Warm => operations.push(OperationKind::Read),
+            Cache::ColdData => operations.push(OperationKind::Evict),
+            Cache::AsIs | Cache::Cold => {}
+        }
     }
     Need {
         operations,
@@ -311,7 +313,7 @@ fn refuse_inability(
     namespace: Option<&dyn Namespace>,
     directories: &[PathBuf],
 ) -> Result<Option<OtherUser>, Refused> {
-    if request.cache == Cache::Cold {
+    if request.caches().contains(&Cache::Cold) {
         if let Err(error) = system::may_drop_caches() {
             return Err(Refused::Unable(format!(
                 "cannot use --cache cold: dropping the system's caches failed: {error} (run as \

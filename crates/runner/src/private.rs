@@ -94,6 +94,12 @@ impl Private {
         self.stream.remaining(phase)
     }
 
+    pub(crate) fn next_phase(&mut self) {
+        if let PrivateStream::Mix(stream) = &mut self.stream {
+            stream.next_phase();
+        }
+    }
+
     pub(crate) fn end(&self) -> End {
         self.stream.end()
     }

@@ -7,7 +7,7 @@ use engine::Engine;
 use record::{CompletedPart, HostId, Origin, Outcome, PhaseRecord, Record};
 use rundir::ack_log::AckLog;
 use rundir::run_directory::RunDirectories;
-use spec::RunSpec;
+use spec::{PhaseLoad, RunSpec};
 use system::{Fact, Sources, WatchedAccount, WatchedDevices};
 
 use crate::clock::{Clock, RunClock};
@@ -268,6 +268,12 @@ impl<'e> Run<'e> {
     /// not start.
     pub fn apply(&mut self, per_second: Option<f64>) -> Option<&PhaseRecord> {
         self.going()?.supervisor.apply(per_second)
+    }
+
+    /// Performs transactions as the next phase of the workload. Returns the merged phase of all
+    /// ranks; `None` if the transactions did not complete or did not start.
+    pub fn apply_phase(&mut self, load: &PhaseLoad) -> Option<&PhaseRecord> {
+        self.going()?.supervisor.apply_phase(load)
     }
 
     /// Applies the load of the run spec.

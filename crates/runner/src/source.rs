@@ -80,6 +80,15 @@ impl Source {
         of_pool!(self, own => own.remaining(phase))
     }
 
+    /// Begins the next phase of the workload, if it has phases.
+    pub(crate) fn next_phase(&mut self) {
+        match self {
+            Self::Private(own) => own.next_phase(),
+            // Only private pools have phases.
+            Self::Shared(_) => {}
+        }
+    }
+
     /// The reason why the transactions ended.
     pub(crate) fn end(&self) -> End {
         of_pool!(self, own => own.end())

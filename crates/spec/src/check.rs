@@ -10,9 +10,10 @@ use crate::config_error::ConfigError;
 use crate::conflicts::{COMPLETE, find};
 use crate::engine_name::EngineName;
 use crate::limits::{BISECTIONS_MAX, SWEEP_SLICES_MAX};
-use crate::load::{Drive, Stop, Sweep};
+use crate::load::{Drive, Sweep};
 use crate::run_spec::RunSpec;
 use crate::settings::{Cache, Place, directory};
+use crate::stop::Stop;
 use crate::sweep::Climb;
 
 impl RunSpec {
@@ -52,8 +53,16 @@ impl RunSpec {
         self.check_slo(sweep)?;
         if self.series && self.sweep_slices(&sweep.climb) > SWEEP_SLICES_MAX {
             return Err(ConfigError::new(format!(
-                "the time series of this --sweep is too long for a record: more than \
-                 {SWEEP_SLICES_MAX} entries (use fewer or shorter levels, or --no-series)"
+                "the time series of this {} is too long for a record: more than \
+                 {SWEEP_SLICES_MAX} entries (use fewer or shorter {}, or --no-series)",
+                match sweep.climb.is_of_phases() {
+                    true => "workload",
+                    false => "--sweep",
+                },
+                match sweep.climb.is_of_phases() {
+                    true => "phases",
+                    false => "levels",
+                }
             )));
         }
         Ok(())
@@ -79,7 +88,7 @@ impl RunSpec {
     /// Checks the numbers of workers or of ranks in a load sweep.
     fn check_counts(&self, climb: &Climb) -> Result<(), ConfigError> {
         match climb {
-            Climb::Rates(_) | Climb::OfClosedLoop(_) => Ok(()),
+            Climb::Rates(_) | Climb::OfClosedLoop(_) | Climb::Phases(_) => Ok(()),
             Climb::Workers(_) if self.workload.workers.is_shared() => Err(ConfigError::new(
                 "--sweep workers=... requires private pools, and this workload has a shared pool \
                  (sweep rates, or use --workers instead of --writers and --readers)",
@@ -149,8 +158,11 @@ impl RunSpec {
         }
         let asked = [
             ("--direct", self.direct),
-            ("--cache cold", self.cache == Cache::Cold),
-            ("--cache cold-data", self.cache == Cache::ColdData),
+            ("--cache cold", self.caches().contains(&Cache::Cold)),
+            (
+                "--cache cold-data",
+                self.caches().contains(&Cache::ColdData),
+            ),
         ];
         asked
             .iter()
@@ -205,6 +217,19 @@ impl RunSpec {
     /// Returns the maximum number of time-series entries of a sweep: one for each second, load
     /// level and kind of operation.
     fn sweep_slices(&self, climb: &Climb) -> u64 {
+        let roles = if self.workload.workers.is_shared() {
+            2
+        } else {
+            1
+        };
+        let kinds = roles * self.workload.actions(Phase::Transactions).len();
+        if let Climb::Phases(loads) = climb {
+            let seconds = loads.iter().map(|load| match load.stop {
+                Stop::After(time) => (time.as_secs() + 1).min(measure::SLICES_MAX as u64),
+                Stop::Transactions | Stop::Steady(_) => 0,
+            });
+            return seconds.sum::<u64>() * kinds as u64;
+        }
         // The closed loop, the listed load levels, and up to `BISECTIONS_MAX` further levels each
         // for the saturation rate and for the SLO.
         let sweep_steps = 1 + climb.sweep_steps() + 2 * BISECTIONS_MAX;
@@ -213,12 +238,6 @@ impl RunSpec {
             Stop::Transactions | Stop::Steady(_) => std::time::Duration::ZERO,
         };
         let seconds = self.drive.warm_up.saturating_add(measured).as_secs() + 1;
-        let roles = if self.workload.workers.is_shared() {
-            2
-        } else {
-            1
-        };
-        let kinds = roles * self.workload.actions(Phase::Transactions).len();
         seconds.min(measure::SLICES_MAX as u64) * (sweep_steps * kinds) as u64
     }
 }

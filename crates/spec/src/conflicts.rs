@@ -80,6 +80,20 @@ fn thinks(options: &Options) -> bool {
     options.think.is_some_and(|think| think.0 != Think::None)
 }
 
+fn has_phases(options: &Options, _: &RunSpec) -> bool {
+    options.has_phases()
+}
+
+/// Whether the number of transactions is unlimited, because something else ends them.
+fn is_endless(options: &Options) -> bool {
+    let count = options.transactions.as_ref();
+    count.is_some_and(|count| count.0 == Workload::ENDLESS)
+}
+
+fn has_rate(options: &Options) -> bool {
+    options.rate.is_some() || options.phase.iter().any(|phase| phase.rate.is_some())
+}
+
 fn climbs(options: &Options, is_one: fn(&Climb) -> bool) -> bool {
     options.sweep.as_ref().is_some_and(|sweep| is_one(&sweep.0))
 }
@@ -179,6 +193,29 @@ pub(crate) const GIVEN: &[Conflict] = &[
         ),
     ),
     Conflict(
+        &["mix"],
+        has_phases,
+        "--mix and [[phase]] cannot be combined: each phase has its own operations",
+    ),
+    Conflict(
+        &["sweep", "steady", "round", "rate", "warm-up"],
+        has_phases,
+        "{} cannot be combined with phases: each phase has its own load (set for, transactions, \
+         rate and cache in [[phase]], or use --mix to measure a single mix)",
+    ),
+    Conflict(
+        &["transactions"],
+        |options, spec| has_phases(options, spec) && !is_endless(options),
+        "{transactions} cannot be combined with phases: each phase has its own number (set \
+         transactions in [[phase]])",
+    ),
+    Conflict(
+        &["writers", "readers", "keep", "reuse", "working-set"],
+        has_phases,
+        "{} cannot be combined with phases: their pool is private and new (remove it, or use \
+         --mix to measure a single mix)",
+    ),
+    Conflict(
         &["fresh", "slo"],
         |options, _| options.sweep.is_none(),
         "{} requires --sweep (add --sweep auto)",
@@ -190,7 +227,7 @@ pub(crate) const GIVEN: &[Conflict] = &[
     ),
     Conflict(
         &["arrivals"],
-        |options, _| options.sweep.is_none() && options.rate.is_none(),
+        |options, _| options.sweep.is_none() && !has_rate(options),
         "{arrivals} requires --rate (add --rate with the number of transactions/s)",
     ),
     Conflict(
@@ -206,10 +243,7 @@ pub(crate) const GIVEN: &[Conflict] = &[
     ),
     Conflict(
         &["transactions"],
-        |options, _| {
-            let is_endless = |count: crate::Count| count.0 == Workload::ENDLESS;
-            options.sweep.is_some() && !options.transactions.is_some_and(is_endless)
-        },
+        |options, _| options.sweep.is_some() && !is_endless(options),
         "{transactions} and --sweep cannot be combined: levels end by time (set their length \
          with --for)",
     ),
@@ -289,6 +323,12 @@ pub(crate) const COMPLETE: &[Conflict] = &[
         |options, _| options.sweep.is_some(),
         "--ack-log and --sweep cannot be combined: workers wait for the log, which changes the \
          rates",
+    ),
+    Conflict(
+        &["verify"],
+        |_, spec| spec.checks_across() && !spec.phases().is_empty(),
+        "--verify with several ranks cannot be combined with phases: a rank cannot follow the \
+         phases of another one (use one rank, or --no-check)",
     ),
     Conflict(
         &["slo"],

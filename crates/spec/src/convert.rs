@@ -20,6 +20,7 @@ use crate::engine_name::EngineName;
 use crate::load::{self, Sweep};
 use crate::load_options;
 use crate::options::{Options, TargetOption};
+use crate::phases;
 use crate::run_spec::RunSpec;
 use crate::settings::{Cache, OnError, SteadyRule};
 use crate::sizes::SizesOption;
@@ -40,6 +41,7 @@ macro_rules! convert {
                 Options {
                     $($($name: get(self, $get),)*)*
                     target: targets(self),
+                    phase: phases::to_options(self),
                 }
             }
 
@@ -108,6 +110,21 @@ fn mix<T>(spec: &RunSpec, get: impl FnOnce(&Mix) -> Option<T>) -> Option<T> {
 
 fn sweep<T>(spec: &RunSpec, get: impl FnOnce(&Sweep) -> Option<T>) -> Option<T> {
     spec.drive.sweep.as_ref().and_then(get)
+}
+
+/// The value of `--mix`; `None` for a workload with phases, each of which has its own operations.
+fn weights(spec: &RunSpec) -> Option<Weights> {
+    mix(spec, |mix| {
+        mix.phases.is_empty().then(|| mix.weights.clone())
+    })
+}
+
+/// The value of `--sweep`; `None` for the phases of a workload.
+fn levels(spec: &RunSpec) -> Option<SweepOption> {
+    let is_option = |sweep: &Sweep| !sweep.climb.is_of_phases();
+    sweep(spec, |sweep| {
+        is_option(sweep).then(|| SweepOption(sweep.climb.clone()))
+    })
 }
 
 /// Value of an option that is off by default; `None` if it is off.

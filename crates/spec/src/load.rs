@@ -3,14 +3,14 @@
 
 use std::time::Duration;
 
-use document::units::rate;
+use document::units::{counted, rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::Action;
 use workload::arrivals::ArrivalProcess;
 
 use crate::serial::ns;
-use crate::settings::SteadyRule;
+use crate::stop::{Pace, SteadyAsked, Stop};
 use crate::sweep::{Climb, SloOption};
 
 /// The load: how the transactions are paced and what ends them.
@@ -43,7 +43,12 @@ impl Drive {
             (!self.warm_up.is_zero() && self.sweep.is_none()).then_some("--warm-up"),
             is_rate.then_some("--rate"),
             stop,
-            self.sweep.is_some().then_some("--sweep"),
+            self.sweep
+                .as_ref()
+                .map(|sweep| match sweep.climb.is_of_phases() {
+                    true => "[[phase]]",
+                    false => "--sweep",
+                }),
         ];
         others.into_iter().flatten().collect()
     }
@@ -80,40 +85,6 @@ impl Drive {
     }
 }
 
-/// The condition that ends the transactions: their number, a time, or a steady state.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Stop {
-    /// The transactions end after the workload's number of transactions.
-    #[default]
-    Transactions,
-    /// The transactions end after this time in nanoseconds, counted from the end of the warm-up.
-    /// The transactions end earlier if the workload's number of transactions is reached.
-    #[serde(rename = "after_ns", with = "ns")]
-    #[schemars(with = "u64")]
-    After(Duration),
-    /// The transactions end when a steady state or the maximum number of rounds is reached. The
-    /// transactions end earlier if the workload's number of transactions is reached.
-    Steady(SteadyAsked),
-}
-
-/// When transactions are due: after the previous one (closed loop), or at an offered rate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Pace {
-    /// Closed loop: a worker issues its next transaction when its previous one is done.
-    #[default]
-    Closed,
-    /// Open loop: transactions are due at this rate, for all workers together, whether or not
-    /// earlier ones are done.
-    Open {
-        /// Offered rate of all workers together, in transactions/s.
-        per_second: f64,
-        /// How transactions arrive: at constant intervals, or as a Poisson process.
-        arrivals: ArrivalProcess,
-    },
-}
-
 /// A load sweep: several load levels that are measured one after another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sweep {
@@ -140,17 +111,6 @@ impl Sweep {
     }
 }
 
-/// A request to run until the rate is steady.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct SteadyAsked {
-    /// The rule that decides from the rounds whether the rate is steady.
-    pub rule: SteadyRule,
-    /// Length of a round, in nanoseconds: at least 1 s, by default 10 s.
-    pub round_ns: u64,
-    /// Number of rounds after which the run ends even if the rate is not steady; by default 25.
-    pub rounds_max: u32,
-}
-
 /// Describes the load sweep for reports; `None` without a sweep.
 pub(crate) fn shown_sweep(drive: &Drive) -> Option<String> {
     let sweep = drive.sweep.as_ref()?;
@@ -162,6 +122,7 @@ pub(crate) fn shown_sweep(drive: &Drive) -> Option<String> {
         ),
         Climb::Workers(_) => "sweep of workers".to_owned(),
         Climb::Ranks(_) => "sweep of ranks".to_owned(),
+        Climb::Phases(loads) => return Some(counted(loads.len() as u64, "phase")),
     };
     let pool = match sweep.fresh {
         true => "a pool for each level",

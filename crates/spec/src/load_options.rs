@@ -10,10 +10,11 @@ use workload::arrivals::{ArrivalProcess, check_rate};
 use crate::config_error::ConfigError;
 use crate::draft::Draft;
 use crate::limits::SWEEP_STEP_MIN;
-use crate::load::{Drive, Pace, SteadyAsked, Stop, Sweep};
+use crate::load::{Drive, Sweep};
 use crate::options::Options;
 use crate::run_spec::RunSpec;
 use crate::settings::SteadyRule;
+use crate::stop::{Pace, SteadyAsked, Stop};
 use crate::sweep::{Climb, SweepOption};
 use crate::values::{Count, PerSecond, Time};
 
@@ -30,7 +31,10 @@ const ROUNDS_LIMIT: u32 = 1_000;
 
 /// Whether an option other than the number of transactions ends the run.
 pub(crate) fn ends_otherwise(options: &Options) -> bool {
-    options.run_for.is_some() || options.steady.is_some() || options.sweep.is_some()
+    options.run_for.is_some()
+        || options.steady.is_some()
+        || options.sweep.is_some()
+        || options.has_phases()
 }
 
 fn time(said: Option<Time>) -> Option<Duration> {
@@ -63,7 +67,7 @@ fn invalid_rate(option: &str, wrong: &WorkloadError) -> ConfigError {
     ConfigError::new(format!("invalid value for {option}: {wrong}"))
 }
 
-fn arrivals_or_default(options: &Options) -> ArrivalProcess {
+pub(crate) fn arrivals_or_default(options: &Options) -> ArrivalProcess {
     options.arrivals.unwrap_or(ArrivalProcess::Poisson)
 }
 
@@ -207,14 +211,18 @@ pub(crate) fn run_for(drive: &Drive) -> Option<Time> {
 /// Returns the warm-up as an option; `None` if it is 0 s, the default. For a sweep, a zero warm-up
 /// is returned as well, because the default of a sweep is 2 s.
 pub(crate) fn warm_up(drive: &Drive) -> Option<Time> {
-    let is_needed = !drive.warm_up.is_zero() || drive.sweep.is_some();
+    let is_of_levels = |sweep: &Sweep| !sweep.climb.is_of_phases();
+    let is_needed = !drive.warm_up.is_zero() || drive.sweep.as_ref().is_some_and(is_of_levels);
     is_needed.then(|| Time::of(drive.warm_up))
 }
 
 /// Returns the arrival process as an option; `None` if transactions have no due times.
 pub(crate) fn arrivals(drive: &Drive) -> Option<ArrivalProcess> {
-    let is_of_counts = |sweep: &Sweep| sweep.climb.is_of_counts();
-    match drive.sweep.as_ref().is_some_and(is_of_counts) {
+    let is_closed = |sweep: &Sweep| match &sweep.climb {
+        Climb::Phases(loads) => loads.iter().all(|load| load.rate().is_none()),
+        climb => climb.is_of_counts(),
+    };
+    match drive.sweep.as_ref().is_some_and(is_closed) {
         true => None,
         false => drive.arrivals(),
     }

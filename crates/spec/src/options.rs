@@ -19,6 +19,7 @@ use workload::{Edition, Weights};
 
 use crate::dirs::DirsOption;
 use crate::engine_name::EngineName;
+use crate::phase_option::PhaseOption;
 use crate::settings::{Cache, OnError, SteadyRule};
 use crate::sizes::SizesOption;
 use crate::sweep::{SloOption, SweepOption};
@@ -76,6 +77,10 @@ macro_rules! declare {
             #[arg(skip)]
             #[serde(default, skip_serializing_if = "Vec::is_empty")]
             pub target: Vec<TargetOption>,
+            /// In a configuration file, each phase of the workload is a table `[[phase]]`.
+            #[arg(skip)]
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            pub phase: Vec<PhaseOption>,
         }
 
         impl Options {
@@ -85,6 +90,7 @@ macro_rules! declare {
                 Self {
                     $($($name: self.$name.or(under.$name),)*)*
                     target: if self.target.is_empty() { under.target } else { self.target },
+                    phase: if self.phase.is_empty() { under.phase } else { self.phase },
                 }
             }
 
@@ -92,15 +98,18 @@ macro_rules! declare {
             /// study sets them for its runs.
             #[must_use]
             pub fn of_runs_alone() -> Vec<String> {
-                vec![$($($(options_scope!($scope $name),)?)*)*]
+                // Every phase has its own results, and a study compares the result of a run.
+                let mut names = vec![$($($(options_scope!($scope $name),)?)*)*];
+                names.push("phase".to_owned());
+                names
             }
 
-            /// Returns these options without the targets and without the options of
+            /// Returns these options without the targets, the phases, and the options of
             /// [`Self::of_runs_alone`]. A study or a repetition can use the remaining options for
             /// all its runs.
             #[must_use]
             pub fn without_runs_alone(self) -> Self {
-                let mut options = Self { target: Vec::new(), ..self };
+                let mut options = Self { target: Vec::new(), phase: Vec::new(), ..self };
                 $($($(remove_option!($scope options $name);)?)*)*
                 options
             }
@@ -140,6 +149,13 @@ macro_rules! declare {
 }
 
 option_table!(declare);
+
+impl Options {
+    /// Whether the options describe phases of the workload.
+    pub(crate) fn has_phases(&self) -> bool {
+        !self.phase.is_empty()
+    }
+}
 
 /// An option that is on or off: `--OPTION` or `--no-OPTION`.
 pub(crate) struct Switch {

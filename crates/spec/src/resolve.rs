@@ -19,6 +19,7 @@ use crate::limits::LOCATIONS_MAX;
 use crate::load_options::{check_sweep, ends_otherwise};
 use crate::note::Note;
 use crate::options::{Options, TargetOption};
+use crate::phases;
 use crate::run_spec::RunSpec;
 use crate::settings::Place;
 use crate::sizes::Read;
@@ -112,6 +113,7 @@ fn unsized_spec(
         read: asked.read,
     };
     draft.set_options()?;
+    phases::set(&mut draft)?;
     let weights = locations.iter().map(|location| location.weight).collect();
     work::finish(&mut draft, weights)?;
     let mut spec = draft.spec;
@@ -177,7 +179,14 @@ fn merged(asked: &Asked<'_>) -> Result<Options, ConfigError> {
     if given.files.is_some() {
         under.working_set = None;
     }
+    // A mix replaces the phases of the file or of the preset.
+    if given.mix.is_some() {
+        under.phase.clear();
+    }
     let mut options = given.over(under);
+    if options.mix.is_none() && options.phase.is_empty() {
+        options.phase = phases::of_preset(asked.preset)?;
+    }
     if options.transactions.is_none() {
         if !ends_otherwise(&options) {
             let by_time = options.compat.is_none().then_some(presets::RUN_FOR_S);

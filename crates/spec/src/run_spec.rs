@@ -7,12 +7,14 @@ use std::time::Duration;
 use engine::{Action, Durability, Policies};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use workload::{Phase, Workers, Workload};
+use workload::{Phase, PhaseWork, Workers, Workload};
 
 use crate::engine_name::EngineName;
 use crate::load::Drive;
 use crate::serial::{as_text, lossy, lossy_option, ns};
 use crate::settings::{Cache, Keeping, OnError, Place};
+use crate::stop::{PhaseLoad, Stop};
+use crate::sweep::Climb;
 
 fn one() -> u32 {
     1
@@ -178,6 +180,37 @@ impl RunSpec {
             room_check: true,
             trusts_others: false,
         }
+    }
+
+    /// Returns the loads of the workload's phases; empty for a workload without phases.
+    pub fn phase_loads(&self) -> &[PhaseLoad] {
+        match self.drive.sweep.as_ref().map(|sweep| &sweep.climb) {
+            Some(Climb::Phases(loads)) => loads,
+            _ => &[],
+        }
+    }
+
+    /// Returns the state of the page cache before each phase of the workload, or before the
+    /// transactions of a workload without phases.
+    pub fn caches(&self) -> Vec<Cache> {
+        match self.phase_loads() {
+            [] => vec![self.cache],
+            loads => loads.iter().map(|load| load.cache).collect(),
+        }
+    }
+
+    /// Returns the duration of all phases; `None` if a number of operations may end a phase.
+    pub fn phases_length(&self) -> Option<Duration> {
+        let timed = self.phase_loads().iter().map(|load| match load.stop {
+            Stop::After(length) => Some(length),
+            Stop::Transactions | Stop::Steady(_) => None,
+        });
+        timed.sum()
+    }
+
+    /// Returns the phases of the workload; empty for a workload without phases.
+    pub fn phases(&self) -> &[PhaseWork] {
+        self.workload.mix().map_or(&[], |mix| &mix.phases)
     }
 
     /// Returns the numbers of a rank's workers. The workers of all ranks are numbered from 0.

@@ -9,6 +9,7 @@ use workload::Action;
 use workload::quantity::{self, duration_text};
 
 use crate::limits::SWEEP_STEPS_MAX;
+use crate::stop::PhaseLoad;
 use crate::values::{PerSecond, as_text};
 
 /// The load levels of `--sweep auto`, as fractions of the closed loop's rate. Levels above the
@@ -33,6 +34,9 @@ pub enum Climb {
     /// Numbers of ranks in a closed loop, in the order of the load levels. A level uses the first
     /// of the launched ranks, each with its workers; the other ranks wait.
     Ranks(Vec<u32>),
+    /// The phases of the workload, each with its own load, in their order. A phase performs other
+    /// operations than the phase before it.
+    Phases(Vec<PhaseLoad>),
 }
 
 impl Climb {
@@ -40,6 +44,11 @@ impl Climb {
     /// these load levels has its own pool and its own run.
     pub fn is_of_counts(&self) -> bool {
         matches!(self, Self::Workers(_) | Self::Ranks(_))
+    }
+
+    /// Whether the load levels are the phases of a workload, which have different operations.
+    pub fn is_of_phases(&self) -> bool {
+        matches!(self, Self::Phases(_))
     }
 
     /// Checks that there are between 1 and [`SWEEP_STEPS_MAX`] load levels, and that their values
@@ -63,6 +72,7 @@ impl Climb {
             }
             Self::Workers(workers) => rising(workers, |count| *count > 0, "number of workers"),
             Self::Ranks(ranks) => rising(ranks, |count| *count > 0, "number of ranks"),
+            Self::Phases(_) => Ok(()),
         }
     }
 
@@ -71,6 +81,7 @@ impl Climb {
         match self {
             Self::Rates(sweep_steps) | Self::OfClosedLoop(sweep_steps) => sweep_steps.len(),
             Self::Workers(sweep_steps) | Self::Ranks(sweep_steps) => sweep_steps.len(),
+            Self::Phases(loads) => loads.len(),
         }
     }
 }
@@ -189,6 +200,8 @@ impl fmt::Display for SweepOption {
             Climb::OfClosedLoop(shares) => ("", shares.iter().map(|one| percent(*one)).collect()),
             Climb::Workers(counts) => ("workers=", counts.iter().map(u32::to_string).collect()),
             Climb::Ranks(counts) => ("ranks=", counts.iter().map(u32::to_string).collect()),
+            // No option sets phases.
+            Climb::Phases(_) => ("", vec!["phases".to_owned()]),
         };
         write!(f, "{lead}{}", words.join(","))
     }

@@ -74,7 +74,7 @@ macro_rules! option_table {
     /// A sweep of rates adds up to six levels near the saturation rate, and up to six near the SLO.
     #[arg(value_name = "LOADS")]
     sweep: SweepOption =>
-        |s| sweep(s, |sweep| Some(SweepOption(sweep.climb.clone()))), load_options::set_sweep,
+        levels, load_options::set_sweep,
         shows 1 => |s| load::shown_sweep(&s.drive), (alone);
     /// Find the highest rate of the sweep with this p99.
     ///
@@ -183,7 +183,7 @@ macro_rules! option_table {
     /// Weights of operations instead of classic pairs.
     #[arg(long_help = mix_help(), value_name = "WEIGHTS")]
     mix: Weights =>
-        |s| mix(s, |m| Some(m.weights.clone())), |d, weights| d.mix(|m| m.weights = weights);
+        weights, |d, weights| d.mix(|m| m.weights = weights);
     /// Sizes of appends, in the form of --size.
     ///
     /// By default, an append has from 1 byte to the size of the largest new file.

@@ -28,13 +28,16 @@ pub(crate) fn base(
 ) -> Result<Workload, ConfigError> {
     let work = match preset.map(|preset| &preset.work) {
         Some(work @ Work::Mix(_)) => work.clone(),
-        None if options.mix.is_some() => Work::Mix(Mix::default()),
+        None if options.mix.is_some() || options.has_phases() => Work::Mix(Mix::default()),
         classic => {
             let mut classic = match classic {
                 Some(Work::Classic(classic)) => classic.clone(),
                 _ => Classic::default(),
             };
-            match (options.mix.is_some(), workers.is_shared()) {
+            match (
+                options.mix.is_some() || options.has_phases(),
+                workers.is_shared(),
+            ) {
                 (true, _) => Work::Mix(mix::of_classic(&classic)),
                 (false, true) => Work::Mix(mix_of_pairs(options, &mut classic, notes)?),
                 (false, false) => Work::Classic(classic),

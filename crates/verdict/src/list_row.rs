@@ -176,6 +176,7 @@ fn result(record: &Record) -> Option<SweepStepSummary> {
     let transactions = phases.filter(|phase| phase.phase == Phase::Transactions);
     let alone = SweepStep {
         load: Load::Closed,
+        name: None,
         workers: record.spec.workload.workers.count(),
         phases: transactions.cloned().collect(),
         of_run: None,

@@ -16,8 +16,11 @@ pub const FAILED_MAX: f64 = 0.01;
 /// Results of one load level. Latencies are null if none were recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepStepSummary {
-    /// The applied load: an offered rate, or a number of workers or ranks.
+    /// The applied load: an offered rate, a number of workers or ranks, or a phase of the workload.
     pub load: Load,
+    /// Name of the phase of the workload, such as `unpack`; absent for a load level.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// Number of active workers.
     pub workers: u32,
     /// Whether the load level was completed. Saturation rate, SLO result and knee ignore incomplete
@@ -122,12 +125,19 @@ impl SweepStepSummary {
         let ns = phase.map_or(0, PhaseRecord::measured_ns);
         let achieved_per_second =
             (ns > 0 && transactions > 0).then(|| transactions as f64 * 1e9 / ns as f64);
-        let open = phase.filter(|_| matches!(sweep_step.load, Load::Rate(_)));
+        // A phase of the workload may have an offered rate; only then does it count waiting
+        // transactions.
+        let open = phase.filter(|phase| match sweep_step.load {
+            Load::Rate(_) => true,
+            Load::Phase(_) => phase.waiting.is_some(),
+            Load::Closed | Load::Workers(_) | Load::Ranks(_) => false,
+        });
         // In an open loop, the target kept up with the offered load if all workers caught up with
         // their arrivals near the end.
         let is_bounded = open.is_none_or(PhaseRecord::queue_is_bounded);
         Self {
             load: sweep_step.load,
+            name: sweep_step.name.clone(),
             workers: sweep_step.workers,
             complete: phase.is_some_and(|phase| phase.complete),
             transactions,
@@ -239,7 +249,7 @@ pub struct SweepSummary {
     /// The load levels in the order in which they were applied.
     pub sweep_steps: Vec<SweepStepSummary>,
     /// Saturation rate, as the two rates between which loads stop being sustained; null for a sweep
-    /// of workers or ranks.
+    /// of workers or ranks, and for phases.
     pub limit: Option<Limit>,
     /// Result of the SLO; null without an SLO.
     pub slo: Option<SloSummary>,
@@ -252,12 +262,12 @@ impl SweepSummary {
     pub fn of(asked: &Sweep, sweep_steps: &[SweepStep]) -> Self {
         let sweep_steps: Vec<SweepStepSummary> =
             sweep_steps.iter().map(SweepStepSummary::of).collect();
-        let is_of_rates = !asked.climb.is_of_counts();
+        let is_of_rates = !asked.climb.is_of_counts() && !asked.climb.is_of_phases();
         let point = |sweep_step: &SweepStepSummary| {
             let load = match sweep_step.load {
                 Load::Rate(rate) => rate,
                 Load::Workers(count) | Load::Ranks(count) => f64::from(count),
-                Load::Closed => return None,
+                Load::Closed | Load::Phase(_) => return None,
             };
             Some((load, sweep_step.mean_ns?))
         };
@@ -274,10 +284,20 @@ impl SweepSummary {
         }
     }
 
+    /// Whether the load levels are the phases of a workload.
+    pub fn is_of_phases(&self) -> bool {
+        self.sweep_steps
+            .iter()
+            .any(|step| matches!(step.load, Load::Phase(_)))
+    }
+
     /// Returns the load level with the main result of the sweep: the level at the saturation rate.
     /// For a sweep of workers or ranks, this is the sustained level with the highest rate. `None`
-    /// if no level was sustained.
+    /// if no level was sustained, and for phases, each of which has its own result.
     pub fn result(&self) -> Option<&SweepStepSummary> {
+        if self.is_of_phases() {
+            return None;
+        }
         let sustained = self.sweep_steps.iter();
         let mut sustained = sustained.filter(|sweep_step| sweep_step.complete && sweep_step.holds);
         match self.limit {

@@ -15,6 +15,7 @@ use crate::error::{check_blocks, check_files, check_weights};
 use crate::intent::Action;
 use crate::layout::{Layout, Shape};
 use crate::names::Names;
+use crate::phases::{self, PhaseWork};
 use crate::popularity::Popularity;
 use crate::sizes::{SIZE_MAX_BYTES, Sizes};
 
@@ -51,8 +52,12 @@ pub struct Mix {
     #[serde(with = "crate::endless")]
     #[schemars(with = "Option<u64>")]
     pub transactions: u64,
-    /// The relative frequency of each operation.
+    /// The relative frequency of each operation; with phases, the sum over the phases.
     pub weights: Weights,
+    /// The phases, which are performed one after the other; absent if the workload has a single
+    /// mix.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<PhaseWork>,
     /// Sizes of new files.
     pub sizes: Sizes,
     /// The number of bytes that an append adds.
@@ -92,6 +97,7 @@ impl Default for Mix {
             files: 500,
             transactions: 500,
             weights: Self::classic_pairs(5, 5),
+            phases: Vec::new(),
             sizes: Sizes::Uniform {
                 low: 500,
                 high: 10_000,
@@ -151,6 +157,7 @@ impl Mix {
         part("popularity", self.popularity.validate())?;
         part("dirs", self.layout.validate())?;
         part("names", self.names.validate())?;
+        phases::validate(&self.phases)?;
         self.compute.validate(&self.weights)?;
         check_blocks(
             self.read_block_bytes,
@@ -238,6 +245,9 @@ impl Mix {
         );
         if !self.compute.is_none() {
             text += &format!(" compute={}", self.compute);
+        }
+        for phase in &self.phases {
+            text += &format!(" phase={phase}");
         }
         text
     }

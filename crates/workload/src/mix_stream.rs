@@ -6,6 +6,8 @@
 //! only to plan a shared pool. In a run, a worker chooses its file from those in the shared pool
 //! when it performs the operation.
 
+mod walks;
+
 use crate::extras::{Ring, Thing};
 use crate::intent::{Action, End, Intent, Kept, Pause, Phase, PoolState, Stream};
 use crate::mix::Mix;
@@ -14,6 +16,7 @@ use crate::names::NameKind;
 use crate::pool::{File, Files};
 use crate::popularity::PopularityRanks;
 use crate::random::below;
+use crate::sequence::{Sequence, Walk};
 use crate::skip::SkipReason;
 
 /// The stream of a mix on a private pool, or of several mixers that take turns on one pool.
@@ -30,10 +33,20 @@ pub struct MixStream {
     entries: Vec<u64>,
     entries_max: u64,
     initial: u64,
+    sequence: Sequence,
+    /// The walk of the current phase; `None` if its operations are drawn.
+    walk: Option<Walk>,
+    /// The largest number of transactions of all phases together.
+    most: u64,
+    /// The transactions of the current phase, or of the workload if it has no phases.
     transactions: u64,
     /// The highest running number that was assigned to a name.
     number: u64,
+    /// The transactions of the current phase that have begun, and those of earlier phases.
     begun: u64,
+    begun_before: u64,
+    /// The number of the first draft of the current phase.
+    first_draft: u64,
     deleted: u64,
     end: End,
 }
@@ -42,6 +55,7 @@ impl MixStream {
     pub fn new(mix: &Mix, mixers: Vec<Mixer>) -> Self {
         let places = u64::from(mix.layout.places()) * mix.location_weights.len() as u64;
         let bounded = mix.layout.entries_max.is_some();
+        let most = mix.transactions.saturating_mul(mixers.len() as u64);
         Self {
             ranks: PopularityRanks::new(&mix.popularity),
             files: Files::default(),
@@ -50,9 +64,14 @@ impl MixStream {
             entries: vec![0; if bounded { places as usize } else { 0 }],
             entries_max: mix.layout.entries_max.unwrap_or(u64::MAX),
             initial: mix.files,
-            transactions: mix.transactions * mixers.len() as u64,
+            sequence: Sequence::new(mix, &mixers),
+            walk: None,
+            most,
+            transactions: if mix.phases.is_empty() { most } else { 0 },
             number: 0,
             begun: 0,
+            begun_before: 0,
+            first_draft: 0,
             deleted: 0,
             end: End::Complete,
             mixers,
@@ -107,12 +126,16 @@ impl MixStream {
     }
 
     fn draw_transaction(&mut self, intent: &mut Intent) -> bool {
-        if self.begun == self.transactions || self.end != End::Complete {
+        if self.end != End::Complete || (self.begun == self.transactions && !self.runs_on()) {
             return false;
         }
-        let turn = (self.begun % self.mixers.len() as u64) as usize;
-        let draft = self.mixers[turn].draft(self.begun / self.mixers.len() as u64);
-        *intent = self.meet(turn, draft);
+        let workers = self.mixers.len() as u64;
+        let turn = (self.begun % workers) as usize;
+        let draft = self.mixers[turn].draft(self.first_draft + self.begun / workers);
+        *intent = match self.walk {
+            None => self.meet(turn, draft),
+            Some(_) => self.step(turn, &draft),
+        };
         let is_possible = self.end == End::Complete;
         self.begun += u64::from(is_possible);
         is_possible
@@ -154,6 +177,11 @@ impl MixStream {
     #[inline]
     fn on_a_file(&mut self, turn: usize, draft: &Draft) -> Intent {
         let position = self.ranks.rank(draft.pick, self.files.len());
+        self.on_file_at(turn, draft, position)
+    }
+
+    #[inline]
+    fn on_file_at(&mut self, turn: usize, draft: &Draft, position: u64) -> Intent {
         let file = self.files.get(position);
         let (intent, change) = self.mixers[turn].decide(draft, file, self.number + 1);
         match change {
@@ -303,7 +331,7 @@ impl Stream for MixStream {
     }
 
     fn transactions_begun(&self) -> u64 {
-        self.begun
+        self.begun_before + self.begun
     }
 
     fn can_perform_any(&self, pool: &PoolState) -> bool {

@@ -67,6 +67,16 @@ struct Choice {
     compute_ns: u64,
 }
 
+fn choices(mix: &Mix, weights: &Weights) -> Vec<Choice> {
+    let ends = running_sums(weights.actions().map(|action| weights.get(action).into()));
+    let choice = |(end, action)| Choice {
+        end,
+        action,
+        compute_ns: mix.compute.ns_of(action),
+    };
+    ends.zip(weights.actions()).map(choice).collect()
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Keys {
     action: Key,
@@ -86,17 +96,10 @@ impl Mixer {
         (seed, worker): (u64, u32),
         births_seed: u64,
     ) -> Self {
-        let ends = running_sums(weights.actions().map(|action| weights.get(action).into()));
-        let choice = |(end, action)| Choice {
-            end,
-            action,
-            compute_ns: mix.compute.ns_of(action),
-        };
-        let choices = ends.zip(weights.actions()).map(choice).collect();
         let key = |name| Key::new(seed, name, worker);
         Self {
             sum: weights.sum(),
-            choices,
+            choices: choices(mix, weights),
             think: mix.think,
             append_sizes: tables.append_sizes.clone(),
             range_sizes: tables.range_sizes.clone(),
@@ -111,6 +114,16 @@ impl Mixer {
                 offset: key("offset"),
                 think: key("think"),
             },
+        }
+    }
+
+    /// Returns the same generator for the actions of other weights.
+    #[must_use]
+    pub fn with_weights(&self, mix: &Mix, weights: &Weights) -> Self {
+        Self {
+            sum: weights.sum(),
+            choices: choices(mix, weights),
+            ..self.clone()
         }
     }
 

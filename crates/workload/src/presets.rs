@@ -14,7 +14,7 @@ mod servers;
 mod sources;
 mod trees;
 
-pub use self::preset::{Manner, Preset, RUN_FOR_S, Source, Values};
+pub use self::preset::{Manner, PhaseText, Preset, RUN_FOR_S, Source, Values};
 use self::row::Row;
 
 /// The presets of current applications, in the order in which lists show them.

@@ -116,6 +116,9 @@ impl Workload {
             Work::Mix(_) if self.contents.is_none() => Err(invalid!(
                 "a mix needs contents: text, incompressible or compressible:RATIO"
             )),
+            Work::Mix(mix) if self.workers.is_shared() && !mix.phases.is_empty() => Err(invalid!(
+                "phases need private pools (use --workers instead of --writers and --readers)"
+            )),
             Work::Mix(mix) => {
                 mix.validate()?;
                 self.validate_roles(mix)

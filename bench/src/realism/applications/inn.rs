@@ -140,14 +140,14 @@ fn write_configuration(cell: &Cell<'_>) -> Result<()> {
         ("domain", "example.org".to_owned()),
         ("nnrpdloadlimit", "0".to_owned()),
     ]);
-    let is_replaced = |line: &&str| {
+    let is_kept = |line: &&str| {
         let name = line.split(':').next().unwrap_or_default().trim();
         settings.iter().all(|(other, _)| name != *other)
     };
     let debian = std::fs::read_to_string(&file)?;
     let mut text: String = debian
         .lines()
-        .filter(is_replaced)
+        .filter(is_kept)
         .map(|of| format!("{of}\n"))
         .collect();
     for (name, value) in &settings {

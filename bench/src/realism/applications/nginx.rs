@@ -72,12 +72,14 @@ fn run(cell: &mut Cell<'_>) -> Result<Vec<Step>> {
     let mut steps = Vec::new();
     for (name, requests) in [("fill", 1_500 / tenth), ("serve", 2_500 / tenth)] {
         let round = cell.round;
-        steps.push(timed(name, requests, || {
+        // All clients send the same number of requests.
+        let each = requests / CLIENTS;
+        steps.push(timed(name, each * CLIENTS, || {
             in_parallel(CLIENTS, |client| {
                 let number = round * 100 + client as u32;
                 let mut draws = Draws::new(1, name, number);
                 let mut talk = Talk::new(port)?;
-                for _ in 0..requests / CLIENTS {
+                for _ in 0..each {
                     get(&mut talk, popular(&mut draws, load.objects, load.exponent))?;
                 }
                 Ok(())

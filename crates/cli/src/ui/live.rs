@@ -230,6 +230,10 @@ impl Events for Live {
             self.sweep_step = Some((number + 1, load));
             return;
         }
+        if let Event::WorkloadPhase(number, _) = event {
+            self.sweep_step = Some((number + 1, Load::Phase(number)));
+            return;
+        }
         if let State::Ready(_) = self.state {
             self.begin();
         }

@@ -118,6 +118,14 @@ impl Display {
         }
     }
 
+    /// Shows the load level or the phase of the workload that begins.
+    fn level(&mut self, told: &str) {
+        if self.lines != Lines::None {
+            show(told);
+        }
+        self.sweep_step = format!("\n  {told}");
+    }
+
     /// Average number of completed operations per second since the phase started.
     fn rate(&self, progress: Progress) -> f64 {
         progress.completed as f64 / self.began.elapsed().as_secs_f64().max(1e-9)
@@ -241,6 +249,7 @@ fn load_line(number: u32, load: Load, left: Option<Duration>) -> String {
         Load::Rate(rate) => format!("{} transactions/s offered", units::rate(Some(rate))),
         Load::Workers(workers) => counted(workers.into(), "worker"),
         Load::Ranks(ranks) => counted(ranks.into(), "rank"),
+        Load::Phase(number) => format!("phase {}", number + 1),
     };
     let left = left.map_or_else(String::new, |left| {
         let left = units::duration(left.as_secs_f64());
@@ -334,12 +343,9 @@ impl Events for Display {
                 self.operations.push_back(done.fold(0, u64::saturating_add));
                 self.second = lines(&second, &self.operations);
             }
-            Event::Load(number, load, left) => {
-                let told = load_line(number, load, left);
-                if self.lines != Lines::None {
-                    show(&told);
-                }
-                self.sweep_step = format!("\n  {told}");
+            Event::Load(number, load, left) => self.level(&load_line(number, load, left)),
+            Event::WorkloadPhase(number, name) => {
+                self.level(&format!("phase {}: {name}", number + 1));
             }
             Event::Stalled(stalled) => self.tell(stalled_line(&stalled)),
         }

@@ -27,6 +27,7 @@ mod mixes;
 mod nfs;
 mod observing;
 mod pages;
+mod phases;
 mod plans;
 mod prompt;
 mod published_results;

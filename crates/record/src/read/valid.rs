@@ -5,7 +5,7 @@
 mod numbers;
 mod phase;
 
-use spec::{Climb, Drive, LOCATIONS_MAX, WorkingSet};
+use spec::{Climb, Drive, LOCATIONS_MAX, PhaseLoad, WorkingSet};
 use system::{Fact, Host};
 
 pub(super) use self::numbers::Wrong;
@@ -138,6 +138,10 @@ fn drive(drive: &Drive) -> Valid {
         Climb::Rates(rates) | Climb::OfClosedLoop(rates) => rates
             .iter()
             .try_for_each(|number| rate("sweep.climb", *number)),
+        Climb::Phases(loads) => loads
+            .iter()
+            .filter_map(PhaseLoad::rate)
+            .try_for_each(|number| rate("sweep.climb", number)),
         Climb::Workers(_) | Climb::Ranks(_) => Ok(()),
     }
 }

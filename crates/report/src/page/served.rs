@@ -7,13 +7,13 @@ use record::{Fact, Phase, Record};
 use verdict::Summary;
 use verdict::summary::{EvidenceSummary, ServedBy, phase_evidence};
 
-use super::sweep::load;
 use crate::environment::fact;
 use crate::steps::by_load;
 use crate::text;
 use crate::text::evidence::{
     asked, behind, by_reason, cached, in_words, messages, table, unavailable,
 };
+use crate::text::sweep::name;
 
 /// A line on what served the transactions (cache, device or server), for the summary at the top of
 /// the page.
@@ -107,7 +107,7 @@ fn by_step(all: &mut Document, record: &Record, summary: &Summary) {
         let phases = of_step.iter().flat_map(|step| &step.phases);
         let transactions = phases.filter(|phase| phase.phase == Phase::Transactions);
         let evidence = transactions.filter_map(|phase| phase_evidence(record, phase));
-        found.extend(evidence.map(|evidence| (load(step.load), evidence)));
+        found.extend(evidence.map(|evidence| (name(step), evidence)));
     }
     if found.is_empty() {
         all.note("Who served the load levels: not available (no evidence was recorded of them).");

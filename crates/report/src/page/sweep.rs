@@ -33,6 +33,9 @@ pub(super) fn last_sustained(summary: &Summary) -> Option<(usize, &SweepStepSumm
 
 /// Describes a load level and whether it was sustained.
 pub(super) fn which(step: &SweepStepSummary) -> String {
+    if step.name.is_some() {
+        return text::sweep::name(step);
+    }
     match step.holds {
         true => format!("the last sustained level, {}", load(step.load)),
         false => format!("{}, which was not sustained: no level was", load(step.load)),
@@ -43,6 +46,10 @@ pub(super) fn render(document: &mut Document, summary: &Summary) {
     let Some(sweep) = &summary.sweep else {
         return;
     };
+    if sweep.is_of_phases() {
+        document.title("Phases of the workload");
+        return text::sweep::render(document, summary, true);
+    }
     document.title("Sweep");
     let steps: Vec<&SweepStepSummary> =
         by_load(summary).into_iter().map(|(_, step)| step).collect();
@@ -172,7 +179,7 @@ fn knee(sweep: &SweepSummary, steps: &[&SweepStepSummary]) -> Option<Behind> {
 fn achieved(document: &mut Document, swept: Swept, steps: &[&SweepStepSummary]) {
     let load = |step: &SweepStepSummary| match swept {
         Swept::Rates => step.load.rate(),
-        Swept::Workers | Swept::Ranks => step.load.count().map(f64::from),
+        Swept::Workers | Swept::Ranks | Swept::Phases => step.load.count().map(f64::from),
     };
     let point = |step: &SweepStepSummary| Some((load(step)?, step.achieved_per_second?));
     let points: Vec<(f64, f64)> = steps.iter().filter_map(|step| point(step)).collect();
@@ -181,7 +188,7 @@ fn achieved(document: &mut Document, swept: Swept, steps: &[&SweepStepSummary]) 
     };
     let each = match swept {
         Swept::Rates => 1.0,
-        Swept::Workers | Swept::Ranks => at_first / first,
+        Swept::Workers | Swept::Ranks | Swept::Phases => at_first / first,
     };
     let ideal: Vec<(f64, f64)> = points
         .iter()
@@ -192,7 +199,7 @@ fn achieved(document: &mut Document, swept: Swept, steps: &[&SweepStepSummary]) 
     for ((load, achieved), (_, ideal)) in points.iter().zip(&ideal) {
         let load = match swept {
             Swept::Rates => Number::Rate(*load),
-            Swept::Workers | Swept::Ranks => Number::Count(*load as u64),
+            Swept::Workers | Swept::Ranks | Swept::Phases => Number::Count(*load as u64),
         };
         data.row(vec![
             load.into(),
@@ -233,7 +240,8 @@ const fn words_of_scaling(swept: Swept) -> [&'static str; 4] {
             "Achieved rate against a line on which each worker adds what the workers of the first \
              level did.",
         ],
-        Swept::Rates => [
+        // Phases have no common chart: their operations differ.
+        Swept::Rates | Swept::Phases => [
             "Achieved against offered rate",
             "offered transactions/s",
             "offered",

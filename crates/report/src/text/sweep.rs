@@ -37,7 +37,9 @@ pub(crate) fn render(document: &mut Document, summary: &Summary, is_full: bool) 
     if let Some(slo) = &sweep.slo {
         document.sentence("SLO", self::slo(slo, &sweep.sweep_steps));
     }
-    knee(document, sweep);
+    if !sweep.is_of_phases() {
+        knee(document, sweep);
+    }
     document.gap();
 }
 
@@ -47,6 +49,15 @@ pub(crate) fn load(load: Load) -> String {
         Load::Rate(per_second) => format!("{} transactions/s", rate(Some(per_second))),
         Load::Workers(workers) => counted(workers.into(), "worker"),
         Load::Ranks(ranks) => counted(ranks.into(), "rank"),
+        Load::Phase(number) => format!("phase {}", number + 1),
+    }
+}
+
+/// Describes the load of a level, or names the phase of the workload.
+pub(crate) fn name(step: &SweepStepSummary) -> String {
+    match &step.name {
+        Some(name) => format!("phase {name}"),
+        None => load(step.load),
     }
 }
 
@@ -161,7 +172,7 @@ fn in_short(document: &mut Document, summary: &Summary) {
     }
     table.column("", true);
     for ((_, step), times) in steps.iter().zip(&times) {
-        let mut cells = vec![steps::cell(step.load), Cell::rate(step.achieved_per_second)];
+        let mut cells = vec![steps::cell(step), Cell::rate(step.achieved_per_second)];
         let of_columns = COLUMNS.iter().zip(units);
         cells.extend(of_columns.map(|(name, unit)| unit.cell(latencies::ns(times, name))));
         cells.push(state(step).into());
@@ -205,8 +216,8 @@ fn sweep_steps(document: &mut Document, summary: &Summary) {
         return;
     };
     let columns: [Column<(usize, &SweepStepSummary)>; 12] = [
-        ("Level", |(number, _)| ordinal(*number)),
-        (Swept::of(sweep).column(), |(_, of)| steps::cell(of.load)),
+        (Swept::of(sweep).ordinal(), |(number, _)| ordinal(*number)),
+        (Swept::of(sweep).column(), |(_, of)| steps::cell(of)),
         ("achieved/s", |(_, of)| Cell::rate(of.achieved_per_second)),
         ("of arrived", |(_, of)| {
             or_empty(of.achieved_fraction.map(Number::Share))
@@ -226,15 +237,24 @@ fn sweep_steps(document: &mut Document, summary: &Summary) {
     ];
     let table = Table::of(1, &columns, by_load(summary));
     document.table(table.leading(2).with_words(columns.len() - 1));
-    document.note(
-        "levels by load, numbered in the order of measurement; rates in transactions/s; latencies \
-         of all operations; with an offered rate, response times from the due time",
-    );
+    document.note(match sweep.is_of_phases() {
+        true => {
+            "phases in their order; rates in transactions/s; latencies of all operations; with an \
+             offered rate, response times from the due time"
+        }
+        false => {
+            "levels by load, numbered in the order of measurement; rates in transactions/s; \
+             latencies of all operations; with an offered rate, response times from the due time"
+        }
+    });
     for (number, step) in by_load(summary) {
         if step.failed > 0 || step.skipped.total() > 0 {
             document.note(format!(
-                "level {}: {} failed, {} skipped",
-                number + 1,
+                "{}: {} failed, {} skipped",
+                step.name.as_ref().map_or_else(
+                    || format!("level {}", number + 1),
+                    |name| format!("phase {name}")
+                ),
                 counted(step.failed, "operation"),
                 grouped(step.skipped.total())
             ));
@@ -275,7 +295,7 @@ fn by_operation(document: &mut Document, sweep: &SweepSummary, summary: &Summary
                     all.find(|operation| (operation.role, operation.action) == (*role, *action));
                 micros(found.and_then(|operation| operation.p99_ns)).into()
             };
-            let mut cells = vec![ordinal(number), steps::cell(sweep_step.load)];
+            let mut cells = vec![ordinal(number), steps::cell(sweep_step)];
             cells.extend(kinds.iter().map(of_kind));
             table.row(cells);
         }
@@ -363,6 +383,7 @@ mod tests {
         ] {
             let step = SweepStep {
                 load,
+                name: None,
                 workers: 4,
                 phases: Vec::new(),
                 of_run: None,

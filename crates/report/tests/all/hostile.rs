@@ -122,6 +122,7 @@ fn records() -> Vec<(&'static str, Record)> {
     ] {
         sweep.actual.sweep_steps.push(SweepStep {
             load,
+            name: None,
             workers: 2,
             phases: sweep.actual.phases.clone(),
             of_run: Some(Box::new(SweepStepRun {

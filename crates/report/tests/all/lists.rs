@@ -93,6 +93,7 @@ fn list_row_shows_the_measured_transactions() {
     slow.segments[0].transactions /= 2;
     let sweep_step = |workers, phase: &record::PhaseRecord| SweepStep {
         load: Load::Workers(workers),
+        name: None,
         workers,
         phases: vec![phase.clone()],
         of_run: None,
@@ -116,6 +117,7 @@ fn list_row_shows_the_measured_transactions() {
     rates.spec.drive.sweep.as_mut().unwrap().climb = Climb::OfClosedLoop(vec![0.5, 1.5]);
     let level = |load, caught_up_ns, phase: &record::PhaseRecord| SweepStep {
         load,
+        name: None,
         workers: 1,
         phases: vec![record::PhaseRecord {
             caught_up_ns,

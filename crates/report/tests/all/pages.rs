@@ -316,6 +316,7 @@ pub fn swept() -> Record {
     record.actual.sweep_steps = [500.0, 1_000.0, 2_000.0]
         .map(|rate| SweepStep {
             load: Load::Rate(rate),
+            name: None,
             workers: 1,
             phases: vec![transactions.clone()],
             of_run: None,

@@ -31,6 +31,7 @@ fn sweep() -> Record {
         phase.waiting = load.rate().map(|_| u64::from(!is_sustained) * 900);
         SweepStep {
             load,
+            name: None,
             workers: 1,
             phases: vec![phase],
             of_run: None,

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use record::PhaseRecord;
+use spec::{Cache, PhaseLoad};
 use workload::{End, Phase};
 
 use super::observations::RunObservations;
@@ -23,6 +24,15 @@ impl<'e> Supervisor<'e> {
         supervisor.look_at_space();
         supervisor.look_on();
         supervisor
+    }
+
+    /// Performs transactions as the phase of a workload, which has its own end, rate and cache
+    /// state, and then syncs. Returns the phase merged from all ranks; `None` if it did not
+    /// complete.
+    pub(crate) fn apply_phase(&mut self, load: &PhaseLoad) -> Option<&PhaseRecord> {
+        self.watch.drive.stop = load.stop;
+        self.watch.drop_caches = load.cache == Cache::Cold;
+        self.apply(load.rate())
     }
 
     /// Performs transactions and then syncs. `rate` is the offered rate of an open loop; `None` is

@@ -111,7 +111,9 @@ pub(crate) struct WorkerConfig {
     pub directories: Vec<PoolDirectory>,
     /// Whether any worker creates directories.
     pub has_directories: bool,
-    pub cache: Cache,
+    /// State of the page cache before each phase of the workload; a single state for a workload
+    /// without phases.
+    pub caches: Vec<Cache>,
     pub verify: bool,
     pub check: bool,
     /// Whether a transaction is a pair of operations.

@@ -39,8 +39,8 @@ impl Worker {
     }
 
     /// Reads the files (`--cache warm`), or advises the kernel to drop them (`--cache cold-data`).
-    pub(super) fn prepare_cache(&mut self) -> Result<(), Left> {
-        let stage = match self.config.cache {
+    pub(super) fn prepare_cache(&mut self, cache: Cache) -> Result<(), Left> {
+        let stage = match cache {
             Cache::Warm => Stage::Warm,
             Cache::ColdData => Stage::Cool,
             Cache::AsIs | Cache::Cold => return Ok(()),

@@ -30,13 +30,15 @@ impl Worker {
             self.turn_to(neighbour)?;
         }
         self.report.has_pool = true;
-        self.prepare_cache()?;
-        let mut goes_on = self.begins_phase(Phase::Transactions)?;
+        let mut goes_on = self.begins_load(0)?;
         self.note_wall_clock();
-        while goes_on {
+        // The loop continues because the run may apply several loads, one after another.
+        for number in 1.. {
+            if !goes_on {
+                break;
+            }
             self.phase(Phase::Transactions)?;
-            // The loop continues because the run may apply several loads, one after another.
-            goes_on = self.begins_phase(Phase::Transactions)?;
+            goes_on = self.begins_load(number)?;
         }
         self.report.names = self.tools.source.remaining(Phase::Delete);
         if self.config.check {
@@ -55,6 +57,16 @@ impl Worker {
             self.directories(Stage::RemoveDirectories)?;
         }
         Ok(())
+    }
+
+    /// Prepares the cache and the stream for a load, which may be a phase of the workload, and
+    /// waits until the load may start. Returns `false` if there is no further load.
+    fn begins_load(&mut self, number: usize) -> Result<bool, Left> {
+        if let Some(cache) = self.config.caches.get(number) {
+            self.prepare_cache(*cache)?;
+            self.tools.source.next_phase();
+        }
+        self.begins_phase(Phase::Transactions)
     }
 
     /// Creates the pool, or takes over the pool of an earlier run.

@@ -190,7 +190,7 @@ impl<'a> RunContext<'a> {
             role: self.request.workload.workers.role(worker),
             directories: self.directories(worker),
             has_directories: self.naming.has_directories(),
-            cache: self.request.cache,
+            caches: self.request.caches(),
             verify: self.request.verify,
             check: self.request.check,
             has_pairs: self.request.workload.classic().is_some(),

@@ -145,10 +145,8 @@ impl RunContext<'_> {
                     .filter(|action| action.lists())
                     .any(|action| mix.weights.get(*action) > 0);
                 let places = u64::from(mix.layout.places()) * mix.location_weights.len() as u64;
-                let stream = PrivateStream::Mix(Box::new(MixStream::new(
-                    mix,
-                    vec![self.mixer(mix, worker)],
-                )));
+                let stream = MixStream::new(mix, vec![self.mixer(mix, worker)]);
+                let stream = PrivateStream::Mix(Box::new(stream.in_phases()));
                 let listings = lists.then(|| Listings::new(self.naming.clone(), places, depth));
                 (stream, listings, self.payload(worker, None))
             }

@@ -53,6 +53,10 @@ pub(crate) fn start(
     Ok(context.watch(workers, taken, from_workers, answers, slots))
 }
 
+fn is_cold(cache: &Cache) -> bool {
+    matches!(cache, Cache::Cold | Cache::ColdData)
+}
+
 impl RunContext<'_> {
     /// Collects the inputs of the supervisor.
     fn watch(
@@ -90,7 +94,7 @@ impl RunContext<'_> {
                 false => None,
             },
             landmarks,
-            sync: request.sync_phases || matches!(request.cache, Cache::Cold | Cache::ColdData),
+            sync: request.sync_phases || request.caches().iter().any(is_cold),
             drop_caches: request.cache == Cache::Cold,
             reuse: request.keeping.reuse,
             drive: request.drive.clone(),

@@ -1,7 +1,8 @@
 //! **`cache-not-dropped`** (DOUBTFUL, INVALID). The caches were dropped, but files of the pool were
 //! still in memory. Memory serves reads of these files, although a cold cache was requested.
 //! *Threshold*: with `--cache cold` or `cold-data`, more than 10 % of the sampled pages (the drift
-//! that is allowed for a steady run); INVALID: more than 50 %. *Evidence*: the pages of the
+//! that is allowed for a steady run); INVALID: more than 50 %. Each phase of a workload is judged
+//! by its own cache state, and the worst counts. *Evidence*: the pages of the
 //! [residency](#evidence) sample that were in the page cache when the transactions began. *What to
 //! do*: use a file system that drops its cache; make sure that no other program uses the pool.
 
@@ -35,18 +36,24 @@ impl Rule for CacheNotDropped {
         "check that the file system drops its cache (tmpfs and some FUSE servers do not)";
 
     fn find(record: &Record, _: &Seen) -> Option<Self> {
-        let evidence = record
-            .actual
-            .phase(Phase::Transactions)?
-            .evidence
-            .as_ref()?;
-        let sample = evidence.residency.as_ref()?.before.known()?;
-        let is_cold = matches!(record.spec.cache, Cache::Cold | Cache::ColdData);
-        (is_cold && share(sample.cached, sample.pages) > MAX).then(|| Self {
-            cache: record.spec.cache.name().to_owned(),
-            cached: sample.cached,
-            pages: sample.pages,
-        })
+        let caches = record.spec.caches();
+        let phases = record.actual.sweep_steps.iter().zip(&caches);
+        let of_phases = phases.filter_map(|(step, cache)| Some((step.transactions()?, *cache)));
+        let mut found: Vec<Self> = match record.spec.phases() {
+            [] => Vec::from_iter(Self::of(
+                record.actual.phase(Phase::Transactions)?,
+                caches[0],
+            )),
+            _ => of_phases
+                .filter_map(|(phase, cache)| Self::of(phase, cache))
+                .collect(),
+        };
+        let by_share = |one: &Self, other: &Self| {
+            let [one, other] = [one, other].map(|of| share(of.cached, of.pages));
+            one.total_cmp(&other)
+        };
+        found.sort_by(by_share);
+        found.pop()
     }
 
     fn level(&self) -> Level {
@@ -60,5 +67,19 @@ impl Rule for CacheNotDropped {
             percent(share(self.cached, self.pages)),
             percent(MAX)
         )
+    }
+}
+
+impl CacheNotDropped {
+    /// Judges the transactions of a run, or of a phase of the workload.
+    fn of(phase: &PhaseRecord, cache: Cache) -> Option<Self> {
+        let evidence = phase.evidence.as_ref()?;
+        let sample = evidence.residency.as_ref()?.before.known()?;
+        let is_cold = matches!(cache, Cache::Cold | Cache::ColdData);
+        (is_cold && share(sample.cached, sample.pages) > MAX).then(|| Self {
+            cache: cache.name().to_owned(),
+            cached: sample.cached,
+            pages: sample.pages,
+        })
     }
 }

@@ -107,7 +107,7 @@ impl Planned<'_> {
                 let is_planned = first.workload.workers == spec.workload.workers;
                 is_planned.then_some(1.0)
             }
-            Climb::Ranks(_) => None,
+            Climb::Ranks(_) | Climb::Phases(_) => None,
         }
     }
 
@@ -121,7 +121,7 @@ impl Planned<'_> {
             (Some(sweep), _) => match &sweep.climb {
                 Climb::Rates(rates) => Some(mean(rates)),
                 Climb::OfClosedLoop(shares) => known.map(|known| known * mean(shares)),
-                Climb::Workers(_) | Climb::Ranks(_) => None,
+                Climb::Workers(_) | Climb::Ranks(_) | Climb::Phases(_) => None,
             },
             (None, Pace::Closed) => known,
             (None, Pace::Open { per_second, .. }) => {

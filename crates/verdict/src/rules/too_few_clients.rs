@@ -46,7 +46,7 @@ impl Rule for TooFewClients {
             return None;
         }
         let steps = record.actual.sweep_steps.iter();
-        let closed = steps.filter(|step| step.load.rate().is_none());
+        let closed = steps.filter(|step| step.load.rate().is_none() && step.name.is_none());
         let mut steps: Vec<(u32, f64)> = closed
             .filter_map(|step| {
                 let summary = SweepStepSummary::of(step);

@@ -486,6 +486,7 @@ fn overhead_is_a_share_of_the_workers_time() {
     let transactions = record.actual.phases.pop().unwrap();
     record.actual.sweep_steps = vec![SweepStep {
         load: record::Load::Closed,
+        name: None,
         workers: 2,
         phases: vec![transactions],
         of_run: None,

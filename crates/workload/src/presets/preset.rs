@@ -1,15 +1,76 @@
 //! The description, sources and workload of a preset.
 
+use crate::intent::Action;
+use crate::mix::Weights;
+use crate::phases::{PhaseOperations, PhaseWork};
 use crate::whole::{Work, Workload};
 
 /// Options of a preset in addition to its workload, in the text form of the command line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Manner {
     /// The value of `--durability`; `None` for the default.
     pub durability: Option<&'static str>,
     /// The duration of the transactions in seconds, unless a command-line option sets another end.
     /// `None` if the workload's number of transactions ends the run.
     pub run_for_s: Option<u64>,
+    /// The phases of the preset with their loads; empty for a preset with a single mix.
+    pub phases: Vec<PhaseText>,
+}
+
+/// A phase of a preset as text: the keys and values of a table `[[phase]]`, separated by
+/// semicolons, such as `walk=read; cache=cold`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PhaseText {
+    pub name: &'static str,
+    pub keys: &'static str,
+}
+
+impl PhaseText {
+    fn keys(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let pairs = self.keys.split(';').filter_map(|pair| pair.split_once('='));
+        pairs.map(|(key, value)| (key.trim(), value.trim()))
+    }
+
+    fn key(&self, wanted: &str) -> Option<&'static str> {
+        self.keys()
+            .find_map(|(key, value)| (key == wanted).then_some(value))
+    }
+
+    /// Returns the phase as a table of a configuration file.
+    pub fn to_toml(&self) -> String {
+        let mut text = format!("name = \"{}\"\n", self.name);
+        for (key, value) in self.keys() {
+            let quotes = if value.bytes().all(|byte| byte.is_ascii_digit()) {
+                ""
+            } else {
+                "\""
+            };
+            text += &format!("{key} = {quotes}{value}{quotes}\n");
+        }
+        text
+    }
+
+    /// Returns the operations of the phase.
+    pub(super) fn work(&self) -> PhaseWork {
+        let valid = |text: &str| -> Weights {
+            text.parse()
+                .unwrap_or_else(|wrong| unreachable!("{text}: {wrong}"))
+        };
+        let operations = match (self.key("walk"), self.key("mix")) {
+            (Some(name), None) => PhaseOperations::Walk(
+                Action::of_mix(name).unwrap_or_else(|| unreachable!("{name}")),
+            ),
+            (_, weights) => PhaseOperations::Mix(valid(weights.unwrap_or_default())),
+        };
+        let transactions = self.key("transactions").map_or(Workload::ENDLESS, |text| {
+            text.parse().unwrap_or_else(|_| unreachable!("{text}"))
+        });
+        PhaseWork {
+            name: self.name.to_owned(),
+            operations,
+            transactions,
+        }
+    }
 }
 
 /// The source of some values of a preset.

@@ -3,10 +3,11 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use super::preset::{Manner, Preset, RUN_FOR_S, Values};
+use super::preset::{Manner, PhaseText, Preset, RUN_FOR_S, Values};
 use crate::contents::ContentSpec;
 use crate::intent::Action;
 use crate::mix::{Mix, Weights};
+use crate::phases::weights_of_all;
 use crate::quantity;
 use crate::whole::{Work, WorkerSeeds, Workers, Workload};
 
@@ -41,6 +42,7 @@ impl Row {
             how: Manner {
                 durability: draft.durability,
                 run_for_s: Some(RUN_FOR_S),
+                phases: draft.phases.clone(),
             },
             workload: draft.workload(),
         }
@@ -53,6 +55,7 @@ struct Draft {
     workers: Workers,
     size_max_bytes: Option<u64>,
     durability: Option<&'static str>,
+    phases: Vec<PhaseText>,
 }
 
 impl Default for Draft {
@@ -66,12 +69,13 @@ impl Default for Draft {
             workers: Workers::ONE,
             size_max_bytes: None,
             durability: None,
+            phases: Vec::new(),
         }
     }
 }
 
 impl Draft {
-    fn set(&mut self, option: &str, value: &'static str) {
+    fn set(&mut self, option: &'static str, value: &'static str) {
         let mix = &mut self.mix;
         match option {
             "files" => mix.files = count(value),
@@ -83,6 +87,10 @@ impl Draft {
             "popularity" => mix.popularity = of(value),
             "read-block" => mix.read_block_bytes = bytes(value),
             "write-block" => mix.write_block_bytes = bytes(value),
+            _ if option.starts_with("phase ") => {
+                let (_, name) = option.split_at("phase ".len());
+                self.phases.push(PhaseText { name, keys: value });
+            }
             "durability" => self.durability = Some(value),
             "workers" => {
                 let workers = of(value);
@@ -119,6 +127,10 @@ impl Draft {
 
     fn workload(self) -> Workload {
         let mut mix = self.mix;
+        mix.phases = self.phases.iter().map(PhaseText::work).collect();
+        if !mix.phases.is_empty() {
+            mix.weights = weights_of_all(&mix.phases);
+        }
         mix.size_max_bytes = self.size_max_bytes.unwrap_or(mix.sizes.high());
         mix.layout.maildir = mix.weights.get(Action::Deliver) > 0;
         Workload {

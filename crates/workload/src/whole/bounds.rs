@@ -3,7 +3,8 @@
 
 use super::{Work, Workers, Workload};
 use crate::intent::{Action, Phase};
-use crate::mix::Mix;
+use crate::mix::{Mix, Weights};
+use crate::phases::PhaseOperations;
 
 impl Workload {
     /// Returns an upper bound of the number of files at one time, in all pools together. The number
@@ -22,13 +23,10 @@ impl Workload {
                 let transactions = mix
                     .transactions
                     .saturating_mul(u64::from(self.workers.count()) / pools);
-                let sum = mix.weights.sum().max(1) as f64;
-                let share = |grows| weight_of_change(mix, grows) as f64 / sum;
-                let (up, down) = (share(true), share(false));
-                let steps = transactions as f64;
-                let grown =
-                    ((up - down) * steps).max(0.0) + 6.0 * ((up + down) * steps).sqrt() + 16.0;
-                let grown = (grown as u64).min(transactions);
+                let grown = match mix.phases.is_empty() {
+                    true => grown(&mix.weights, transactions),
+                    false => grown_in_phases(mix, transactions),
+                };
                 let extras = mix.extras_max().min(transactions);
                 let extras = [
                     Action::SymbolicLink,
@@ -54,8 +52,15 @@ impl Workload {
 
     /// Returns whether the number of files in a pool grows on average during the transactions.
     pub fn grows(&self) -> bool {
-        self.mix()
-            .is_some_and(|mix| weight_of_change(mix, true) > weight_of_change(mix, false))
+        let grows =
+            |weights: &Weights| weight_of_change(weights, true) > weight_of_change(weights, false);
+        self.mix().is_some_and(|mix| match mix.phases.is_empty() {
+            true => grows(&mix.weights),
+            false => mix
+                .phases
+                .iter()
+                .any(|phase| grows(&phase.operations.weights())),
+        })
     }
 
     /// Returns the actions that can occur in a phase, without duplicates.
@@ -147,12 +152,38 @@ impl Workload {
 
 /// Returns the sum of the weights of all actions that create files (if `grows` is true), or of all
 /// actions that delete files.
-fn weight_of_change(mix: &Mix, grows: bool) -> u64 {
-    let of_kind = mix
-        .weights
+fn weight_of_change(weights: &Weights, grows: bool) -> u64 {
+    let of_kind = weights
         .actions()
         .filter(|action| action.changes_count() == Some(grows));
-    of_kind
-        .map(|action| u64::from(mix.weights.get(action)))
-        .sum()
+    of_kind.map(|action| u64::from(weights.get(action))).sum()
+}
+
+/// Returns the bound of a pool's growth in a number of transactions.
+fn grown(weights: &Weights, transactions: u64) -> u64 {
+    let sum = weights.sum().max(1) as f64;
+    let share = |grows| weight_of_change(weights, grows) as f64 / sum;
+    let (up, down) = (share(true), share(false));
+    let steps = transactions as f64;
+    let grown = ((up - down) * steps).max(0.0) + 6.0 * ((up + down) * steps).sqrt() + 16.0;
+    (grown as u64).min(transactions)
+}
+
+/// Returns the bound of a pool's growth in all phases. A walk that creates files adds as many as
+/// the initial pool has, and a walk that copies files at most doubles the pool.
+fn grown_in_phases(mix: &Mix, transactions: u64) -> u64 {
+    let mut all = 0_u64;
+    for phase in &mix.phases {
+        let most = phase.transactions.min(transactions);
+        let more = match phase.operations {
+            PhaseOperations::Mix(ref weights) => grown(weights, most),
+            PhaseOperations::Walk(action) if action.creates() => mix.files.min(most),
+            PhaseOperations::Walk(action) if action.copies() => {
+                mix.files.saturating_add(all).min(most)
+            }
+            PhaseOperations::Walk(_) => 0,
+        };
+        all = all.saturating_add(more);
+    }
+    all
 }

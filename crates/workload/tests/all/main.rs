@@ -3,4 +3,5 @@
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
 
 mod fingerprints;
+mod phases;
 mod published;

@@ -64,6 +64,7 @@ impl Events for ClassicProgress<'_> {
             Event::PhaseProgress(..)
             | Event::Second(_)
             | Event::Load(..)
+            | Event::WorkloadPhase(..)
             | Event::RecordOpened(_)
             | Event::PhaseRecorded(_)
             | Event::RecordMerged(_) => {}

@@ -79,9 +79,12 @@ fn configuration(arguments: &RunArguments) -> Result<Configuration, Problem> {
     };
     let (preset, options) = match other {
         Some(option) if specified.spec.drive.sweep.is_some() => {
+            let what = match specified.spec.phases() {
+                [] => "a load sweep",
+                _ => "phases",
+            };
             return refuse(format_args!(
-                "{option} names a load sweep, which --repeat and --until cannot repeat (remove \
-                 them)"
+                "{option} names {what}, which --repeat and --until cannot repeat (remove them)"
             ));
         }
         Some(_) => (None, specified.spec.to_options().without_runs_alone()),

@@ -72,8 +72,21 @@ fn p99(strip: &mut Document, is_response: bool, p99_ns: Option<u64>, more: &str)
     strip.sentence(what, shown.unwrap_or_else(|| why.to_owned()));
 }
 
+/// Adds the rate and the 99th percentile of each phase of the workload.
+fn phases(strip: &mut Document, sweep: &SweepSummary) {
+    for step in &sweep.sweep_steps {
+        let name = step.name.as_deref().unwrap_or_default();
+        let mut words = vec![format!("{} transactions/s", rate(step.achieved_per_second))];
+        words.extend(step.p99_ns.map(|ns| format!("p99 {}", latency(ns as f64))));
+        strip.sentence(&format!("Phase {name}"), words.join(", "));
+    }
+}
+
 /// Adds the results of a sweep, and the 99th percentile at the last sustained load level.
 fn sweep(strip: &mut Document, summary: &Summary, sweep: &SweepSummary) {
+    if sweep.is_of_phases() {
+        return phases(strip, sweep);
+    }
     let last = sweep::last_sustained(summary).map(|(_, step)| step);
     let achieved = last.and_then(|step| step.achieved_per_second);
     let limit = sweep.limit.and_then(|limit| limit.highest);

@@ -30,6 +30,7 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
         }
         Climb::Workers(workers) => are(&mut workers.iter().map(|count| Load::Workers(*count))),
         Climb::Ranks(ranks) => are(&mut ranks.iter().map(|count| Load::Ranks(*count))),
+        Climb::Phases(_) => are(&mut (0..).map(Load::Phase)) && has_names(record),
     };
     if !is_right {
         at.broken("", "their loads are not those of the sweep");
@@ -38,11 +39,22 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
     let ranks = record.spec.ranks.max(1);
     for (index, step) in steps.iter().enumerate() {
         let expected = match step.load {
-            Load::Closed | Load::Rate(_) => workers,
+            Load::Closed | Load::Rate(_) | Load::Phase(_) => workers,
             Load::Workers(each) => each.saturating_mul(ranks),
             Load::Ranks(some) => workers / ranks * some,
         };
         let field = format!("[{index}].workers");
         at.same(&field, step.workers, expected, "by the sweep");
     }
+}
+
+/// Whether the load levels have the names of the workload's phases.
+fn has_names(record: &Record) -> bool {
+    let names = record.spec.phases().iter().map(|phase| Some(&phase.name));
+    let mut steps = record.actual.sweep_steps.iter();
+    let are = steps
+        .by_ref()
+        .zip(names)
+        .all(|(step, name)| step.name.as_ref() == name);
+    are && steps.next().is_none()
 }

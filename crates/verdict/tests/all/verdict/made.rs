@@ -211,6 +211,7 @@ pub fn sweep(record: &mut Record, phase: PhaseRecord) {
         .retain(|phase| phase.phase != Phase::Transactions);
     record.actual.sweep_steps = vec![SweepStep {
         load: record::Load::Rate(1_000_000.0),
+        name: None,
         workers: 1,
         phases: vec![phase],
         of_run: None,

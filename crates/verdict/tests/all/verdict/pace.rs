@@ -497,6 +497,7 @@ fn skipped_operations_do_not_count_as_achieved_rate() {
     // operations only.
     let step = SweepStep {
         load: Load::Rate(1_000.0),
+        name: None,
         workers: 1,
         phases: vec![transactions(&mut record).clone()],
         of_run: None,

@@ -175,6 +175,7 @@ fn sweep_with_a_still_rising_rate_has_too_few_clients() {
             });
             SweepStep {
                 load: Load::Workers(workers),
+                name: None,
                 workers,
                 phases: vec![phase],
                 of_run: None,

@@ -1,0 +1,185 @@
+//! Phases of a mix: walks visit each file or directory once, and a phase draws the same operations
+//! whatever the phases before it did.
+
+use workload::phases::weights_of_all;
+use workload::{
+    Action, Intent, Mix, MixStream, Phase, PhaseOperations, PhaseWork, Stream, Workload,
+};
+
+const FILES: u64 = 60;
+
+fn phase(name: &str, operations: PhaseOperations, transactions: u64) -> PhaseWork {
+    PhaseWork {
+        name: name.to_owned(),
+        operations,
+        transactions,
+    }
+}
+
+fn walk(action: Action) -> PhaseWork {
+    let operations = PhaseOperations::Walk(action);
+    phase(action.name(), operations, Workload::ENDLESS)
+}
+
+fn mix(weights: &str, transactions: u64) -> PhaseWork {
+    let operations = PhaseOperations::Mix(weights.parse().unwrap());
+    phase("mix", operations, transactions)
+}
+
+fn workload(phases: Vec<PhaseWork>) -> Workload {
+    let mut mix = Mix {
+        files: FILES,
+        transactions: Workload::ENDLESS,
+        weights: weights_of_all(&phases),
+        phases,
+        ..Mix::default()
+    };
+    mix.layout.shape = "subdirs:7".parse().unwrap();
+    Workload::from(mix)
+}
+
+fn stream(workload: &Workload) -> MixStream {
+    let mix = workload.mix().unwrap();
+    let mut stream = MixStream::new(mix, vec![workload.mixer(mix, 0)]);
+    while stream.next(Phase::Prepare).is_some() {}
+    stream
+}
+
+fn drawn(stream: &mut dyn Stream, phase: Phase) -> Vec<Intent> {
+    std::iter::from_fn(|| stream.next(phase)).collect()
+}
+
+fn files(stream: &MixStream) -> usize {
+    let mut count = 0;
+    stream.pool(&mut |_| count += 1);
+    count
+}
+
+#[test]
+fn walk_visits_each_file_once_in_directory_order() {
+    let workload = workload(vec![
+        mix("rename=1,create=2,delete=1", 100),
+        walk(Action::Read),
+        walk(Action::Copy),
+        walk(Action::Delete),
+        walk(Action::Create),
+        walk(Action::ListWithStat),
+    ]);
+    assert_eq!(workload.validate(), Ok(()));
+    let mut stream = stream(&workload).in_phases();
+    assert_eq!(
+        drawn(&mut stream, Phase::Transactions),
+        [],
+        "no phase has begun"
+    );
+    assert!(stream.next_phase());
+    assert_eq!(drawn(&mut stream, Phase::Transactions).len(), 100);
+    let all = files(&stream);
+    for (action, count, after) in [
+        (Action::Read, all, all),
+        (Action::Copy, all, 2 * all),
+        (Action::Delete, 2 * all, 0),
+        (Action::Create, FILES as usize, FILES as usize),
+        (Action::ListWithStat, 7, FILES as usize),
+    ] {
+        assert!(stream.next_phase());
+        assert_eq!(stream.remaining(Phase::Transactions), count as u64);
+        let intents = drawn(&mut stream, Phase::Transactions);
+        assert_eq!(intents.len(), count, "{action:?}");
+        assert!(intents.iter().all(|intent| intent.action == action));
+        let places: Vec<u32> = intents.iter().map(|intent| intent.place).collect();
+        assert!(places.is_sorted(), "{action:?}: {places:?}");
+        let mut numbers: Vec<_> = intents
+            .iter()
+            .map(|intent| (intent.place, intent.number, intent.other))
+            .collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), count, "{action:?}");
+        assert_eq!(files(&stream), after, "{action:?}");
+    }
+    assert!(!stream.next_phase(), "the last phase has ended");
+    assert_eq!(stream.remaining(Phase::Transactions), 0);
+    assert_eq!(drawn(&mut stream, Phase::Delete).len(), FILES as usize);
+}
+
+#[test]
+fn phase_draws_the_same_whatever_the_phase_before_it_did() {
+    let of_length = |transactions| {
+        let workload = workload(vec![mix("read=1,stat=2", transactions), {
+            let other = mix("read=3,overwrite=1", 50);
+            PhaseWork {
+                name: "other".to_owned(),
+                ..other
+            }
+        }]);
+        let mut stream = stream(&workload).in_phases();
+        stream.next_phase();
+        drawn(&mut stream, Phase::Transactions);
+        stream.next_phase();
+        drawn(&mut stream, Phase::Transactions)
+    };
+    assert_eq!(of_length(1), of_length(500));
+}
+
+#[test]
+fn plan_continues_with_the_next_phase() {
+    let phases = vec![
+        mix("read=1", 30),
+        walk(Action::Stat),
+        walk(Action::Delete),
+        walk(Action::Read),
+        walk(Action::Create),
+    ];
+    let workload = workload(phases);
+    let mut whole = workload.stream(0, |_| ()).unwrap();
+    let prepared = drawn(&mut *whole, Phase::Prepare).len() as u64;
+    assert_eq!(prepared, FILES);
+    let transactions = drawn(&mut *whole, Phase::Transactions).len() as u64;
+    assert_eq!(transactions, 30 + 3 * FILES, "no file is left to read");
+    assert_eq!(whole.transactions_begun(), transactions);
+}
+
+#[test]
+fn time_limited_phases_share_the_transactions_of_a_plan() {
+    let other = PhaseWork {
+        name: "other".to_owned(),
+        ..mix("stat=1", Workload::ENDLESS)
+    };
+    let phases = vec![mix("read=1", Workload::ENDLESS), other];
+    let workload = workload(phases).with_transactions(100);
+    let mut stream = stream(&workload);
+    let intents = drawn(&mut stream, Phase::Transactions);
+    let reads = intents
+        .iter()
+        .filter(|intent| intent.action == Action::Read);
+    assert_eq!((reads.count(), intents.len()), (50, 100));
+}
+
+#[test]
+fn wrong_phases_are_refused() {
+    let twice = || vec![walk(Action::Read), walk(Action::Read)];
+    for (phases, words) in [
+        (twice(), "two phases have the name 'read'"),
+        (
+            vec![phase("No!", walk(Action::Read).operations, 1)],
+            "invalid name 'No!'",
+        ),
+        (vec![walk(Action::MakeDirectory)], "cannot walk with mkdir"),
+    ] {
+        let refused = workload(phases).validate().unwrap_err().to_string();
+        assert!(refused.contains(words), "{refused}");
+    }
+}
+
+#[test]
+fn phases_change_the_fingerprint() {
+    let fingerprint = |phases| workload::fingerprint::fingerprint(&workload(phases)).unwrap();
+    let one = fingerprint(vec![walk(Action::Read)]);
+    assert_eq!(one, fingerprint(vec![walk(Action::Read)]));
+    assert_ne!(one, fingerprint(vec![walk(Action::Stat)]));
+    assert_ne!(
+        one,
+        fingerprint(vec![phase("read", walk(Action::Read).operations, 5)])
+    );
+}
