@@ -200,6 +200,7 @@ impl Simulated {
             subject: Subject::default(),
             level: Level::Valid,
             elapsed_s: 30.0,
+            begun_unix_ns: u64::from(self.runs) * 30_000_000_000,
             values: BTreeMap::from([(Metric::Transactions, 1_000.0 * log.exp())]),
             conditions: BTreeMap::new(),
             reasons: BTreeSet::new(),
