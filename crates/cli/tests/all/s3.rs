@@ -14,8 +14,9 @@ use testkit::number_of;
 use crate::runs::Ran;
 use crate::support::{Ended, wait_until_unchanged};
 
+mod encrypted;
 mod hostile;
-mod store;
+pub mod store;
 
 use store::{SECRET, Store};
 
