@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 
 use crate::body::Framing;
-use crate::error::CallError;
+use crate::error::{CallError, errno};
 use crate::head::{Garbled, Head, head_length};
 use crate::request::{Request, Writer};
 use crate::server::Server;
@@ -297,15 +297,5 @@ impl Connection {
                 }
             }
         }
-    }
-}
-
-pub(crate) fn errno(error: &std::io::Error) -> Errno {
-    match error.kind() {
-        ErrorKind::TimedOut => Errno::TIMEDOUT,
-        ErrorKind::ConnectionReset => Errno::CONNRESET,
-        // An encrypted record is wrong.
-        ErrorKind::InvalidData => Errno::PROTO,
-        _ => Errno::from_io_error(error).unwrap_or(Errno::IO),
     }
 }

@@ -1,5 +1,8 @@
 //! The errors of requests, and the error numbers that the statuses of servers are converted to.
 
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
 use rustix::io::Errno;
 
 /// The reason why a request failed.
@@ -209,6 +212,53 @@ impl CallError {
 impl From<CallError> for Errno {
     fn from(error: CallError) -> Self {
         error.errno()
+    }
+}
+
+/// The reason why an endpoint cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ServerError {
+    /// The endpoint does not have the form `http://HOST[:PORT]` or `https://HOST[:PORT]`.
+    #[error("invalid endpoint '{0}' (expected http://host[:port] or https://host[:port])")]
+    Endpoint(String),
+    /// The endpoint is an `https://` URL, but this build has no TLS.
+    #[error(
+        "endpoint '{0}' needs TLS, which this build lacks (build with the feature tls, or use an \
+         http:// endpoint)"
+    )]
+    Encrypted(String),
+    /// The file with certificates of authorities cannot be read.
+    #[error("cannot read certificates of {file}: {why} (AWS_CA_BUNDLE names a PEM file)")]
+    Authorities {
+        /// The file.
+        file: PathBuf,
+        /// The system's error, or the reason why the file is invalid.
+        why: String,
+    },
+    /// The file or the system has no usable certificates of authorities.
+    #[error(
+        "{0} has no certificates of authorities (name a PEM file by AWS_CA_BUNDLE, or install \
+         ca-certificates)"
+    )]
+    NoAuthorities(String),
+    /// The host's name cannot be resolved.
+    #[error("cannot resolve {host}: {why}")]
+    Resolve {
+        /// The name that was resolved.
+        host: String,
+        /// The system's error.
+        why: String,
+    },
+}
+
+/// The error number of an error of the system or of TLS.
+pub(crate) fn errno(error: &std::io::Error) -> Errno {
+    match error.kind() {
+        ErrorKind::TimedOut => Errno::TIMEDOUT,
+        ErrorKind::ConnectionReset => Errno::CONNRESET,
+        // An encrypted record is wrong.
+        ErrorKind::InvalidData => Errno::PROTO,
+        _ => Errno::from_io_error(error).unwrap_or(Errno::IO),
     }
 }
 

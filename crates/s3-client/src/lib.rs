@@ -43,10 +43,10 @@ pub use client::{Client, Collected, Found, Requests, Stopwatch, check, list_quer
 pub use connection::{Broken, Connection, Progress, Sink, Wants};
 pub use counters::{AllCounters, Count, Counters, KindCounts, Totals};
 pub use credentials::{Credentials, CredentialsError, Environment};
-pub use error::{CallError, Failed, Reason, TlsError};
+pub use error::{CallError, Failed, Reason, ServerError, TlsError};
 pub use examine::{examine_answer, examine_xml};
 pub use head::{Garbled, HEAD_BYTES_MAX, Head, Tag};
 pub use request::{Condition, Kind, Request};
 pub use rustix::io::Errno;
-pub use server::{Endpoint, Server, ServerError, Style};
+pub use server::{Endpoint, Server, Style};
 pub use xml::Page;

@@ -5,8 +5,7 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::error::CallError;
-use crate::server::ServerError;
+use crate::error::{CallError, ServerError};
 
 /// Cannot be created.
 #[derive(Clone, Debug)]

@@ -3,11 +3,12 @@
 use core::net::SocketAddr;
 use core::time::Duration;
 use std::net::{TcpStream, ToSocketAddrs};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::io::Errno;
 
 use crate::credentials::Credentials;
+use crate::error::ServerError;
 use crate::tls;
 
 /// How requests name the bucket.
@@ -29,42 +30,6 @@ pub struct Endpoint {
     pub port: u16,
     /// Whether connections are encrypted by TLS (`https://`).
     pub is_encrypted: bool,
-}
-
-/// The reason why an endpoint cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ServerError {
-    /// The endpoint does not have the form `http://HOST[:PORT]` or `https://HOST[:PORT]`.
-    #[error("invalid endpoint '{0}' (expected http://host[:port] or https://host[:port])")]
-    Endpoint(String),
-    /// The endpoint is an `https://` URL, but this build has no TLS.
-    #[error(
-        "endpoint '{0}' needs TLS, which this build lacks (build with the feature tls, or use an \
-         http:// endpoint)"
-    )]
-    Encrypted(String),
-    /// The file with certificates of authorities cannot be read.
-    #[error("cannot read certificates of {file}: {why} (AWS_CA_BUNDLE names a PEM file)")]
-    Authorities {
-        /// The file.
-        file: PathBuf,
-        /// The system's error, or the reason why the file is invalid.
-        why: String,
-    },
-    /// The file or the system has no usable certificates of authorities.
-    #[error(
-        "{0} has no certificates of authorities (name a PEM file by AWS_CA_BUNDLE, or install \
-         ca-certificates)"
-    )]
-    NoAuthorities(String),
-    /// The host's name cannot be resolved.
-    #[error("cannot resolve {host}: {why}")]
-    Resolve {
-        /// The name that was resolved.
-        host: String,
-        /// The system's error.
-        why: String,
-    },
 }
 
 const fn default_port(is_encrypted: bool) -> u16 {

@@ -12,8 +12,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{CertificateError, ClientConfig, ClientConnection, RootCertStore};
 
-use crate::error::{CallError, TlsError};
-use crate::server::ServerError;
+use crate::error::{CallError, ServerError, TlsError, errno};
 
 /// The certificates that a server's certificate is checked against, and the server's name.
 #[derive(Clone, Debug)]
@@ -184,7 +183,7 @@ fn lost(error: &Error) -> CallError {
     match cause {
         Some(cause) => refused(cause),
         None => CallError::Lost {
-            error: crate::connection::errno(error),
+            error: errno(error),
             was_sent: false,
         },
     }

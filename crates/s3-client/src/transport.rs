@@ -4,8 +4,7 @@ use std::io::{ErrorKind, IoSlice, Read, Result, Write};
 use std::net::TcpStream;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use crate::connection::errno;
-use crate::error::CallError;
+use crate::error::{CallError, errno};
 use crate::server::Server;
 use crate::tls::Encrypted;
 
