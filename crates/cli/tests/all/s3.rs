@@ -17,6 +17,7 @@ use crate::support::{Ended, wait_until_unchanged};
 mod encrypted;
 mod hostile;
 pub mod store;
+mod wire;
 
 use store::{SECRET, Store};
 
