@@ -270,6 +270,15 @@ pub trait Directory: Debug + Send + Sync {
     /// unconditionally. A directory must be empty.
     fn remove(&self, name: &[u8], looked_at: &Facts) -> Result<bool, Errno>;
 
+    /// Discards incomplete writes of the names that `is_own` accepts, if the namespace keeps such
+    /// writes without listing them. Object storage keeps incomplete uploads in this way.
+    ///
+    /// # Errors
+    /// Returns an error if incomplete writes cannot be found or discarded.
+    fn discard_incomplete(&self, _is_own: &dyn Fn(&[u8]) -> bool) -> Result<(), Errno> {
+        Ok(())
+    }
+
     /// Sets the times of the last access and of the last change of contents (`atime` and `mtime`).
     ///
     /// # Errors

@@ -141,8 +141,13 @@ impl<'a> Ownership<'a> {
         self.contents = Pool::of(&self.manifest.makes.begins, worker);
     }
 
+    /// Whether the run may have been writing any file when it ended.
+    pub(crate) fn has_partly_written(&self) -> bool {
+        !self.evidence.partly_written.is_empty()
+    }
+
     /// Whether the file of this name in the selected pool may have been partly written.
-    fn is_partly_written(&self, name: WrittenName) -> bool {
+    pub(crate) fn is_partly_written(&self, name: WrittenName) -> bool {
         let names = &self.evidence.partly_written;
         match self.worker {
             Some(worker) => names.contains(&(name, worker)),

@@ -134,6 +134,7 @@ impl<'a> Removal<'a> {
         let Some(mix) = &manifest.mix else {
             return;
         };
+        self.discard_incomplete(directory, path);
         for name in self
             .names(directory, path, Manifest::may_name_in_pool)
             .iter()
@@ -151,6 +152,7 @@ impl<'a> Removal<'a> {
     }
 
     fn files(&mut self, directory: &dyn Directory, path: &Path) {
+        self.discard_incomplete(directory, path);
         for name in self
             .names(directory, path, Manifest::may_name_a_file)
             .iter()
@@ -183,6 +185,25 @@ impl<'a> Removal<'a> {
             // Another process has already removed the file.
             Err(Errno::NOENT) => {}
             Err(errno) => self.fail(path, "removed", errno),
+        }
+    }
+
+    /// Discards incomplete writes of the files that the run was writing when it ended, if the
+    /// namespace does not list these files.
+    fn discard_incomplete(&mut self, directory: &dyn Directory, path: &Path) {
+        let (manifest, ownership) = (self.manifest, &self.ownership);
+        if !ownership.has_partly_written() {
+            return;
+        }
+        let is_own = |name: &[u8]| {
+            let which = match &manifest.mix {
+                Some(mix) => mix.names.parse(name),
+                None => running_number(name).map(|number| (NameKind::File, number)),
+            };
+            which.is_some_and(|which| ownership.is_partly_written(which))
+        };
+        if let Err(errno) = directory.discard_incomplete(&is_own) {
+            self.fail(path.to_owned(), "searched for incomplete uploads", errno);
         }
     }
 

@@ -137,15 +137,13 @@ impl Client {
     /// # Errors
     /// Returns an error if no answer arrived; answers with an error status are passed to `sink`.
     pub fn call(&mut self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), CallError> {
-        let lost = |error| CallError::Lost {
-            error,
-            was_sent: false,
-        };
-        let mut connection = match self.connection.take() {
-            Some(connection) if connection.is_usable() => connection,
+        let mut earlier = self.connection.take();
+        let is_usable = earlier.as_mut().is_some_and(Connection::is_usable);
+        let mut connection = match earlier {
+            Some(connection) if is_usable => connection,
             earlier => {
                 self.is_lost |= earlier.is_some_and(|connection| !connection.is_closing());
-                let connection = Connection::connect(&self.server).map_err(lost)?;
+                let connection = Connection::connect(&self.server)?;
                 self.counters.connections.add(1);
                 let is_lost = mem::take(&mut self.is_lost);
                 self.counters.reconnections.add(u64::from(is_lost));

@@ -1,16 +1,17 @@
 //! A connection that performs one request at a time and never blocks.
 
-use std::io::{ErrorKind, IoSlice, Read, Write};
-use std::net::TcpStream;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::io::{ErrorKind, IoSlice};
+use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 
 use crate::body::Framing;
+use crate::error::{CallError, errno};
 use crate::head::{Garbled, Head, head_length};
 use crate::request::{Request, Writer};
 use crate::server::Server;
+use crate::transport::Transport;
 
 /// The reason why a request got no usable answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +77,7 @@ const BUFFER_BYTES: usize = 64 << 10;
 /// A connection to a server. Between two requests it stays open if the server permits that.
 #[derive(Debug)]
 pub struct Connection {
-    stream: TcpStream,
+    transport: Transport,
     /// The head of the request.
     out: Vec<u8>,
     sent: usize,
@@ -99,17 +100,14 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects to a server. Blocks, at most for the server's time limit.
+    /// Connects to a server. Blocks, at most for the server's time limit, and with encryption for
+    /// the same time again.
     ///
     /// # Errors
-    /// Returns the system's error.
-    pub fn connect(server: &Server) -> Result<Self, Errno> {
-        let stream = server.connect()?;
-        let error = |error: std::io::Error| Errno::from_io_error(&error).unwrap_or(Errno::IO);
-        stream.set_nonblocking(true).map_err(error)?;
-        stream.set_nodelay(true).map_err(error)?;
+    /// Returns the system's error, or the reason why the connection cannot be encrypted.
+    pub fn connect(server: &Server) -> Result<Self, CallError> {
         Ok(Self {
-            stream,
+            transport: Transport::connect(server)?,
             out: Vec::with_capacity(2048),
             sent: 0,
             body_bytes: 0,
@@ -129,20 +127,15 @@ impl Connection {
 
     /// The socket, for poll(2).
     pub fn descriptor(&self) -> BorrowedFd<'_> {
-        self.stream.as_fd()
+        self.transport.descriptor()
     }
 
     /// Whether the next request can be sent: the last answer is complete, the server keeps the
-    /// connection open, and no unrequested bytes have arrived. A connection that was idle for a
-    /// while is checked by a system call, because servers close idle connections.
-    pub fn is_usable(&self) -> bool {
-        const IDLE: Duration = Duration::from_millis(500);
+    /// connection open, and no unrequested bytes have arrived. A system call checks this, because
+    /// a server may close a connection at any time, and a request on a closed connection fails.
+    pub fn is_usable(&mut self) -> bool {
         let is_idle = self.stage == Stage::Idle && self.keeps_alive && self.begin == self.end;
-        let is_silent = || {
-            let peeked = self.stream.peek(&mut [0]);
-            peeked.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
-        };
-        is_idle && (self.since.elapsed() < IDLE || is_silent())
+        is_idle && self.transport.is_silent()
     }
 
     /// Whether the connection is idle, but cannot be used for another request. Usually, the last
@@ -181,10 +174,11 @@ impl Connection {
 
     /// Whether the kernel accepted the whole request.
     pub fn was_sent(&self) -> bool {
-        self.sent == self.out.len() + self.body_bytes
+        self.sent == self.out.len() + self.body_bytes && self.transport.is_flushed()
     }
 
-    /// Bytes of the request that were sent, and bytes of the answer that were received.
+    /// Bytes of the request that were sent, and bytes of the answer that were received, both
+    /// without encryption.
     pub fn bytes(&self) -> (u64, u64) {
         (self.sent as u64, self.received)
     }
@@ -197,11 +191,12 @@ impl Connection {
             let head = self.out.get(self.sent..).unwrap_or_default();
             let body = &body[self.sent.saturating_sub(self.out.len())..];
             let written = match (head, body) {
-                (head, []) => self.stream.write(head),
-                ([], body) => self.stream.write(body),
+                ([], []) => self.transport.flush().map(|()| 0),
+                (head, []) => self.transport.write(&[IoSlice::new(head)]),
+                ([], body) => self.transport.write(&[IoSlice::new(body)]),
                 (head, body) => {
                     let both = [IoSlice::new(head), IoSlice::new(body)];
-                    self.stream.write_vectored(&both)
+                    self.transport.write(&both)
                 }
             };
             match written {
@@ -235,7 +230,7 @@ impl Connection {
             self.input.copy_within(self.begin..self.end, 0);
             (self.begin, self.end) = (0, self.end - self.begin);
         }
-        match self.stream.read(&mut self.input[self.end..]) {
+        match self.transport.read(&mut self.input[self.end..]) {
             Ok(0) => Err(Broken::Lost(self.failed_write.unwrap_or(Errno::CONNRESET))),
             Ok(bytes) => {
                 self.end += bytes;
@@ -303,8 +298,4 @@ impl Connection {
             }
         }
     }
-}
-
-fn errno(error: &std::io::Error) -> Errno {
-    Errno::from_io_error(error).unwrap_or(Errno::IO)
 }

@@ -123,11 +123,21 @@ impl Environment<'_> {
         let variable = |name| (self.variable)(name);
         variable("AWS_REGION")
             .or_else(|| variable("AWS_DEFAULT_REGION"))
-            .or_else(|| {
-                let values = self.section(true, &self.profile())?;
-                let mut values = values.into_iter();
-                values.find_map(|(name, value)| (name == "region").then_some(value))
-            })
+            .or_else(|| self.configured("region"))
+    }
+
+    /// Finds the file with the certificates of authorities that are trusted instead of those of the
+    /// system: that of the environment, else that of the profile.
+    pub fn authorities(&self) -> Option<PathBuf> {
+        let file = (self.variable)("AWS_CA_BUNDLE").or_else(|| self.configured("ca_bundle"));
+        file.map(PathBuf::from)
+    }
+
+    /// Returns a value of the profile's section in the configuration file.
+    fn configured(&self, wanted: &str) -> Option<String> {
+        let values = self.section(true, &self.profile())?;
+        let mut values = values.into_iter();
+        values.find_map(|(name, value)| (name == wanted).then_some(value))
     }
 }
 

@@ -1,5 +1,8 @@
 //! The errors of requests, and the error numbers that the statuses of servers are converted to.
 
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
 use rustix::io::Errno;
 
 /// The reason why a request failed.
@@ -16,9 +19,77 @@ pub enum CallError {
         /// Whether the whole request had been sent, so that the server may have executed it.
         was_sent: bool,
     },
+    /// The connection could not be encrypted, or the server's certificate was refused.
+    #[error("{}", .0.text())]
+    Tls(TlsError),
     /// The server's answer violates the protocol or a limit of the client.
     #[error("the server's answer could not be understood")]
     Garbled,
+}
+
+/// The reason why a connection could not be encrypted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TlsError {
+    /// No trusted authority signed the certificate.
+    UnknownIssuer,
+    /// The certificate is that of an authority.
+    IsAuthority,
+    /// The certificate is for another name.
+    WrongName,
+    /// The certificate has expired.
+    Expired,
+    /// The certificate is not valid yet.
+    NotValidYet,
+    /// The certificate is invalid for another reason.
+    Invalid,
+    /// The server's answer is not TLS.
+    NotTls,
+    /// The server ended the handshake.
+    Rejected,
+    /// The handshake failed for another reason.
+    Failed,
+}
+
+impl TlsError {
+    /// The error number of the operating system that corresponds best.
+    pub const fn errno(self) -> Errno {
+        match self {
+            Self::NotTls | Self::Rejected | Self::Failed => Errno::PROTO,
+            Self::Expired => Errno::KEYEXPIRED,
+            _ => Errno::KEYREJECTED,
+        }
+    }
+
+    /// A description for the user, with a remedy.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::UnknownIssuer => {
+                "no authority that this machine trusts signed the server's certificate (name a \
+                 file with the authority's certificate by AWS_CA_BUNDLE)"
+            }
+            Self::IsAuthority => {
+                "the server's certificate is that of an authority (give the server a certificate \
+                 with basicConstraints=CA:FALSE)"
+            }
+            Self::WrongName => {
+                "the server's certificate is for another name (use one of its names in the \
+                 endpoint)"
+            }
+            Self::Expired => {
+                "the server's certificate has expired (renew it, or set this machine's clock)"
+            }
+            Self::NotValidYet => {
+                "the server's certificate is not valid yet (set this machine's clock)"
+            }
+            Self::Invalid => "the server's certificate is invalid (replace it)",
+            Self::NotTls => "the server does not speak TLS (use an http:// endpoint)",
+            Self::Rejected => {
+                "the server ended the TLS handshake (it must support TLS 1.2 or 1.3 and ask for no \
+                 certificate)"
+            }
+            Self::Failed => "the TLS handshake failed (the server must support TLS 1.2 or 1.3)",
+        }
+    }
 }
 
 /// An error that the server answered with: its HTTP status, and its meaning.
@@ -127,6 +198,7 @@ impl CallError {
         match self {
             Self::Failed(failed) => failed.reason.errno(),
             Self::Lost { error, .. } => *error,
+            Self::Tls(error) => error.errno(),
             Self::Garbled => Errno::BADMSG,
         }
     }
@@ -140,6 +212,53 @@ impl CallError {
 impl From<CallError> for Errno {
     fn from(error: CallError) -> Self {
         error.errno()
+    }
+}
+
+/// The reason why an endpoint cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ServerError {
+    /// The endpoint does not have the form `http://HOST[:PORT]` or `https://HOST[:PORT]`.
+    #[error("invalid endpoint '{0}' (expected http://host[:port] or https://host[:port])")]
+    Endpoint(String),
+    /// The endpoint is an `https://` URL, but this build has no TLS.
+    #[error(
+        "endpoint '{0}' needs TLS, which this build lacks (build with the feature tls, or use an \
+         http:// endpoint)"
+    )]
+    Encrypted(String),
+    /// The file with certificates of authorities cannot be read.
+    #[error("cannot read certificates of {file}: {why} (AWS_CA_BUNDLE names a PEM file)")]
+    Authorities {
+        /// The file.
+        file: PathBuf,
+        /// The system's error, or the reason why the file is invalid.
+        why: String,
+    },
+    /// The file or the system has no usable certificates of authorities.
+    #[error(
+        "{0} has no certificates of authorities (name a PEM file by AWS_CA_BUNDLE, or install \
+         ca-certificates)"
+    )]
+    NoAuthorities(String),
+    /// The host's name cannot be resolved.
+    #[error("cannot resolve {host}: {why}")]
+    Resolve {
+        /// The name that was resolved.
+        host: String,
+        /// The system's error.
+        why: String,
+    },
+}
+
+/// The error number of an error of the system or of TLS.
+pub(crate) fn errno(error: &std::io::Error) -> Errno {
+    match error.kind() {
+        ErrorKind::TimedOut => Errno::TIMEDOUT,
+        ErrorKind::ConnectionReset => Errno::CONNRESET,
+        // An encrypted record is wrong.
+        ErrorKind::InvalidData => Errno::PROTO,
+        _ => Errno::from_io_error(error).unwrap_or(Errno::IO),
     }
 }
 

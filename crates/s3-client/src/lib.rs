@@ -10,7 +10,7 @@
 //! - [`xml`] reads listings, errors and the results of uploads.
 //! - [`Counters`] count requests and bytes by kind.
 //!
-//! Linux only. Connections are not encrypted.
+//! Linux only. The feature `tls` encrypts the connections to `https://` endpoints.
 
 // Other programs may use this crate, so every public item needs documentation.
 #![warn(missing_docs)]
@@ -30,16 +30,23 @@ mod examine;
 mod head;
 mod request;
 mod server;
+mod transport;
+
+#[cfg(feature = "tls")]
+mod tls;
+#[cfg(not(feature = "tls"))]
+#[path = "no_tls.rs"]
+mod tls;
 
 pub use body::{Framing, Taken};
 pub use client::{Client, Collected, Found, Requests, Stopwatch, check, list_query};
 pub use connection::{Broken, Connection, Progress, Sink, Wants};
 pub use counters::{AllCounters, Count, Counters, KindCounts, Totals};
 pub use credentials::{Credentials, CredentialsError, Environment};
-pub use error::{CallError, Failed, Reason};
+pub use error::{CallError, Failed, Reason, ServerError, TlsError};
 pub use examine::{examine_answer, examine_xml};
 pub use head::{Garbled, HEAD_BYTES_MAX, Head, Tag};
 pub use request::{Condition, Kind, Request};
 pub use rustix::io::Errno;
-pub use server::{Endpoint, Server, ServerError, Style};
+pub use server::{Endpoint, Server, Style};
 pub use xml::Page;

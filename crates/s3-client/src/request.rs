@@ -258,7 +258,14 @@ mod tests {
             token: Some("TOKEN".to_owned()),
         };
         let endpoint = Endpoint::parse("http://127.0.0.1:9000").unwrap();
-        let server = Server::new(&endpoint, "bucket", Style::Path, "us-east-1", credentials);
+        let server = Server::new(
+            &endpoint,
+            "bucket",
+            Style::Path,
+            "us-east-1",
+            credentials,
+            None,
+        );
         let mut server = server.unwrap();
         server.signs_payload = signs_payload;
         let mut out = Vec::new();

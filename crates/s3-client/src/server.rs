@@ -3,10 +3,13 @@
 use core::net::SocketAddr;
 use core::time::Duration;
 use std::net::{TcpStream, ToSocketAddrs};
+use std::path::Path;
 
 use rustix::io::Errno;
 
 use crate::credentials::Credentials;
+use crate::error::ServerError;
+use crate::tls;
 
 /// How requests name the bucket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,27 +26,14 @@ pub enum Style {
 pub struct Endpoint {
     /// A name, an IPv4 address, or an IPv6 address in brackets.
     pub host: String,
-    /// The port; 80 by default.
+    /// The port; 80 by default, 443 with encryption.
     pub port: u16,
+    /// Whether connections are encrypted by TLS (`https://`).
+    pub is_encrypted: bool,
 }
 
-/// The reason why an endpoint cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ServerError {
-    /// The endpoint does not have the form `http://HOST[:PORT]`.
-    #[error("invalid endpoint '{0}' (expected http://host[:port])")]
-    Endpoint(String),
-    /// The endpoint is an `https://` URL, but the client does not encrypt connections.
-    #[error("endpoint '{0}' needs TLS, which this program does not have (use an http:// endpoint)")]
-    Encrypted(String),
-    /// The host's name cannot be resolved.
-    #[error("cannot resolve {host}: {why}")]
-    Resolve {
-        /// The name that was resolved.
-        host: String,
-        /// The system's error.
-        why: String,
-    },
+const fn default_port(is_encrypted: bool) -> u16 {
+    if is_encrypted { 443 } else { 80 }
 }
 
 impl Endpoint {
@@ -53,10 +43,10 @@ impl Endpoint {
     /// Returns an error if `text` is not such a URL.
     pub fn parse(text: &str) -> Result<Self, ServerError> {
         let wrong = || ServerError::Endpoint(text.to_owned());
-        if text.starts_with("https://") {
-            return Err(ServerError::Encrypted(text.to_owned()));
-        }
-        let authority = text.strip_prefix("http://").ok_or_else(wrong)?;
+        let encrypted = text.strip_prefix("https://");
+        let is_encrypted = encrypted.is_some();
+        let plain = || text.strip_prefix("http://");
+        let authority = encrypted.or_else(plain).ok_or_else(wrong)?;
         let authority = authority.strip_suffix('/').unwrap_or(authority);
         let (host, port) = match authority.rsplit_once(':') {
             Some((host, port)) if !port.ends_with(']') => {
@@ -64,7 +54,7 @@ impl Endpoint {
                 let port = is_number.then(|| port.parse().ok()).flatten();
                 (host, port.filter(|port| *port > 0).ok_or_else(wrong)?)
             }
-            _ => (authority, 80),
+            _ => (authority, default_port(is_encrypted)),
         };
         let is_address = match host
             .strip_prefix('[')
@@ -80,6 +70,7 @@ impl Endpoint {
             true => Ok(Self {
                 host: host.to_owned(),
                 port,
+                is_encrypted,
             }),
             false => Err(wrong()),
         }
@@ -87,7 +78,7 @@ impl Endpoint {
 
     fn resolve(&self, prefix: &str) -> Result<Vec<SocketAddr>, ServerError> {
         let host = format!("{prefix}{}", self.host);
-        let plain = host.trim_start_matches('[').trim_end_matches(']');
+        let plain = without_brackets(&host);
         let error = |why: String| ServerError::Resolve {
             host: host.clone(),
             why,
@@ -107,6 +98,8 @@ pub struct Server {
     /// The value of the header `Host`.
     pub(crate) host: String,
     addresses: Vec<SocketAddr>,
+    /// The settings of encrypted connections; `None` for connections without encryption.
+    pub(crate) tls: Option<tls::Settings>,
     /// The bucket's name.
     pub bucket: String,
     /// How requests name the bucket.
@@ -123,27 +116,36 @@ pub struct Server {
 }
 
 impl Server {
-    /// Resolves the endpoint's host.
+    /// Resolves the endpoint's host. Certificates of encrypted connections are checked against
+    /// those of the file `authorities`, else against those of the system.
     ///
     /// # Errors
-    /// Returns an error if the host's name cannot be resolved.
+    /// Returns an error if the host's name cannot be resolved, or if there are no certificates of
+    /// authorities.
     pub fn new(
         endpoint: &Endpoint,
         bucket: &str,
         style: Style,
         region: &str,
         credentials: Credentials,
+        authorities: Option<&Path>,
     ) -> Result<Self, ServerError> {
         let prefix = match style {
             Style::Path => String::new(),
             Style::Virtual => format!("{bucket}."),
         };
+        let name = format!("{prefix}{}", endpoint.host);
         let host = match endpoint.port {
-            80 => format!("{prefix}{}", endpoint.host),
-            port => format!("{prefix}{}:{port}", endpoint.host),
+            port if port == default_port(endpoint.is_encrypted) => name.clone(),
+            port => format!("{name}:{port}"),
+        };
+        let tls = match endpoint.is_encrypted {
+            true => Some(tls::Settings::new(without_brackets(&name), authorities)?),
+            false => None,
         };
         Ok(Self {
             addresses: endpoint.resolve(&prefix)?,
+            tls,
             host,
             bucket: bucket.to_owned(),
             style,
@@ -179,6 +181,11 @@ impl Server {
     }
 }
 
+/// Removes the brackets around an IPv6 address.
+fn without_brackets(host: &str) -> &str {
+    host.trim_start_matches('[').trim_end_matches(']')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -190,6 +197,8 @@ mod tests {
             ("http://10.0.0.1/", "10.0.0.1", 80),
             ("http://[::1]:7", "[::1]", 7),
             ("http://[::1]", "[::1]", 80),
+            ("https://host", "host", 443),
+            ("https://host:9000", "host", 9000),
         ] {
             let endpoint = Endpoint::parse(text).unwrap();
             assert_eq!(
@@ -207,7 +216,8 @@ mod tests {
             ("http://host:+1", "expected http://"),
             ("http://host:65536", "expected http://"),
             ("http://[::1", "expected http://"),
-            ("https://host", "needs TLS"),
+            ("https://", "expected http://"),
+            ("HTTPS://host", "expected http://"),
         ] {
             let refused = Endpoint::parse(text).unwrap_err().to_string();
             assert!(refused.contains(words), "{text}: {refused}");
@@ -222,12 +232,14 @@ mod tests {
             token: None,
         };
         let endpoint = Endpoint::parse("http://127.0.0.1:81").unwrap();
-        let path = Server::new(&endpoint, "b", Style::Path, "r", credentials.clone()).unwrap();
+        let path =
+            Server::new(&endpoint, "b", Style::Path, "r", credentials.clone(), None).unwrap();
         assert_eq!(
             (path.host.as_str(), path.address().port()),
             ("127.0.0.1:81", 81)
         );
-        let unknown = Server::new(&endpoint, "b", Style::Virtual, "r", credentials).unwrap_err();
+        let unknown =
+            Server::new(&endpoint, "b", Style::Virtual, "r", credentials, None).unwrap_err();
         assert!(unknown.to_string().contains("b.127.0.0.1"), "{unknown}");
     }
 }

@@ -21,6 +21,7 @@ mod delay;
 mod faults;
 mod hosts;
 mod launched;
+mod objects;
 mod observers;
 mod same;
 mod served;

@@ -14,8 +14,10 @@ use testkit::number_of;
 use crate::runs::Ran;
 use crate::support::{Ended, wait_until_unchanged};
 
+mod encrypted;
 mod hostile;
-mod store;
+pub mod store;
+mod wire;
 
 use store::{SECRET, Store};
 

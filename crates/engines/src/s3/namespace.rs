@@ -24,6 +24,20 @@ use crate::kernel_namespace::KernelNamespace;
 use directory::S3Directory;
 use line::Line;
 
+/// Describes why a server gave no listing. A server of TLS closes connections without TLS.
+fn explained(error: &CallError, url: &Url) -> String {
+    let endpoint = url.text("endpoint").unwrap_or_default();
+    match error {
+        CallError::Lost {
+            error: Errno::CONNRESET,
+            ..
+        } if !endpoint.starts_with("https:") => {
+            format!("{error} (if it speaks TLS, use an https:// endpoint)")
+        }
+        _ => error.to_string(),
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct S3Namespace {
     shared: Arc<S3Shared>,
@@ -99,7 +113,7 @@ impl Namespace for S3Namespace {
         asked.map(drop).map_err(|error| Unreachable {
             doing: "list objects of",
             of: url.to_string(),
-            why: error.to_string(),
+            why: explained(&error, &url),
             is_silent: matches!(error, CallError::Lost { .. }),
         })
     }

@@ -94,14 +94,14 @@ impl S3Session {
         flight.stage = stage;
         let served = &mut self.servers[flight.server];
         let wire = &mut flight.connections[flight.server];
-        if !wire.as_ref().is_some_and(Connection::is_usable) {
+        if !wire.as_mut().is_some_and(Connection::is_usable) {
             let is_lost = match wire.take() {
                 Some(earlier) => !earlier.is_closing(),
                 None => flight.was_lost,
             };
             match Connection::connect(&served.target.server) {
                 Ok(connection) => *wire = Some(connection),
-                Err(error) => return self.lose(number, error, false),
+                Err(error) => return self.lose(number, error.errno(), false),
             }
             flight.was_lost = false;
             self.counters.connections.add(1);

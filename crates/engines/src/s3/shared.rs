@@ -61,6 +61,8 @@ pub(crate) struct S3Shared {
     pub(crate) counters: AllCounters,
     credentials: Result<Credentials, CredentialsError>,
     region: Option<String>,
+    /// The file with the certificates of trusted authorities.
+    authorities: Option<PathBuf>,
     targets: Mutex<Vec<Arc<Target>>>,
 }
 
@@ -75,6 +77,7 @@ impl S3Shared {
             counters: AllCounters::default(),
             credentials: environment.credentials(),
             region: environment.region(),
+            authorities: environment.authorities(),
             targets: Mutex::default(),
         }
     }
@@ -132,7 +135,15 @@ impl S3Shared {
             .map_err(|error| error.to_string())?;
         let region = url.text("region").or(self.region.as_deref());
         let region = region.unwrap_or(REGION);
-        let server = Server::new(&endpoint, &url.host, style(url), region, credentials);
+        let authorities = self.authorities.as_deref();
+        let server = Server::new(
+            &endpoint,
+            &url.host,
+            style(url),
+            region,
+            credentials,
+            authorities,
+        );
         let mut server = server.map_err(|error| error.to_string())?;
         let seconds = url.parameter("timeout").unwrap_or(20);
         server.timeout = Duration::from_secs(seconds.into());

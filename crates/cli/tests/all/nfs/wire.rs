@@ -2,23 +2,14 @@
 //! network namespace of the server, and `tshark` decodes the calls.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-use rustix::process::Signal;
+use std::path::Path;
 
 use super::ganesha::{Ganesha, NFS_PORT, is_program};
 use super::records::Procedure;
-use crate::support::{Running, is_met, tool};
-
-/// Maximum time until the capture has read a packet from the kernel.
-const TAKES_EVERY: Duration = Duration::from_millis(600);
+use crate::support::{Packets, is_met, tool};
 
 #[derive(Debug)]
-pub struct Capture {
-    capturing: Running,
-    file: PathBuf,
-}
+pub struct Capture(Packets);
 
 impl Capture {
     /// Starts a capture on the loopback interface. `None` if the test cannot capture packets.
@@ -32,37 +23,18 @@ impl Capture {
         if !is_met(there, "tshark") {
             return None;
         }
-        let file = ganesha.test_dir().path().join("packets");
-        let mut command = ganesha.command(Path::new("dumpcap"));
-        let filter = format!("tcp port {NFS_PORT}");
-        command
-            .args(["-q", "-i", interface, "-B", "128", "-f", &filter, "-w"])
-            .arg(&file);
-        let mut capturing = Running::start(command, ganesha.test_dir().path());
-        capturing.until("that packets are captured", |capturing| {
-            capturing.errors().contains("File:")
-        });
-        Some(Self { capturing, file })
+        let directory = ganesha.test_dir().path();
+        let command = ganesha.command(Path::new("dumpcap"));
+        Some(Self(Packets::begin(
+            command, directory, interface, NFS_PORT,
+        )))
     }
 
     pub fn end(self) -> Wire {
-        std::thread::sleep(TAKES_EVERY);
-        self.capturing.send(Signal::INT);
-        let ended = self.capturing.finish();
-        ended.code(0);
-        let lost = ended
-            .errors
-            .lines()
-            .find(|line| line.contains("received/dropped"));
-        let lost = lost.unwrap_or_else(|| panic!("it is not told what was lost\n{ended}"));
-        ended.assert(lost.contains("/0 (pcap:0/dumpcap:0/"), "packets were lost");
-        let file = self.file.to_str().unwrap();
-        let wire = Wire {
+        self.0.end(|file| Wire {
             calls: calls(file),
             answered: answered(file),
-        };
-        std::fs::remove_file(&self.file).unwrap();
-        wire
+        })
     }
 }
 

@@ -21,7 +21,10 @@ pub struct Store {
     server: Child,
     command: Command,
     port: u16,
+    scheme: &'static str,
     parameters: &'static str,
+    /// Environment variables of the program.
+    variables: Vec<(&'static str, String)>,
     test_dir: TestDir,
 }
 
@@ -38,7 +41,7 @@ fn port() -> u16 {
     }
 }
 
-fn is_program(name: &str) -> bool {
+pub fn is_program(name: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|directory| directory.join(name).is_file())
 }
@@ -54,19 +57,28 @@ impl Store {
 
     /// versitygw on a directory. `None` if it is not installed.
     pub fn versitygw() -> Option<Self> {
+        Self::versitygw_with(&[], "http")
+    }
+
+    /// versitygw with further options, whose URLs have this scheme.
+    pub fn versitygw_with(options: &[String], scheme: &'static str) -> Option<Self> {
         let there = ["versitygw", "curl"].into_iter().all(is_program);
         is_met(there, "versitygw and curl").then(|| {
             let test_dir = TestDir::in_memory();
             let (port, data) = (port(), test_dir.directory("data"));
             let mut command = Command::new("versitygw");
             command.args(["--access", KEY, "--secret", SECRET, "--keep-alive"]);
+            command.args(options);
             command
                 .arg("--access-log")
                 .arg(test_dir.path().join("access.log"));
             command
                 .args(["--port", &format!("127.0.0.1:{port}"), "posix"])
                 .arg(data);
-            Self::started("versitygw", command, port, test_dir)
+            let begun = Self::begun("versitygw", command, port, test_dir);
+            let store = begun.with_scheme(scheme);
+            store.until_it_answers(&["-X", "PUT", "-f"], "");
+            store
         })
     }
 
@@ -117,12 +129,6 @@ impl Store {
         Self::begun("SeaweedFS", command, at, test_dir)
     }
 
-    fn started(name: &'static str, command: Command, port: u16, test_dir: TestDir) -> Self {
-        let store = Self::begun(name, command, port, test_dir);
-        store.until_it_answers(&["-X", "PUT", "-f"], "");
-        store
-    }
-
     fn begun(name: &'static str, mut command: Command, port: u16, test_dir: TestDir) -> Self {
         let log = std::fs::File::create(test_dir.path().join("server.log")).unwrap();
         let errors = log.try_clone().unwrap();
@@ -132,7 +138,9 @@ impl Store {
             server: command.spawn().unwrap(),
             command,
             port,
+            scheme: "http",
             parameters: "",
+            variables: Vec::new(),
             test_dir,
         }
     }
@@ -175,6 +183,10 @@ impl Store {
         self.name
     }
 
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
     pub fn path(&self) -> &Path {
         self.test_dir.path()
     }
@@ -186,21 +198,38 @@ impl Store {
         changed
     }
 
+    /// Changes the scheme of the URLs; the server remains as it is.
+    pub fn with_scheme(self, scheme: &'static str) -> Self {
+        let mut changed = self;
+        changed.scheme = scheme;
+        changed
+    }
+
+    /// Sets an environment variable of the program.
+    pub fn with_variable(self, name: &'static str, value: &str) -> Self {
+        let mut changed = self;
+        changed.variables.push((name, value.to_owned()));
+        changed
+    }
+
     pub fn url(&self) -> String {
         format!(
-            "s3://bucket/t?endpoint=http://127.0.0.1:{}{}",
-            self.port, self.parameters
+            "s3://bucket/t?endpoint={}://127.0.0.1:{}{}",
+            self.scheme, self.port, self.parameters
         )
     }
 
     /// Makes a request with curl; returns the body of the answer, or `None` if it fails.
     fn curl(&self, options: &[&str], path: &str) -> Option<String> {
         let output = Command::new("curl")
-            .args(["-s", "--aws-sigv4", "aws:amz:us-east-1:s3", "--user"])
+            .args(["-s", "-k", "--aws-sigv4", "aws:amz:us-east-1:s3", "--user"])
             .arg(format!("{KEY}:{SECRET}"))
             .args(["-H", "x-amz-content-sha256: UNSIGNED-PAYLOAD"])
             .args(options)
-            .arg(format!("http://127.0.0.1:{}/bucket{path}", self.port))
+            .arg(format!(
+                "{}://127.0.0.1:{}/bucket{path}",
+                self.scheme, self.port
+            ))
             .output()
             .unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -241,6 +270,12 @@ impl Store {
 
     fn command(&self) -> Command {
         let mut command = Running::command(program());
+        self.set_environment(&mut command);
+        command
+    }
+
+    /// Sets the credentials and all other variables that the engine reads.
+    pub fn set_environment(&self, command: &mut Command) {
         command.env("AWS_ACCESS_KEY_ID", KEY);
         command.env("AWS_SECRET_ACCESS_KEY", SECRET);
         for other in [
@@ -248,11 +283,13 @@ impl Store {
             "AWS_PROFILE",
             "AWS_REGION",
             "AWS_DEFAULT_REGION",
+            "AWS_CA_BUNDLE",
         ] {
             command.env_remove(other);
         }
         command.env("AWS_CONFIG_FILE", "/dev/null");
-        command
+        let variables = self.variables.iter();
+        command.envs(variables.map(|(name, value)| (name, value)));
     }
 
     fn begin(&self, words: &[&str], options: &str) -> Running {

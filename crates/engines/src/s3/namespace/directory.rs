@@ -101,7 +101,7 @@ impl S3Directory {
     /// directory contains other keys.
     fn remove_directory(&self, name: &[u8]) -> Result<(), CallError> {
         let prefix = self.inner_prefix(name);
-        self.abort_uploads(&prefix)?;
+        self.abort_uploads(&prefix, &|_| true)?;
         let not_empty = CallError::Lost {
             error: Errno::NOTEMPTY,
             was_sent: false,
@@ -118,7 +118,13 @@ impl S3Directory {
         }
     }
 
-    fn abort_uploads(&self, prefix: &[u8]) -> Result<(), CallError> {
+    /// Aborts incomplete uploads of the keys that begin with `prefix`, if `is_own` accepts the rest
+    /// of the key.
+    fn abort_uploads(
+        &self,
+        prefix: &[u8],
+        is_own: &dyn Fn(&[u8]) -> bool,
+    ) -> Result<(), CallError> {
         /// Maximum number of pages of uploads that one call aborts.
         const PAGES_MAX: usize = 1_000;
         for _ in 0..PAGES_MAX {
@@ -126,16 +132,19 @@ impl S3Directory {
                 Err(error) if error.is(Reason::NotImplemented) => return Ok(()),
                 listed => listed?,
             };
-            let own = uploads
-                .iter()
-                .filter(|upload| upload.key.starts_with(prefix));
-            for upload in own {
-                match self.line.with(|client| client.abort(upload)) {
+            let mut has_own = false;
+            for upload in uploads {
+                if !upload.key.strip_prefix(prefix).is_some_and(is_own) {
+                    continue;
+                }
+                has_own = true;
+                match self.line.with(|client| client.abort(&upload)) {
                     Err(error) if error.is(Reason::Missing) => {}
                     aborted => aborted?,
                 }
             }
-            if !has_more {
+            // Uploads of others stay in the list, so the next list would be the same.
+            if !has_more || !has_own {
                 break;
             }
         }
@@ -253,6 +262,10 @@ impl Directory for S3Directory {
         }
         self.line.with(|client| client.delete(&self.key(name)))?;
         Ok(true)
+    }
+
+    fn discard_incomplete(&self, is_own: &dyn Fn(&[u8]) -> bool) -> Result<(), Errno> {
+        Ok(self.abort_uploads(&self.prefix, is_own)?)
     }
 
     fn set_times(&self, _: Stamp, _: Stamp) -> Result<(), Errno> {

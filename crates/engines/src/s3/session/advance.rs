@@ -157,6 +157,7 @@ impl Flight {
         let (prefix, body) = (&self.parameters.key, &self.answer.body);
         let (listing, names) = (&mut self.listing, &mut self.names);
         let (mut others, mut is_foreign, mut names_bytes) = (0_u64, false, self.names_bytes);
+        let mut is_marked = false;
         let page = xml::list(body, &mut |listed| {
             let Some(name) = listed.key.strip_prefix(prefix.as_slice()) else {
                 is_foreign = true;
@@ -165,6 +166,7 @@ impl Flight {
             let name = name.strip_suffix(b"/").unwrap_or(name);
             // Skips the object that marks the directory itself.
             if name.is_empty() {
+                is_marked = true;
                 return;
             }
             others += 1;
@@ -184,6 +186,7 @@ impl Flight {
         }
         if self.kind == OperationKind::RemoveDirectory {
             return Ok(match others {
+                0 if !is_marked => Next::Failed(Cause::System(Errno::NOENT)),
                 0 => Next::Request(Stage::Delete),
                 _ => Next::Failed(Cause::System(Errno::NOTEMPTY)),
             });

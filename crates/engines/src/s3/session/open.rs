@@ -87,8 +87,8 @@ impl S3Session {
                     .map_err(|_| OpenError::NoMemory(self.keep_bytes))?;
                 for (server, served) in self.servers.iter().enumerate() {
                     let connection = Connection::connect(&served.target.server);
-                    let connection =
-                        connection.map_err(|errno| directory_error(&locations[0], errno))?;
+                    let connection = connection
+                        .map_err(|error| directory_error(&locations[0], error.errno()))?;
                     flight.connections[server] = Some(connection);
                     self.counters.connections.add(1);
                 }
