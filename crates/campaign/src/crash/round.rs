@@ -127,7 +127,7 @@ fn start(
     let mut words: Vec<OsString> = vec!["run".into(), "--config".into(), config.into()];
     words.extend(["--ack-log".into(), log.into()]);
     words.extend(["--seed".into(), seed.to_string().into()]);
-    words.extend(["--archive", "none", "--quiet"].map(OsString::from));
+    words.extend(["--archive", "none", "--quiet", "--no-overhead"].map(OsString::from));
     words.extend(plan.arguments.iter().map(OsString::from));
     let messages = File::create(output).map_err(failed)?;
     RunProcess::start(surroundings.start, &words, messages).map_err(failed)
