@@ -26,6 +26,9 @@ const TERMINATE_MAX: Duration = Duration::from_secs(30);
 /// Endings of the files that only the current round needs.
 const HELPERS: [&str; 3] = ["toml", "output", "run"];
 
+/// The reason why a directory remains whose manifest was lost in a crash.
+const NO_MANIFEST: &str = "its manifest is lost";
+
 /// Refuses files that the rounds would overwrite.
 pub(super) fn refuse_existing(plan: &CrashPlan) -> Result<(), Error> {
     let paths = HELPERS.map(|ending| plan.beside(ending));
@@ -106,7 +109,11 @@ pub(super) fn perform(
             sanitize::path(&plan.state())
         )));
     }
-    verify(plan, (number, delay_ns), &log, surroundings).map(Some)
+    let round = verify(plan, (number, delay_ns), &log, surroundings)?;
+    if round.directory_lost.is_some() || round.left.iter().any(|left| left.ends_with(NO_MANIFEST)) {
+        rundir::heartbeat::remove_lost(run.process());
+    }
+    Ok(Some(round))
 }
 
 fn start(
@@ -281,7 +288,7 @@ fn clean(namespace: &Arc<dyn Namespace>, verified: &Verified) -> Vec<String> {
     for directory in directories {
         let path = Path::new(directory);
         match rundir::clean(namespace, path) {
-            Ok(cleaned) if cleaned.is_empty() => left.push(format!("{directory}: no manifest")),
+            Ok(cleaned) if cleaned.is_empty() => left.push(format!("{directory}: {NO_MANIFEST}")),
             Ok(cleaned) => left.extend(cleaned.iter().flat_map(remains)),
             Err(error) => left.push(error.to_string()),
         }

@@ -34,6 +34,11 @@ impl RunProcess {
         })
     }
 
+    /// The process ID.
+    pub(super) fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     /// The exit status, if the run has ended by itself.
     pub(super) fn ended(&mut self) -> Option<ExitStatus> {
         if self.ended.is_none() {
