@@ -7,6 +7,7 @@
 pub mod archive;
 pub mod calibration;
 pub mod classic;
+pub mod crash;
 pub mod estimate;
 pub mod import;
 pub mod input;

@@ -4,6 +4,7 @@ mod archive;
 mod check;
 mod collect;
 mod compare;
+mod crash;
 pub mod format;
 pub mod groups;
 mod manual;
@@ -33,6 +34,7 @@ pub use self::archive::{
 pub use self::check::CheckArguments;
 pub use self::collect::CollectArguments;
 pub use self::compare::{CompareArguments, GateArguments};
+pub use self::crash::CrashArguments;
 pub use self::manual::{CompletionsArguments, HelpArguments, ManArguments, Shell};
 pub use self::observe::ObserveArguments;
 pub use self::published::{PublishedArguments, PublishedCommand};
@@ -77,7 +79,8 @@ impl CommandLine {
         let mut read = Self::from_arg_matches(matches)?;
         let command = matches.subcommand();
         if let (Some((_, matches)), Some(Command::Run(RunArguments { work, .. })))
-        | (Some((_, matches)), Some(Command::Plan(PlanArguments { work, .. }))) =
+        | (Some((_, matches)), Some(Command::Plan(PlanArguments { work, .. })))
+        | (Some((_, matches)), Some(Command::Crash(CrashArguments { work, .. }))) =
             (command, &mut read.command)
         {
             work.complete(matches);
@@ -113,6 +116,7 @@ pub fn command() -> clap::Command {
             arg.hide(is_of_runs_alone)
         })
     });
+    let command = command.mut_subcommand("crash", crash::for_rounds);
     groups::grouped(command.mut_subcommand("plan", |plan| {
         plan.after_help(AFTER_SHORT)
             .before_long_help(PLAN_STATUS)
@@ -213,6 +217,11 @@ pub enum Command {
     Clean(CleanArguments),
     /// After a crash, check a directory against an acknowledgement log.
     VerifyLog(VerifyArguments),
+    /// Crash a target in rounds, and verify acknowledged writes.
+    ///
+    /// Each round runs a workload, crashes the target by a command, restores it, and verifies the
+    /// acknowledged operations. The result includes the share of crashes that may lose one.
+    Crash(CrashArguments),
     /// Make one record of the parts that ranks left on disk.
     ///
     /// Each rank of a run that failed has left its part.

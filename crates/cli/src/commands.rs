@@ -6,6 +6,7 @@ pub mod classic;
 pub mod clean;
 pub mod collect;
 pub mod compare;
+pub mod crash;
 pub mod engines;
 pub mod help;
 pub mod manual;

@@ -23,7 +23,7 @@ use document::sanitize;
 use args::{Command, CommandLine, Topic};
 use commands::classic::{self, runner::PromptRunner};
 use commands::{
-    archive, check, clean, collect, compare, engines, help, manual, observe, plan, presets,
+    archive, check, clean, collect, compare, crash, engines, help, manual, observe, plan, presets,
     published, run, study, verify_log,
 };
 use ui::problem::{Problem, print, tell, tell_problem};
@@ -242,6 +242,7 @@ fn perform_command(command: Command, words: Vec<String>, side: &Side) -> Result<
         Command::Published(arguments) => published::published(&arguments),
         Command::Clean(arguments) => clean::clean(&arguments.paths, side),
         Command::VerifyLog(arguments) => verify_log::verify_log(&arguments, side),
+        Command::Crash(arguments) => crash::crash(&arguments, side),
         Command::Collect(arguments) => collect::collect(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Observe(arguments) => observe::observe(&arguments),

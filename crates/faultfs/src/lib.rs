@@ -1,5 +1,6 @@
-//! A FUSE file system on top of a directory, whose server can be slowed or stalled. Only tests use
-//! this crate; the program does not contain it.
+//! A FUSE file system on top of a directory, whose server can be slowed or stalled, and one in
+//! memory that forgets at a crash what was not synced ([`forget`]). Only tests use this crate; the
+//! program does not contain it.
 //!
 //! Files are those of the backing directory, with the same inode numbers, owners, modes and times.
 //! The kernel caches neither names nor attributes, so almost every call on the mount is a request
@@ -10,6 +11,7 @@
 //! Mounting needs root and `/dev/fuse`; [`is_possible`] checks both requirements.
 
 mod files;
+pub mod forget;
 mod gate;
 mod options;
 mod tree;

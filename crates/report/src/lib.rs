@@ -5,6 +5,7 @@ pub mod check;
 pub mod classic;
 pub mod clean;
 pub mod comparison;
+pub mod crash;
 pub mod engines;
 mod environment;
 pub mod estimated;

@@ -21,8 +21,12 @@ use workload::{Intent, Workers};
 use entry::Header;
 use refusal::{cannot, directory_of, is_there};
 
+pub(crate) mod acknowledged;
 pub(crate) mod entry;
+pub(crate) mod history;
+pub(crate) mod key;
 pub(crate) mod loss;
+pub(crate) mod outcome;
 mod refusal;
 pub(crate) mod replay;
 pub(crate) mod tree;

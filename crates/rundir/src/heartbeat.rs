@@ -307,6 +307,21 @@ pub(crate) fn remove_unneeded() {
     }
 }
 
+/// Removes the heartbeat files of a killed run of this user whose directories or manifests a crash
+/// has lost. Without a manifest, [`cleaned`] is not called for them.
+pub fn remove_lost(process: u32) {
+    let own = format!("{PREFIX}{}-{process}-", rustix::process::geteuid().as_raw());
+    for entry in std::fs::read_dir(DIRECTORY).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        if let Some(name) = name.to_str().filter(|name| name.starts_with(&own))
+            && !process_exists(name)
+            && directories(name).is_some()
+        {
+            remove(name);
+        }
+    }
+}
+
 /// Whether the process whose ID is in the name exists. Also `true` if the name contains no ID.
 fn process_exists(name: &str) -> bool {
     let pid = name.split('-').nth(2).and_then(|pid| pid.parse().ok());

@@ -9,6 +9,7 @@
 pub mod ack_log;
 pub mod advice;
 pub mod clean;
+pub mod crash_rounds;
 pub mod heartbeat;
 pub mod joined;
 pub mod landmark;
@@ -27,8 +28,11 @@ mod found_manifest;
 mod pool_contents;
 mod removal;
 
+pub use ack_log::acknowledged::Acknowledged;
 pub use ack_log::loss::{Loss, LossKind, VerifyError};
+pub use ack_log::outcome::Outcome;
 pub use ack_log::{AckLog, AckLogRefused, Entered, Log, NotLogged};
 pub use clean::{CleanError, Cleaned, clean};
+pub use crash_rounds::{CrashReport, CrashRound, LossExample, RoundEnd};
 pub use heartbeat::Life;
-pub use verify_log::{Acknowledged, LossCount, Verified, verify_log};
+pub use verify_log::{LossCount, Verified, history, verify_log};

@@ -17,9 +17,13 @@ use serde::Serialize;
 use workload::Action;
 use workload::contents::Contents;
 
+use crate::ack_log;
+use crate::ack_log::acknowledged::Acknowledged;
 use crate::ack_log::entry::{self, Header, Line};
+use crate::ack_log::key::Key;
 use crate::ack_log::loss::{Loss, LossKind, VerifyError};
-use crate::ack_log::replay::{Acked, Key, NameState, Replay};
+use crate::ack_log::outcome::{Foreign, Outcome, foreign, outcomes};
+use crate::ack_log::replay::{Acked, NameState, Replay};
 use crate::ack_log::tree::{Place, Tree};
 
 /// Maximum number of losses in [`Verified::lost`]. Further losses are only counted in
@@ -33,57 +37,6 @@ pub struct LossCount {
     pub kind: LossKind,
     /// Number of paths with this loss.
     pub count: u64,
-}
-
-/// Number of acknowledged operations by kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Acknowledged {
-    /// Includes copies and installations of files.
-    pub creations: u64,
-    /// Files delivered as to a Maildir: written under a temporary name, and then renamed.
-    pub deliveries: u64,
-    pub renames: u64,
-    /// Files replaced by a renamed temporary file.
-    pub replacements: u64,
-    pub deletions: u64,
-    pub appends: u64,
-    /// Includes rewrites, which first truncate the file.
-    pub overwrites: u64,
-    pub truncations: u64,
-    /// Operations on links, directories, attributes and lock files.
-    pub other: u64,
-}
-
-impl Acknowledged {
-    fn of(replay: &Replay) -> Self {
-        let mut sum = Self::default();
-        for (action, count) in &replay.acknowledged {
-            *match action {
-                Action::Deliver => &mut sum.deliveries,
-                action if action.changes_count() == Some(true) => &mut sum.creations,
-                Action::Rename => &mut sum.renames,
-                Action::Replace => &mut sum.replacements,
-                Action::Delete => &mut sum.deletions,
-                Action::Append => &mut sum.appends,
-                Action::Overwrite | Action::Rewrite => &mut sum.overwrites,
-                Action::Truncate => &mut sum.truncations,
-                _ => &mut sum.other,
-            } += count;
-        }
-        sum
-    }
-
-    pub fn total(&self) -> u64 {
-        self.creations
-            + self.deliveries
-            + self.renames
-            + self.replacements
-            + self.deletions
-            + self.appends
-            + self.overwrites
-            + self.truncations
-            + self.other
-    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -105,6 +58,13 @@ pub struct Verified {
     pub lost: Vec<Loss>,
     /// Number of all losses of each kind and operation, including losses that `lost` omits.
     pub lost_counts: Vec<LossCount>,
+    /// Acknowledged operations, checked paths and losses of each operation.
+    pub operations: Vec<Outcome>,
+    /// Number of files in the run's own directories that the log does not mention. They are no
+    /// losses: an NFS client, for example, renames removed files that are still open.
+    pub foreign: u64,
+    /// Path of the first of these files.
+    pub foreign_first: Option<String>,
     /// Whether contents were compared byte by byte. For classic runs, only the size and the absence
     /// of zero bytes are checked.
     pub contents_checked: bool,
@@ -154,7 +114,11 @@ pub fn verify_log(
     let mut tree = Tree::new(&directories, &replay, contents, may_be_removed);
     let mut names: Vec<(&Key, &NameState)> = replay.names.iter().collect();
     names.sort_unstable_by_key(|(key, _)| *key);
-    let (lost, lost_counts) = losses(&mut tree, &names)?;
+    let (lost, counts) = losses(&mut tree, &names)?;
+    let foreign = match header.own_directories {
+        true => foreign(&directories, &replay)?,
+        false => Foreign::default(),
+    };
     Ok(Verified {
         tool: header.tool,
         policy: header.durability.to_string(),
@@ -174,7 +138,13 @@ pub fn verify_log(
             .filter(|(_, name)| name.acked != Acked::Unknown)
             .count() as u64,
         lost,
-        lost_counts,
+        operations: outcomes(&replay, &names, &counts),
+        lost_counts: counts
+            .into_iter()
+            .map(|((what, kind), count)| LossCount { what, kind, count })
+            .collect(),
+        foreign: foreign.count,
+        foreign_first: foreign.first,
         contents_checked,
         complete_ack_log: history.is_whole,
         ended,
@@ -182,13 +152,24 @@ pub fn verify_log(
     })
 }
 
+/// Describes the latest operations in the acknowledgement log on the path of a loss.
+///
+/// # Errors
+/// Returns an error if the log cannot be read.
+pub fn history(ack_log: &Path, loss: &Loss) -> Result<Vec<String>, VerifyError> {
+    ack_log::history::history(ack_log, &loss.key)
+}
+
+/// Number of losses by operation and kind.
+type LossCounts = BTreeMap<(Action, LossKind), u64>;
+
 /// Returns at most [`NAMED_MAX`] losses, and the number of all losses of each kind and operation.
 fn losses(
     tree: &mut Tree<'_>,
     names: &[(&Key, &NameState)],
-) -> Result<(Vec<Loss>, Vec<LossCount>), VerifyError> {
+) -> Result<(Vec<Loss>, LossCounts), VerifyError> {
     let mut lost = Vec::new();
-    let mut counts: BTreeMap<(Action, LossKind), u64> = BTreeMap::new();
+    let mut counts = LossCounts::new();
     for (key, name) in names {
         if let Some(loss) = tree.judge(key, name)? {
             *counts.entry((loss.what, loss.kind)).or_default() += 1;
@@ -197,10 +178,7 @@ fn losses(
             }
         }
     }
-    let counts = counts
-        .into_iter()
-        .map(|((what, kind), count)| LossCount { what, kind, count });
-    Ok((lost, counts.collect()))
+    Ok((lost, counts))
 }
 
 /// The contents of an acknowledgement log, after its replay.
@@ -277,14 +255,17 @@ fn find_directories(
             let is_there = || is_directory(namespace.facts(directory));
             let found = found.or_else(|| (!is_one && is_there()).then(|| directory.clone()));
             match found {
-                None if !may_be_gone => Err(VerifyError(format!(
-                    "cannot find the run directory {} in {}, and the run did not remove it (mount \
-                     the file system, and use the --target of the run; if {} is that directory, \
-                     the run directory and all its files are lost)",
-                    name.to_string_lossy(),
-                    path.display(),
-                    path.display()
-                ))),
+                None if !may_be_gone => Err(VerifyError {
+                    is_directory_lost: true,
+                    ..VerifyError::new(format!(
+                        "cannot find the run directory {} in {}, and the run did not remove it \
+                         (mount the file system, and use the --target of the run; if {} is that \
+                         directory, the run directory and all its files are lost)",
+                        name.to_string_lossy(),
+                        path.display(),
+                        path.display()
+                    ))
+                }),
                 None => Ok(None),
                 Some(path) => match namespace.open(&path) {
                     Ok(held) => Ok(Some(Place { path, held })),

@@ -7,7 +7,9 @@ use clap::{Arg, ArgAction, Command};
 pub const COMMANDS: [(&str, &[&str]); 6] = [
     (
         "Measure",
-        &["run", "plan", "study", "observe", "presets", "engines"],
+        &[
+            "run", "plan", "study", "crash", "observe", "presets", "engines",
+        ],
     ),
     ("Compare", &["compare", "gate"]),
     (
@@ -47,11 +49,36 @@ const OPTIONS: [(&str, &[&str]); 9] = [
     (
         "What to run",
         &[
-            "preset", "target", "weight", "config", "like", "axis", "name", "side", "block",
-            "resume", "age", "fullness", "dry-run",
+            "preset",
+            "target",
+            "weight",
+            "config",
+            "like",
+            "axis",
+            "name",
+            "side",
+            "block",
+            "resume",
+            "age",
+            "fullness",
+            "crash",
+            "kill-server",
+            "restore",
+            "dry-run",
         ],
     ),
-    ("Load", &["repeat", "blocks", "time-limit", "until"]),
+    (
+        "Load",
+        &[
+            "repeat",
+            "blocks",
+            "rounds",
+            "crash-within",
+            "restore-timeout",
+            "time-limit",
+            "until",
+        ],
+    ),
     ("Engine and durability", &["ack-log", "no-sync"]),
     (
         "Checks and instruments",

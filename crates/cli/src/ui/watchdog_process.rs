@@ -9,12 +9,13 @@
 //! (SIGSTOP), the second process is also stopped. On file systems without a server, one process
 //! does everything.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -177,6 +178,26 @@ fn start() -> io::Result<Other> {
         status: status.into(),
         signals,
     })
+}
+
+/// Starts the program with other arguments, as a second process of this one: the kernel kills it
+/// when this process ends, and it is stopped while this process is stopped. Its messages are
+/// written to a file, and it prints no report.
+///
+/// # Errors
+/// Returns an error if the process cannot be started.
+pub fn start_bound(words: &[OsString], messages: File) -> io::Result<Child> {
+    // The caller waits for the process itself, so the exit status is not read from a pipe.
+    let told = File::options().write(true).open("/dev/null")?;
+    fcntl_setfd(&told, FdFlags::empty())?;
+    Command::new(std::env::current_exe()?)
+        .args(words)
+        .env(MARK, format!("{}:{}", std::process::id(), told.as_raw_fd()))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(messages)
+        .process_group(0)
+        .spawn()
 }
 
 /// The signals that the first process forwards. SIGINT and SIGTERM are always forwarded, because a

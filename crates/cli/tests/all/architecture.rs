@@ -28,7 +28,7 @@ const MAY_IMPORT: &str = "
     rundir | workload engine system spec record
     runner | document workload engine engines ranks measure system spec record rundir
     campaign | archive document engine ranks report scratch workload system spec record verdict \
-        study runner published
+        rundir study runner published
     scratch | workload system schema
     ranks |
     ranks-mpi | ranks

@@ -9,9 +9,18 @@ use std::process::Command;
 use crate::{layout, original};
 
 /// Replacements in a documented command, so that its run is short.
-const SCALED: [(&str, &str); 12] = [
+const SCALED: [(&str, &str); 14] = [
     // Short runs in memory get the verdict INVALID, so with --strict they would fail.
     (" --strict", ""),
+    (
+        " --rounds 200",
+        " --rounds 1 --files 20 --crash-within 50ms",
+    ),
+    // There is no server to kill.
+    (
+        " --kill-server /run/my.pid --restore ./start.sh",
+        " --crash true",
+    ),
     ("cargo run --release -- run", "postmark run"),
     // The directories of this test are in memory, where durable repeated runs are refused.
     (

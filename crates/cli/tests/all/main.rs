@@ -8,6 +8,7 @@ mod archived;
 mod check;
 mod circles;
 mod compared;
+mod crash;
 mod differential;
 mod documents;
 mod evidence;

@@ -199,7 +199,7 @@ pub(crate) fn unescape(text: &[u8]) -> Option<Vec<u8>> {
 }
 
 pub(crate) fn unreadable(path: &Path, answer: &io::Error) -> VerifyError {
-    VerifyError(format!(
+    VerifyError::new(format!(
         "cannot read the acknowledgement log {}: {answer} (use the file that the run had as \
          --ack-log)",
         path.display()
@@ -209,7 +209,7 @@ pub(crate) fn unreadable(path: &Path, answer: &io::Error) -> VerifyError {
 /// Error for a file whose first line is not that of an acknowledgement log, or whose format has
 /// another version.
 pub(crate) fn foreign(path: &Path, why: &str) -> VerifyError {
-    VerifyError(format!(
+    VerifyError::new(format!(
         "{} is not an acknowledgement log of postmark: {why} (use the file that the run had as \
          --ack-log)",
         path.display()
@@ -219,7 +219,7 @@ pub(crate) fn foreign(path: &Path, why: &str) -> VerifyError {
 /// Error for a damaged line that is followed by valid lines. A crash can damage only the last
 /// lines.
 fn damaged(path: &Path, line: u64, why: &str) -> VerifyError {
-    VerifyError(format!(
+    VerifyError::new(format!(
         "the acknowledgement log {} is damaged in line {line}: {why} (use an undamaged copy, or \
          repeat the run)",
         path.display()

@@ -5,10 +5,12 @@ use std::io;
 use std::path::Path;
 
 use engine::Errno;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use workload::Action;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+use super::key::Key;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LossKind {
     /// A created name does not exist.
@@ -42,6 +44,9 @@ pub struct Loss {
     /// The state in which verification found the path, as a sentence.
     pub why: String,
     pub kind: LossKind,
+    /// The name in the acknowledgement log.
+    #[serde(skip)]
+    pub(crate) key: Key,
 }
 
 impl fmt::Display for Loss {
@@ -59,13 +64,25 @@ impl fmt::Display for Loss {
 
 /// The log cannot be compared with the directories; contains the error message.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct VerifyError(pub(crate) String);
+#[error("{message}")]
+pub struct VerifyError {
+    pub(crate) message: String,
+    /// Whether a directory of the run does not exist, although the run did not remove it. All
+    /// acknowledged operations in it are then lost.
+    pub is_directory_lost: bool,
+}
 
 impl VerifyError {
+    pub(crate) const fn new(message: String) -> Self {
+        Self {
+            message,
+            is_directory_lost: false,
+        }
+    }
+
     /// Error for a failed system call that does not indicate a loss.
     pub(crate) fn system(what: &str, path: &Path, errno: Errno) -> Self {
-        Self(format!(
+        Self::new(format!(
             "cannot {what} {}: {} (mount the file system, and verify as the user of the run or as \
              root)",
             path.display(),

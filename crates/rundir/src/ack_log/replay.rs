@@ -4,14 +4,12 @@
 //! A file is an object separate from its names, as in a file system. A rename moves the object, a
 //! link gives the object another name, and a replacement puts another object under the name.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use workload::Action;
 
 use super::entry::Entry;
-
-/// A name: the number of its location, and its path within the location's directory.
-pub(crate) type Key = (u32, Vec<u8>);
+use super::key::Key;
 
 /// The acknowledged state of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,6 +114,8 @@ pub(crate) struct Replay {
     /// Operations that began and were not acknowledged, by worker and sequence number. A failed
     /// operation stays in this map, because its outcome is not logged.
     flights: HashMap<(u32, u64), Flight>,
+    /// Second paths of operations, such as temporary names. Many of them have no state in `names`.
+    seconds: HashSet<Key>,
     /// The sequence number of the last operation that each worker began.
     sequences: HashMap<u32, u64>,
     has_own_pools: bool,
@@ -132,6 +132,11 @@ impl Replay {
     /// Number of operations that were not acknowledged.
     pub(crate) fn in_flight(&self) -> u64 {
         self.flights.len() as u64
+    }
+
+    /// Whether an operation in the log names this path.
+    pub(crate) fn mentions(&self, key: &Key) -> bool {
+        self.names.contains_key(key) || self.seconds.contains(key)
     }
 
     /// Whether no name exists according to the acknowledged operations.
@@ -151,6 +156,9 @@ impl Replay {
             ));
         }
         let key = (entry.location, entry.path.clone());
+        if let Some(second) = &entry.second {
+            self.seconds.insert((entry.location, second.clone()));
+        }
         let object = match entry.action {
             action if makes_object(action) => self.object(&entry, Some(after(&entry))),
             _ => match self.names.get(&key).map(|name| &name.acked) {

@@ -12,8 +12,9 @@ use engine::namespace::{Directory, EntryKind};
 use workload::Action;
 use workload::contents::Contents;
 
+use super::key::Key;
 use super::loss::{Loss, LossKind, VerifyError};
-use super::replay::{Acked, Expected, Key, May, NameState, Replay};
+use super::replay::{Acked, Expected, May, NameState, Replay};
 
 /// Number of bytes of a file that are read at a time: a multiple of the block size of generated
 /// contents.
@@ -96,6 +97,7 @@ impl<'a> Tree<'a> {
                 || String::from_utf8_lossy(&key.1).into_owned(),
                 |path| path.to_string_lossy().into_owned(),
             ),
+            key: key.clone(),
             ..wrong
         }))
     }
@@ -322,5 +324,6 @@ fn wrong(kind: LossKind, what: Action, why: String) -> Loss {
         path: String::new(),
         why,
         kind,
+        key: Key::default(),
     }
 }

@@ -1,0 +1,126 @@
+//! The commands that crash and restore the target.
+
+use std::fs::File;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use document::sanitize;
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, pidfd_send_signal};
+
+use super::plan::{Crash, CrashPlan};
+use super::process_end::wait;
+use crate::Error;
+
+/// Time limit of a crash: a command that crashes a machine or a device is fast.
+const CRASH_MAX: Duration = Duration::from_secs(60);
+
+/// Maximum length of a quoted line of a command's output, in characters.
+const QUOTED_MAX: usize = 200;
+
+/// Crashes the target.
+pub(super) fn crash(plan: &CrashPlan, round: u32) -> Result<(), Error> {
+    match &plan.crash {
+        Crash::Kill => Ok(()),
+        Crash::Command(command) => execute(plan, round, ("--crash", command), CRASH_MAX),
+        Crash::KillServer(path) => kill_server(path, round),
+    }
+}
+
+/// Restores the target after a crash.
+pub(super) fn restore(plan: &CrashPlan, round: u32) -> Result<(), Error> {
+    match &plan.restore {
+        Some(command) => execute(plan, round, ("--restore", command), plan.restore_timeout()),
+        None => Ok(()),
+    }
+}
+
+/// Executes a command and waits for it. Its output goes to a file, because a server that it starts
+/// would keep a pipe open. At the time limit, the command's process group is killed.
+fn execute(
+    plan: &CrashPlan,
+    round: u32,
+    (option, text): (&str, &str),
+    limit: Duration,
+) -> Result<(), Error> {
+    let output = plan.beside("output");
+    let failed = |why: String| {
+        Error::failed(format_args!(
+            "{option} failed in round {round}: '{}' {why} (correct it; postmark crash --resume {} \
+             continues)",
+            sanitize::sanitize(text),
+            sanitize::path(&plan.state())
+        ))
+    };
+    let started = File::create(&output).and_then(|file| {
+        Command::new("sh")
+            .args(["-c", text])
+            .env("POSTMARK_ROUND", round.to_string())
+            .env("POSTMARK_TARGET", &plan.target)
+            .stdin(Stdio::null())
+            .stdout(file.try_clone()?)
+            .stderr(file)
+            .process_group(0)
+            .spawn()
+    });
+    let mut child = started.map_err(|cause| failed(format!("cannot be started: {cause}")))?;
+    let ended = wait(&mut child, limit).map_err(|cause| failed(cause.to_string()))?;
+    match ended {
+        Some(status) if status.success() => Ok(()),
+        Some(status) => Err(failed(format!("ended with {status}{}", last_line(&output)))),
+        None => {
+            // The group was created for this command, so it contains no other process.
+            let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
+            let _ = wait(&mut child, Duration::from_secs(1));
+            let seconds = limit.as_secs_f64();
+            let told = format!("did not end within {seconds} s{}", last_line(&output));
+            Err(failed(told))
+        }
+    }
+}
+
+/// Returns the last line of an output file, as the end of a message; empty if there is none.
+pub(super) fn last_line(output: &Path) -> String {
+    let bytes = std::fs::read(output).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(4096)..]).into_owned();
+    let last = text.lines().rev().find(|line| !line.trim().is_empty());
+    last.map_or_else(String::new, |line| {
+        let short: String = line.trim().chars().take(QUOTED_MAX).collect();
+        format!(": {}", sanitize::sanitize(&short))
+    })
+}
+
+/// Kills the process whose number is in a file, and waits until it has ended.
+fn kill_server(path: &Path, round: u32) -> Result<(), Error> {
+    let failed = |why: &dyn std::fmt::Display| {
+        Error::failed(format_args!(
+            "cannot kill the server of {} in round {round}: {why} (let --restore start the server \
+             and write its process number to this file)",
+            sanitize::path(path)
+        ))
+    };
+    let text = std::fs::read_to_string(path).map_err(|cause| failed(&cause))?;
+    let number: i32 = text
+        .trim()
+        .parse()
+        .map_err(|_| failed(&"the file does not contain a process number"))?;
+    let process = Pid::from_raw(number)
+        .filter(|_| number > 1)
+        .ok_or_else(|| failed(&"the file does not contain a process number"))?;
+    let held = pidfd_open(process, PidfdFlags::empty()).map_err(|cause| failed(&cause))?;
+    pidfd_send_signal(&held, Signal::KILL).map_err(|cause| failed(&cause))?;
+    let mut ready = [rustix::event::PollFd::new(
+        &held,
+        rustix::event::PollFlags::IN,
+    )];
+    let limit = rustix::event::Timespec {
+        tv_sec: CRASH_MAX.as_secs() as i64,
+        tv_nsec: 0,
+    };
+    match rustix::event::poll(&mut ready, Some(&limit)) {
+        Ok(0) => Err(failed(&"it did not end within 60 s")),
+        Ok(_) => Ok(()),
+        Err(cause) => Err(failed(&cause)),
+    }
+}

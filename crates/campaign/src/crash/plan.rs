@@ -1,0 +1,119 @@
+//! What the rounds are to do.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use document::sanitize;
+use rundir::{CrashReport, CrashRound};
+use serde::{Deserialize, Serialize};
+use workload::random::{Key, below};
+
+/// Maximum number of rounds.
+pub const ROUNDS_MAX: u32 = 1_000_000;
+
+/// How a round crashes the target.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Crash {
+    /// Kills the run only. The system under the target is not crashed.
+    Kill,
+    /// Executes a command with `sh -c`.
+    Command(String),
+    /// Kills the process whose number is in this file.
+    KillServer(PathBuf),
+}
+
+impl Crash {
+    /// Whether the crash ends more than the run.
+    pub fn is_of_system(&self) -> bool {
+        *self != Self::Kill
+    }
+
+    fn describe(&self) -> String {
+        match self {
+            Self::Kill => "kill of the run only".to_owned(),
+            Self::Command(command) => format!("command: {}", sanitize::sanitize(command)),
+            Self::KillServer(path) => format!("kill of the server of {}", sanitize::path(path)),
+        }
+    }
+}
+
+/// The rounds that are to be performed. It is the first line of the state file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CrashPlan {
+    /// The program that planned the rounds.
+    pub tool: String,
+    pub rounds: u32,
+    /// Seed of the crash times. The run of round `n` has the seed `seed + n - 1`.
+    pub seed: u64,
+    /// The crash happens within this time after the preparation, in nanoseconds.
+    pub within_ns: u64,
+    pub crash: Crash,
+    /// The command that restores the target after the crash.
+    pub restore: Option<String>,
+    pub restore_timeout_ns: u64,
+    pub target: PathBuf,
+    /// Path of the acknowledgement logs, without the number of the round.
+    pub ack_log: PathBuf,
+    pub durability: String,
+    /// Number of files that the run makes before its transactions.
+    pub prepared_files: u64,
+    /// The options of the run, as a configuration file.
+    pub config: String,
+    /// Further arguments of the run.
+    pub arguments: Vec<String>,
+}
+
+impl CrashPlan {
+    /// Returns the time from the end of the preparation to the crash of a round.
+    pub(super) fn delay(&self, round: u32) -> Duration {
+        let key = Key::new(self.seed, "crash time", 0);
+        Duration::from_nanos(below(key.at(round.into()), self.within_ns.max(1)))
+    }
+
+    pub(super) fn restore_timeout(&self) -> Duration {
+        Duration::from_nanos(self.restore_timeout_ns)
+    }
+
+    /// Path of a file beside the acknowledgement log.
+    pub(super) fn beside(&self, ending: &str) -> PathBuf {
+        let mut path = self.ack_log.clone().into_os_string();
+        path.push(".");
+        path.push(ending);
+        path.into()
+    }
+
+    pub(super) fn log_of(&self, round: u32) -> PathBuf {
+        self.beside(&round.to_string())
+    }
+
+    /// The file from which the rounds can be continued.
+    pub fn state(&self) -> PathBuf {
+        self.beside("rounds")
+    }
+
+    pub(super) fn report(&self, rounds: Vec<CrashRound>, interrupted: bool) -> CrashReport {
+        let report = CrashReport {
+            tool: self.tool.clone(),
+            target: sanitize::path(&self.target).into_owned(),
+            crash: self.crash.describe(),
+            crashes_system: self.crash.is_of_system(),
+            durability: self.durability.clone(),
+            seed: self.seed,
+            rounds_planned: self.rounds,
+            rounds_performed: 0,
+            crashes: 0,
+            crashes_with_loss: 0,
+            directories_lost: 0,
+            operations: Vec::new(),
+            foreign: 0,
+            foreign_first: None,
+            examples: Vec::new(),
+            loss_share_max: None,
+            interrupted,
+            state: sanitize::path(&self.state()).into_owned(),
+            rounds: Vec::new(),
+        };
+        report.with_rounds(rounds)
+    }
+}

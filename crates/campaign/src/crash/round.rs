@@ -1,0 +1,313 @@
+//! One round: run, crash, restore, verify, clean.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use document::sanitize;
+use engine::namespace::Namespace;
+use rundir::{Cleaned, CrashRound, LossExample, RoundEnd, Verified};
+
+use super::command;
+use super::plan::CrashPlan;
+use super::run_process::{AckCount, RunProcess};
+use super::state::{Found, StateFile};
+use super::surroundings::Surroundings;
+use crate::Error;
+
+const POLL: Duration = Duration::from_millis(2);
+
+/// How long an interrupted run may take to remove its files.
+const TERMINATE_MAX: Duration = Duration::from_secs(30);
+
+/// Endings of the files that only the current round needs.
+const HELPERS: [&str; 3] = ["toml", "output", "run"];
+
+/// The reason why a directory remains whose manifest was lost in a crash.
+const NO_MANIFEST: &str = "its manifest is lost";
+
+/// Refuses files that the rounds would overwrite.
+pub(super) fn refuse_existing(plan: &CrashPlan) -> Result<(), Error> {
+    let paths = HELPERS.map(|ending| plan.beside(ending));
+    match paths.iter().find(|path| path.symlink_metadata().is_ok()) {
+        Some(path) => Err(Error::refused(format_args!(
+            "cannot use --ack-log {}: the file {} exists (move it away, or use a new name)",
+            sanitize::path(&plan.ack_log),
+            sanitize::path(path)
+        ))),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn remove_helpers(plan: &CrashPlan) {
+    for ending in HELPERS {
+        // The files contain nothing that is needed later.
+        let _ = fs::remove_file(plan.beside(ending));
+    }
+}
+
+/// What a run reached before its crash.
+enum Reached {
+    /// The run performs transactions, and it is time for the crash.
+    Crash,
+    /// The run has ended by itself and without an error.
+    End,
+    Interrupted,
+}
+
+/// Performs a round. Returns `None` if a signal interrupted it before its crash; the run has then
+/// removed its files.
+pub(super) fn perform(
+    plan: &CrashPlan,
+    number: u32,
+    state: &mut StateFile,
+    surroundings: &Surroundings<'_>,
+) -> Result<Option<CrashRound>, Error> {
+    let (log, delay) = (plan.log_of(number), plan.delay(number));
+    let delay_ns = delay.as_nanos() as u64;
+    let mut run = start(plan, number, &log, surroundings)?;
+    let reached = match approach(plan, number, (&mut run, &log, delay), surroundings) {
+        Ok(reached) => reached,
+        Err(error) => {
+            tidy_failed(plan, number, &mut run, surroundings);
+            return Err(error);
+        }
+    };
+    match reached {
+        Reached::Crash => {}
+        Reached::End => {
+            remove_log(&log)?;
+            let round = CrashRound::unchecked(number, delay_ns, RoundEnd::EndedBefore);
+            return Ok(Some(round));
+        }
+        Reached::Interrupted => {
+            if run.terminate(TERMINATE_MAX) {
+                remove_log(&log)?;
+            } else {
+                tidy_failed(plan, number, &mut run, surroundings);
+            }
+            return Ok(None);
+        }
+    }
+    state.crashing(number)?;
+    run.stop();
+    if let Err(error) = command::crash(plan, number) {
+        tidy_failed(plan, number, &mut run, surroundings);
+        return Err(error);
+    }
+    run.kill();
+    command::restore(plan, number)?;
+    state.restored(number)?;
+    if !run.has_ended_within(plan.restore_timeout()) {
+        return Err(Error::failed(format_args!(
+            "the killed run of round {number} does not end, although {} is restored: it waits for \
+             the target (restore the target, then continue with --resume {})",
+            sanitize::path(&plan.target),
+            sanitize::path(&plan.state())
+        )));
+    }
+    let round = verify(plan, (number, delay_ns), &log, surroundings)?;
+    if round.directory_lost.is_some() || round.left.iter().any(|left| left.ends_with(NO_MANIFEST)) {
+        rundir::heartbeat::remove_lost(run.process());
+    }
+    Ok(Some(round))
+}
+
+fn start(
+    plan: &CrashPlan,
+    number: u32,
+    log: &Path,
+    surroundings: &Surroundings<'_>,
+) -> Result<RunProcess, Error> {
+    let (config, output) = (plan.beside("toml"), plan.beside("run"));
+    let failed = |cause: std::io::Error| {
+        Error::failed(format_args!(
+            "cannot start the run of round {number}: {cause} (make space for files beside {})",
+            sanitize::path(&plan.ack_log)
+        ))
+    };
+    fs::write(&config, &plan.config).map_err(failed)?;
+    let seed = plan.seed.saturating_add(u64::from(number) - 1);
+    let mut words: Vec<OsString> = vec!["run".into(), "--config".into(), config.into()];
+    words.extend(["--ack-log".into(), log.into()]);
+    words.extend(["--seed".into(), seed.to_string().into()]);
+    words.extend(["--archive", "none", "--quiet", "--no-overhead"].map(OsString::from));
+    words.extend(plan.arguments.iter().map(OsString::from));
+    let messages = File::create(output).map_err(failed)?;
+    RunProcess::start(surroundings.start, &words, messages).map_err(failed)
+}
+
+/// Waits until the pool is prepared and the time of the crash has come.
+fn approach(
+    plan: &CrashPlan,
+    number: u32,
+    (run, log, delay): (&mut RunProcess, &Path, Duration),
+    surroundings: &Surroundings<'_>,
+) -> Result<Reached, Error> {
+    let mut count = AckCount::default();
+    let mut prepared: Option<Instant> = None;
+    loop {
+        if (surroundings.user.is_interrupted)() {
+            return Ok(Reached::Interrupted);
+        }
+        if let Some(status) = run.ended() {
+            if status.success() {
+                return Ok(Reached::End);
+            }
+            // The refusal of the first run is a refusal of the command.
+            let code = match status.code() {
+                Some(2) if number == 1 => 2,
+                _ => 1,
+            };
+            let told = command::last_line(&plan.beside("run"));
+            return Err(Error::with_code(
+                code,
+                format_args!("the run of round {number} failed before its crash{told}"),
+            ));
+        }
+        if prepared.is_none() {
+            count.read_on(log);
+            let is_prepared = count.acknowledged > 0 && count.acknowledged >= plan.prepared_files;
+            prepared = is_prepared.then(Instant::now);
+        }
+        if prepared.is_some_and(|began| began.elapsed() >= delay) {
+            return Ok(Reached::Crash);
+        }
+        std::thread::sleep(POLL);
+    }
+}
+
+/// Kills a run whose round failed, and removes its files if the target permits. Otherwise `clean`
+/// removes them later.
+fn tidy_failed(
+    plan: &CrashPlan,
+    number: u32,
+    run: &mut RunProcess,
+    surroundings: &Surroundings<'_>,
+) {
+    run.kill();
+    let log = plan.log_of(number);
+    if run.has_ended_within(Duration::from_secs(2)) && clean_by_log(plan, &log, surroundings) {
+        // A log that remains is removed when the rounds are continued.
+        let _ = fs::remove_file(&log);
+    }
+}
+
+/// Restores the target and removes the files of the round that was interrupted.
+pub(super) fn recover(found: &Found, surroundings: &Surroundings<'_>) -> Result<(), Error> {
+    let plan = &found.plan;
+    if let Some(round) = found.crashed {
+        command::restore(plan, round)?;
+    }
+    let log = plan.log_of(found.rounds.len() as u32 + 1);
+    if log.symlink_metadata().is_ok() {
+        clean_by_log(plan, &log, surroundings);
+        remove_log(&log)?;
+    }
+    Ok(())
+}
+
+/// Removes the files of the run that wrote a log. Returns whether nothing remains.
+fn clean_by_log(plan: &CrashPlan, log: &Path, surroundings: &Surroundings<'_>) -> bool {
+    let Ok(namespace) = (surroundings.namespace)(&plan.target) else {
+        return false;
+    };
+    let own = Arc::clone(&namespace).with_own_rights();
+    match rundir::verify_log(&*own, &plan.target, log) {
+        Ok(verified) => clean(&namespace, &verified).is_empty(),
+        Err(error) => error.is_directory_lost || fs::metadata(log).is_err(),
+    }
+}
+
+fn remove_log(log: &Path) -> Result<(), Error> {
+    fs::remove_file(log).map_err(|cause| {
+        Error::failed(format_args!(
+            "cannot remove the acknowledgement log {}: {cause} (remove it)",
+            sanitize::path(log)
+        ))
+    })
+}
+
+fn verify(
+    plan: &CrashPlan,
+    (number, delay_ns): (u32, u64),
+    log: &Path,
+    surroundings: &Surroundings<'_>,
+) -> Result<CrashRound, Error> {
+    let namespace = (surroundings.namespace)(&plan.target)?;
+    let own = Arc::clone(&namespace).with_own_rights();
+    let mut round = match rundir::verify_log(&*own, &plan.target, log) {
+        Ok(verified) => {
+            let mut round = CrashRound::crashed(number, delay_ns, &verified);
+            round.examples = examples(number, &verified, log)?;
+            round.left = clean(&namespace, &verified);
+            round
+        }
+        Err(error) if error.is_directory_lost => CrashRound {
+            directory_lost: Some(error.to_string()),
+            ..CrashRound::unchecked(number, delay_ns, RoundEnd::Crashed)
+        },
+        Err(error) => return Err(Error::failed(error)),
+    };
+    if round.has_loss() {
+        round.ack_log = Some(sanitize::path(log).into_owned());
+    } else {
+        remove_log(log)?;
+    }
+    Ok(round)
+}
+
+/// Returns the first loss of each operation and kind, with its history.
+fn examples(number: u32, verified: &Verified, log: &Path) -> Result<Vec<LossExample>, Error> {
+    let mut seen = BTreeSet::new();
+    let first = verified
+        .lost
+        .iter()
+        .filter(|loss| seen.insert((loss.what, loss.kind)));
+    first
+        .map(|loss| {
+            Ok(LossExample {
+                round: number,
+                what: loss.what,
+                kind: loss.kind,
+                path: loss.path.clone(),
+                why: loss.why.clone(),
+                history: rundir::history(log, loss).map_err(Error::failed)?,
+            })
+        })
+        .collect()
+}
+
+/// Removes the files of a verified run. Returns what remains, with the reasons.
+fn clean(namespace: &Arc<dyn Namespace>, verified: &Verified) -> Vec<String> {
+    let directories: BTreeSet<&String> = verified.directories.iter().flatten().collect();
+    let mut left = Vec::new();
+    for directory in directories {
+        let path = Path::new(directory);
+        match rundir::clean(namespace, path) {
+            Ok(cleaned) if cleaned.is_empty() => left.push(format!("{directory}: {NO_MANIFEST}")),
+            Ok(cleaned) => left.extend(cleaned.iter().flat_map(remains)),
+            Err(error) => left.push(error.to_string()),
+        }
+    }
+    left
+}
+
+fn remains(cleaned: &Cleaned) -> Vec<String> {
+    match cleaned {
+        Cleaned::Removed { clean_up, .. } => {
+            let left = clean_up.left.iter();
+            left.map(|left| format!("{}: {}", left.path, left.why))
+                .collect()
+        }
+        Cleaned::Drafts { .. } => Vec::new(),
+        Cleaned::Active { directory, .. } => vec![format!("{}: in use", directory.display())],
+        Cleaned::InHands { directory, .. } | Cleaned::Kept { directory } => {
+            vec![format!("{}: not removed", directory.display())]
+        }
+        Cleaned::Untouched { directory, why } => vec![format!("{}: {why}", directory.display())],
+    }
+}

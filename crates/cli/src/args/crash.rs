@@ -1,0 +1,121 @@
+//! The arguments of `crash`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Command};
+use document::Format;
+use spec::Time;
+
+use super::{WorkArguments, format};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit status: 0 if no round lost an acknowledged operation; 1 if one did, or if a \
+                  run, a command or the verification failed; 2 if the rounds were refused; 130 or \
+                  143 if a signal ended them. --resume or 'postmark clean' removes the files of a \
+                  killed command.
+
+Examples:
+  postmark crash --preset varmail --durability fsync+dir -t /mnt/my \\
+      --rounds 200 --kill-server /run/my.pid --restore ./start.sh
+  postmark crash --preset varmail --durability fsync+dir -t /mnt/disk \\
+      --rounds 20 --crash ./power-off --restore ./power-on
+  postmark crash --resume /var/tmp/ack.rounds"
+)]
+pub struct CrashArguments {
+    #[command(flatten)]
+    pub work: WorkArguments,
+    /// Number of crashes [default: 20].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(
+        1..=i64::from(campaign::crash::ROUNDS_MAX)))]
+    pub rounds: Option<u32>,
+    /// Command that crashes the target [default: kill].
+    ///
+    /// 'sh -c' executes it; $POSTMARK_ROUND is the round, $POSTMARK_TARGET the target. The run is
+    /// stopped before the command and killed after it. With the word kill, only the run is killed:
+    /// that is no crash of the system, and shows nothing about durability.
+    #[arg(long, value_name = "COMMAND")]
+    pub crash: Option<String>,
+    /// Crash by SIGKILL to the process in this file.
+    ///
+    /// The file contains the process number of a server. --restore must start the server and write
+    /// the new number.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "crash",
+        requires = "restore"
+    )]
+    pub kill_server: Option<PathBuf>,
+    /// Command that restores the target.
+    ///
+    /// It must return only when the target can be used: the file system is mounted, or the server
+    /// answers.
+    #[arg(long, value_name = "COMMAND")]
+    pub restore: Option<String>,
+    /// Time limit of --restore [default: 60s].
+    #[arg(long, value_name = "TIME")]
+    pub restore_timeout: Option<Time>,
+    /// Longest time until the crash [default: 2s].
+    ///
+    /// The time is counted from the end of the preparation. --seed determines the time of each
+    /// round.
+    #[arg(long, value_name = "TIME")]
+    pub crash_within: Option<Time>,
+    /// Continue rounds that did not end.
+    ///
+    /// FILE is the acknowledgement log of the rounds with the ending .rounds. All other options are
+    /// those of the earlier command.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["rounds", "crash", "kill_server",
+        "restore", "restore_timeout", "crash_within", "preset", "config", "like", "target",
+        "weight", "no_space_check", "allow_unsafe_target"])]
+    pub resume: Option<PathBuf>,
+    /// Run on a target without enough free space.
+    #[arg(long)]
+    pub no_space_check: bool,
+    /// Let root use targets that other users can replace.
+    ///
+    /// As root, the runs keep root's rights in a target that other users can rename or replace
+    /// (unsafe).
+    #[arg(long)]
+    pub allow_unsafe_target: bool,
+    /// Format of the result.
+    #[arg(long, value_parser = format::one_of(format::ANSWER), default_value = "text")]
+    pub format: Format,
+    /// Do not show the result of each round.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// Options of runs that a round cannot have.
+const NOT_OF_ROUNDS: [&str; 11] = [
+    "weight",
+    "sweep",
+    "slo",
+    "fresh",
+    "no-fresh",
+    "keep",
+    "no-keep",
+    "reuse",
+    "no-reuse",
+    "ranks",
+    "neighbour",
+];
+
+/// Adapts the help of the options of runs to rounds.
+pub fn for_rounds(command: Command) -> Command {
+    command
+        .mut_args(|arg| {
+            let name = arg.get_long().unwrap_or_default();
+            let is_hidden = NOT_OF_ROUNDS.contains(&name);
+            arg.hide(is_hidden)
+        })
+        .mut_arg("ack_log", |arg| {
+            arg.help("Path of the acknowledgement logs").long_help(
+                "Path of the acknowledgement logs.\n\nThe log of round 1 is FILE.1. It is removed \
+                 unless the round shows a loss. FILE.rounds is the state for --resume. The files \
+                 must lie on another file system than the target [default: a new name beside the \
+                 archive].",
+            )
+        })
+}

@@ -1,0 +1,227 @@
+//! `postmark crash`: crashes a target in rounds, and verifies acknowledged operations.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use campaign::archive::directory_of_runs;
+use campaign::crash::{self, Crash, CrashPlan, Performed, Surroundings};
+use campaign::run_spec::{RunRequest, Specified, specify, to_config};
+use document::sanitize;
+use engines::registry;
+use spec::{Options, RunSpec, Time};
+
+use crate::args::CrashArguments;
+use crate::commands::namespace;
+use crate::ui::problem::{Problem, USER, refuse, tell, tell_problem};
+use crate::ui::screen;
+use crate::ui::signals::InRun;
+use crate::ui::watchdog_process::{self, Side};
+
+/// Exit status if a round lost an acknowledged operation.
+const LOST: u8 = 1;
+const ROUNDS_DEFAULT: u32 = 20;
+const SECOND_NS: u64 = 1_000_000_000;
+const RESTORE_TIMEOUT_DEFAULT: Time = Time(60 * SECOND_NS);
+const WITHIN_DEFAULT: Time = Time(2 * SECOND_NS);
+
+/// How long a run measures if the user gives no limit: longer than any round.
+const RUN_FOR: Time = Time(24 * 3600 * SECOND_NS);
+
+/// Performs or continues the rounds, and prints the result. Returns exit status 0 if no
+/// acknowledged operation is lost.
+///
+/// # Errors
+/// Returns an error if the options are invalid, a state file cannot be used, or the result cannot
+/// be written.
+pub fn crash(arguments: &CrashArguments, side: &Side) -> Result<u8, Problem> {
+    let found = arguments.resume.as_deref().map(|path| {
+        refuse_options(&arguments.work.options)?;
+        crash::read_state(path)
+    });
+    let found = found.transpose()?;
+    let plan = match &found {
+        Some(found) => found.plan.clone(),
+        None => plan(arguments)?,
+    };
+    if let Some(code) = side.instead([plan.target.as_path(), &plan.ack_log]) {
+        return Ok(code);
+    }
+    // A signal ends the rounds after the current one has restored the target.
+    let signals = InRun::begin().ok();
+    let surroundings = Surroundings {
+        start: &start,
+        namespace: &|path| namespace::of(path),
+        user: USER,
+        quiet: arguments.quiet,
+    };
+    let performed = match found {
+        Some(found) => crash::resume(found, &surroundings)?,
+        None => crash::perform(&plan, &surroundings)?,
+    };
+    let signal = signals.map(|signals| {
+        let caught = signals.caught();
+        caught.load(std::sync::atomic::Ordering::SeqCst)
+    });
+    show(arguments, performed, signal.unwrap_or(0))
+}
+
+/// Refuses options of runs beside --resume.
+fn refuse_options(options: &Options) -> Result<(), Problem> {
+    // Options cannot be compared; their debug forms contain all values.
+    match format!("{options:?}") == format!("{:?}", Options::default()) {
+        true => Ok(()),
+        false => refuse(
+            "--resume cannot be used with options of the runs: they are those of the earlier \
+             command (remove them)",
+        ),
+    }
+}
+
+fn show(arguments: &CrashArguments, performed: Performed, signal: usize) -> Result<u8, Problem> {
+    let Performed { report, failed } = performed;
+    // Without a complete round there is only the failure to report.
+    if let (Some(problem), 0) = (&failed, report.rounds_performed) {
+        tell_problem(problem);
+        return Ok(problem.code);
+    }
+    screen::answer(
+        arguments.format,
+        || report::crash::document(&report),
+        String::new,
+        || document::json(&report),
+    )?;
+    if let Some(problem) = &failed {
+        tell_problem(problem);
+        return Ok(problem.code);
+    }
+    if report.interrupted {
+        tell(format_args!(
+            "interrupted after {} of {} rounds (postmark crash --resume {} continues)",
+            report.rounds_performed, report.rounds_planned, report.state
+        ));
+        return Ok(128 + u8::try_from(signal).unwrap_or(0));
+    }
+    match report.crashes_with_loss {
+        0 => Ok(0),
+        _ => Ok(LOST),
+    }
+}
+
+/// Starts a run of this program.
+fn start(words: &[OsString], messages: File) -> std::io::Result<Child> {
+    watchdog_process::start_bound(words, messages)
+}
+
+fn plan(arguments: &CrashArguments) -> Result<CrashPlan, Problem> {
+    let mut request = arguments.work.request();
+    let options = &mut request.options;
+    if options.run_for.is_none() && options.transactions.is_none() {
+        options.run_for = Some(RUN_FOR);
+    }
+    let ack_log = match options.ack_log.take() {
+        Some(path) => path,
+        None => default_log()?,
+    };
+    let specified = checked(&request, &ack_log)?;
+    let spec = &specified.spec;
+    let pools = match spec.workload.workers.pool_of(0) {
+        Some(_) => spec.workload.workers.count(),
+        None => 1,
+    };
+    let given = |is_given: bool, word: &str| is_given.then(|| word.to_owned());
+    let unsafe_target = given(arguments.allow_unsafe_target, "--allow-unsafe-target");
+    Ok(CrashPlan {
+        tool: format!("postmark {}", env!("CARGO_PKG_VERSION")),
+        rounds: arguments.rounds.unwrap_or(ROUNDS_DEFAULT),
+        seed: spec.workload.seed(),
+        within_ns: arguments.crash_within.unwrap_or(WITHIN_DEFAULT).0,
+        crash: way(arguments),
+        restore: arguments.restore.clone(),
+        restore_timeout_ns: arguments
+            .restore_timeout
+            .unwrap_or(RESTORE_TIMEOUT_DEFAULT)
+            .0,
+        target: target(spec)?,
+        ack_log: absolute(&ack_log)?,
+        durability: spec.durability.to_string(),
+        prepared_files: spec.workload.files() * u64::from(pools),
+        config: config(&specified)?,
+        arguments: given(arguments.no_space_check, "--no-space-check")
+            .into_iter()
+            .chain(unsafe_target)
+            .collect(),
+    })
+}
+
+fn way(arguments: &CrashArguments) -> Crash {
+    match (&arguments.kill_server, arguments.crash.as_deref()) {
+        (Some(path), _) => Crash::KillServer(path.clone()),
+        (None, None | Some("kill")) => Crash::Kill,
+        (None, Some(command)) => Crash::Command(command.to_owned()),
+    }
+}
+
+/// Resolves the options of the runs, and refuses those that rounds cannot have.
+fn checked(request: &RunRequest, ack_log: &Path) -> Result<Specified, Problem> {
+    let mut specified = specify(request, USER)?;
+    let spec = &specified.spec;
+    let refused = [
+        ("--sweep", spec.drive.sweep.is_some()),
+        ("--ranks", spec.ranks > 1),
+        ("--keep", spec.keeping.keep),
+        ("--reuse", spec.keeping.reuse),
+        ("more than one --target", spec.targets.len() > 1),
+        ("--engine null", !spec.engine.makes_files()),
+    ];
+    if let Some((option, _)) = refused.iter().find(|(_, is_given)| *is_given) {
+        return refuse(format_args!(
+            "crash cannot use {option}: each round is one run of one process on one target, which \
+             is verified and removed (change the option)"
+        ));
+    }
+    specified.spec.ack_log = Some(ack_log.to_owned());
+    rundir::ack_log::check(&specified.spec, &specified.spec.targets).map_err(Problem::refused)?;
+    Ok(specified)
+}
+
+/// Returns the options of the run as a configuration file, without the options of each round.
+fn config(specified: &Specified) -> Result<String, Problem> {
+    let mut specified = specified.clone();
+    specified.spec.ack_log = None;
+    specified.spec.targets = vec![target(&specified.spec)?];
+    to_config(&specified)
+}
+
+fn target(spec: &RunSpec) -> Result<PathBuf, Problem> {
+    let target = spec
+        .targets
+        .first()
+        .map_or(Path::new("."), PathBuf::as_path);
+    match registry::is_url(target) {
+        true => Ok(target.to_owned()),
+        false => absolute(target),
+    }
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, Problem> {
+    std::path::absolute(path).map_err(|cause| {
+        Problem::refused(format_args!("cannot use {}: {cause}", sanitize::path(path)))
+    })
+}
+
+/// A new path in the directory of the archive, without the number of the round.
+fn default_log() -> Result<PathBuf, Problem> {
+    let refused = |why: &dyn std::fmt::Display| {
+        Problem::refused(format_args!(
+            "cannot find a place for acknowledgement logs: {why} (use --ack-log FILE)"
+        ))
+    };
+    let directory = directory_of_runs(None).map_err(|why| refused(&why))?;
+    std::fs::create_dir_all(&directory).map_err(|cause| refused(&cause))?;
+    let second = SystemTime::now().duration_since(UNIX_EPOCH);
+    let second = second.map_or(0, |since| since.as_secs());
+    Ok(directory.join(format!("crash-{second}-{}.ack", std::process::id())))
+}

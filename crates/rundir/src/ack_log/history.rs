@@ -1,0 +1,67 @@
+//! The entries of an acknowledgement log about one path.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use super::entry::{self, Entry, Line};
+use super::key::Key;
+use super::loss::VerifyError;
+
+/// Maximum number of entries in a history; the latest are kept.
+const ENTRIES_MAX: usize = 12;
+
+/// Describes the latest operations on a path, in the order in which they began. Follows the path
+/// only: a history begins with the rename that created the name.
+pub(crate) fn history(ack_log: &Path, (location, path): &Key) -> Result<Vec<String>, VerifyError> {
+    let file = File::open(ack_log).map_err(|answer| entry::unreadable(ack_log, &answer))?;
+    let is_about = |entry: &Entry| {
+        let is_second = entry.second.as_ref() == Some(path);
+        entry.location == *location && (entry.path == *path || is_second)
+    };
+    let mut entries: VecDeque<(Entry, bool)> = VecDeque::new();
+    entry::read(ack_log, BufReader::new(file), &mut |line| {
+        match line {
+            Line::Begun(entry) if is_about(&entry) => {
+                entries.push_back((entry, false));
+                if entries.len() > ENTRIES_MAX {
+                    entries.pop_front();
+                }
+            }
+            Line::Acknowledged { worker, sequence } => {
+                let is_it = |(entry, _): &&mut (Entry, bool)| {
+                    (entry.worker, entry.sequence) == (worker, sequence)
+                };
+                if let Some((_, acknowledged)) = entries.iter_mut().find(is_it) {
+                    *acknowledged = true;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    })?;
+    Ok(entries
+        .iter()
+        .map(|(entry, acknowledged)| described(entry, *acknowledged))
+        .collect())
+}
+
+fn described(entry: &Entry, acknowledged: bool) -> String {
+    let second = entry.second.as_ref().map_or_else(String::new, |second| {
+        format!(" and {}", String::from_utf8_lossy(second))
+    });
+    let end = match acknowledged {
+        true => "acknowledged",
+        false => "in flight",
+    };
+    format!(
+        "operation {} of worker {}: {} {}{second}, {} to {} bytes, {end}",
+        entry.sequence,
+        entry.worker,
+        entry.action.name(),
+        String::from_utf8_lossy(&entry.path),
+        entry.before_bytes,
+        entry.after_bytes,
+    )
+}
