@@ -175,8 +175,8 @@ fn only_side(study: &FoundStudy) -> Error {
         ),
         None => format!(
             "the study {id} has one configuration: nothing to compare it with (give a second \
-             study, a tag or runs: 'postmark compare {id} OTHER'; 'postmark report {id}' writes its \
-             page)"
+             study, a tag or runs: 'postmark compare {id} OTHER'; 'postmark report {id}' writes \
+             its page)"
         ),
     })
 }
