@@ -308,7 +308,7 @@ pub(crate) fn remove_unneeded() {
 }
 
 /// Removes the heartbeat files of a killed run of this user whose directories or manifests a crash
-/// has lost. Without a manifest, [`cleaned`] is not called for them.
+/// has lost. Without a manifest, `cleaned` is not called for them.
 pub fn remove_lost(process: u32) {
     let own = format!("{PREFIX}{}-{process}-", rustix::process::geteuid().as_raw());
     for entry in std::fs::read_dir(DIRECTORY).into_iter().flatten().flatten() {

@@ -16,10 +16,10 @@ use super::{WorkArguments, format};
                   killed command.
 
 Examples:
-  postmark crash --preset varmail --durability fsync+dir -t /mnt/my \\
-      --rounds 200 --kill-server /run/my.pid --restore ./start.sh
-  postmark crash --preset varmail --durability fsync+dir -t /mnt/disk \\
-      --rounds 20 --crash ./power-off --restore ./power-on
+  postmark crash --preset varmail --durability fsync+dir --rounds 200 \\
+      -t /mnt/my --kill-server /run/my.pid --restore ./start.sh
+  postmark crash --preset varmail --durability fsync+dir --rounds 20 \\
+      -t /mnt/disk --crash ./power-off --restore ./power-on
   postmark crash --resume /var/tmp/ack.rounds"
 )]
 pub struct CrashArguments {

@@ -18,8 +18,9 @@ pub struct WorkArguments {
     pub preset: Option<String>,
     /// Read options from a configuration file in TOML.
     ///
-    /// Its keys are the names of the options; the command line overrides them. Tables [[phase]]
-    /// divide the transactions into phases, each with its own mix or walk, end, rate and cache.
+    /// Its keys are the names of the options; the command line overrides them. Tables named
+    /// 'phase' divide the transactions into phases, each with its own mix or walk, end, rate and
+    /// cache.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Repeat an earlier run. Other options override its values.

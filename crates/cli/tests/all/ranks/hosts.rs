@@ -244,6 +244,14 @@ fn clock_offset_error_covers_asymmetric_delays() {
     };
     hosts.order("delay 3", "delay");
     let _delay = Delay::before(hosts.network(), Ipv4Addr::new(10, 77, 0, 3), FAR);
+    // On a busy machine, messages take longer than their delays and `SLACK`.
+    let is_quick = (0..5).any(|_| offsets_have_errors_of_delays(&mut hosts));
+    assert!(is_quick, "the added times were never below {SLACK:?}");
+}
+
+/// Performs a run. Returns whether the errors of clock offsets, and the time of barriers, exceed
+/// those of the delays by less than `SLACK`. They must never be below those of the delays.
+fn offsets_have_errors_of_delays(hosts: &mut Hosts) -> bool {
     let ended = hosts
         .start_run("--preset mail --workers 1 --files 100 --transactions 500")
         .finish();
@@ -254,14 +262,13 @@ fn clock_offset_error_covers_asymmetric_delays() {
     // `FAR`. The stated error is half the sum of the two delays, plus at most `SLACK`.
     let [to_ns, from_ns, slack_ns] = [FAR.0, FAR.1, SLACK].map(|time| time.as_nanos() as i64);
     let clock = &record.cluster.as_ref().unwrap().ranks[2].clock;
+    let mut is_quick = true;
     for found in [&clock.begin, &clock.end] {
         let found = found.known().unwrap();
         let off_ns = found.offset_ns + 2 * AHEAD_NS - (from_ns - to_ns) / 2;
         let added_ns = found.error_ns as i64 - (from_ns + to_ns) / 2;
-        assert!(
-            (off_ns.abs()..slack_ns).contains(&added_ns),
-            "{found:?}\n{ended}"
-        );
+        assert!(off_ns.abs() <= added_ns, "{found:?}\n{ended}");
+        is_quick &= added_ns < slack_ns;
     }
     let reasons = verdict::Verdict::of(&record).reasons;
     let is_told = |reason: &verdict::Reason| matches!(reason, verdict::Reason::ClocksNotAligned(_));
@@ -271,9 +278,10 @@ fn clock_offset_error_covers_asymmetric_delays() {
     for phases in record.actual.phases.windows(2) {
         let gap_ns = phases[1].workers[3].began_ns as i64 - phases[0].workers[3].ended_ns as i64;
         let of_delays_ns = 2 * 2 * (to_ns + from_ns);
-        let is_expected = (of_delays_ns..of_delays_ns + slack_ns).contains(&gap_ns);
-        assert!(is_expected, "{gap_ns} ns\n{ended}");
+        assert!(gap_ns >= of_delays_ns, "{gap_ns} ns\n{ended}");
+        is_quick &= gap_ns < of_delays_ns + slack_ns;
     }
+    is_quick
 }
 
 /// Options of a run that is long enough for the fault to occur during it.
