@@ -59,8 +59,8 @@ pub fn wait_for_quiet(most: Duration, is_stopped: &dyn Fn() -> bool) -> QuietTim
 /// would slow down the measurement. Asks the kernel to write back the targets' file systems now;
 /// otherwise it would begin 30 s after the data was written. Tells `user` that the run waits.
 /// Returns a note about the wait; `None` if the run need not wait. Runs that measure for less than
-/// 10 s, or for a number of transactions, do not wait. Runs in memory, runs with an acknowledgement
-/// log, whose rates are no measurement, and runs that will be refused do not wait either.
+/// 10 s, or for a number of transactions, do not wait. Runs in memory and runs that will be refused
+/// do not wait either; nor do runs with an acknowledgement log, because writing the log slows them.
 pub fn wait_for_write_back(
     spec: &RunSpec,
     control: Option<Control>,

@@ -1,8 +1,7 @@
 //! Performs requests on the backing directory.
 
+mod extended;
 mod facts;
-#[macro_use]
-mod replies;
 mod requests;
 
 use std::collections::HashMap;
@@ -14,19 +13,16 @@ use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
 use fuser::{Errno, FileAttr, FileHandle, FileType, INodeNo, RenameFlags, Request, TimeOrNow};
 use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, StatxFlags, Timespec, Uid};
 
-use self::facts::{Found, errno};
+use self::facts::errno;
 use crate::gate::Gate;
 use crate::options::Options;
+use crate::replies::Found;
 use crate::tree::Tree;
-
-/// The time for which the kernel may cache entries and attributes: none, so every lookup is a
-/// request.
-const NO_TIME: Duration = Duration::ZERO;
 
 struct Entry {
     number: u64,

@@ -10,6 +10,9 @@
 //!
 //! Mounting needs root and `/dev/fuse`; [`is_possible`] checks both requirements.
 
+#[macro_use]
+mod replies;
+
 mod files;
 pub mod forget;
 mod gate;

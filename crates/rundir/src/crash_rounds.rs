@@ -24,7 +24,7 @@ pub fn loss_share_max(crashes: u32) -> Option<f64> {
 pub enum RoundEnd {
     /// The crash interrupted the run.
     Crashed,
-    /// The run ended by itself before the crash, so the round is no evidence.
+    /// The run ended by itself before the crash, so this round tells nothing about crashes.
     EndedBefore,
 }
 
@@ -135,10 +135,8 @@ impl CrashReport {
     /// Computes the sums over `rounds`, and fills them in.
     #[must_use]
     pub fn with_rounds(self, rounds: Vec<CrashRound>) -> Self {
-        let crashed = || {
-            let mut rounds = rounds.iter();
-            std::iter::from_fn(move || rounds.find(|round| round.end == RoundEnd::Crashed))
-        };
+        let has_crashed = |round: &&CrashRound| round.end == RoundEnd::Crashed;
+        let crashed = || rounds.iter().filter(has_crashed);
         let mut operations: BTreeMap<Action, Outcome> = BTreeMap::new();
         for outcome in crashed().flat_map(|round| &round.operations) {
             let sum = operations.entry(outcome.what);

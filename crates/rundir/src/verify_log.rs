@@ -60,8 +60,8 @@ pub struct Verified {
     pub lost_counts: Vec<LossCount>,
     /// Acknowledged operations, checked paths and losses of each operation.
     pub operations: Vec<Outcome>,
-    /// Number of files in the run's own directories that the log does not mention. They are no
-    /// losses: an NFS client, for example, renames removed files that are still open.
+    /// Number of files in the run's own directories that the log does not mention. They do not
+    /// count as losses, because an NFS client, for example, renames removed files that are open.
     pub foreign: u64,
     /// Path of the first of these files.
     pub foreign_first: Option<String>,

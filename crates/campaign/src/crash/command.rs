@@ -80,7 +80,8 @@ fn execute(
     }
 }
 
-/// Returns the last line of an output file, as the end of a message; empty if there is none.
+/// Returns a colon and the last line of a file with a command's output. Returns an empty text if
+/// the file has no such line.
 pub(super) fn last_line(output: &Path) -> String {
     let bytes = std::fs::read(output).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(4096)..]).into_owned();

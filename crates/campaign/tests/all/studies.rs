@@ -43,8 +43,9 @@ struct Told {
     signal: Option<i32>,
     /// Additional duration of each measured run.
     takes: Duration,
-    /// Duration of the first preparation of a target, and whether it is over.
+    /// Additional duration of making the target, before its first run.
     making: Duration,
+    /// Whether the target has been made.
     is_made: bool,
     /// The remaining time after each run.
     left: Vec<Option<Duration>>,

@@ -32,8 +32,8 @@ pub struct CrashArguments {
     /// Command that crashes the target [default: kill].
     ///
     /// 'sh -c' executes it; $POSTMARK_ROUND is the round, $POSTMARK_TARGET the target. The run is
-    /// stopped before the command and killed after it. With the word kill, only the run is killed:
-    /// that is no crash of the system, and shows nothing about durability.
+    /// stopped before the command and killed after it. The word kill
+    /// kills only the run; the system goes on, so this shows nothing about durability.
     #[arg(long, value_name = "COMMAND")]
     pub crash: Option<String>,
     /// Crash by SIGKILL to the process in this file.

@@ -56,6 +56,11 @@ fn what(error: &clap::Error) -> String {
         (ErrorKind::ValueValidation, Some(cause)) => {
             let cause = sanitize(&cause.to_string()).into_owned();
             let cause = cause.replacen(&format!(" in '{value}'"), "", 1);
+            let range = cause.split_once(" is not in ");
+            let limits = range.and_then(|(_, range)| range.split_once("..="));
+            let cause = limits.map_or(cause.clone(), |(least, most)| {
+                format!("expected a whole number from {least} to {most}")
+            });
             return format!("invalid value '{value}' for {name}: {cause}");
         }
         (ErrorKind::InvalidValue, _) if !value.is_empty() => {

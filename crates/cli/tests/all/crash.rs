@@ -223,7 +223,10 @@ fn wrong_input_is_refused_before_anything_is_touched() {
     for (words, told) in [
         (&["--keep"][..], "--keep"),
         (&["--kill-server", "pid"], "--restore"),
-        (&["--rounds", "0"], "--rounds"),
+        (
+            &["--rounds", "0"],
+            "expected a whole number from 1 to 1000000",
+        ),
         (&["--engine", "null"], "null"),
         (&["--resume", "x"], "--resume"),
     ] {

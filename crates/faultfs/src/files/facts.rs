@@ -7,14 +7,10 @@ use std::time::{Duration, UNIX_EPOCH};
 use fuser::{Errno, FileAttr, FileType, Generation, INodeNo};
 use rustix::fs::{AtFlags, CWD, StatxFlags};
 
+use crate::replies::Found;
+
 pub(super) fn errno(error: rustix::io::Errno) -> Errno {
     Errno::from_i32(error.raw_os_error())
-}
-
-/// The attributes of a file, and the generation of its inode number.
-pub(super) struct Found {
-    pub(super) facts: FileAttr,
-    pub(super) generation: Generation,
 }
 
 impl Found {

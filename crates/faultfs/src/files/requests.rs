@@ -14,9 +14,9 @@ use fuser::{
 };
 use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, Timestamps, Uid, XattrFlags};
 
-use super::replies::{attributes, empty, entry};
-use super::{Files, Found, NO_TIME, errno, lock, set_mode, timespec};
+use super::{Files, errno, lock, set_mode, timespec};
 use crate::options::RequestKind;
+use crate::replies::{Found, NO_TIME, attributes, empty, entry};
 
 impl Filesystem for Files {
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::{MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use fuser::{
     BsdFileFlags, Errno, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo,
@@ -16,10 +16,7 @@ use super::Forget;
 use super::bug::CRASH_NAME;
 use super::model::{Model, ROOT};
 use super::node::{Content, Node};
-
-/// The kernel caches neither names nor attributes, so a crash needs no remount.
-const NO_TIME: Duration = Duration::ZERO;
-const GENERATION: Generation = Generation(0);
+use crate::replies::{Found, NO_TIME, attributes, empty, entry};
 
 /// Size of the file system that statfs(2) reports, in blocks of 4 KiB.
 const BLOCKS: u64 = 1 << 20;
@@ -29,28 +26,26 @@ impl Forget {
         self.model.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn make(&self, request: &Request, at: (INodeNo, &OsStr), content: Content, mode: u32) -> Made {
+    fn make(
+        &self,
+        request: &Request,
+        at: (INodeNo, &OsStr),
+        content: Content,
+        mode: u32,
+    ) -> Result<Found, Errno> {
         let node = Node::new(content, mode, (request.uid(), request.gid()));
         let mut model = self.model();
         let number = model.make((at.0.0, at.1), node)?;
-        Ok((number, model.node(number)?.attributes(number)))
+        found(&model, number)
     }
 }
 
-type Made = Result<(u64, fuser::FileAttr), Errno>;
-
-fn entry(reply: ReplyEntry, made: Made) {
-    match made {
-        Ok((_, facts)) => reply.entry(&NO_TIME, &facts, GENERATION),
-        Err(error) => reply.error(error),
-    }
-}
-
-fn empty(reply: ReplyEmpty, done: Result<(), Errno>) {
-    match done {
-        Ok(()) => reply.ok(),
-        Err(error) => reply.error(error),
-    }
+/// Returns the attributes of a node. A number is used once, so all nodes have one generation.
+fn found(model: &Model, number: u64) -> Result<Found, Errno> {
+    Ok(Found {
+        facts: model.node(number)?.attributes(number),
+        generation: Generation(0),
+    })
 }
 
 fn time(at: TimeOrNow) -> SystemTime {
@@ -63,18 +58,15 @@ fn time(at: TimeOrNow) -> SystemTime {
 impl Filesystem for Forget {
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         let model = self.model();
-        let found = model.find(parent.0, name);
-        entry(
-            reply,
-            found.and_then(|number| Ok((number, model.node(number)?.attributes(number)))),
-        );
+        let number = model.find(parent.0, name);
+        entry(reply, number.and_then(|number| found(&model, number)));
     }
 
     fn getattr(&self, _: &Request, ino: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
-        match self.model().node(ino.0) {
-            Ok(node) => reply.attr(&NO_TIME, &node.attributes(ino.0)),
-            Err(error) => reply.error(error),
-        }
+        attributes(
+            reply,
+            self.model().node(ino.0).map(|node| node.attributes(ino.0)),
+        );
     }
 
     fn setattr(
@@ -148,9 +140,10 @@ impl Filesystem for Forget {
         if parent.0 == ROOT && name == CRASH_NAME {
             let mut model = self.model();
             model.crash();
-            let root = model
-                .node(ROOT)
-                .map(|root| (ROOT, root.attributes(u64::MAX)));
+            let root = model.node(ROOT).map(|root| Found {
+                facts: root.attributes(u64::MAX),
+                generation: Generation(0),
+            });
             return entry(reply, root);
         }
         let content = Content::Directory(std::collections::BTreeMap::new());
@@ -209,10 +202,7 @@ impl Filesystem for Forget {
     ) {
         let mut model = self.model();
         let linked = model.link(ino.0, (newparent.0, newname));
-        entry(
-            reply,
-            linked.and_then(|()| Ok((ino.0, model.node(ino.0)?.attributes(ino.0)))),
-        );
+        entry(reply, linked.and_then(|()| found(&model, ino.0)));
     }
 
     fn open(&self, _: &Request, ino: INodeNo, _: OpenFlags, reply: ReplyOpen) {
@@ -352,10 +342,10 @@ impl Filesystem for Forget {
         reply: ReplyCreate,
     ) {
         match self.make(request, (parent, name), Content::File(Vec::new()), mode) {
-            Ok((number, facts)) => {
-                *self.model().open.entry(number).or_default() += 1;
-                let handle = FileHandle(number);
-                reply.created(&NO_TIME, &facts, GENERATION, handle, FopenFlags::empty());
+            Ok(Found { facts, generation }) => {
+                *self.model().open.entry(facts.ino.0).or_default() += 1;
+                let handle = FileHandle(facts.ino.0);
+                reply.created(&NO_TIME, &facts, generation, handle, FopenFlags::empty());
             }
             Err(error) => reply.error(error),
         }

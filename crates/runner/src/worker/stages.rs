@@ -59,8 +59,8 @@ impl Worker {
         Ok(())
     }
 
-    /// Prepares the cache and the stream for a load, which may be a phase of the workload, and
-    /// waits until the load may start. Returns `false` if there is no further load.
+    /// Prepares the cache and the stream for the next load of the run, such as a level of a sweep
+    /// or a phase of the workload. Then waits for its start. Returns `false` after the last load.
     fn begins_load(&mut self, number: usize) -> Result<bool, Left> {
         if let Some(cache) = self.config.caches.get(number) {
             self.prepare_cache(*cache)?;

@@ -164,8 +164,8 @@ fn records(arguments: &ShowArguments) -> Result<Box<dyn Iterator<Item = Recorded
     Ok(Box::new(std::iter::once(Ok((record, head)))))
 }
 
-/// The newest run with the tag that is given in place of a run, and the number of runs with the
-/// tag. `None` if there is none, if a file has this name, or if a study has it.
+/// If the argument is a tag, returns the newest run with this tag, and the number of runs with it.
+/// Returns `None` if the argument is the name of a file or of a study, or if no run has the tag.
 fn newest_tagged(arguments: &ShowArguments) -> Option<(Archive, ListedRun, usize)> {
     let word = arguments.run.to_str()?;
     if arguments.run.exists() || word.parse::<Tag>().is_err() {

@@ -71,7 +71,8 @@ impl Authority {
     }
 }
 
-/// Starts versitygw with a certificate, and runs of it that trust `trusted`.
+/// Starts versitygw with a certificate and its key. Runs on this server trust the authorities in
+/// the file `trusted`.
 fn encrypted(of: &(PathBuf, PathBuf), trusted: &Path) -> Option<Store> {
     let options = [
         format!("--cert={}", of.0.display()),
