@@ -100,7 +100,11 @@ pub(crate) fn of_one_pool(
             })
         });
     }
-    let mut record = run.finish();
+    Ok(with_steps(run.finish(), spec, begun))
+}
+
+/// Moves the phases of a record that are load levels to its `sweep_steps`.
+fn with_steps(mut record: Record, spec: &RunSpec, begun: Vec<Load>) -> Record {
     let actual = &mut record.actual;
     let phases = std::mem::take(&mut actual.phases).into_iter();
     let (applied, others): (Vec<_>, Vec<_>) =
@@ -113,7 +117,7 @@ pub(crate) fn of_one_pool(
         .collect();
     // The original's report describes a single load, so a sweep has no such report.
     actual.classic = None;
-    Ok(record)
+    record
 }
 
 /// Returns the results of a load level on the pool that all load levels share. `phase` is `None` if

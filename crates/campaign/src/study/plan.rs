@@ -169,6 +169,28 @@ fn estimate(specs: &[RunSpec], place: &ArchivePlace, user: User) -> (Option<f64>
     (times.iter().map(TimeEstimate::total_s).sum(), numbers)
 }
 
+/// Returns the time that a run measures and warms up, if its options state it.
+fn measured_s(spec: &RunSpec) -> Option<f64> {
+    match spec.drive.stop {
+        Stop::After(length) => Some((length + spec.drive.warm_up).as_secs_f64()),
+        _ => None,
+    }
+}
+
+fn planned_cells(course: &Course<'_>, specs: &[RunSpec]) -> Vec<PlannedCell> {
+    let Course { design, cells, .. } = course;
+    let label = |index: usize| cells[index].label.clone();
+    let planned = cells.iter().zip(specs).enumerate();
+    planned
+        .map(|(index, (cell, spec))| PlannedCell {
+            label: label(index),
+            target: design.targets[cell.target].at.clone(),
+            conditions: report::study::conditions(spec),
+            baseline: (cell.baseline != index).then(|| label(cell.baseline)),
+        })
+        .collect()
+}
+
 /// Plans the rest of a study after `runs`, on `targets`. The duration is estimated from runs in the
 /// archive at `place`.
 ///
@@ -198,32 +220,13 @@ pub fn plan(
     let order = performed.order(block, performed.attempt_of(block));
     let specs = cells.iter().map(|cell| spec_of(design, cell, user));
     let of_cells: Vec<RunSpec> = specs.collect::<Result<_, _>>()?;
-    let mut measured = Some(0.0);
-    let mut specs = Vec::new();
-    for run in &order {
-        let spec = of_cells[run.cell].clone();
-        let drive = &spec.drive;
-        measured = match (measured, drive.stop) {
-            (Some(sum), Stop::After(length)) => Some(sum + (length + drive.warm_up).as_secs_f64()),
-            _ => None,
-        };
-        specs.push(spec);
-    }
+    let specs: Vec<RunSpec> = order.iter().map(|run| of_cells[run.cell].clone()).collect();
     let (block_s, estimated_from) = estimate(&specs, place, user);
     let (room, root) = targets.needs();
     Ok(StudyPlan {
         study: (!runs.is_empty()).then(|| course.id.to_owned()),
         name: design.name.clone(),
-        cells: cells
-            .iter()
-            .enumerate()
-            .map(|(index, cell)| PlannedCell {
-                label: cell.label.clone(),
-                target: design.targets[cell.target].at.clone(),
-                conditions: report::study::conditions(&of_cells[index]),
-                baseline: (cell.baseline != index).then(|| cells[cell.baseline].label.clone()),
-            })
-            .collect(),
+        cells: planned_cells(course, &of_cells),
         blocks: design.blocks,
         until: design.until,
         time_limit_s: design.time_limit.map(|limit| limit.as_secs_f64()),
@@ -235,7 +238,7 @@ pub fn plan(
         next_block: block,
         blocks_left,
         done: u32::try_from(runs.len()).unwrap_or(u32::MAX),
-        measured_s: measured,
+        measured_s: specs.iter().map(measured_s).sum(),
         block_s,
         estimated_from,
         quiet_s: design.quiet.as_secs_f64(),

@@ -120,15 +120,18 @@ fn way_out(error: &clap::Error, words: &[String]) -> Option<String> {
     };
     let mut command = crate::args::command();
     command.build();
+    let has = |subcommand: &str, name: &str| {
+        let subcommand = command.find_subcommand(subcommand);
+        let mut options = subcommand
+            .into_iter()
+            .flat_map(clap::Command::get_arguments);
+        options.any(|option| option.get_long() == Some(name))
+    };
     if first.starts_with('-') {
-        let name = unknown.trim_start_matches('-');
-        let run = command.find_subcommand("run")?;
-        let is_of_run = run
-            .get_arguments()
-            .any(|option| option.get_long() == Some(name));
-        let right = format!("use 'postmark run {}'", words.join(" "));
         return Some(match called_here(unknown) {
-            _ if is_of_run => right,
+            _ if has("run", unknown.trim_start_matches('-')) => {
+                format!("use 'postmark run {}'", words.join(" "))
+            }
             Some(here) if here.starts_with("--") => format!("use 'postmark run {here}'"),
             _ => "see 'postmark --help'".to_owned(),
         });
@@ -138,31 +141,30 @@ fn way_out(error: &clap::Error, words: &[String]) -> Option<String> {
         false => called_here(unknown),
     };
     if let Some(here) = here {
-        let has = |name: &str| {
-            let command = command.find_subcommand(first);
-            let mut options = command.into_iter().flat_map(clap::Command::get_arguments);
-            options.any(|option| option.get_long() == Some(name))
-        };
         match here.strip_prefix("--").map(|here| here.split(' ').next()) {
-            Some(Some(name)) if has(name) => return Some(format!("use {here}")),
-            None if has("preset") => return Some(here),
+            Some(Some(name)) if has(first, name) => return Some(format!("use {here}")),
+            None if has(first, "preset") => return Some(here),
             _ => {}
         }
     }
     if first == "study" && !unknown.starts_with('-') {
         return Some(format!("for a target, use --target {unknown}"));
     }
+    Some(suggestion(error, first))
+}
+
+/// Returns the option that a wrong word resembles, or where all options are listed.
+fn suggestion(error: &clap::Error, command: &str) -> String {
     match error.get(ContextKind::SuggestedArg) {
-        Some(ContextValue::String(alike)) if first == "study" => {
+        Some(ContextValue::String(alike)) => {
             let name = alike.trim_start_matches('-');
-            let several = match is_of_runs(name) {
+            let several = match command == "study" && is_of_runs(name) {
                 true => format!(" For several values: --axis {name}=A,B"),
                 false => String::new(),
             };
-            Some(format!("did you mean '{alike}'?{several}"))
+            format!("did you mean '{alike}'?{several}")
         }
-        Some(ContextValue::String(alike)) => Some(format!("did you mean '{alike}'?")),
-        _ => Some(format!("see 'postmark {first} --help'")),
+        _ => format!("see 'postmark {command} --help'"),
     }
 }
 

@@ -139,17 +139,7 @@ impl NfsFlight {
                 true => Ok(Next::Done),
                 false => Err(Cause::WrongTarget),
             },
-            Stage::MakeDirectory | Stage::SymbolicLink => {
-                let made = results::made(reader).map_err(garbled)?;
-                if self.kind == OperationKind::MakeDirectoryExisting || self.uses[2] {
-                    return Err(Cause::System(Errno::NOENT));
-                }
-                if let (Stage::MakeDirectory, Some(handle)) = (self.stage, made) {
-                    let Place { location, path, .. } = &self.places[0];
-                    context.directories.insert(*location, path, handle);
-                }
-                Ok(Next::Done)
-            }
+            Stage::MakeDirectory | Stage::SymbolicLink => self.has_no_contents(reader, context),
             Stage::SetNew
             | Stage::SetAttributes
             | Stage::Remove
@@ -172,6 +162,19 @@ impl NfsFlight {
             }
             Stage::List => self.listed(reader),
         }
+    }
+
+    /// Ends after a successful MKDIR or SYMLINK.
+    fn has_no_contents(&self, reader: Reader<'_>, context: &mut Context<'_>) -> Advanced {
+        let made = results::made(reader).map_err(garbled)?;
+        if self.kind == OperationKind::MakeDirectoryExisting || self.uses[2] {
+            return Err(Cause::System(Errno::NOENT));
+        }
+        if let (Stage::MakeDirectory, Some(handle)) = (self.stage, made) {
+            let Place { location, path, .. } = &self.places[0];
+            context.directories.insert(*location, path, handle);
+        }
+        Ok(Next::Done)
     }
 
     /// Continues after a successful LOOKUP.
