@@ -274,14 +274,32 @@ impl Client {
         xml::list(&body, each).map_err(|Garbled| CallError::Garbled)
     }
 
-    /// Lists incomplete multipart uploads whose keys begin with `prefix`. Also returns whether the
-    /// server has more of them.
+    /// Lists incomplete multipart uploads whose keys begin with `prefix`, from `after` on. Also
+    /// returns where the next page begins; `None` if this page is the last one.
     ///
     /// # Errors
     /// Returns the error of the request.
-    pub fn uploads(&mut self, prefix: &[u8]) -> Result<(Vec<Upload>, bool), CallError> {
+    pub fn uploads(
+        &mut self,
+        prefix: &[u8],
+        after: Option<&Upload>,
+    ) -> Result<(Vec<Upload>, Option<Upload>), CallError> {
+        let after_all: [(&str, &[u8]); 4];
+        let of_all: [(&str, &[u8]); 2] = [("prefix", prefix), ("uploads", b"")];
+        let query: &[(&str, &[u8])] = match after {
+            None => &of_all,
+            Some(after) => {
+                after_all = [
+                    ("key-marker", &after.key),
+                    of_all[0],
+                    ("upload-id-marker", &after.id),
+                    of_all[1],
+                ];
+                &after_all
+            }
+        };
         let request = Request {
-            query: &[("prefix", prefix), ("uploads", b"")],
+            query,
             ..Request::new(Kind::ListUploads, b"")
         };
         let (_, body) = self.collect(&request, xml::DOCUMENT_BYTES_MAX)?;

@@ -232,17 +232,20 @@ pub fn upload_id(document: &[u8], id: &mut Vec<u8>) -> Result<(), Garbled> {
     }
 }
 
-/// Parses a page of `ListMultipartUploads`. Also returns whether the server has further uploads.
+/// Parses a page of `ListMultipartUploads`. Also returns the markers of the next page, if the
+/// server has further uploads.
 ///
 /// # Errors
 /// Returns an error if the document is not such a page, or is invalid.
-pub fn uploads(document: &[u8]) -> Result<(Vec<Upload>, bool), Garbled> {
-    let (mut all, mut upload) = (Vec::new(), Upload::default());
+pub fn uploads(document: &[u8]) -> Result<(Vec<Upload>, Option<Upload>), Garbled> {
+    let (mut all, mut upload, mut next) = (Vec::new(), Upload::default(), Upload::default());
     let (mut is_truncated, mut is_list) = (false, false);
     elements(document, &mut |path, text| {
         match path {
             b"ListMultipartUploadsResult" => is_list = true,
             b"ListMultipartUploadsResult/IsTruncated" => is_truncated = text == b"true",
+            b"ListMultipartUploadsResult/NextKeyMarker" => next.key = text.to_vec(),
+            b"ListMultipartUploadsResult/NextUploadIdMarker" => next.id = text.to_vec(),
             b"ListMultipartUploadsResult/Upload/Key" => upload.key = text.to_vec(),
             b"ListMultipartUploadsResult/Upload/UploadId" => upload.id = text.to_vec(),
             b"ListMultipartUploadsResult/Upload" => all.push(std::mem::take(&mut upload)),
@@ -251,7 +254,7 @@ pub fn uploads(document: &[u8]) -> Result<(Vec<Upload>, bool), Garbled> {
         Ok(())
     })?;
     match is_list {
-        true => Ok((all, is_truncated)),
+        true => Ok((all, is_truncated.then_some(next))),
         false => Err(Garbled),
     }
 }
@@ -361,7 +364,11 @@ mod tests {
             key: b"k".to_vec(),
             id: b"1".to_vec(),
         };
-        assert_eq!(uploads(listed), Ok((vec![upload], false)));
+        assert_eq!(uploads(listed), Ok((vec![upload.clone()], None)));
+        let first_page = b"<ListMultipartUploadsResult><NextKeyMarker>k</NextKeyMarker>\
+            <NextUploadIdMarker>1</NextUploadIdMarker><IsTruncated>true</IsTruncated>\
+            </ListMultipartUploadsResult>";
+        assert_eq!(uploads(first_page), Ok((vec![], Some(upload))));
         let mut body = Vec::new();
         complete(&[Tag::new(b"\"t\"").unwrap()], &mut body);
         let expected = "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>&quot;t\

@@ -127,26 +127,29 @@ impl S3Directory {
     ) -> Result<(), CallError> {
         /// Maximum number of pages of uploads that one call aborts.
         const PAGES_MAX: usize = 1_000;
+        let mut after = None;
         for _ in 0..PAGES_MAX {
-            let (uploads, has_more) = match self.line.with(|client| client.uploads(prefix)) {
+            let page = self
+                .line
+                .with(|client| client.uploads(prefix, after.as_ref()));
+            let (uploads, next) = match page {
                 Err(error) if error.is(Reason::NotImplemented) => return Ok(()),
                 listed => listed?,
             };
-            let mut has_own = false;
             for upload in uploads {
                 if !upload.key.strip_prefix(prefix).is_some_and(is_own) {
                     continue;
                 }
-                has_own = true;
                 match self.line.with(|client| client.abort(&upload)) {
                     Err(error) if error.is(Reason::Missing) => {}
                     aborted => aborted?,
                 }
             }
-            // Uploads of others stay in the list, so the next list would be the same.
-            if !has_more || !has_own {
+            // A server that repeats a page would be asked without end.
+            if next.is_none() || next == after {
                 break;
             }
+            after = next;
         }
         Ok(())
     }

@@ -150,6 +150,22 @@ fn only_empty_directories_and_their_uploads_are_removed() {
 }
 
 #[test]
+fn own_uploads_are_found_behind_pages_of_other_uploads() {
+    let fixture = Fixture::new(1, "");
+    let namespace = fixture.engine.namespace().unwrap();
+    let directory = namespace.open(&fixture.bare()).unwrap();
+    for id in 0..10 {
+        let name = if id % 6 == 5 { "own" } else { "other" };
+        let upload = (format!("p/{id}-{name}").into_bytes(), Default::default());
+        fixture.server.state().uploads.insert(id, upload);
+    }
+    let discarded = directory.discard_incomplete(&|name| name.ends_with(b"own"));
+    assert_eq!(discarded, Ok(()));
+    let left: Vec<u64> = fixture.server.state().uploads.keys().copied().collect();
+    assert_eq!(left, [0, 1, 2, 3, 4, 6, 7, 8, 9]);
+}
+
+#[test]
 fn unusable_targets_are_refused_with_a_hint() {
     let fixture = Fixture::new(1, "");
     let engine = |url: &str| super::engine(1, std::path::Path::new(url));

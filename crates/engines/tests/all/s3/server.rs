@@ -2,13 +2,16 @@
 //! bucket in memory. A rule changes how the server handles the requests that the rule selects by
 //! name and number.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
+
+/// Maximum number of uploads that one reply lists.
+const UPLOADS_OF_A_PAGE: usize = 2;
 
 /// How the server handles a request.
 #[derive(Clone)]
@@ -434,15 +437,29 @@ impl State {
                 }
             }
             _ => {
-                let prefix = request.query.get("prefix").cloned().unwrap_or_default();
-                let own = self.uploads.iter();
-                let own = own.filter(|(_, (key, _))| key.starts_with(&prefix));
-                let uploads: String = own
-                    .map(|(id, (key, _))| {
+                let text = |name: &str| request.query.get(name).cloned().unwrap_or_default();
+                let id = |text: Vec<u8>| String::from_utf8_lossy(&text).parse().unwrap_or(0);
+                let prefix = text("prefix");
+                let after = (text("key-marker"), id(text("upload-id-marker")));
+                let uploads = self.uploads.iter();
+                let all: BTreeSet<(Vec<u8>, u64)> = uploads
+                    .map(|(id, (key, _))| (key.clone(), *id))
+                    .filter(|upload| upload.0.starts_with(&prefix) && *upload > after)
+                    .collect();
+                let page = || all.iter().take(UPLOADS_OF_A_PAGE);
+                let mut uploads: String = page()
+                    .map(|(key, id)| {
                         let key = String::from_utf8_lossy(key);
                         format!("<Upload><Key>{key}</Key><UploadId>{id}</UploadId></Upload>")
                     })
                     .collect();
+                if let (Some((key, id)), true) = (page().last(), all.len() > UPLOADS_OF_A_PAGE) {
+                    let key = String::from_utf8_lossy(key);
+                    uploads += &format!(
+                        "<NextKeyMarker>{key}</NextKeyMarker><NextUploadIdMarker>{id}\
+                         </NextUploadIdMarker><IsTruncated>true</IsTruncated>"
+                    );
+                }
                 done(format!(
                     "<ListMultipartUploadsResult>{uploads}</ListMultipartUploadsResult>"
                 ))
