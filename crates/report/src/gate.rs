@@ -118,6 +118,8 @@ fn table(gate: &Gate) -> Table {
         let bound = judged
             .bound
             .map(|bound| Cell::ours(format!("{direction} {bound:.3}")));
+        // The bound of a failed requirement is on the other side.
+        let bound = bound.filter(|_| judged.decision != Decision::Failed);
         let mut cells: Vec<Cell> = vec![
             name.map_or(&judged.side, |side| &side.name).as_str().into(),
             Cell::ours(judged.requirement.to_string()),

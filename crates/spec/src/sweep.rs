@@ -230,20 +230,25 @@ pub struct SloOption {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a limit for the p99, like p99<10ms or deliver.p99<10ms")]
-pub struct InvalidSlo;
+pub enum InvalidSlo {
+    #[error("expected a limit for the p99, like p99<10ms or deliver.p99<10ms")]
+    Form,
+    #[error("there is no operation '{0}' (deliver.p99<10ms has the name of one)")]
+    Operation(String),
+}
 
 impl FromStr for SloOption {
     type Err = InvalidSlo;
 
     fn from_str(text: &str) -> Result<Self, InvalidSlo> {
-        let wrong = || InvalidSlo;
+        let wrong = || InvalidSlo::Form;
         let (what, limit) = text.split_once('<').ok_or_else(wrong)?;
         let (operation, statistic) = match what.trim().split_once('.') {
             None => (None, what.trim()),
             Some((name, statistic)) => {
                 let is_named = |action: &Action| action.name() == name;
-                let operation = Action::operations().find(is_named).ok_or_else(wrong)?;
+                let unknown = || InvalidSlo::Operation(name.to_owned());
+                let operation = Action::operations().find(is_named).ok_or_else(unknown)?;
                 (Some(operation), statistic)
             }
         };

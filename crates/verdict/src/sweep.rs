@@ -316,6 +316,20 @@ impl SweepSummary {
 }
 
 impl SloSummary {
+    /// Returns the highest rate that meets the SLO although a lower rate does not.
+    pub fn met_beyond(&self, sweep_steps: &[SweepStepSummary]) -> Option<f64> {
+        let beyond = self.limit.lowest_beyond?;
+        let slo = SloOption {
+            operation: self.operation,
+            p99_ns: self.p99_ns,
+        };
+        let met = sweep_steps
+            .iter()
+            .filter(|step| step.complete && step.meets(slo));
+        let rates = met.filter_map(|step| step.load.rate());
+        rates.filter(|rate| *rate > beyond).reduce(f64::max)
+    }
+
     pub fn of(slo: SloOption, sweep_steps: &[SweepStepSummary]) -> Self {
         let of_rates = |(_, sweep_step): &(usize, &SweepStepSummary)| {
             sweep_step.complete && sweep_step.load.rate().is_some()

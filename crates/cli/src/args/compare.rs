@@ -98,7 +98,8 @@ pub struct GateArguments {
     ///
     /// Doubts are: more than half of a configuration's runs are DOUBTFUL; runs that were not
     /// interleaved drift; the baseline differs from itself in the A/A control; or this control is
-    /// too wide for a requirement. Without this option, the gate is then undecided.
+    /// too wide for a requirement. Without this option, doubts prevent a pass: the gate is then
+    /// undecided. It fails in spite of doubts.
     #[arg(long)]
     pub allow_doubtful: bool,
     /// Compare runs of different conditions.

@@ -52,7 +52,11 @@ fn file(path: &Path, format: Format) -> Result<u8, Problem> {
     let source = match record_source::source(path) {
         Ok(source) => source,
         Err(error) => {
-            let problem = format!("cannot read it: {error}");
+            let number = path.to_str().filter(|word| word.parse::<u64>().is_ok());
+            let run = number.map_or_else(String::new, |number| {
+                format!(" (for a run of the archive: postmark export {number} | postmark check -)")
+            });
+            let problem = format!("cannot read it: {error}{run}");
             return tell(path, 1, true, Err(problem), format);
         }
     };

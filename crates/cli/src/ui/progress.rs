@@ -93,8 +93,8 @@ impl Display {
         self.operations.clear();
         if stage == Stage::CleanUp && !self.quiet {
             self.tell(
-                "removing the files of the run. A second signal stops the removal; 'postmark \
-                 clean' removes the rest.",
+                "removing the files of the run. A second signal ends the program without a \
+                 report; 'postmark clean' then removes the rest.",
             );
         }
         if let Some(bar) = &self.bar {

@@ -232,9 +232,8 @@ pub(super) fn doubt(control: &AaControl, baseline: &str) -> String {
         });
     let p = control.p.unwrap_or_default();
     document::units::bound(&format!(
-        "DOUBTFUL: {baseline} differs from itself. In the A/A control, its second runs have {} \
-         the {} of its first runs ({interval}p {}). Something other than the systems changes the \
-         results.",
+        "DOUBTFUL: {baseline} differs from itself. Its runs for the A/A control have {} the {} of \
+         its other runs ({interval}p {}). Something other than the systems changes the results.",
         ratio_of(control.ratio, 3),
         noun(control.metric),
         probability(p)

@@ -48,8 +48,8 @@ fn words(doubt: &GateDoubt) -> String {
             drift_seen(&mean, drift)
         }
         GateDoubt::BaselineDiffers { control, baseline } => format!(
-            "{baseline} differs from itself: in the A/A control its second runs have {} the {} of \
-             its first runs (p {})",
+            "{baseline} differs from itself: its runs for the A/A control have {} the {} of its \
+             other runs (p {})",
             ratio_of(control.ratio, 3),
             noun(control.metric),
             probability(control.p.unwrap_or_default())

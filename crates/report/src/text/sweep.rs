@@ -84,6 +84,7 @@ pub(crate) fn results(sweep: &SweepSummary) -> Vec<(&'static str, String)> {
                 let highest = rate(Some(highest));
                 format!("{name} up to {highest} offered (one measurement)")
             }
+            None if slo.met_beyond(&sweep.sweep_steps).is_some() => format!("{name} undecided"),
             None => format!("{name} not met"),
         };
         results.push(("SLO", words));
@@ -180,10 +181,28 @@ fn in_short(document: &mut Document, summary: &Summary) {
     }
     document.table(table.leading(1));
     document.note("rates in transactions/s");
-    if let Some(words) = disturbed(summary) {
+    for words in [disturbed(summary), exceeded(sweep)].into_iter().flatten() {
         document.note(words);
     }
     document.gap();
+}
+
+/// Names a level that was not sustained but achieved at least [`RISE_MIN`] times the saturation
+/// rate: the system can do more than a disturbed lower level showed.
+fn exceeded(sweep: &SweepSummary) -> Option<String> {
+    let saturated = sweep.limit.as_ref()?.achieved_per_second?;
+    let levels = sweep.sweep_steps.iter();
+    let beyond = levels.filter(|level| level.complete && !level.holds);
+    let achieved = beyond.filter_map(|level| Some((level.load, level.achieved_per_second?)));
+    let (at, most) = achieved.max_by(|one, other| one.1.total_cmp(&other.1))?;
+    (most >= RISE_MIN * saturated).then(|| {
+        format!(
+            "{}/s were achieved at {}, more than at the saturation rate; something else disturbed \
+             a lower load (repeat the sweep)",
+            rate(Some(most)),
+            load(at)
+        )
+    })
 }
 
 /// Names a sustained level whose 99th percentile is at least [`RISE_MIN`] times that of a level
@@ -322,11 +341,28 @@ fn slo(slo: &SloSummary, sweep_steps: &[SweepStepSummary]) -> String {
         .nearest
         .and_then(|(place, p99)| Some((sweep_steps.get(place)?, p99)));
     if let Some((nearest, p99)) = nearest {
+        let service = nearest.service_p99_ns.filter(|_| slo.operation.is_none());
+        let why = match service.filter(|service| *service >= slo.p99_ns) {
+            Some(service) => format!(
+                "; the operations alone, from their start, have a p99 of {}, so a lower rate will \
+                 not meet it",
+                latency(service as f64)
+            ),
+            None => String::new(),
+        };
         return format!(
-            "{name}: NOT MET by any level; the nearest level is {} with {} {}",
+            "{name}: NOT MET by any level; the nearest level is {} with {} {}{why}",
             load(nearest.load),
             slo.name(),
             latency(p99 as f64)
+        );
+    }
+    if let Some(higher) = slo.met_beyond(sweep_steps) {
+        return format!(
+            "{name} is undecided: not met at {} transactions/s offered, but met at {}; something \
+             else disturbed a level (repeat the sweep)",
+            rate(slo.limit.lowest_beyond),
+            rate(Some(higher))
         );
     }
     let limit = &slo.limit;

@@ -1,6 +1,7 @@
 //! `postmark list` and `postmark show`: print archived runs.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use archive::{Archive, ArchiveErrorKind, Tag};
 use campaign::archive::place_of_one;
@@ -15,11 +16,12 @@ use verdict::{ListedRun, State};
 use super::opened::{filter, number, open};
 use crate::args::{ListArguments, ShowArguments};
 use crate::commands::run::delivery::{WRITTEN_WITHIN, deliver, render};
+use crate::commands::run::resolve;
 use crate::ui::output::{Outputs, is_standard_output};
-use crate::ui::problem::{Problem, USER, refuse};
+use crate::ui::problem::{Problem, USER, refuse, tell};
 use crate::ui::{screen, width};
 use campaign::input::Input;
-use campaign::record_source;
+use campaign::record_source::{self, Called};
 
 /// Lists the archived runs that meet the conditions of the options, such as `--host`.
 ///
@@ -143,7 +145,12 @@ fn records(arguments: &ShowArguments) -> Result<Box<dyn Iterator<Item = Recorded
         (None, None) => {
             let records = record_source::texts(run)
                 .map_err(|problem| study_in_place_of_run(arguments).unwrap_or(problem))?
-                .map(|text| Ok((record_source::record(run, &text?)?, Document::default())));
+                .map(|text| {
+                    let text = text?;
+                    let record = record_source::record(run, &text)?;
+                    warn_of_changes(run, &text);
+                    Ok((record, Document::default()))
+                });
             return Ok(Box::new(records));
         }
     };
@@ -162,6 +169,18 @@ fn records(arguments: &ShowArguments) -> Result<Box<dyn Iterator<Item = Recorded
     }
     let record = archive.record(number(&entry))?;
     Ok(Box::new(std::iter::once(Ok((record, head)))))
+}
+
+/// Warns if the record of a file breaks rules, or contains another summary or verdict than the one
+/// that follows from its measurements.
+fn warn_of_changes(file: &Path, text: &str) {
+    let is_right = verdict::check::check(text, &resolve).is_ok_and(|checked| checked.is_right());
+    if !is_right {
+        tell(format_args!(
+            "warning: this record breaks rules, or was changed: postmark check {}",
+            Called(file)
+        ));
+    }
 }
 
 /// If the argument is a tag, returns the newest run with this tag, and the number of runs with it.
