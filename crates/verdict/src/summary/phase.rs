@@ -126,6 +126,10 @@ pub struct OperationSummary {
     /// Service times, from issue to completion, in an open loop; null for a closed loop, whose
     /// latencies are service times.
     pub service_ns: Option<LatencySummary>,
+    /// Latencies divided by the number of files, for operations that copy or remove a directory
+    /// with its files; absent for other operations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_file_ns: Option<LatencySummary>,
     /// Number of latencies beyond the range of the histogram.
     pub overflow: u64,
     /// The calls that the operations consisted of; empty if calls were not timed.
@@ -323,6 +327,7 @@ fn operation(record: &OperationRecord, duration_ns: u64) -> OperationSummary {
         missed: 0,
         latency_ns: meter.latency.summary(),
         service_ns: meter.service.as_ref().map(Histogram::summary),
+        per_file_ns: meter.per_file.as_ref().map(Histogram::summary),
         overflow: meter.latency.overflow(),
         steps: record.steps.iter().map(step).collect(),
     }

@@ -6,6 +6,7 @@ use crate::intent::{Action, Intent};
 use crate::mixer::{Draft, creation};
 use crate::sequence::Walk;
 use crate::skip::SkipReason;
+use crate::trees::Trees;
 
 /// The distance between the numbers of the first drafts of two phases. A phase therefore draws the
 /// same operations, however many operations an earlier phase with a time limit performed.
@@ -63,8 +64,11 @@ impl MixStream {
     }
 
     fn walk_of(&mut self, action: Action) -> Walk {
-        if action.lists() {
+        if action.lists() || action == Action::CopyTree {
             return Walk::Directories;
+        }
+        if action == Action::RemoveTree {
+            return Walk::OldestTree;
         }
         if action.creates() {
             return Walk::NewFiles(self.initial);
@@ -88,6 +92,7 @@ impl MixStream {
         Some(match self.walk.as_ref()? {
             Walk::Files(positions) => positions.len() as u64,
             Walk::LastFile => self.files.len(),
+            Walk::OldestTree => self.trees.as_ref().map_or(0, Trees::len),
             Walk::NewFiles(files) => *files,
             Walk::Directories => self.mixers[0].births().places().into(),
         })
@@ -110,8 +115,12 @@ impl MixStream {
                     return skipped(SkipReason::DirectoryFull, draft.pause);
                 }
                 self.number += 1;
-                self.files.push(file);
+                self.add(file);
                 creation(draft.action, file, draft.pause)
+            }
+            Some(Walk::OldestTree) => self.remove_tree(draft.pause).unwrap_or(Intent::NOTHING),
+            Some(Walk::Directories) if draft.action == Action::CopyTree => {
+                self.copy_tree(self.begun as u32, draft.pause)
             }
             Some(Walk::Directories) | None => Intent {
                 action: draft.action,
