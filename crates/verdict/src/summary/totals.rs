@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use measure::{Histogram, Meter};
+use measure::{Histogram, LatencySummary, Meter};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::{Phase, Skipped};
