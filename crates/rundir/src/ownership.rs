@@ -291,7 +291,9 @@ impl<'a> Ownership<'a> {
         let makes = &self.manifest.makes;
         let is_given = |mode: u32| match kind {
             NameKind::SymbolicLink => true,
-            NameKind::Directory | NameKind::Tree => makes.directory_modes.contains(&(mode & PERMISSIONS)),
+            NameKind::Directory | NameKind::Tree => {
+                makes.directory_modes.contains(&(mode & PERMISSIONS))
+            }
             NameKind::File | NameKind::Temporary | NameKind::Link => makes.modes.contains(&mode),
         };
         if let Some(mode) = facts.mode.filter(|mode| !is_given(*mode)) {

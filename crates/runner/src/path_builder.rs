@@ -163,11 +163,12 @@ impl Namer {
     /// Builds the path of a file in the tree with number `tree` in a pool directory.
     pub(crate) fn in_tree(&mut self, place: u32, tree: u64, file: u64) -> Name<'_> {
         let place = self.naming.at(place, self.places);
+        let PlaceOfName { naming, inner, .. } = place;
         self.first[place.location].with(|to| {
-            place.naming.write_directory(place.inner, NameKind::Tree, to);
-            place.naming.write_name(NameKind::Tree, tree, to);
+            naming.write_directory(inner, NameKind::Tree, to);
+            naming.write_name(NameKind::Tree, tree, to);
             to.push(b'/');
-            place.naming.write_name(NameKind::File, file, to);
+            naming.write_name(NameKind::File, file, to);
         })
     }
 
@@ -259,28 +260,26 @@ impl Namer {
     }
 }
 
-/// Builds the operation that copies or removes a tree. The copied directory contains the tree.
+/// Builds an operation on a tree, which is in the directory that is or was copied.
 fn on_tree<'a>(
     intent: &Intent,
     name: Name<'a>,
     second: &'a mut [PathBuffer],
     place: PlaceOfName<'_>,
 ) -> Operation<'a> {
-    let files = Listing {
-        entries: intent.other,
-        digest: intent.names_digest,
-    };
+    let (entries, digest, bytes) = (intent.other, intent.names_digest, intent.bytes);
+    let files = Listing { entries, digest };
     if intent.action == Action::RemoveTree {
         return Operation::RemoveTree { name, files };
     }
-    let from = second[place.location].with_directory(|to| {
-        place.naming.write_directory(place.inner, NameKind::File, to);
-    });
+    let PlaceOfName { naming, inner, .. } = place;
+    let from = second[place.location]
+        .with_directory(|to| naming.write_directory(inner, NameKind::File, to));
     Operation::CopyTree {
         name,
         from,
         files,
-        bytes: intent.bytes,
+        bytes,
     }
 }
 

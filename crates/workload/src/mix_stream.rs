@@ -129,7 +129,6 @@ impl MixStream {
         creation(action, file, pause)
     }
 
-    /// Adds a file to the pool.
     fn add(&mut self, file: File) {
         self.files.push(file);
         if let Some(trees) = &mut self.trees {
@@ -189,7 +188,11 @@ impl MixStream {
             Action::CopyTree => {
                 let position = self.ranks.rank(draft.pick, self.files.len());
                 let place = self.files.get(position).place;
-                match self.trees.as_ref().is_some_and(|trees| trees.is_full(place)) {
+                match self
+                    .trees
+                    .as_ref()
+                    .is_some_and(|trees| trees.is_full(place))
+                {
                     true => self.remove_tree(draft.pause).unwrap_or(Intent::NOTHING),
                     false => self.copy_tree(place, draft.pause),
                 }
@@ -276,26 +279,6 @@ impl MixStream {
         };
         self.ring(NameKind::Directory).things.push_back(thing);
         make_directory(thing, draft.pause)
-    }
-
-    /// Copies the directory with number `place`.
-    fn copy_tree(&mut self, place: u32, pause: Pause) -> Intent {
-        if !self.takes_one_more(place) {
-            return skipped(SkipReason::DirectoryFull, pause);
-        }
-        self.number += 1;
-        let number = self.number;
-        match &mut self.trees {
-            Some(trees) => trees.copy(place, number, pause),
-            None => unreachable!("a mix that copies trees has summaries of its directories"),
-        }
-    }
-
-    /// Removes the oldest tree; `None` if there is none.
-    fn remove_tree(&mut self, pause: Pause) -> Option<Intent> {
-        let intent = self.trees.as_mut()?.remove_oldest()?;
-        self.one_less(intent.place);
-        Some(asked(intent, pause))
     }
 
     fn next_in_delete(&mut self) -> Option<Intent> {

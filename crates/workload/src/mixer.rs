@@ -160,9 +160,7 @@ impl Mixer {
             | Action::InstallLink
             | Action::SymbolicLink
             | Action::CopyTree
-            | Action::RemoveTree => {
-                has_files && (has_room || pool.has_extras)
-            }
+            | Action::RemoveTree => has_files && (has_room || pool.has_extras),
             Action::ReadLink => pool.has_symbolic_link || (has_files && has_room),
             Action::Append => pool.sizes.is_some_and(|(least, _)| {
                 let append = self.append_sizes.low().max(1);

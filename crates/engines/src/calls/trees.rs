@@ -130,9 +130,7 @@ impl<S: System, T: Style> Calls<S, T> {
             .list_files((directory, false), &mut names, files, steps)
             .and_then(|()| {
                 for file in names_in(&names) {
-                    in_step(Step::Unlink, || {
-                        self.system.unlink(At::In(directory, file))
-                    })?;
+                    in_step(Step::Unlink, || self.system.unlink(At::In(directory, file)))?;
                 }
                 steps.ended(Step::Unlink);
                 Ok(())
@@ -162,7 +160,7 @@ impl<S: System, T: Style> Calls<S, T> {
                 libc::DT_REG => true,
                 libc::DT_UNKNOWN => {
                     is_file(system, At::In(directory, entry.name), T::LIST, &mut [0])?
-                },
+                }
                 _ => false,
             };
             if is_file {

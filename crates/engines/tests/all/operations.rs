@@ -131,7 +131,11 @@ fn reports_system_errors(session: &mut Box<dyn Session>, names: &Names) {
         (make::lock_file(six), Step::Open, EEXIST),
         (make::read_link(one, target), Step::ReadLink, ENOENT),
         (make::evict(one), Step::Open, ENOENT),
-        (make::copy_tree(d, six, files, 15), Step::MakeDirectory, EEXIST),
+        (
+            make::copy_tree(d, six, files, 15),
+            Step::MakeDirectory,
+            EEXIST,
+        ),
         (make::remove_tree(one, files), Step::Open, ENOENT),
         (make::remove_tree(five, files), Step::Open, ENOTDIR),
         (make::list(one), Step::Open, ENOENT),

@@ -123,11 +123,9 @@ pub struct OperationSummary {
     pub missed: u64,
     /// Latencies. In an open loop these are response times, measured from the due time.
     pub latency_ns: LatencySummary,
-    /// Service times, from issue to completion, in an open loop; null for a closed loop, whose
-    /// latencies are service times.
+    /// Service times, from issue to completion, in an open loop; null for a closed loop.
     pub service_ns: Option<LatencySummary>,
-    /// Latencies divided by the number of files, for operations that copy or remove a directory
-    /// with its files; absent for other operations.
+    /// Latencies for each file, of operations on directories with their files; absent for others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_file_ns: Option<LatencySummary>,
     /// Number of latencies beyond the range of the histogram.
@@ -341,7 +339,6 @@ fn step(record: &StepRecord) -> StepSummary {
     }
 }
 
-/// Summarizes the waits of one role; `None` if no worker waited.
 fn claim_waits(record: &ClaimWaits) -> Option<ClaimWaitSummary> {
     let wait: &Histogram = &record.wait;
     (wait.count() > 0).then(|| ClaimWaitSummary {

@@ -1,8 +1,9 @@
-//! Phases of a mix on its stream: their order, and walks of the pool in directory order.
+//! Phases of a mix on its stream: their order, and walks of the pool in directory order. Copies and
+//! removals of trees, which walks and drawn operations share.
 
-use super::{MixStream, skipped};
+use super::{MixStream, asked, skipped};
 use crate::endless::ENDLESS;
-use crate::intent::{Action, Intent};
+use crate::intent::{Action, Intent, Pause};
 use crate::mixer::{Draft, creation};
 use crate::sequence::Walk;
 use crate::skip::SkipReason;
@@ -130,5 +131,25 @@ impl MixStream {
                 ..Intent::NOTHING
             },
         }
+    }
+
+    /// Copies the directory with number `place`.
+    pub(super) fn copy_tree(&mut self, place: u32, pause: Pause) -> Intent {
+        if !self.takes_one_more(place) {
+            return skipped(SkipReason::DirectoryFull, pause);
+        }
+        self.number += 1;
+        let number = self.number;
+        match &mut self.trees {
+            Some(trees) => trees.copy(place, number, pause),
+            None => unreachable!("a mix that copies trees has summaries of its directories"),
+        }
+    }
+
+    /// Removes the oldest tree; `None` if there is none.
+    pub(super) fn remove_tree(&mut self, pause: Pause) -> Option<Intent> {
+        let intent = self.trees.as_mut()?.remove_oldest()?;
+        self.one_less(intent.place);
+        Some(asked(intent, pause))
     }
 }

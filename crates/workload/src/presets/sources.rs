@@ -58,8 +58,8 @@ pub(super) const TREE: Source = Source::of(
      files) on ext4, 2026-11-24: a phase for each command, and sizes of calls",
 );
 pub(super) const GIT: Source = Source::of(
-    "our traces of git clone, status, checkout to another release and back (Django, 3,683 files), \
-     and rm -rf of the clone, on ext4, 2026-11-24: calls of each command",
+    "our traces of git clone, status, and checkout to another release and back (Django, 3,683 \
+     files) on ext4, 2026-11-24: calls of each command",
 );
 pub(super) const GIT_COMPUTE: Source = Source::of(
     "our measurement of git 2.39.5, 2026-11-27: median user time of 5 commands in a work tree of \

@@ -192,12 +192,7 @@ pub fn list_with_stat(name: Name<'_>) -> Operation<'_> {
     Operation::ListWithStat { name }
 }
 
-pub fn copy_tree<'a>(
-    from: Name<'a>,
-    name: Name<'a>,
-    files: Listing,
-    bytes: u64,
-) -> Operation<'a> {
+pub fn copy_tree<'a>(from: Name<'a>, name: Name<'a>, files: Listing, bytes: u64) -> Operation<'a> {
     Operation::CopyTree {
         name,
         from,
