@@ -320,7 +320,7 @@ pub(super) const ROWS: &[Row] = &[
                 values: &[(
                     "phase turns",
                     "mix=replace=11,stat=685762,stat-missing=1694,open-missing=180334,\
-                     list=189112,read=125442; for=10s",
+                     list=189112,read=125442",
                 )],
             },
             Values {
