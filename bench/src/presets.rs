@@ -68,7 +68,7 @@ fn performed_on(kind: &str) -> Vec<&'static str> {
     let clones = matches!(kind, "btrfs" | "xfs");
     let is_performed = |preset: &Preset| {
         let mix = preset.workload.mix();
-        mix.is_some_and(|mix| clones || mix.weights.get(Action::Clone) == 0)
+        mix.is_some_and(|mix| clones || !mix.weights.actions().any(Action::clones))
     };
     let presets = presets::all().into_iter().filter(is_performed);
     presets.map(|preset| preset.name).collect()

@@ -6,6 +6,7 @@ use std::path::Path;
 use record::Phase;
 use tempfile::TempDir;
 use verdict::summary::Summary;
+use workload::presets;
 
 use super::application::Application;
 use super::applications::presets_beside;
@@ -191,8 +192,14 @@ impl<'a> Visit<'a> {
         let ours = self.bench.ours;
         let words = format!("run --quiet --preset {preset} --no-overhead --no-series --target");
         let run_for = format!("--for {}", self.bench.options.run_for);
+        // A preset with phases has no number of transactions, so a mix without any replaces them.
+        let has_phases = presets::find(preset).is_some_and(|preset| !preset.how.phases.is_empty());
+        let only_pool = match has_phases {
+            true => "--mix read=1 --transactions 0",
+            false => "--transactions 0",
+        };
         let mut traces = Vec::new();
-        for (name, how) in [("all", run_for.as_str()), ("pool", "--transactions 0")] {
+        for (name, how) in [("all", run_for.as_str()), ("pool", only_pool)] {
             std::fs::create_dir_all(&directory)?;
             let log = self.outside.path().join(format!("trace-{name}"));
             let mut strace = command("strace", "-f -qq -y -s 0 -e trace=%file,%desc -o");
@@ -205,7 +212,7 @@ impl<'a> Visit<'a> {
             traces.push(Trace::new(&[log], &directory, Vec::new())?);
         }
         let mut run = command(ours, &words);
-        output(run.arg(&directory).args(["--transactions", "0", "--keep"]))?;
+        output(run.arg(&directory).args(only_pool.split(' ')).arg("--keep"))?;
         let sizes = file_sizes(&directory);
         Ok(Trace {
             mix: without(&traces[0].mix, &traces[1].mix),

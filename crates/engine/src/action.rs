@@ -20,17 +20,25 @@ pub enum NameKind {
     SymbolicLink,
     /// A directory that `mkdir` creates or `rmdir` removes.
     Directory,
+    /// A copy of a directory of the pool with its files.
+    Tree,
 }
 
 impl NameKind {
     /// All kinds, in declaration order.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::File,
         Self::Temporary,
         Self::Link,
         Self::SymbolicLink,
         Self::Directory,
+        Self::Tree,
     ];
+
+    /// Whether the object is a directory.
+    pub const fn is_directory(self) -> bool {
+        matches!(self, Self::Directory | Self::Tree)
+    }
 }
 
 macro_rules! actions {
@@ -202,6 +210,13 @@ actions! {
     /// Like `install`, but the new file shares the blocks of an existing file (FICLONE).
     InstallClone = 37, "install-clone": Some(Kind::InstallClone), on File, more_files Some(true),
         comes_as [InstallClone];
+    /// Copy a directory of the pool with its files, as `cp -r` does. The kernel copies the contents
+    /// (copy_file_range). One operation copies all files of the directory.
+    CopyTree = 38, "copy-tree": Some(Kind::CopyTree), on Tree, more_files None,
+        comes_as [CopyTree, RemoveTree];
+    /// Remove a directory that `copy-tree` has created, with its files, as `rm -r` does.
+    RemoveTree = 39, "remove-tree": Some(Kind::RemoveTree), on Tree, more_files None,
+        comes_as [CopyTree, RemoveTree];
 }
 
 impl Action {
@@ -288,10 +303,19 @@ impl Action {
         )
     }
 
-    /// Whether the action removes a name of a file, link or directory.
+    /// Whether the action removes a name of a file, link, directory or tree.
     #[inline]
     pub const fn removes(self) -> bool {
-        matches!(self.performs(), Some(Kind::Delete | Kind::RemoveDirectory))
+        matches!(
+            self.performs(),
+            Some(Kind::Delete | Kind::RemoveDirectory | Kind::RemoveTree)
+        )
+    }
+
+    /// Whether one operation of the action copies or removes all files of a directory.
+    #[inline]
+    pub const fn is_on_tree(self) -> bool {
+        matches!(self, Self::CopyTree | Self::RemoveTree)
     }
 
     /// Whether the action reads contents of files, as `read` and `read-range` do.
@@ -304,7 +328,7 @@ impl Action {
     /// that the worker reads or writes.
     #[inline]
     pub const fn sets_size(self) -> bool {
-        matches!(self, Self::Truncate) || self.copies()
+        matches!(self, Self::Truncate | Self::CopyTree) || self.copies()
     }
 
     /// Whether the action writes contents to files, as `create` and `append` do.

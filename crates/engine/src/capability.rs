@@ -49,6 +49,8 @@ words! {
         Descriptors = "open files",
         /// Copies and clones of files, without moving their contents to the worker.
         Copies = "copies",
+        /// Copying and removing a directory with its files.
+        Trees = "trees",
         /// Eviction of contents from a page cache.
         Cache = "cache",
     }

@@ -37,6 +37,14 @@ pub enum Cause {
     /// created with.
     #[error("the symbolic link has a different target than it was created with")]
     WrongTarget,
+    /// A directory contains other files than the workload expects.
+    #[error("the directory contains {found} files instead of {expected}, or files of other names")]
+    WrongFiles {
+        /// The number of files in the directory.
+        found: u64,
+        /// The number of files that the workload expects.
+        expected: u64,
+    },
     /// fgetxattr(2) returned another value than the run has set.
     #[error("the extended attribute has a different value than it was set to")]
     WrongValue,

@@ -2,6 +2,8 @@
 
 use std::ffi::{CStr, CString};
 
+use crate::Listing;
+
 /// The name of an operation's file or directory, in the forms that engines need.
 #[derive(Clone, Copy, Debug)]
 pub struct Name<'a> {
@@ -86,6 +88,7 @@ owning! {
     u64: u64, value => value, kept => *kept;
     i64: i64, value => value, kept => *kept;
     Option<u64>: Option<u64>, value => value, kept => *kept;
+    Listing: Listing, value => value, kept => *kept;
     &'a [u8]: Vec<u8>, bytes => bytes.to_vec(), kept => kept;
     &'a CStr: CString, text => text.to_owned(), kept => kept;
     Name<'a>: OwnedName, name => OwnedName {

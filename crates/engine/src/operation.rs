@@ -6,6 +6,7 @@
 use std::ffi::CStr;
 use std::fmt;
 
+use crate::Listing;
 use crate::capability::{Bytes, Capability};
 use crate::name::{Name, Owning};
 use crate::step::{Part, Step};
@@ -536,6 +537,39 @@ operations! {
         Close.said("both files"), SyncDirectory.if_synced().by("of the new name")
     ];
 
+    /// Copy a directory with its files, as `cp -r` does. Entries that are no regular files are not
+    /// copied.
+    CopyTree = "copy a tree" {
+        /// The name of the new directory, which must not exist.
+        name: Name<'a>,
+        /// The name of the directory to copy.
+        from: Name<'a>,
+        /// The names of the files to copy; other names are a failure.
+        files: Listing,
+        /// The total size of these files in bytes; another size is a failure.
+        bytes: u64,
+    } changes: true, needs: Trees, bytes: None, steps: [
+        MakeDirectory.always(), Open.said("both directories"),
+        List.said("the directory to copy, to the end"),
+        Copy.said("of each file: `openat` of it and of the new one, `copy_file_range` until it \
+            returns 0, the file's sync if files are synced, `close` of both"),
+        Close.said("both directories"),
+        SyncDirectory.if_synced().by("the new directory, and the directory of its name")
+    ];
+
+    /// Remove a directory with its files, as `rm -r` does. If the directory contains other names
+    /// than `files`, the operation fails and removes nothing.
+    RemoveTree = "remove a tree" {
+        /// The name of the directory.
+        name: Name<'a>,
+        /// The names of all its files.
+        files: Listing,
+    } changes: true, needs: Trees, bytes: None, steps: [
+        Open.said("the directory"), List.said("to the end"),
+        Unlink.said("of each file, in the order of the listing"), Close.always(),
+        RemoveDirectory.always(), SyncDirectory.if_synced()
+    ];
+
     /// Evict a file's contents from the page cache, except for pages that are not yet on the
     /// device.
     Evict = "evict" {
@@ -557,6 +591,7 @@ impl<'a> Operation<'a> {
             | Self::InstallLink { name, to } => (name, Some(to)),
             Self::Copy { name, from, .. }
             | Self::Clone { name, from, .. }
+            | Self::CopyTree { name, from, .. }
             | Self::InstallCopy { name, from, .. }
             | Self::InstallClone { name, from, .. } => (from, Some(name)),
             Self::Replace {

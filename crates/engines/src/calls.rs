@@ -27,6 +27,7 @@ mod install;
 mod listing;
 mod names;
 mod policy;
+mod trees;
 
 /// The differences between engines that make system calls.
 pub(crate) trait Style {
@@ -57,6 +58,9 @@ pub(crate) struct Calls<S, T> {
     answers: Answers,
     policy: Policy,
     listing: Listing,
+    /// The names of the files of a tree, each with a final NUL. The buffer grows to the size that
+    /// the largest tree needs.
+    tree: Vec<u8>,
     stopping: Stopping,
     /// Set if the file system does not support `RENAME_NOREPLACE`; then the absence of the new name
     /// is checked before a rename.
@@ -76,6 +80,7 @@ impl<S: System, T: Style> Calls<S, T> {
             answers: Answers::new()?,
             policy: Policy::new(settings),
             listing: Listing::default(),
+            tree: Vec::new(),
             stopping: settings.stopping.clone(),
             renames_by_looking: false,
             opens_to_set_mode: false,
@@ -261,6 +266,13 @@ impl<S: System, T: Style> Calls<S, T> {
                 let set = Some((mode, times_ns));
                 self.copy((from, name), bytes, Step::Clone, set, steps)
             }
+            Operation::CopyTree {
+                name,
+                from,
+                files,
+                bytes,
+            } => self.copy_tree((from, name), files, bytes, steps),
+            Operation::RemoveTree { name, files } => self.remove_tree(name, files, steps),
             Operation::Evict { name } => self.evict(name, steps),
         }
     }

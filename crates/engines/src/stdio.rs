@@ -28,7 +28,12 @@ pub static FACTS: EngineFacts = EngineFacts {
     targets: Targets::Directories,
     protocol: None,
     depth_max: 1,
-    capabilities: &[Capability::Contents, Capability::Appends, Capability::Names],
+    capabilities: &[
+        Capability::Contents,
+        Capability::Appends,
+        Capability::Names,
+        Capability::Trees,
+    ],
     cache: Cached::PageCache,
     direct: false,
     durability: &[
@@ -255,7 +260,7 @@ impl StdioSession {
             _ => {
                 let kind = operation.kind();
                 assert!(
-                    kind.needs() == Capability::Names,
+                    matches!(kind.needs(), Capability::Names | Capability::Trees),
                     "stdio has no '{kind}', as Engine::supports says"
                 );
                 return self.calls.perform(operation, steps);

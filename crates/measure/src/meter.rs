@@ -21,6 +21,10 @@ pub struct Meter {
     /// Service times from issue to completion; absent if `latency` contains the service times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<Histogram>,
+    /// Latencies of operations on whole trees, each divided by the number of files that the
+    /// operation copied or removed; absent for other operations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_file: Option<Histogram>,
 }
 
 impl Meter {
@@ -35,10 +39,15 @@ impl Meter {
         self.bytes += other.bytes;
         self.failed += other.failed;
         self.latency.merge(&other.latency);
-        match (&mut self.service, &other.service) {
-            (Some(service), Some(more)) => service.merge(more),
-            (service @ None, Some(more)) => *service = Some(more.clone()),
-            (_, None) => {}
-        }
+        merge(&mut self.service, other.service.as_ref());
+        merge(&mut self.per_file, other.per_file.as_ref());
+    }
+}
+
+fn merge(all: &mut Option<Histogram>, more: Option<&Histogram>) {
+    match (all, more) {
+        (Some(all), Some(more)) => all.merge(more),
+        (all @ None, Some(more)) => *all = Some(more.clone()),
+        (_, None) => {}
     }
 }

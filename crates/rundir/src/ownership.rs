@@ -83,6 +83,8 @@ pub(crate) struct Ownership<'a> {
     born: Option<Stamp>,
     /// The worker in whose pool files are being checked; `None` if all workers share one pool.
     worker: Option<u32>,
+    /// The number of the tree whose files are being checked; `None` for other files.
+    tree: Option<u64>,
     /// The expected contents of the files in this pool.
     contents: Pool<'a>,
     /// Change times that files with several hard links had before this removal, which changes these
@@ -130,6 +132,7 @@ impl<'a> Ownership<'a> {
             owner,
             born: born.map(|born| earlier(born, evidence.set_back_ns)),
             worker: None,
+            tree: None,
             contents: Pool::of(&manifest.makes.begins, 0),
             linked: HashMap::new(),
         }
@@ -141,13 +144,20 @@ impl<'a> Ownership<'a> {
         self.contents = Pool::of(&self.manifest.makes.begins, worker);
     }
 
+    /// Selects the files of a tree for all following calls, or other files with `None`.
+    pub(crate) fn enter_tree(&mut self, tree: Option<u64>) {
+        self.tree = tree;
+    }
+
     /// Whether the run may have been writing any file when it ended.
     pub(crate) fn has_partly_written(&self) -> bool {
         !self.evidence.partly_written.is_empty()
     }
 
     /// Whether the file of this name in the selected pool may have been partly written.
+    /// This is true for all files of a tree that was being copied.
     pub(crate) fn is_partly_written(&self, name: WrittenName) -> bool {
+        let name = self.tree.map_or(name, |tree| (NameKind::Tree, tree));
         let names = &self.evidence.partly_written;
         match self.worker {
             Some(worker) => names.contains(&(name, worker)),
@@ -190,7 +200,7 @@ impl<'a> Ownership<'a> {
         (kind, number): WrittenName,
     ) -> Result<Provenance, Errno> {
         let expected = match kind {
-            NameKind::Directory => EntryKind::Directory,
+            NameKind::Directory | NameKind::Tree => EntryKind::Directory,
             NameKind::SymbolicLink => EntryKind::SymbolicLink,
             NameKind::File | NameKind::Temporary | NameKind::Link => EntryKind::File,
         };
@@ -207,12 +217,12 @@ impl<'a> Ownership<'a> {
         // heartbeat. The heartbeat does not record directories and links in flight, so any
         // directory or link may have such a time.
         let is_under_way =
-            is_partly_written || matches!(kind, NameKind::Directory | NameKind::SymbolicLink);
+            is_partly_written || kind.is_directory() || kind == NameKind::SymbolicLink;
         // Contents are checked first, because only contents can prove that another program created
         // a file. A file of another program does not prevent the removal of the manifest, but a
         // file of uncertain origin does.
         let contents = match kind {
-            NameKind::Directory => Provenance::Ours,
+            NameKind::Directory | NameKind::Tree => Provenance::Ours,
             NameKind::SymbolicLink => self.of_link(directory, name)?,
             NameKind::File | NameKind::Temporary | NameKind::Link => {
                 self.of_contents(directory, name, facts, is_partly_written)?
@@ -258,7 +268,7 @@ impl<'a> Ownership<'a> {
         };
         // Creating or removing an entry changes the times of its directory. Without a creation
         // time, the times of a directory do not show whether the run created the directory.
-        let is_dated = kind != NameKind::Directory || facts.born.is_some();
+        let is_dated = !kind.is_directory() || facts.born.is_some();
         if is_dated && self.evidence.until.is_some_and(is_too_late) {
             return Some("it was created after the run had ended".to_owned());
         }
@@ -281,7 +291,9 @@ impl<'a> Ownership<'a> {
         let makes = &self.manifest.makes;
         let is_given = |mode: u32| match kind {
             NameKind::SymbolicLink => true,
-            NameKind::Directory => makes.directory_modes.contains(&(mode & PERMISSIONS)),
+            NameKind::Directory | NameKind::Tree => {
+                makes.directory_modes.contains(&(mode & PERMISSIONS))
+            }
             NameKind::File | NameKind::Temporary | NameKind::Link => makes.modes.contains(&mode),
         };
         if let Some(mode) = facts.mode.filter(|mode| !is_given(*mode)) {

@@ -143,8 +143,12 @@ impl<'a> Removal<'a> {
             if number > self.manifest.numbers_max {
                 continue;
             }
-            if kind == NameKind::Directory {
+            if kind.is_directory() {
+                // A tree contains files only, so there is no tree in a tree.
+                self.ownership
+                    .enter_tree((kind == NameKind::Tree).then_some(number));
                 self.inner_directory(directory, name, path, Self::mix);
+                self.ownership.enter_tree(None);
                 continue;
             }
             self.file(directory, name, path, (kind, number));

@@ -38,14 +38,17 @@ enum Change {
 
 fn change(action: Action) -> Option<Change> {
     match action {
-        Action::Link | Action::InstallLink | Action::SymbolicLink | Action::MakeDirectory => {
-            Some(Change::More)
-        }
+        Action::Link
+        | Action::InstallLink
+        | Action::SymbolicLink
+        | Action::MakeDirectory
+        | Action::CopyTree => Some(Change::More),
         action if action.changes_count() == Some(true) => Some(Change::More),
         Action::Delete
         | Action::RemoveLink
         | Action::RemoveSymbolicLink
-        | Action::RemoveDirectory => Some(Change::Less),
+        | Action::RemoveDirectory
+        | Action::RemoveTree => Some(Change::Less),
         Action::Rename | Action::Replace | Action::LockFile => Some(Change::Moves),
         _ => None,
     }

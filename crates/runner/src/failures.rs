@@ -179,6 +179,9 @@ impl Failures {
         // of a failed copy.
         is_spoiled(intent.action.named(), intent.number)
             || (intent.action.copies() && is_spoiled(NameKind::File, intent.other))
+            // A copy of a directory with a file of unknown state is not what the stream expects.
+            || (intent.action == Action::CopyTree
+                && self.spoiled.lock().names.contains_key(&intent.place))
     }
 
     pub(crate) fn is_uncertain(&self, kept: &Kept) -> bool {

@@ -95,11 +95,14 @@ impl Listings {
             action if action.changes_count() == Some(true) => {
                 self.change(place, NameKind::File, number, Listing::add)
             }
-            Action::MakeDirectory => self.change(place, NameKind::Directory, number, Listing::add),
+            Action::MakeDirectory | Action::CopyTree => {
+                self.change(place, intent.action.named(), number, Listing::add);
+            }
             Action::Delete
             | Action::RemoveLink
             | Action::RemoveSymbolicLink
-            | Action::RemoveDirectory => {
+            | Action::RemoveDirectory
+            | Action::RemoveTree => {
                 self.change(place, intent.action.named(), number, Listing::remove);
             }
             Action::Rename => {

@@ -3,7 +3,7 @@
 
 use std::ffi::CStr;
 
-use engine::{Name, NameWriter, Operation};
+use engine::{Listing, Name, NameWriter, Operation};
 use engines::PathBuffer;
 use workload::layout::Layout;
 use workload::names::{NameKind, Names};
@@ -160,6 +160,18 @@ impl Namer {
         place.write(&mut self.first, kind, number)
     }
 
+    /// Builds the path of a file in the tree with number `tree` in a pool directory.
+    pub(crate) fn in_tree(&mut self, place: u32, tree: u64, file: u64) -> Name<'_> {
+        let place = self.naming.at(place, self.places);
+        let PlaceOfName { naming, inner, .. } = place;
+        self.first[place.location].with(|to| {
+            naming.write_directory(inner, NameKind::Tree, to);
+            naming.write_name(NameKind::Tree, tree, to);
+            to.push(b'/');
+            naming.write_name(NameKind::File, file, to);
+        })
+    }
+
     /// Builds the path of the directory that contains files. The directory is a pool directory or,
     /// in a maildir layout, the subdirectory `new` of a pool directory.
     pub(crate) fn directory(&mut self, place: u32) -> Name<'_> {
@@ -183,6 +195,9 @@ impl Namer {
         }
         let place = self.naming.at(intent.place, self.places);
         let name = place.write(&mut self.first, intent.action.named(), intent.number);
+        if intent.action.is_on_tree() {
+            return on_tree(intent, name, &mut self.second, place);
+        }
         let (bytes, offset) = (intent.bytes, intent.offset_bytes);
         match intent.action {
             Action::Create => Operation::Create { name, content },
@@ -242,6 +257,29 @@ impl Namer {
         } else {
             Operation::ListWithStat { name }
         }
+    }
+}
+
+/// Builds an operation on a tree, which is in the directory that is or was copied.
+fn on_tree<'a>(
+    intent: &Intent,
+    name: Name<'a>,
+    second: &'a mut [PathBuffer],
+    place: PlaceOfName<'_>,
+) -> Operation<'a> {
+    let (entries, digest, bytes) = (intent.other, intent.names_digest, intent.bytes);
+    let files = Listing { entries, digest };
+    if intent.action == Action::RemoveTree {
+        return Operation::RemoveTree { name, files };
+    }
+    let PlaceOfName { naming, inner, .. } = place;
+    let from = second[place.location]
+        .with_directory(|to| naming.write_directory(inner, NameKind::File, to));
+    Operation::CopyTree {
+        name,
+        from,
+        files,
+        bytes,
     }
 }
 

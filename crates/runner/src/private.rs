@@ -116,6 +116,10 @@ impl Private {
         self.stream.pool(each);
     }
 
+    pub(crate) fn is_drawn_before(&self) -> bool {
+        matches!(self.stream, PrivateStream::Prepared(_))
+    }
+
     pub(crate) fn lists(&self) -> bool {
         true
     }

@@ -110,6 +110,12 @@ impl Source {
         of_pool!(self, own => own.pool(all, each))
     }
 
+    /// Whether all operations were drawn before the run. `pool` then calls `each` for the entries
+    /// after the last transaction.
+    pub(crate) fn is_drawn_before(&self) -> bool {
+        matches!(self, Self::Private(own) if own.is_drawn_before())
+    }
+
     /// Whether this worker lists the pool's directories when the names of the pool are checked. In
     /// a shared pool, only worker 0 does.
     pub(crate) fn lists(&self) -> bool {

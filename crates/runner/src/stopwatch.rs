@@ -70,6 +70,7 @@ impl Meters {
             let kind = meters.kind(*action);
             kind.meter.service = recorded.service.then(Histogram::default);
             kind.slice = recorded.slices.then(Histogram::default);
+            kind.meter.per_file = action.is_on_tree().then(Histogram::default);
         }
         meters
     }
@@ -109,6 +110,10 @@ impl Meters {
         }
         if let Some(service) = &mut kind.meter.service {
             service.record(service_ns);
+        }
+        if let (Some(per_file), Some(ns)) = (&mut kind.meter.per_file, ns.checked_div(intent.other))
+        {
+            per_file.record(ns);
         }
         kind.slowest.offer(ns, || SlowThing {
             issued_ns: moments.issued_ns,

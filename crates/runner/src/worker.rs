@@ -19,6 +19,7 @@ mod segments;
 mod skips;
 mod stages;
 mod state;
+mod tree_check;
 mod verify;
 mod visibility_retry;
 

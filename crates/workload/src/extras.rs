@@ -70,6 +70,7 @@ pub fn removal(kind: NameKind, thing: Thing) -> Intent {
         NameKind::Link => Action::RemoveLink,
         NameKind::SymbolicLink => Action::RemoveSymbolicLink,
         NameKind::Directory => Action::RemoveDirectory,
+        NameKind::Tree => Action::RemoveTree,
         NameKind::File | NameKind::Temporary => Action::Delete,
     })
 }

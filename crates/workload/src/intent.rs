@@ -50,15 +50,19 @@ pub struct Intent {
     /// Bytes that the operation reads or writes, or the size to which it truncates the file; 0 for
     /// other operations.
     pub bytes: u64,
-    /// The file's size before the operation, in bytes; 0 for a creation.
+    /// The file's size before the operation, in bytes; 0 for a creation. For the removal of a tree,
+    /// the total size of its files.
     pub size_bytes: u64,
     /// The offset in the file of the first byte that is read or written.
     pub offset_bytes: u64,
     /// For a rename, or the creation of a hard or symbolic link: the number in the new name. For
     /// other operations on a link: the number in the name of the file to which the link refers. For
     /// a copy or clone: the number in the name of the source file. For a change of attributes: 0 or
-    /// 1, which selects the file mode.
+    /// 1, which selects the file mode. For a copy or removal of a tree: the number of its files.
     pub other: u64,
+    /// For a copy or removal of a tree: the digest of its files' names, as in
+    /// [`Listing`](engine::Listing). 0 for other operations.
+    pub names_digest: u64,
     /// The number that identifies the file under all of its names. Contents are a function of this
     /// number, the version and the offset.
     pub file: u64,
@@ -103,6 +107,7 @@ impl Intent {
         size_bytes: 0,
         offset_bytes: 0,
         other: 0,
+        names_digest: 0,
         file: 0,
         version: 0,
         pause: Pause::NONE,
@@ -124,7 +129,7 @@ pub struct Kept {
     /// The number of the directory that contains the object.
     pub place: u32,
     pub number: u64,
-    /// The size of a file in bytes; 0 for other kinds of objects.
+    /// The size of a file in bytes, or the total size of a tree's files; 0 for other kinds.
     pub size_bytes: u64,
     /// The number that identifies a file. For a hard or symbolic link, the number in the name of
     /// the file to which the link refers.

@@ -8,6 +8,7 @@
 mod error;
 #[macro_use]
 mod text_form;
+mod trees;
 
 pub mod arrivals;
 pub mod births;

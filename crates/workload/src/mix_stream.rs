@@ -18,6 +18,7 @@ use crate::popularity::PopularityRanks;
 use crate::random::below;
 use crate::sequence::{Sequence, Walk};
 use crate::skip::SkipReason;
+use crate::trees::Trees;
 
 /// The stream of a mix on a private pool, or of several mixers that take turns on one pool.
 #[derive(Clone, Debug)]
@@ -27,6 +28,8 @@ pub struct MixStream {
     files: Files,
     /// The hard links, symbolic links and directories that operations of the mix have created.
     rings: [Ring; 3],
+    /// The trees that operations of the mix have copied; `None` if none of them does.
+    trees: Option<Trees>,
     extras_max: u64,
     /// The number of entries in each directory, indexed by the directory's number; empty if entries
     /// are not limited.
@@ -60,6 +63,7 @@ impl MixStream {
             ranks: PopularityRanks::new(&mix.popularity),
             files: Files::default(),
             rings: [NameKind::Link, NameKind::SymbolicLink, NameKind::Directory].map(Ring::new),
+            trees: Trees::new(mix),
             extras_max: mix.extras_max(),
             entries: vec![0; if bounded { places as usize } else { 0 }],
             entries_max: mix.layout.entries_max.unwrap_or(u64::MAX),
@@ -121,8 +125,15 @@ impl MixStream {
         let Some(file) = self.birth() else {
             return skipped(SkipReason::DirectoryFull, pause);
         };
-        self.files.push(file);
+        self.add(file);
         creation(action, file, pause)
+    }
+
+    fn add(&mut self, file: File) {
+        self.files.push(file);
+        if let Some(trees) = &mut self.trees {
+            trees.add(file);
+        }
     }
 
     fn draw_transaction(&mut self, intent: &mut Intent) -> bool {
@@ -145,6 +156,10 @@ impl MixStream {
         match draft.action {
             action if action.creates() => return self.create(action, draft.pause),
             Action::MakeDirectory | Action::RemoveDirectory => return self.directory(&draft),
+            Action::RemoveTree => match self.remove_tree(draft.pause) {
+                Some(intent) => return intent,
+                None => draft.action = Action::CopyTree,
+            },
             Action::ReadLink | Action::MakeDirectoryExisting => {
                 let things = &self.ring(draft.action.named()).things;
                 if let Some(thing) = things.get(below(draft.pick, things.len() as u64) as usize) {
@@ -170,6 +185,18 @@ impl MixStream {
         match draft.action {
             Action::Link | Action::InstallLink => self.link(turn, &draft, NameKind::Link),
             Action::SymbolicLink => self.link(turn, &draft, NameKind::SymbolicLink),
+            Action::CopyTree => {
+                let position = self.ranks.rank(draft.pick, self.files.len());
+                let place = self.files.get(position).place;
+                match self
+                    .trees
+                    .as_ref()
+                    .is_some_and(|trees| trees.is_full(place))
+                {
+                    true => self.remove_tree(draft.pause).unwrap_or(Intent::NOTHING),
+                    false => self.copy_tree(place, draft.pause),
+                }
+            }
             _ => self.on_a_file(turn, &draft),
         }
     }
@@ -186,20 +213,27 @@ impl MixStream {
         let (intent, change) = self.mixers[turn].decide(draft, file, self.number + 1);
         match change {
             Change::None => {}
-            Change::Becomes(file) => {
-                self.number = self.number.max(file.number);
-                self.files.set(position, file);
+            Change::Becomes(changed) => {
+                self.number = self.number.max(changed.number);
+                self.files.set(position, changed);
+                if let Some(trees) = &mut self.trees {
+                    trees.remove(file);
+                    trees.add(changed);
+                }
             }
             Change::Removed => {
                 self.files.remove(position);
                 self.one_less(file.place);
+                if let Some(trees) = &mut self.trees {
+                    trees.remove(file);
+                }
             }
             Change::Adds(file) => {
                 if !self.takes_one_more(file.place) {
                     return skipped(SkipReason::DirectoryFull, draft.pause);
                 }
                 self.number = file.number;
-                self.files.push(file);
+                self.add(file);
             }
         }
         intent
@@ -253,7 +287,8 @@ impl MixStream {
             self.deleted += 1;
             return Some(deletion(file));
         }
-        self.rings.iter_mut().find_map(Ring::remove_oldest)
+        let extra = self.rings.iter_mut().find_map(Ring::remove_oldest);
+        extra.or_else(|| self.trees.as_mut()?.remove_oldest())
     }
 
     fn ring(&mut self, kind: NameKind) -> &mut Ring {
@@ -261,7 +296,9 @@ impl MixStream {
             NameKind::Link => 0,
             NameKind::SymbolicLink => 1,
             NameKind::Directory => 2,
-            NameKind::File | NameKind::Temporary => unreachable!("files are in no ring"),
+            NameKind::File | NameKind::Temporary | NameKind::Tree => {
+                unreachable!("files and trees are in no ring")
+            }
         };
         &mut self.rings[at]
     }
@@ -321,7 +358,8 @@ impl Stream for MixStream {
             Phase::Transactions => self.transactions - self.begun,
             Phase::Delete => {
                 let extras: usize = self.rings.iter().map(|ring| ring.things.len()).sum();
-                self.files.len() - self.deleted + extras as u64
+                let trees = self.trees.as_ref().map_or(0, Trees::len);
+                self.files.len() - self.deleted + extras as u64 + trees
             }
         }
     }
@@ -357,5 +395,6 @@ impl Stream for MixStream {
             });
         }
         self.rings.iter().for_each(|ring| ring.each(each));
+        self.trees.iter().for_each(|trees| trees.each(each));
     }
 }

@@ -54,6 +54,7 @@ const fn suffix(kind: NameKind) -> &'static [u8] {
         NameKind::Link => b".l",
         NameKind::SymbolicLink => b".y",
         NameKind::Directory => b".d",
+        NameKind::Tree => b".r",
     }
 }
 
@@ -291,7 +292,7 @@ mod tests {
     proptest! {
         #[test]
         fn written_names_parse(number: u64, shift in 0_u32..64, form in 0_usize..8,
-            kind in 0_usize..5) {
+            kind in 0_usize..6) {
             let (names, kind, number) = (names(FORMS[form]), NameKind::ALL[kind], number >> shift);
             let mut name = Vec::new();
             names.write(kind, number, &mut NameWriter::new(&mut name));
@@ -309,7 +310,7 @@ mod tests {
 
         #[test]
         fn only_names_that_would_be_written_parse(
-            name in "[0-9a-f]{0,22}(\\.M[0-9]{6}P1\\.postmark)?(\\.[tlydx])?",
+            name in "[0-9a-f]{0,22}(\\.M[0-9]{6}P1\\.postmark)?(\\.[tlydrx])?",
             form in 0_usize..8
         ) {
             let names = names(FORMS[form]);

@@ -38,6 +38,8 @@ pub(crate) enum Walk {
     NewFiles(u64),
     /// The directories in the order of their numbers.
     Directories,
+    /// The trees, with the oldest first.
+    OldestTree,
 }
 
 impl Sequence {

@@ -11,7 +11,7 @@ use crate::births::Tables;
 use crate::classic::Classic;
 use crate::contents::ContentSpec;
 use crate::endless;
-use crate::intent::Stream;
+use crate::intent::{Action, Stream};
 use crate::mix::Mix;
 use crate::mix_stream::MixStream;
 use crate::mixer::Mixer;
@@ -119,6 +119,14 @@ impl Workload {
             Work::Mix(mix) if self.workers.is_shared() && !mix.phases.is_empty() => Err(invalid!(
                 "phases need private pools (use --workers instead of --writers and --readers)"
             )),
+            Work::Mix(mix)
+                if self.workers.is_shared() && mix.weights.actions().any(Action::is_on_tree) =>
+            {
+                Err(invalid!(
+                    "copy-tree and remove-tree need private pools (use --workers instead of \
+                     --writers and --readers)"
+                ))
+            }
             Work::Mix(mix) => {
                 mix.validate()?;
                 self.validate_roles(mix)

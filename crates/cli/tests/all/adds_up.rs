@@ -29,7 +29,9 @@ const RUNS: u64 = 100;
 const AT: &str = "/files";
 
 fn mix(draws: &mut Random, transactions: u64) -> Workload {
-    let asked_for: Vec<Action> = Action::asked_for().collect();
+    let asked_for: Vec<Action> = Action::asked_for()
+        .filter(|action| !action.is_on_tree())
+        .collect();
     let mut weights = Weights::default().with(Action::Create, 1 + draws.below(4) as u32);
     for _ in 0..1 + draws.below(5) {
         weights = weights.with(*draws.pick(&asked_for), 1 + draws.below(5) as u32);

@@ -1,9 +1,9 @@
 //! Lists a directory with getdents64(2), with or without an fstatat(2) of each entry.
 
-use std::ffi::{CStr, c_int};
+use std::ffi::c_int;
 
 use super::{Calls, Style, again, in_step};
-use crate::system::entries::{Entries, is_counted};
+use crate::system::entries::{Entries, Entry, is_counted};
 use crate::system::{At, System};
 use engine::{Errno, Failure, Listing, Name, NoSteps, OperationOutcome, Step, Steps};
 
@@ -26,7 +26,7 @@ impl<S: System, T: Style> Calls<S, T> {
         let mut names = Vec::new();
         self.in_directory(name, &mut NoSteps, |calls, directory, _| {
             calls.entries(directory, |_, entry| {
-                let entry = entry.to_bytes();
+                let entry = entry.name.to_bytes();
                 if entry != b"." && entry != b".." {
                     names.push(entry.to_owned());
                 }
@@ -53,6 +53,7 @@ impl<S: System, T: Style> Calls<S, T> {
     fn list_entries(&mut self, directory: c_int, with_stat: bool) -> OperationOutcome {
         let mut listing = Listing::default();
         let listed = self.entries(directory, |system, entry| {
+            let entry = entry.name;
             if !is_counted(entry.to_bytes()) {
                 return Ok(());
             }
@@ -70,11 +71,12 @@ impl<S: System, T: Style> Calls<S, T> {
         listed
     }
 
+    /// Calls `each` for every entry of an open directory.
     #[inline]
-    fn entries(
+    pub(super) fn entries(
         &mut self,
         directory: c_int,
-        mut each: impl FnMut(&mut S, &CStr) -> OperationOutcome,
+        mut each: impl FnMut(&mut S, Entry<'_>) -> OperationOutcome,
     ) -> OperationOutcome {
         loop {
             let room = self.answers.entries();

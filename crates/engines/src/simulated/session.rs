@@ -8,8 +8,8 @@ use std::sync::atomic::Ordering;
 
 use super::state::Shared;
 use engine::{
-    Failure, Listing, Name, Operation, OperationOutcome, OwnedOperation, Session, Steps, Submitted,
-    Ticket,
+    Capability, Failure, Listing, Name, Operation, OperationOutcome, OwnedOperation, Session,
+    Steps, Submitted, Ticket,
 };
 
 pub(super) struct SimulatedSession {
@@ -81,9 +81,16 @@ impl SimulatedSession {
         }
     }
 
+    /// Notes names that two operations in flight use. An operation on a tree uses more names than
+    /// its own, so it must be in flight alone.
     fn note_meetings(&self, operation: &Operation<'_>) {
         let mine = names(operation);
+        let needs = |operation: &Operation<'_>| operation.kind().needs();
         for flight in &self.in_flight {
+            if [needs(operation), needs(&flight.operation.get())].contains(&Capability::Trees) {
+                let met = operation.name().path.to_string_lossy().into_owned();
+                self.shared.state().meetings.push(met);
+            }
             let theirs = names(&flight.operation.get());
             for name in mine.iter().flatten() {
                 if theirs.iter().flatten().any(|their| their.path == name.path) {

@@ -13,7 +13,7 @@ use engines::stdio::Stdio;
 use testkit::Shows;
 
 /// The operations that `stdio` supports.
-const HAS: [OperationKind; 13] = [
+const HAS: [OperationKind; 15] = [
     OperationKind::Create,
     OperationKind::Append,
     OperationKind::Read,
@@ -27,6 +27,8 @@ const HAS: [OperationKind; 13] = [
     OperationKind::StatMissing,
     OperationKind::OpenMissing,
     OperationKind::MakeDirectoryExisting,
+    OperationKind::CopyTree,
+    OperationKind::RemoveTree,
 ];
 
 #[test]
@@ -69,6 +71,7 @@ fn stdio_performs_supported_operations() {
         assert_eq!(Stdio.supports(&need), Ok(()));
         let names = Names::new(temporary.path());
         let session = &mut Stdio.open(&settings).unwrap();
+        let files = make::listing(&["5"]);
         for (operation, steps) in work(&names).into_iter().filter(|(operation, _)| {
             // `stdio` cannot create the hard link `d/2` (later renamed to `e/4`), the symbolic link
             // `d/3`, the copy `copied` and the installed file `d/7`.
@@ -83,6 +86,9 @@ fn stdio_performs_supported_operations() {
                 // `stdio` does not truncate the file, so the file has the 20 bytes that create and
                 // append wrote.
                 Operation::Stat { name, .. } => make::stat(name, Some(20)),
+                // The directory contains only the file `d/5`.
+                Operation::CopyTree { name, from, .. } => make::copy_tree(from, name, files, 20),
+                Operation::RemoveTree { name, .. } => make::remove_tree(name, files),
                 operation => operation,
             };
             let expected = steps_of(&steps, operation.kind(), durability);

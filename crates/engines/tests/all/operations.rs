@@ -92,6 +92,7 @@ fn reports_system_errors(session: &mut Box<dyn Session>, names: &Names) {
     let [d, one, two, five, six, temporary] =
         ["d", "d/1", "d/2", "d/5", "d/6", "tmp"].map(|name| names.of(name));
     let (content, target) = (&TEXT[..3], c"5");
+    let files = make::listing(&["5", "6"]);
     done(session, &make::set_extended(five, KEY, b"right"));
     done(session, &make::symbolic_link(two, target));
     let errors = [
@@ -130,6 +131,13 @@ fn reports_system_errors(session: &mut Box<dyn Session>, names: &Names) {
         (make::lock_file(six), Step::Open, EEXIST),
         (make::read_link(one, target), Step::ReadLink, ENOENT),
         (make::evict(one), Step::Open, ENOENT),
+        (
+            make::copy_tree(d, six, files, 15),
+            Step::MakeDirectory,
+            EEXIST,
+        ),
+        (make::remove_tree(one, files), Step::Open, ENOENT),
+        (make::remove_tree(five, files), Step::Open, ENOTDIR),
         (make::list(one), Step::Open, ENOENT),
         (make::list(five), Step::Open, ENOTDIR),
         // The directory does not exist: the call creates it, and the operation fails.
@@ -147,11 +155,40 @@ fn reports_system_errors(session: &mut Box<dyn Session>, names: &Names) {
     done(session, &make::remove_directory(one));
     done(session, &make::remove_directory(names.of("e")));
     reports_wrong_results(session, names);
+    keeps_other_files_of_trees(session, names);
     // The failed operations changed nothing.
     done(session, &make::read(five, 7));
     assert_eq!(session.content(TICKET), Some(&TEXT[..7]));
     done(session, &make::read(six, 8));
     assert_eq!(session.content(TICKET), Some(&TEXT[..8]));
+}
+
+/// Removals of a directory with other files than expected fail and remove nothing.
+fn keeps_other_files_of_trees(session: &mut Box<dyn Session>, names: &Names) {
+    let [d, tree, file] = ["d", "d/8.r", "d/8.r/5"].map(|name| names.of(name));
+    let files = make::listing(&["5", "6"]);
+    let wrong = |found, expected| Cause::WrongFiles { found, expected };
+    // A copy with a wrong size of all files.
+    let failure = failed(session, &make::copy_tree(d, tree, files, 16));
+    let size = Cause::WrongSize {
+        found: 15,
+        expected: 16,
+    };
+    assert_eq!((failure.step, failure.cause), (Step::Copy, size));
+    for (listing, cause) in [
+        (make::listing(&["5"]), wrong(2, 1)),
+        (make::listing(&["5", "7"]), wrong(2, 2)),
+    ] {
+        let failure = failed(session, &make::remove_tree(tree, listing));
+        assert_eq!((failure.step, failure.cause), (Step::List, cause));
+        done(session, &make::stat(file, Some(7)));
+    }
+    done(session, &make::read(file, 7));
+    assert_eq!(session.content(TICKET), Some(&TEXT[..7]));
+    done(session, &make::remove_tree(tree, files));
+    let failure = failed(session, &make::copy_tree(d, tree, make::listing(&["5"]), 7));
+    assert_eq!((failure.step, failure.cause), (Step::List, wrong(2, 1)));
+    done(session, &make::remove_directory(tree));
 }
 
 /// Performs operations whose results differ from the expected results, so they must fail.

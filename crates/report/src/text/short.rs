@@ -133,6 +133,11 @@ fn operations(document: &mut Document, summary: &Summary) {
         let times = latencies::cells(&total.latency_ns, columns, Number::Latency);
         cells.extend(times);
         table.row(cells);
+        if let Some(per_file) = &total.per_file_ns {
+            let times = latencies::cells(per_file, columns, Number::Latency);
+            let cells = ["  per file".into(), Cell::Empty, Cell::Empty].into_iter();
+            table.row(cells.chain(times).collect());
+        }
     }
     document.table(table);
     document.gap();

@@ -50,6 +50,9 @@ fn latencies(document: &mut Document, summary: &Summary) {
                 is_open = true;
                 table.row(latency_cells(String::new(), "  service", service));
             }
+            if let Some(per_file) = &operation.per_file_ns {
+                table.row(latency_cells(String::new(), "  per file", per_file));
+            }
         }
     }
     document.table(table);

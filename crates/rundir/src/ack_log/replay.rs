@@ -116,6 +116,8 @@ pub(crate) struct Replay {
     flights: HashMap<(u32, u64), Flight>,
     /// Second paths of operations, such as temporary names. Many of them have no state in `names`.
     seconds: HashSet<Key>,
+    /// The paths of copied trees. If a file existed before the run, no entry names its copy.
+    trees: HashSet<Key>,
     /// The sequence number of the last operation that each worker began.
     sequences: HashMap<u32, u64>,
     has_own_pools: bool,
@@ -136,7 +138,11 @@ impl Replay {
 
     /// Whether an operation in the log names this path.
     pub(crate) fn mentions(&self, key: &Key) -> bool {
-        self.names.contains_key(key) || self.seconds.contains(key)
+        let is_in_tree = || {
+            let directory = parent(&key.1);
+            !directory.is_empty() && self.trees.contains(&(key.0, directory.to_owned()))
+        };
+        self.names.contains_key(key) || self.seconds.contains(key) || is_in_tree()
     }
 
     /// Whether no name exists according to the acknowledged operations.
@@ -169,6 +175,19 @@ impl Replay {
         match entry.action {
             Action::SymbolicLink | Action::MakeDirectory | Action::LockFile => {
                 self.may(key, May::Made)
+            }
+            Action::CopyTree => {
+                for (copy, _) in self.copies(&key) {
+                    self.may(copy, May::Made);
+                }
+                self.trees.insert(key.clone());
+                self.may(key, May::Made);
+            }
+            Action::RemoveTree => {
+                for name in self.names_in(&key, &key.1) {
+                    self.may(name, May::Gone);
+                }
+                self.may(key, May::Gone);
             }
             action if action.changes_count() == Some(true) => self.may(key, May::Made),
             Action::Delete
@@ -241,6 +260,21 @@ impl Replay {
                 );
             }
             Action::MakeDirectory => self.set(key, Acked::Directory, action),
+            Action::CopyTree => {
+                for (copy, of) in self.copies(&key) {
+                    let by = action;
+                    let object = self.objects[of].clone();
+                    self.objects.push(Object { by, ..object });
+                    self.set(copy, Acked::File(self.objects.len() - 1), action);
+                }
+                self.set(key, Acked::Directory, action);
+            }
+            Action::RemoveTree => {
+                for name in self.names_in(&key, &key.1) {
+                    self.set(name, Acked::Absent, action);
+                }
+                self.set(key, Acked::Absent, action);
+            }
             Action::Append | Action::Overwrite | Action::Truncate | Action::Rewrite => {
                 let known = &mut self.objects[object];
                 known.state = Some(after(&entry));
@@ -254,6 +288,34 @@ impl Replay {
             _ => {}
         }
         Ok(())
+    }
+
+    /// The known names in a directory of the same location as `key`.
+    fn names_in(&self, key: &Key, directory: &[u8]) -> Vec<Key> {
+        let names = self.names.keys();
+        names
+            .filter(|name| name.0 == key.0 && parent(&name.1) == directory)
+            .cloned()
+            .collect()
+    }
+
+    /// The names of the files in the copied tree `key`, each with the object that was copied. A
+    /// tree is a copy of the directory that contains it.
+    fn copies(&self, key: &Key) -> Vec<(Key, usize)> {
+        let (location, path) = key;
+        let from = parent(path);
+        let files = self.names_in(key, from).into_iter();
+        files
+            .filter_map(|file| {
+                let Acked::File(object) = self.names[&file].acked else {
+                    return None;
+                };
+                let name = file.1.strip_prefix(from)?;
+                let name = name.strip_prefix(b"/").unwrap_or(name);
+                let copy = [path, &b"/"[..], name].concat();
+                Some(((*location, copy), object))
+            })
+            .collect()
     }
 
     fn object(&mut self, entry: &Entry, state: Option<FileState>) -> usize {
@@ -288,6 +350,12 @@ impl Replay {
 /// Whether the action gives its name to a new file, as a creation or a replacement does.
 fn makes_object(action: Action) -> bool {
     action == Action::Replace || action.changes_count() == Some(true)
+}
+
+/// Returns the path of the directory that contains a path; empty for a path of one component.
+fn parent(path: &[u8]) -> &[u8] {
+    let slash = path.iter().rposition(|byte| *byte == b'/');
+    slash.map_or(&[], |slash| &path[..slash])
 }
 
 /// Returns the state of the operation's file after the operation.

@@ -122,8 +122,12 @@ impl Flights {
         flight.expect("what completes was in flight")
     }
 
-    /// Whether an operation in flight affects the file or a name of the intent.
+    /// Whether an operation in flight affects the file or a name of the intent. An operation on a
+    /// tree affects all files of a directory, and therefore waits for all operations in flight.
     pub(super) fn meet(&self, intent: &Intent) -> bool {
+        if intent.action.is_on_tree() {
+            return !self.is_empty();
+        }
         let Some(reach) = Reach::of(intent) else {
             return false;
         };

@@ -15,7 +15,7 @@ use crate::failures::Failed;
 
 /// Names of the operations that check names and contents, for error messages.
 pub(super) const CHECK_NAMES: &str = Aside::Look.name();
-const CHECK_CONTENTS: &str = Aside::ReadToLook.name();
+pub(super) const CHECK_CONTENTS: &str = Aside::ReadToLook.name();
 
 #[derive(Debug, Default)]
 pub(super) struct NamesFound {
@@ -93,8 +93,9 @@ impl Look<'_> {
         let name = config.namer.name(kept.place, kept.kind, kept.number);
         let path = || name.path.to_string_lossy().into_owned();
         let bytes = (kept.kind == NameKind::File).then_some(kept.size_bytes);
-        // A directory needs no check by name, because the listing of its parent includes it.
-        if kept.kind != NameKind::Directory {
+        // A directory needs no check by name, because the listing of its parent includes it. The
+        // same is true for a tree, whose files were checked when it was copied.
+        if !matches!(kept.kind, NameKind::Directory | NameKind::Tree) {
             let stat = Operation::Stat { name, bytes };
             let (_, looked) = submit_aside(
                 &mut **session,

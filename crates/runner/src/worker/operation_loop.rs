@@ -45,6 +45,10 @@ impl Worker {
                 }
             } else {
                 self.perform(flight, &intent, done)?;
+                if intent.action.is_on_tree() {
+                    // No other operation is drawn or issued while a tree is copied or removed.
+                    self.complete_all(done)?;
+                }
             }
             begins_transaction = is_driven && intent.ends_transaction;
             self.transaction += u64::from(begins_transaction);
@@ -186,6 +190,7 @@ impl Worker {
         self.count(intent, done);
         match expected {
             Some(expected) => self.verify_listing(issued.ticket, intent, expected),
+            None if intent.action.is_on_tree() => self.verify_tree(intent),
             None => self.check_bytes(issued.ticket, intent),
         }
     }

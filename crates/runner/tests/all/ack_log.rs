@@ -66,7 +66,7 @@ fn mix(transactions: u64) -> Mix {
             // (files that share blocks).
             .filter(|action| {
                 let lacks = [Action::SetExtended, Action::GetExtended];
-                !lacks.contains(action) && !action.clones()
+                !lacks.contains(action) && !action.clones() && !action.is_on_tree()
             })
             .fold(Weights::default(), |weights, action| {
                 weights.with(action, 1)

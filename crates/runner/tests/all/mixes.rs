@@ -9,7 +9,7 @@ use record::{Fact, Outcome, Record};
 use runner::{NoEvents, Place, RunSpec, SystemClock};
 use testkit::{
     Assert,
-    runs::{layout, shared, uniform, verifiable},
+    runs::{goes_with, layout, shared, uniform, verifiable},
     simulate,
 };
 use workload::layout::Shape;
@@ -17,10 +17,10 @@ use workload::sizes::Sizes;
 use workload::{Action, Mix, Phase, Planner, Weights, Workers, Workload};
 
 /// Returns the weights of all operations that a mix can contain: 2 for creations, 3 for reads, and
-/// 1 for every other operation.
-fn all_operations() -> Weights {
+/// 1 for every other operation. The mix contains either trees or hard links.
+fn all_operations(trees: bool) -> Weights {
     Action::operations()
-        .filter(|action| action.is_asked_for())
+        .filter(|action| action.is_asked_for() && goes_with(trees, *action))
         .fold(Weights::default(), |weights, action| {
             weights.with(action, 1)
         })
@@ -32,7 +32,7 @@ fn mix(shape: Shape) -> Mix {
     Mix {
         files: 40,
         transactions: 2_000,
-        weights: all_operations(),
+        weights: all_operations(false),
         sizes: uniform(0, 9_000),
         append_sizes: uniform(1, 3_000),
         range_sizes: Sizes::Fixed(700),
@@ -87,12 +87,19 @@ fn assert_complete(record: &Record, engine: &Simulated, what: &str) {
 #[test]
 fn operations_in_private_pools_equal_the_plan() {
     for code in [Code::Raw, Code::Posix] {
-        for (shape, workers) in [
-            (Shape::Flat, 1),
-            (Shape::Subdirectories(5), 3),
-            (Shape::Tree { width: 2, depth: 2 }, 2),
+        for (shape, workers, trees) in [
+            (Shape::Flat, 1, false),
+            (Shape::Flat, 1, true),
+            (Shape::Subdirectories(5), 3, false),
+            (Shape::Subdirectories(5), 3, true),
+            (Shape::Tree { width: 2, depth: 2 }, 2, true),
         ] {
-            let workload = workload(mix(shape), Workers::Private { workers });
+            let weights = all_operations(trees);
+            let mix = Mix {
+                weights,
+                ..mix(shape)
+            };
+            let workload = workload(mix, Workers::Private { workers });
             let engine = Simulated::new(code, 7);
             let record = run(&request(workload.clone()), &engine);
             let what = format!("{code:?}, {shape:?}, {workers} workers");
@@ -164,7 +171,7 @@ fn shared_pool_works_on_a_real_file_system() {
         transactions: 6_250,
         // Not every file system supports clones (files that share blocks), so the mix has no
         // clones.
-        weights: all_operations()
+        weights: all_operations(false)
             .with(Action::Clone, 0)
             .with(Action::InstallClone, 0),
         ..mix(Shape::Subdirectories(3))

@@ -123,9 +123,11 @@ pub struct OperationSummary {
     pub missed: u64,
     /// Latencies. In an open loop these are response times, measured from the due time.
     pub latency_ns: LatencySummary,
-    /// Service times, from issue to completion, in an open loop; null for a closed loop, whose
-    /// latencies are service times.
+    /// Service times, from issue to completion, in an open loop; null for a closed loop.
     pub service_ns: Option<LatencySummary>,
+    /// Latencies for each file, of operations on directories with their files; absent for others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_file_ns: Option<LatencySummary>,
     /// Number of latencies beyond the range of the histogram.
     pub overflow: u64,
     /// The calls that the operations consisted of; empty if calls were not timed.
@@ -323,6 +325,7 @@ fn operation(record: &OperationRecord, duration_ns: u64) -> OperationSummary {
         missed: 0,
         latency_ns: meter.latency.summary(),
         service_ns: meter.service.as_ref().map(Histogram::summary),
+        per_file_ns: meter.per_file.as_ref().map(Histogram::summary),
         overflow: meter.latency.overflow(),
         steps: record.steps.iter().map(step).collect(),
     }
@@ -336,7 +339,6 @@ fn step(record: &StepRecord) -> StepSummary {
     }
 }
 
-/// Summarizes the waits of one role; `None` if no worker waited.
 fn claim_waits(record: &ClaimWaits) -> Option<ClaimWaitSummary> {
     let wait: &Histogram = &record.wait;
     (wait.count() > 0).then(|| ClaimWaitSummary {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use measure::{LatencySummary, Meter};
+use measure::{Histogram, LatencySummary, Meter};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::{Phase, Skipped};
@@ -57,6 +57,10 @@ pub struct OperationTotal {
     pub failed: u64,
     /// Latencies. In an open loop these are response times, measured from the due time.
     pub latency_ns: LatencySummary,
+    /// Latencies divided by the number of files, for operations that copy or remove a directory
+    /// with its files; absent for other operations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_file_ns: Option<LatencySummary>,
 }
 
 /// Returns the totals of a record. There are no totals without transactions, or for a load sweep,
@@ -98,6 +102,7 @@ pub(super) fn totals(
         time_fraction: time_fraction(&meter),
         failed: meter.failed,
         latency_ns: meter.latency.summary(),
+        per_file_ns: meter.per_file.as_ref().map(Histogram::summary),
     };
     let transactions = TransactionsSummary {
         rate: Rate::over(phase.transactions(), duration_ns),

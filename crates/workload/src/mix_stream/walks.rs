@@ -1,11 +1,13 @@
-//! Phases of a mix on its stream: their order, and walks of the pool in directory order.
+//! Phases of a mix on its stream: their order, and walks of the pool in directory order. Copies and
+//! removals of trees, which walks and drawn operations share.
 
-use super::{MixStream, skipped};
+use super::{MixStream, asked, skipped};
 use crate::endless::ENDLESS;
-use crate::intent::{Action, Intent};
+use crate::intent::{Action, Intent, Pause};
 use crate::mixer::{Draft, creation};
 use crate::sequence::Walk;
 use crate::skip::SkipReason;
+use crate::trees::Trees;
 
 /// The distance between the numbers of the first drafts of two phases. A phase therefore draws the
 /// same operations, however many operations an earlier phase with a time limit performed.
@@ -63,8 +65,11 @@ impl MixStream {
     }
 
     fn walk_of(&mut self, action: Action) -> Walk {
-        if action.lists() {
+        if action.lists() || action == Action::CopyTree {
             return Walk::Directories;
+        }
+        if action == Action::RemoveTree {
+            return Walk::OldestTree;
         }
         if action.creates() {
             return Walk::NewFiles(self.initial);
@@ -88,6 +93,7 @@ impl MixStream {
         Some(match self.walk.as_ref()? {
             Walk::Files(positions) => positions.len() as u64,
             Walk::LastFile => self.files.len(),
+            Walk::OldestTree => self.trees.as_ref().map_or(0, Trees::len),
             Walk::NewFiles(files) => *files,
             Walk::Directories => self.mixers[0].births().places().into(),
         })
@@ -110,8 +116,12 @@ impl MixStream {
                     return skipped(SkipReason::DirectoryFull, draft.pause);
                 }
                 self.number += 1;
-                self.files.push(file);
+                self.add(file);
                 creation(draft.action, file, draft.pause)
+            }
+            Some(Walk::OldestTree) => self.remove_tree(draft.pause).unwrap_or(Intent::NOTHING),
+            Some(Walk::Directories) if draft.action == Action::CopyTree => {
+                self.copy_tree(self.begun as u32, draft.pause)
             }
             Some(Walk::Directories) | None => Intent {
                 action: draft.action,
@@ -121,5 +131,25 @@ impl MixStream {
                 ..Intent::NOTHING
             },
         }
+    }
+
+    /// Copies the directory with number `place`.
+    pub(super) fn copy_tree(&mut self, place: u32, pause: Pause) -> Intent {
+        if !self.takes_one_more(place) {
+            return skipped(SkipReason::DirectoryFull, pause);
+        }
+        self.number += 1;
+        let number = self.number;
+        match &mut self.trees {
+            Some(trees) => trees.copy(place, number, pause),
+            None => unreachable!("a mix that copies trees has summaries of its directories"),
+        }
+    }
+
+    /// Removes the oldest tree; `None` if there is none.
+    pub(super) fn remove_tree(&mut self, pause: Pause) -> Option<Intent> {
+        let intent = self.trees.as_mut()?.remove_oldest()?;
+        self.one_less(intent.place);
+        Some(asked(intent, pause))
     }
 }

@@ -49,6 +49,15 @@ impl Level {
                 self.grow(1, 0, self.peak.block_bytes);
                 self.shrink(1, self.peak.block_bytes, 0);
             }
+            // Each file of a tree may take one block more than its share of the total size.
+            Action::CopyTree => {
+                self.grow(intent.other + 1, 0, intent.bytes);
+                self.take_blocks(intent.other + 1);
+            }
+            Action::RemoveTree => {
+                self.shrink(intent.other + 1, intent.size_bytes, 0);
+                self.blocks -= intent.other + 1;
+            }
             Action::SymbolicLink => self.grow(1, 0, 0),
             Action::RemoveSymbolicLink => self.shrink(1, 0, 0),
             Action::MakeDirectory => self.grow(1, 0, self.peak.block_bytes),
@@ -65,6 +74,11 @@ impl Level {
         self.blocks += to.div_ceil(block) - from.div_ceil(block);
         self.peak.files_peak = self.peak.files_peak.max(self.files);
         self.peak.bytes_peak = self.peak.bytes_peak.max(self.bytes);
+        self.blocks_peak = self.blocks_peak.max(self.blocks);
+    }
+
+    fn take_blocks(&mut self, blocks: u64) {
+        self.blocks += blocks;
         self.blocks_peak = self.blocks_peak.max(self.blocks);
     }
 

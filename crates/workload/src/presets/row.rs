@@ -91,6 +91,7 @@ impl Draft {
                 let (_, name) = option.split_at("phase ".len());
                 self.phases.push(PhaseText { name, keys: value });
             }
+            "compute" => mix.compute = of(value),
             "durability" => self.durability = Some(value),
             "workers" => {
                 let workers = of(value);

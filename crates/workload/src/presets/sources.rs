@@ -45,17 +45,25 @@ pub(super) const BUILD: Source = Source::of(
     "our trace of a C build on ext4, 2026-11-24: calls of zlib 1.2.13's configure and make -j2 in \
      its tree",
 );
+pub(super) const BUILD_COMPUTE: Source = Source::of(
+    "our measurement of zlib 1.2.13's configure and make -j2, 2026-11-27: 2.65 s of user time, \
+     divided by the 30 files that the trace creates",
+);
 pub(super) const GO: Source = Source::of(
     "our measurement of Go 1.19's source tree, 2026-11-24: 4,985 files, 396 directories, median \
      depth 4",
 );
 pub(super) const TREE: Source = Source::of(
     "our traces of tar x, find, grep -r, du, cp -r and rm -rf of Go 1.19's source tree (4,985 \
-     files) on ext4, 2026-11-24: sum of their calls",
+     files) on ext4, 2026-11-24: a phase for each command, and sizes of calls",
 );
 pub(super) const GIT: Source = Source::of(
-    "our traces of git clone, status, checkout to another release and back (Django, 3,683 files), \
-     and rm -rf of the clone, on ext4, 2026-11-24: sum of their calls",
+    "our traces of git clone, status, and checkout to another release and back (Django, 3,683 \
+     files) on ext4, 2026-11-24: calls of each command",
+);
+pub(super) const GIT_COMPUTE: Source = Source::of(
+    "our measurement of git 2.39.5, 2026-11-27: median user time of 5 commands in a work tree of \
+     3,683 files: status 10 ms, clone 202 ms, checkout of 1,831 changed files there and back 220 ms",
 );
 pub(super) const DJANGO: Source = Source::of(
     "our measurement of a clone of Django, 2026-11-24: 3,683 files and 2,472 directories, median \
@@ -86,14 +94,10 @@ pub(super) const SLACKER: Source = Source::of(
     "T. Harter et al., Slacker: Fast Distribution with Lazy Docker Containers, FAST 2016: a \
      container reads 6.4 % of its image to start",
 );
-pub(super) const TRACELAB: Source = Source::of(
-    "TraceLab, University of Washington, 2026 (CC BY 4.0): 432,510 tool calls in 4,265 sessions, \
-     101 a session, of which 11 % write or edit a file (11), 9 % read or search (9, beside the \
-     reads of the commands) and 76 % run a command (77)",
-);
 pub(super) const COMMANDS: Source = Source::own(
-    "77 commands a session (TraceLab), each of them one git status with the calls of our trace of \
-     2026-11-24: that commands are git status is our own choice",
+    "11 edits and 77 commands a session: TraceLab, University of Washington, 2026 (CC BY 4.0), \
+     432,510 tool calls in 4,265 sessions; each command is one git status with the calls of our \
+     trace of 2026-11-24: that commands are git status is our own choice",
 );
 pub(super) const FORK: Source = Source::of(
     "our measurement of a clone of Django, 2026-11-24: a session copies this workspace (3,683 \

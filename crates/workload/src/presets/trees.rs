@@ -40,9 +40,7 @@ const INSTALL: &[(&str, &str)] = &[
     ("workers", "1"),
     ("mix read", "10110"),
     ("mix stat", "20793"),
-    ("mix stat-missing", "1930"),
     ("mix mkdir", "2521"),
-    ("mix mkdir-existing", "1833"),
     ("mix rmdir", "2515"),
     ("mix symlink", "2784"),
     ("mix readlink", "34"),
@@ -50,6 +48,9 @@ const INSTALL: &[(&str, &str)] = &[
     ("mix set-attributes", "173"),
     ("mix list", "3780"),
 ];
+/// Weights of failed look-ups and directories that exist already in this installation. The compound
+/// operations `install-copy` and `install-clone` contain such calls.
+const LOOK_UPS: &[(&str, &str)] = &[("mix stat-missing", "1930"), ("mix mkdir-existing", "1833")];
 const NODE_TREE: &[(&str, &str)] = &[
     ("files", "9657"),
     ("size", NODE_SIZES),
@@ -72,6 +73,10 @@ const INSTALL_LINK: Row = Row {
             values: INSTALL,
         },
         Values {
+            source: &PNPM,
+            values: LOOK_UPS,
+        },
+        Values {
             source: &IMPORT,
             values: &[("mix link", "19128")],
         },
@@ -90,8 +95,8 @@ pub(super) const ROWS: &[Row] = &[
         application: "compilers at work (configure, make -j2)",
         what: "stats, failed look-ups and opens, reads of sources, small outputs and appends to a \
                log",
-        not_predicted: "the time of a build: compilers keep the processors busy, so builds take \
-                        about as long on every file system",
+        not_predicted: "other compilers than gcc for C: the processors are busy most of the time, \
+                        so builds take about as long on every file system",
         source: "calls of a build of zlib (our trace), tree of Go",
         values: &[
             Values {
@@ -114,6 +119,10 @@ pub(super) const ROWS: &[Row] = &[
                 ],
             },
             Values {
+                source: &BUILD_COMPUTE,
+                values: &[("compute", "create=88ms")],
+            },
+            Values {
                 source: &GO,
                 values: &[("files", "4985"), ("size", GO_SIZES), ("dirs", "tree:7x3")],
             },
@@ -128,37 +137,31 @@ pub(super) const ROWS: &[Row] = &[
         version: 1,
         group: SOURCE_CODE,
         application: "work with a source tree (tar x, find, grep -r, cp -r, rm -rf)",
-        what: "files are created with their attributes, looked up, read, copied by the kernel \
-               and deleted, with directories and listings",
-        not_predicted: "a first pass without a cache (use --cache cold), and rm -rf: a tree in \
-                        its order is cheaper to remove than random files on btrfs, and dearer on \
-                        xfs",
+        what: "phases: a tree beside an earlier one is unpacked, its attributes are set, both are \
+               scanned, read from the device, read from memory and copied, and the copies are \
+               removed",
+        not_predicted: "a scan without a cache, which needs root (use --cache cold with --mix \
+                        list-stat=1)",
         source: "calls and tree of Go's sources (our traces)",
         values: &[
             Values {
                 source: &TREE,
                 values: &[
                     ("workers", "1"),
-                    ("mix create", "4985"),
-                    ("mix copy", "4985"),
-                    ("mix delete", "9970"),
-                    ("mix set-attributes", "7873"),
-                    ("mix mkdir", "790"),
-                    ("mix rmdir", "790"),
-                    ("mix stat", "18922"),
-                    ("mix read", "4985"),
-                    ("mix list", "2768"),
+                    ("phase unpack", "walk=create"),
+                    ("phase attributes", "walk=set-attributes"),
+                    ("phase scan", "walk=list-stat"),
+                    ("phase read-cold", "walk=read; cache=cold-data"),
+                    ("phase read", "walk=read"),
+                    ("phase copy", "walk=copy-tree"),
+                    ("phase remove", "walk=remove-tree"),
                     ("write-block", "10240"),
                     ("read-block", "98304"),
                 ],
             },
             Values {
                 source: &GO,
-                values: &[("size", GO_SIZES), ("dirs", "tree:6x4")],
-            },
-            Values {
-                source: &FOUR_TREES,
-                values: &[("files", "19940")],
+                values: &[("files", "4985"), ("size", GO_SIZES), ("dirs", "tree:7x3")],
             },
         ],
     },
@@ -167,37 +170,46 @@ pub(super) const ROWS: &[Row] = &[
         version: 1,
         group: SOURCE_CODE,
         application: "git in a work tree (clone, status, checkout)",
-        what: "many stats and failed look-ups, listings, files created and deleted, directories \
-               made and removed",
-        not_predicted: "the processor time of git (a third to two thirds of a command), git gc, \
-                        and a first status without a cache",
+        what: "phases: a clone beside an earlier one, a status and a checkout, with many stats \
+               and failed look-ups, listings, files created and deleted, and computing",
+        not_predicted: "git gc, and a first status without a cache",
         source: "calls and tree of git on Django (our traces)",
         values: &[
             Values {
                 source: &GIT,
                 values: &[
                     ("workers", "1"),
-                    ("mix create", "7165"),
-                    ("mix delete", "7165"),
-                    ("mix stat", "31379"),
-                    ("mix stat-missing", "6663"),
-                    ("mix open-missing", "7337"),
-                    ("mix read", "2223"),
-                    ("mix list", "6179"),
-                    ("mix mkdir", "2573"),
-                    ("mix rmdir", "2573"),
-                    ("mix rename", "21"),
-                    ("mix set-attributes", "11"),
+                    (
+                        "phase clone",
+                        "mix=create=3694,stat=2577,stat-missing=6217,open-missing=2471,\
+                         mkdir=2471,mkdir-existing=4,read=51,rename=16,set-attributes=11,delete=6,\
+                         list=11; transactions=17529",
+                    ),
+                    (
+                        "phase status",
+                        "mix=stat=8912,stat-missing=26,open-missing=2342,open-close=52,\
+                         read=1577,list=2456,create=1,rename=1; transactions=15367",
+                    ),
+                    (
+                        "phase checkout",
+                        "mix=stat=19923,stat-missing=454,open-missing=2530,open-close=9,\
+                         read=534,create=3488,delete=3482,mkdir=102,rmdir=102,rename=4,list=4; \
+                         transactions=30632",
+                    ),
                     ("write-block", "16384"),
                 ],
             },
             Values {
-                source: &DJANGO,
-                values: &[("size", DJANGO_SIZES), ("dirs", "tree:3x8")],
+                source: &GIT_COMPUTE,
+                values: &[("compute", "create=55us,stat=1us")],
             },
             Values {
-                source: &FOUR_TREES,
-                values: &[("files", "14732")],
+                source: &DJANGO,
+                values: &[
+                    ("files", "3683"),
+                    ("size", DJANGO_SIZES),
+                    ("dirs", "tree:3x7"),
+                ],
             },
         ],
     },
@@ -205,7 +217,8 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         name: "package-install-clone",
         application: "package installs that clone files of a store (pnpm, uv; btrfs, xfs)",
-        what: "as package-install-link, but files share blocks with those of the store (FICLONE)",
+        what: "as package-install-link, but each file shares blocks with one of the store \
+               (FICLONE), after a look-up of its name and a mkdir that fails",
         values: &[
             Values {
                 source: &PNPM,
@@ -213,7 +226,7 @@ pub(super) const ROWS: &[Row] = &[
             },
             Values {
                 source: &IMPORT,
-                values: &[("mix clone", "9564"), ("mix delete", "9564")],
+                values: &[("mix install-clone", "9564"), ("mix delete", "9564")],
             },
             Values {
                 source: &NODE,
@@ -225,7 +238,8 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         name: "package-install-copy",
         application: "package installs that copy files of a store (npm, pip, pnpm)",
-        what: "as package-install-link, but the kernel copies the files (copy_file_range)",
+        what: "as package-install-link, but the kernel copies each file (copy_file_range), after \
+               a look-up of its name and a mkdir that fails",
         values: &[
             Values {
                 source: &PNPM,
@@ -233,7 +247,7 @@ pub(super) const ROWS: &[Row] = &[
             },
             Values {
                 source: &IMPORT,
-                values: &[("mix copy", "9564"), ("mix delete", "9564")],
+                values: &[("mix install-copy", "9564"), ("mix delete", "9564")],
             },
             Values {
                 source: &NODE,
@@ -290,35 +304,28 @@ pub(super) const ROWS: &[Row] = &[
         version: 1,
         group: CONTAINERS,
         application: "sandboxes of coding agents",
-        what: "a copy of a workspace, then tool calls: commands that walk the work tree (stats, \
-               failed look-ups, listings, reads) and edits that replace files; removal",
+        what: "phases: a workspace is copied as by cp -r, used by tool calls (commands that walk \
+               the work tree with stats, failed look-ups, listings and reads, and edits that \
+               replace files), and removed",
         not_predicted: "the time of commands, which is mostly computing, other commands than git \
                         status, and workspaces made by links, clones or overlayfs",
         source: "tool calls of TraceLab, calls of git status (our trace)",
         values: &[
             Values {
-                source: &TRACELAB,
-                values: &[("mix replace", "11")],
+                source: &FORK,
+                values: &[("workers", "1"), ("phase fork", "walk=copy-tree")],
             },
             Values {
                 source: &COMMANDS,
-                values: &[
-                    ("mix stat", "685762"),
-                    ("mix stat-missing", "1694"),
-                    ("mix open-missing", "180334"),
-                    ("mix list", "189112"),
-                    ("mix read", "125442"),
-                ],
+                values: &[(
+                    "phase turns",
+                    "mix=replace=11,stat=685762,stat-missing=1694,open-missing=180334,\
+                     list=189112,read=125442",
+                )],
             },
             Values {
                 source: &FORK,
-                values: &[
-                    ("workers", "1"),
-                    ("mix copy", "3683"),
-                    ("mix delete", "3683"),
-                    ("mix mkdir", "2472"),
-                    ("mix rmdir", "2472"),
-                ],
+                values: &[("phase discard", "walk=remove-tree")],
             },
             Values {
                 source: &DJANGO,

@@ -43,8 +43,11 @@ impl Workload {
                 })
                 .map(|_| extras)
                 .sum::<u64>();
-                mix.files
-                    .saturating_add(grown + extras)
+                let files = mix.files.saturating_add(grown);
+                let trees = files_in_trees(mix, files);
+                files
+                    .saturating_add(extras)
+                    .saturating_add(trees)
                     .saturating_mul(pools)
             }
         }
@@ -167,6 +170,24 @@ fn grown(weights: &Weights, transactions: u64) -> u64 {
     let steps = transactions as f64;
     let grown = ((up - down) * steps).max(0.0) + 6.0 * ((up + down) * steps).sqrt() + 16.0;
     (grown as u64).min(transactions)
+}
+
+/// Returns the largest number of files and directories of trees, if the pool has `files` files. A
+/// walk, and all operations that are drawn together, copy at most as many files as the pool has.
+fn files_in_trees(mix: &Mix, files: u64) -> u64 {
+    let has_trees = |weights: &Weights| weights.actions().any(Action::is_on_tree);
+    let copies = match mix.phases.is_empty() {
+        true => u64::from(has_trees(&mix.weights)),
+        false => {
+            let phases = mix.phases.iter();
+            phases
+                .filter(|phase| has_trees(&phase.operations.weights()))
+                .count() as u64
+        }
+    };
+    files
+        .saturating_add(mix.layout.places().into())
+        .saturating_mul(copies)
 }
 
 /// Returns the bound of a pool's growth in all phases. A walk that creates files adds as many as

@@ -183,3 +183,104 @@ fn phases_change_the_fingerprint() {
         fingerprint(vec![phase("read", walk(Action::Read).operations, 5)])
     );
 }
+
+#[test]
+fn walks_copy_each_directory_and_remove_each_copy() {
+    let workload = workload(vec![walk(Action::CopyTree), walk(Action::RemoveTree)]);
+    let mut stream = stream(&workload);
+    let before = files(&stream);
+    let copies: Vec<Intent> = (0..7)
+        .map(|_| stream.next(Phase::Transactions).unwrap())
+        .collect();
+    for (place, copy) in copies.iter().enumerate() {
+        assert_eq!((copy.action, copy.place), (Action::CopyTree, place as u32));
+    }
+    assert_eq!(copies.iter().map(|copy| copy.other).sum::<u64>(), FILES);
+    assert_eq!(files(&stream), before + 7);
+    let removals = drawn(&mut stream, Phase::Transactions);
+    assert_eq!(removals.len(), 7);
+    for (copy, removal) in copies.iter().zip(&removals) {
+        assert_eq!(removal.action, Action::RemoveTree);
+        assert_eq!(
+            (removal.place, removal.number, removal.other),
+            (copy.place, copy.number, copy.other)
+        );
+        assert_eq!(
+            (removal.size_bytes, removal.names_digest),
+            (copy.bytes, copy.names_digest)
+        );
+    }
+    assert_eq!(files(&stream), before);
+}
+
+/// Follows a mix with all changes of files. Each copy must have the names and sizes of the files
+/// that the directory contains at this moment.
+#[test]
+fn copies_have_the_names_and_sizes_of_the_directory() {
+    let weights = "create=3,delete=3,append=2,rename=2,replace=1,truncate=1,copy=1,copy-tree=3,\
+                   remove-tree=1,mkdir=1,symlink=1";
+    let mut workload = workload(vec![mix(weights, 3_000)]);
+    if let workload::Work::Mix(mix) = &mut workload.work {
+        mix.size_max_bytes = 1 << 20;
+    }
+    let mut stream = stream(&workload);
+    let names = workload.mix().unwrap().names;
+    let (mut copied, mut in_trees, mut most) = (0, std::collections::BTreeMap::new(), 0);
+    while let Some(intent) = stream.next(Phase::Transactions) {
+        if intent.action == Action::RemoveTree {
+            assert_eq!(in_trees.remove(&intent.number), Some(intent.other));
+        }
+        if intent.action != Action::CopyTree {
+            continue;
+        }
+        copied += 1;
+        let (mut listing, mut bytes) = (engine::Listing::default(), 0);
+        stream.pool(&mut |kept| {
+            if kept.kind == workload::names::NameKind::File && kept.place == intent.place {
+                let mut name = Vec::new();
+                let mut to = engine::NameWriter::new(&mut name);
+                names.write(kept.kind, kept.number, &mut to);
+                listing.add(&name);
+                bytes += kept.size_bytes;
+            }
+        });
+        assert_eq!(
+            (intent.other, intent.names_digest, intent.bytes),
+            (listing.entries, listing.digest, bytes)
+        );
+        in_trees.insert(intent.number, intent.other);
+        most = most.max(in_trees.values().sum());
+    }
+    assert!(copied > 300, "{copied}");
+    // The copies of all trees have at most as many files as the initial pool.
+    assert!(most <= FILES, "{most}");
+    let deleted = drawn(&mut stream, Phase::Delete);
+    let trees = deleted
+        .iter()
+        .filter(|intent| intent.action == Action::RemoveTree);
+    assert_eq!(trees.count(), in_trees.len());
+}
+
+#[test]
+fn trees_need_private_pools_without_hard_links() {
+    let linked = workload(vec![mix("copy-tree=1,link=1", 5)]);
+    let said = linked.validate().unwrap_err().to_string();
+    assert!(
+        said.contains("the hard links of link would be among them"),
+        "{said}"
+    );
+    let mut shared = Workload::from(Mix {
+        weights: "create=1,delete=1,copy-tree=1,read=1".parse().unwrap(),
+        ..Mix::default()
+    });
+    shared.workers = workload::whole::Workers::Shared {
+        writers: 1,
+        readers: 1,
+        pools: 1,
+    };
+    let said = shared.validate().unwrap_err().to_string();
+    assert!(
+        said.contains("copy-tree and remove-tree need private pools"),
+        "{said}"
+    );
+}

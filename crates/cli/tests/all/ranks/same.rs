@@ -84,6 +84,33 @@ fn four_workers_perform_the_same_operations_on_one_two_and_four_ranks() {
     assert_eq!(run(4), alone);
 }
 
+#[test]
+fn phases_perform_the_same_operations_on_one_and_two_ranks() {
+    let Some(job) = Job::new() else { return };
+    let config = job.test_dir.path().join("phases.toml");
+    let phases = "files = 60\ndirs = 6\nsize = \"100..4000\"\n\
+                  [[phase]]\nname = \"scan\"\nwalk = \"list-stat\"\n\
+                  [[phase]]\nname = \"modify\"\ntransactions = 200\n\
+                  mix = \"append=3,replace=2,rename=1,create=1\"\n\
+                  [[phase]]\nname = \"remove\"\nwalk = \"delete\"\n";
+    std::fs::write(&config, phases).unwrap();
+    let run = |ranks: u32| {
+        let workers = 4 / ranks;
+        let options = format!("--config {} --workers {workers}", config.display());
+        let record = record(&job, &job.perform(ranks, &options));
+        assert_eq!(record.spec.ranks, ranks);
+        (record.fingerprint.clone(), done(&record))
+    };
+    let alone = run(1);
+    let of = |wanted: Action| {
+        let rows = alone.1.iter().filter(|row| row.0 == 1 && row.2 == wanted);
+        rows.map(|row| row.3).sum::<u64>()
+    };
+    assert_eq!(of(Action::ListWithStat), 4 * 6);
+    assert!(of(Action::Append) > 200 && of(Action::Delete) > 4 * 60);
+    assert_eq!(run(2), alone);
+}
+
 /// The contents of every file below a directory, by path.
 fn pool(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut pool = BTreeMap::new();

@@ -226,6 +226,8 @@ impl NfsFlight {
             | Operation::Clone { .. }
             | Operation::InstallCopy { .. }
             | Operation::InstallClone { .. }
+            | Operation::CopyTree { .. }
+            | Operation::RemoveTree { .. }
             | Operation::Evict { .. } => {
                 panic!(
                     "{} has no call in NFS version 3: the engine does not support it",

@@ -60,6 +60,8 @@ fn calls_of(operation: OperationKind, durability: Durability) -> Vec<u32> {
         | OperationKind::Clone
         | OperationKind::InstallCopy
         | OperationKind::InstallClone
+        | OperationKind::CopyTree
+        | OperationKind::RemoveTree
         | OperationKind::Evict => vec![],
     }
 }

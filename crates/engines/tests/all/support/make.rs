@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use engine::{Name, Operation};
+use engine::{Listing, Name, Operation};
 
 pub fn create<'a>(name: Name<'a>, content: &'a [u8]) -> Operation<'a> {
     Operation::Create { name, content }
@@ -190,6 +190,26 @@ pub fn list(name: Name<'_>) -> Operation<'_> {
 
 pub fn list_with_stat(name: Name<'_>) -> Operation<'_> {
     Operation::ListWithStat { name }
+}
+
+pub fn copy_tree<'a>(from: Name<'a>, name: Name<'a>, files: Listing, bytes: u64) -> Operation<'a> {
+    Operation::CopyTree {
+        name,
+        from,
+        files,
+        bytes,
+    }
+}
+
+pub fn remove_tree(name: Name<'_>, files: Listing) -> Operation<'_> {
+    Operation::RemoveTree { name, files }
+}
+
+/// The listing of these names.
+pub fn listing(names: &[&str]) -> Listing {
+    let mut listing = Listing::default();
+    names.iter().for_each(|name| listing.add(name.as_bytes()));
+    listing
 }
 
 pub fn evict(name: Name<'_>) -> Operation<'_> {

@@ -19,8 +19,9 @@ pub struct Names {
 }
 
 impl Names {
-    const RELATIVE: [&str; 11] = [
-        "d", "e", "d/1", "d/2", "d/3", "e/4", "d/5", "d/6", "tmp", "copied", "d/7",
+    const RELATIVE: [&str; 13] = [
+        "d", "e", "d/1", "d/2", "d/3", "e/4", "d/5", "d/6", "tmp", "copied", "d/7", "d/8.r",
+        "d/8.r/5",
     ];
 
     pub fn new(directory: &Path) -> Self {
@@ -50,6 +51,7 @@ pub fn work(names: &Names) -> Vec<(Operation<'_>, Vec<Step>)> {
     let elsewhere = vec![Open, Write, Sync, Close, Rename, SyncDirectory];
     let copied = names.of("copied");
     let installed = names.of("d/7");
+    let (tree, files) = (names.of("d/8.r"), make::listing(&["5", "6"]));
     let installs = |step| {
         let before = [Stat, MakeDirectory, Open, step];
         [
@@ -147,6 +149,16 @@ pub fn work(names: &Names) -> Vec<(Operation<'_>, Vec<Step>)> {
         (make::deliver(temporary, six, &TEXT[..8]), elsewhere),
         (make::list(d), vec![Open, List, Close]),
         (make::list_with_stat(d), vec![Open, List, Close]),
+        // The directory also contains a symbolic link and the new directory, which are not copied.
+        (
+            make::copy_tree(d, tree, files, 15),
+            vec![MakeDirectory, Open, List, Copy, Close, SyncDirectory],
+        ),
+        (
+            make::remove_tree(tree, files),
+            vec![Open, List, Unlink, Close, RemoveDirectory, SyncDirectory],
+        ),
+        (make::stat_missing(tree), vec![Stat]),
         (make::evict(six), vec![Open, Evict, Close]),
         (make::delete(three), vec![Unlink, SyncDirectory]),
         (make::delete(four), vec![Unlink, SyncDirectory]),

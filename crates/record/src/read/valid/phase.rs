@@ -139,7 +139,8 @@ fn operation(operation: &OperationRecord, totals: &mut Totals) -> Valid {
     totals.add(OPERATIONS, "meter", &counts)?;
     totals.add(BYTES, "meter.bytes", &[meter.bytes])?;
     let service = meter.service.as_ref().map_or(0, Histogram::count);
-    let durations = [meter.latency.count(), service];
+    let per_file = meter.per_file.as_ref().map_or(0, Histogram::count);
+    let durations = [meter.latency.count(), service, per_file];
     totals.add(DURATIONS, "meter.latency", &durations)?;
     distinct("steps", operation.steps.iter().map(|step| &step.step))?;
     each("steps", &operation.steps, |step| {

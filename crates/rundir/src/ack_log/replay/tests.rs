@@ -278,3 +278,30 @@ fn installations_rewrites_and_lock_files_are_tracked() {
         assert_eq!(fed.expected(name), expected, "{name}");
     }
 }
+
+#[test]
+fn files_of_copied_and_removed_trees_are_known() {
+    let mut fed = Fed::new();
+    fed.done(Action::Create, ("s0/1", ""), 0, 0, 5);
+    fed.done(Action::Create, ("s1/2", ""), 0, 0, 5);
+    fed.begins(Action::CopyTree, ("s0/3.r", ""), 0, 0, 0);
+    assert_eq!(fed.name("s0/3.r/1").may, [May::Made]);
+    fed.replay.acknowledges(0, fed.sequence).unwrap();
+    assert_eq!(fed.name("s0/3.r").acked, Acked::Directory);
+    assert_eq!(fed.expected("s0/3.r/1"), whole(0, 5));
+    assert!(!fed.replay.names.contains_key(&(0, b"s0/3.r/2".to_vec())));
+    // A later change of the copied file does not change the copy.
+    fed.done(Action::Append, ("s0/1", ""), 0, 5, 8);
+    assert_eq!(fed.expected("s0/1"), whole(0, 8));
+    assert_eq!(fed.expected("s0/3.r/1"), whole(0, 5));
+    // The copy of a file that existed before the run is mentioned by its tree.
+    let mentions = |fed: &Fed, name: &str| fed.replay.mentions(&(0, name.as_bytes().to_vec()));
+    assert!(mentions(&fed, "s0/3.r/17") && !mentions(&fed, "s0/17") && !mentions(&fed, "17"));
+    fed.begins(Action::RemoveTree, ("s0/3.r", ""), 0, 0, 0);
+    assert_eq!(fed.name("s0/3.r/1").may, [May::Gone]);
+    fed.replay.acknowledges(0, fed.sequence).unwrap();
+    for name in ["s0/3.r", "s0/3.r/1"] {
+        assert_eq!(fed.name(name).acked, Acked::Absent, "{name}");
+    }
+    assert_eq!(fed.expected("s0/1"), whole(0, 8));
+}

@@ -85,6 +85,7 @@ fn operations(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
         let mut at = at.below(&format!("{field}.meter"));
         let moves = action.moves_bytes_in() || action.moves_bytes_out();
         let most = match moves || action.sets_size() {
+            true if action.is_on_tree() => u64::MAX,
             true => meter.operations.saturating_mul(most_of_one),
             false => 0,
         };
@@ -95,6 +96,8 @@ fn operations(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
             at.same(".latency: count", latencies, meter.operations, "operations");
             let services = meter.service.as_ref().map(Histogram::count);
             at.same(".service: count", services, meter.operations, "operations");
+            let per_file = meter.per_file.as_ref().map_or(0, Histogram::count);
+            at.at_most(".per_file: count", per_file, meter.operations, "operations");
         }
     }
 }

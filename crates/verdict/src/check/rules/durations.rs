@@ -37,6 +37,9 @@ fn histogram(histogram: &Histogram, field: &str, at: &mut At<'_>) {
 
 fn meter(meter: &Meter, at: &mut At<'_>) {
     histogram(&meter.latency, ".meter.latency", at);
+    if let Some(per_file) = &meter.per_file {
+        histogram(per_file, ".meter.per_file", at);
+    }
     let Some(service) = &meter.service else {
         return;
     };
