@@ -3,7 +3,7 @@
 //!
 //! This crate is the only user of SQLite and handles only records. The caller chooses the file and
 //! determines whether its file system is a network file system. The table `run` contains one row
-//! per run, with the columns for searches and lists ([`Headline`](verdict::Headline)). Records are
+//! per run or result of crash rounds, with the columns for searches and lists ([`Headline`](verdict::Headline)). Records are
 //! compressed JSON in a separate table, so that lists need not read them. During a run, each
 //! completed phase is added in one transaction ([`Archive::complete`]). At the end, the complete
 //! record replaces these parts ([`Archive::finish`]). A file of another program, a truncated one,
@@ -21,6 +21,7 @@
 
 mod archive;
 mod content;
+mod crashes;
 mod error;
 mod filter;
 mod mark;

@@ -16,13 +16,14 @@ pub fn open(said: &ArchiveArgument) -> Result<Archive, Problem> {
     Ok(place_of_one(said.archive.as_deref())?.open(false, USER)?)
 }
 
-/// The filter of the conditions. Tags of studies are given by the names of the studies, as `list`
+/// The filter of the conditions, which also selects results of crash rounds. Tags of studies are given by the names of the studies, as `list`
 /// shows them.
 ///
 /// # Errors
 /// Returns an error if the archive cannot be read, or several studies have a name.
 pub(super) fn filter(archive: &Archive, filters: &Filters) -> Result<Filter, Problem> {
     let mut filter = filters.filter();
+    filter.crashes = true;
     for tag in &mut filter.tags {
         *tag = tag_in_archive(archive, tag)?;
     }

@@ -1,6 +1,7 @@
 //! `postmark list` and `postmark show`: print archived runs.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use archive::{Archive, ArchiveErrorKind, Tag};
 use campaign::archive::place_of_one;
@@ -13,7 +14,7 @@ use record::Record;
 use verdict::{ListedRun, State};
 
 use super::opened::{filter, number, open};
-use crate::args::{ListArguments, ShowArguments};
+use crate::args::{ArchiveArgument, ListArguments, ShowArguments};
 use crate::commands::run::delivery::{WRITTEN_WITHIN, deliver, render};
 use crate::ui::output::{Outputs, is_standard_output};
 use crate::ui::problem::{Problem, USER, refuse};
@@ -70,11 +71,18 @@ pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
              formats)",
         );
     }
-    let shown = records(arguments)?.map(|record| {
-        let (record, head) = record?;
-        text(arguments, &record, &head)
-    });
-    let shown = shown.collect::<Result<Vec<_>, _>>()?;
+    let crash = super::crashes::find(&arguments.run, &arguments.archive)?;
+    let is_screen = arguments.output.as_deref().is_none_or(is_standard_output);
+    let shown = match crash {
+        Some(crash) => vec![crash.text(arguments.format, is_screen)?],
+        None => {
+            let shown = records(arguments)?.map(|record| {
+                let (record, head) = record?;
+                text(arguments, &record, &head)
+            });
+            shown.collect::<Result<Vec<_>, _>>()?
+        }
+    };
     let between = match arguments.format {
         Format::Json => "",
         _ => "\n",
@@ -126,7 +134,10 @@ type Recorded = Result<(Record, Document), Problem>;
 fn records(arguments: &ShowArguments) -> Result<Box<dyn Iterator<Item = Recorded> + '_>, Problem> {
     let run = &arguments.run;
     let mut head = Document::default();
-    let (archive, entry) = match (record_source::name(run), newest_tagged(arguments)) {
+    let (archive, entry) = match (
+        record_source::name(run),
+        newest_tagged(run, &arguments.archive),
+    ) {
         (Some(word), _) => {
             let archive = open(&arguments.archive)?;
             let entry = archive.called(word)?;
@@ -166,12 +177,15 @@ fn records(arguments: &ShowArguments) -> Result<Box<dyn Iterator<Item = Recorded
 
 /// If the argument is a tag, returns the newest run with this tag, and the number of runs with it.
 /// Returns `None` if the argument is the name of a file or of a study, or if no run has the tag.
-fn newest_tagged(arguments: &ShowArguments) -> Option<(Archive, ListedRun, usize)> {
-    let word = arguments.run.to_str()?;
-    if arguments.run.exists() || word.parse::<Tag>().is_err() {
+pub(super) fn newest_tagged(
+    run: &Path,
+    archive: &ArchiveArgument,
+) -> Option<(Archive, ListedRun, usize)> {
+    let word = run.to_str()?;
+    if run.exists() || word.parse::<Tag>().is_err() {
         return None;
     }
-    let archive = open(&arguments.archive).ok()?;
+    let archive = open(archive).ok()?;
     let tagged = named_runs(&archive, word).ok()?;
     let newest = tagged.last()?.clone();
     let is_tag = newest.tags.iter().any(|tag| tag == word);
