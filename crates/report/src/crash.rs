@@ -26,9 +26,22 @@ pub fn document(report: &CrashReport) -> Document {
     document
 }
 
-/// The result as a page, which also has every round.
+/// The result as a page: the answer first, and every round.
 pub fn page(report: &CrashReport) -> Document {
-    let mut document = document(report);
+    let mut document = Document::default();
+    verdict(&mut document, report);
+    head(&mut document, report);
+    document.table(operations(report));
+    foreign(&mut document, report);
+    if !report.examples.is_empty() || report.directories_lost > 0 {
+        document.title("Losses");
+        reproduce::attribute(&mut document, report);
+        for loss in &report.examples {
+            example::add(&mut document, loss, &report.durability);
+        }
+        reproduce::add(&mut document, report);
+    }
+    rounds(&mut document, report);
     document.title("Rounds");
     let mut inside = Document::default();
     let columns: [Column<&CrashRound>; 8] = [

@@ -113,7 +113,7 @@ pub struct CrashSubject {
     pub workers: u32,
     /// Fingerprint of the workload of round 1. The other rounds differ from it in their seeds.
     pub fingerprint: String,
-    /// The arguments of the command, without options that change nothing in a round: `--rounds`,
+    /// The arguments of the command, without options that do not affect a round: `--rounds`,
     /// `--seed`, `--ack-log` and those of the output.
     pub arguments: Vec<String>,
 }

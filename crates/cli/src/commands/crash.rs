@@ -101,7 +101,7 @@ fn show(
         String::new,
         || document::json(&report),
     )?;
-    let is_archived = archiving::put(archive, &report, &arguments.remarks.remarks());
+    let is_archived = archiving::put(archive, &report, arguments);
     if let Some(problem) = &failed {
         tell_problem(problem);
         return Ok(problem.code);

@@ -9,7 +9,7 @@ use crate::text::quoted::for_shells;
 /// Attributes the losses to the server, if only the server's process was killed.
 pub(super) fn attribute(document: &mut Document, report: &CrashReport) {
     if report.crashes_with_loss > 0 && report.kills_server {
-        document.line(
+        document.words(
             "Attributed to the server: only its process was killed, the kernel and the devices \
              kept what they had. The server acknowledged operations that were only in its memory \
              (unless --restore changed the files)",

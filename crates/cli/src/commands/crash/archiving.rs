@@ -1,6 +1,5 @@
 //! Adds the result of crash rounds to the archive.
 
-use archive::Remarks;
 use campaign::archive::{Chosen, chosen_for_run, crashes};
 use rundir::CrashReport;
 
@@ -21,15 +20,17 @@ pub(super) fn check(arguments: &CrashArguments) -> Result<Chosen, Problem> {
 
 /// Adds the result, or replaces that of the same rounds. Returns whether a requested archive has
 /// it.
-pub(super) fn put(chosen: &Chosen, report: &CrashReport, remarks: &Remarks) -> bool {
+pub(super) fn put(chosen: &Chosen, report: &CrashReport, arguments: &CrashArguments) -> bool {
+    let remarks = arguments.remarks.remarks();
     let why = match chosen {
         Chosen::Nowhere => return true,
         Chosen::Unknown(why) => why.clone(),
         Chosen::At(place) => {
             let added = place
                 .open_for_run(USER)
-                .and_then(|mut archive| crashes::put(&mut archive, report, remarks));
+                .and_then(|mut archive| crashes::put(&mut archive, report, &remarks));
             match added {
+                Ok(_) if arguments.quiet => return true,
                 Ok(number) => {
                     tell(format_args!(
                         "crash rounds {number} of the archive {}",

@@ -1,4 +1,4 @@
-//! What the result of crash rounds says about its runs and their machine.
+//! Describes the runs of crash rounds and their machine, for the result.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -9,7 +9,7 @@ use system::{Host, Sources, Target};
 
 use crate::ui::problem::Problem;
 
-/// Options of the command that the result states itself, or that change nothing in a round. Those
+/// Options that the result states itself, or that do not affect a round. Those
 /// with `true` have a value.
 const LEFT_OUT: [(&str, bool); 9] = [
     ("--rounds", true),
