@@ -11,8 +11,9 @@ use crate::error::Error;
 /// Maximum number of runs that one argument may name; a larger number is probably a mistake.
 const RUNS_MAX: u64 = 10_000;
 
-/// Resolves a word to archived runs and results of crash rounds in the order of their numbers. The word is numbers (`3,5,7`,
-/// `3..9`, `last`), a tag (also the tag of a study, as `list` shows it), or an identity.
+/// Resolves a word to archived runs and results of crash rounds in the order of their numbers. The
+/// word is numbers (`3,5,7`, `3..9`, `last`), a tag (also the tag of a study, as `list` shows it),
+/// or an identity.
 ///
 /// # Errors
 /// Returns an error if the word names no run, or the archive cannot be read.
@@ -54,8 +55,8 @@ pub(crate) fn is_number(word: &str) -> bool {
     matches!(name, Some(RunName::Last | RunName::Number(_)))
 }
 
-/// Resolves run numbers, such as `3,5,7`, `3..9` or `last`. Returns `None` for other arguments. With
-/// `crashes`, a range includes results of crash rounds.
+/// Resolves run numbers, such as `3,5,7`, `3..9` or `last`. Returns `None` for other arguments.
+/// With `crashes`, a range includes results of crash rounds.
 pub(super) fn numbered(
     archive: &Archive,
     word: &str,

@@ -142,20 +142,22 @@ fn gate_judges_an_entry_and_a_file() {
 /// A text whose numbers are replaced, as a set of lines: the numbers of a transcript and the number
 /// of its lossy rounds differ from time to time.
 fn shape(text: &str) -> BTreeSet<String> {
-    let lines = text.lines().map(|line| {
-        let mut masked = String::new();
-        for word in line.split_whitespace() {
-            let is_number = word.starts_with(|first: char| first.is_ascii_digit());
-            let letters = word.chars().filter(|letter| !letter.is_ascii_digit());
-            masked.push(' ');
-            match is_number {
-                true => masked.push('N'),
-                false => masked.extend(letters),
-            }
+    text.lines().map(masked).collect()
+}
+
+/// A line whose numbers are replaced.
+fn masked(line: &str) -> String {
+    let mut masked = String::new();
+    for word in line.split_whitespace() {
+        let is_number = word.starts_with(|first: char| first.is_ascii_digit());
+        let letters = word.chars().filter(|letter| !letter.is_ascii_digit());
+        masked.push(' ');
+        match is_number {
+            true => masked.push('N'),
+            false => masked.extend(letters),
         }
-        masked.replace(" rounds", " round")
-    });
-    lines.collect()
+    }
+    masked.replace(" rounds", " round")
 }
 
 /// Compares a transcript in the book with a new one, or writes it.
@@ -185,7 +187,11 @@ fn transcript(shown: &str, ended: &Ended, paths: &[(&Path, &str)]) -> String {
     for (path, of_book) in paths {
         output = output.replace(path.to_str().unwrap(), of_book);
     }
-    format!("$ {shown}\n{output}")
+    // Of lines that differ only in their numbers, such as those of lossy rounds, the first is kept.
+    let mut seen = BTreeSet::new();
+    let is_new = |line: &&str| line.is_empty() || seen.insert(masked(line));
+    let lines: Vec<&str> = output.lines().filter(is_new).collect();
+    format!("$ {shown}\n{}\n", lines.join("\n"))
 }
 
 /// Performs rounds on a file system that forgets, with one kind of operation, so that all losses
@@ -200,7 +206,7 @@ fn forgets(bug: Option<Bug>) -> Option<String> {
     let mounted = Forgetting::mount(point.path(), 1, bug).unwrap();
     let crash = format!("mkdir \"$POSTMARK_TARGET\"/{CRASH_NAME}");
     let ack_log = beside.path().join("ack");
-    let mut words = "crash --rounds 5 --files 30 --mix create=1 --durability fsync+dir --seed 1 \
+    let mut words = "crash --rounds 20 --files 30 --mix create=1 --durability fsync+dir --seed 1 \
                      --crash-within 60ms --quiet --archive none --target"
         .split(' ')
         .map(Path::new)
@@ -212,8 +218,8 @@ fn forgets(bug: Option<Bug>) -> Option<String> {
     let ended = Running::run_to_end(command, beside.path());
     drop(mounted);
     ended.code(i32::from(bug.is_some()));
-    let shown = "postmark crash --rounds 5 --files 30 --mix create=1 --durability fsync+dir \\\n    \
-                 --target /mnt/my --ack-log /var/tmp/ack --crash 'mkdir /mnt/my/.crash'";
+    let shown = "postmark crash --rounds 20 --files 30 --mix create=1 --durability fsync+dir \\
+    --target /mnt/my --ack-log /var/tmp/ack --crash 'mkdir /mnt/my/.crash'";
     let paths = [(point.path(), "/mnt/my"), (beside.path(), "/var/tmp")];
     Some(transcript(shown, &ended, &paths))
 }
@@ -274,9 +280,9 @@ fn bindfs() -> Option<String> {
     let ended = Running::run_to_end(command, beside.path());
     drop(mounted);
     ended.code(0);
-    let shown = "postmark crash --rounds 5 --preset varmail --files 100 --durability fsync+dir \\\n    \
-                 --target /mnt/my --ack-log /var/tmp/ack --kill-server /run/my.pid \\\n    --restore \
-                 'sh start.sh'";
+    let shown = "postmark crash --rounds 5 --preset varmail --files 100 --durability fsync+dir \\
+    --target /mnt/my --ack-log /var/tmp/ack --kill-server /run/my.pid \\
+    --restore 'sh start.sh'";
     let paths = [(point.path(), "/mnt/my"), (pid.as_path(), "/run/my.pid")];
     Some(transcript(shown, &ended, &paths))
 }

@@ -32,8 +32,8 @@ pub(super) fn add(document: &mut Document, report: &CrashReport) {
         return;
     }
     document.below(format!(
-        "Repeat the rounds up to round {}, whose crash comes {:.3} s after the preparation (its run \
-         has the seed {}):",
+        "Repeat the rounds up to round {}, whose crash comes {:.3} s after the preparation (its \
+         run has the seed {}):",
         round.round,
         round.delay_ns as f64 / 1e9,
         report.seed.saturating_add(u64::from(round.round) - 1)

@@ -11,8 +11,7 @@ use report::page;
 use rundir::CrashReport;
 use verdict::ListedRun;
 
-use super::opened::{number, open};
-use super::show::newest_tagged;
+use super::opened::{newest_tagged, number, open};
 use crate::args::ArchiveArgument;
 use crate::ui::problem::{Problem, refuse};
 use crate::ui::screen;

@@ -1,20 +1,18 @@
 //! `postmark list` and `postmark show`: print archived runs.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use archive::{Archive, ArchiveErrorKind, Tag};
+use archive::ArchiveErrorKind;
 use campaign::archive::place_of_one;
 use campaign::publications::beside_run;
 use campaign::study::found;
-use campaign::study::named_runs::named_runs;
 use document::units::counted;
 use document::{Document, Format};
 use record::Record;
-use verdict::{ListedRun, State};
+use verdict::State;
 
-use super::opened::{filter, number, open};
-use crate::args::{ArchiveArgument, ListArguments, ShowArguments};
+use super::opened::{filter, newest_tagged, number, open};
+use crate::args::{ListArguments, ShowArguments};
 use crate::commands::run::delivery::{WRITTEN_WITHIN, deliver, render};
 use crate::ui::output::{Outputs, is_standard_output};
 use crate::ui::problem::{Problem, USER, refuse};
@@ -173,23 +171,6 @@ fn records(arguments: &ShowArguments) -> Result<Box<dyn Iterator<Item = Recorded
     }
     let record = archive.record(number(&entry))?;
     Ok(Box::new(std::iter::once(Ok((record, head)))))
-}
-
-/// If the argument is a tag, returns the newest run with this tag, and the number of runs with it.
-/// Returns `None` if the argument is the name of a file or of a study, or if no run has the tag.
-pub(super) fn newest_tagged(
-    run: &Path,
-    archive: &ArchiveArgument,
-) -> Option<(Archive, ListedRun, usize)> {
-    let word = run.to_str()?;
-    if run.exists() || word.parse::<Tag>().is_err() {
-        return None;
-    }
-    let archive = open(archive).ok()?;
-    let tagged = named_runs(&archive, word).ok()?;
-    let newest = tagged.last()?.clone();
-    let is_tag = newest.tags.iter().any(|tag| tag == word);
-    is_tag.then_some((archive, newest, tagged.len()))
 }
 
 /// The error for the name of a study in place of a run; `None` if there is no such study, or a file
