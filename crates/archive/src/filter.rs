@@ -21,6 +21,8 @@ pub struct Filter {
     /// Maximum number of selected runs. If more runs meet the conditions, those that began last are
     /// selected.
     pub limit: Option<u64>,
+    /// Whether results of crash rounds may be selected, which have no record of a run.
+    pub crashes: bool,
 }
 
 impl Filter {

@@ -3,11 +3,12 @@
 //!
 //! This crate is the only user of SQLite and handles only records. The caller chooses the file and
 //! determines whether its file system is a network file system. The table `run` contains one row
-//! per run, with the columns for searches and lists ([`Headline`](verdict::Headline)). Records are
-//! compressed JSON in a separate table, so that lists need not read them. During a run, each
-//! completed phase is added in one transaction ([`Archive::complete`]). At the end, the complete
-//! record replaces these parts ([`Archive::finish`]). A file of another program, a truncated one,
-//! or one of a newer program is detected before anything is written (`probe`).
+//! per run or result of crash rounds, with the columns for searches and lists
+//! ([`Headline`](verdict::Headline)). Records are compressed JSON in a separate table, so that
+//! lists need not read them. During a run, each completed phase is added in one transaction
+//! ([`Archive::complete`]). At the end, the complete record replaces these parts
+//! ([`Archive::finish`]). A file of another program, a truncated one, or one of a newer program is
+//! detected before anything is written (`probe`).
 //!
 //! If a run cannot be written to the archive, its record is written to a file beside the archive
 //! (`pending`). The next process that opens the archive for writing imports this file.
@@ -21,6 +22,7 @@
 
 mod archive;
 mod content;
+mod crashes;
 mod error;
 mod filter;
 mod mark;

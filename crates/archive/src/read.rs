@@ -9,6 +9,7 @@ use verdict::{Headline, Level, ListedRun, State};
 
 use crate::archive::Archive;
 use crate::content;
+use crate::crashes;
 use crate::error::ArchiveError;
 use crate::filter::{Filter, signed};
 use crate::mark::is_alive;
@@ -71,6 +72,9 @@ impl Archive {
     /// Returns an error if the archive cannot be read.
     pub fn list(&self, filter: &Filter) -> Result<Vec<ListedRun>, ArchiveError> {
         let (mut sql, mut values) = filter.condition();
+        if !filter.crashes && self.version()? >= schema::WITH_CRASH {
+            sql.push_str(" AND crash IS NULL");
+        }
         if let Some(limit) = filter.limit {
             // Limits the number of rows in a subquery, so that the columns are read only for the
             // selected runs.
@@ -131,14 +135,18 @@ impl Archive {
         }
     }
 
+    fn version(&self) -> Result<u32, ArchiveError> {
+        schema::version(&self.db).map_err(|cause| self.failed("read", cause))
+    }
+
     /// Returns the columns of a [`ListedRun`]. A read-only archive of an older version lacks the
-    /// column `work`, because the archive cannot be migrated.
+    /// columns `work` and `crash`, because the archive cannot be migrated.
     fn columns(&self) -> Result<String, ArchiveError> {
-        let version = schema::version(&self.db).map_err(|cause| self.failed("read", cause))?;
-        Ok(match version < schema::WITH_WORK {
-            true => format!("{COLUMNS}, NULL"),
-            false => format!("{COLUMNS}, work"),
-        })
+        let version = self.version()?;
+        let column = |since, name| if version < since { "NULL" } else { name };
+        let work = column(schema::WITH_WORK, "work");
+        let crash = column(schema::WITH_CRASH, "crash");
+        Ok(format!("{COLUMNS}, {work}, {crash}"))
     }
 
     fn entries(
@@ -169,8 +177,23 @@ impl Archive {
     /// written so far.
     ///
     /// # Errors
-    /// Returns an error if the run does not exist or its record cannot be read.
+    /// Returns an error if the run does not exist or its record cannot be read, or if the entry
+    /// contains crash rounds.
     pub fn record(&self, number: u64) -> Result<Record, ArchiveError> {
+        let (text, parts) = self.content(number)?;
+        if text.starts_with(crashes::BEGIN) {
+            return Err(ArchiveError::other(format!(
+                "entry {number} of the archive {} has the result of crash rounds, not a run \
+                 ('postmark show {number}' shows it)",
+                self.path.display()
+            )));
+        }
+        content::record(&text, &parts)
+            .map_err(|cause| ArchiveError::unreadable(number, &self.path, &cause))
+    }
+
+    /// Returns the text of an entry, and of the parts that an unfinished run completed.
+    pub(crate) fn content(&self, number: u64) -> Result<(String, Vec<String>), ArchiveError> {
         let packed = || {
             let mut statement = self
                 .db
@@ -201,8 +224,7 @@ impl Archive {
         };
         let parts: Result<Vec<String>, ArchiveError> =
             parts.iter().map(|part| unpack(part)).collect();
-        content::record(&unpack(&content)?, &parts?)
-            .map_err(|cause| ArchiveError::unreadable(number, &self.path, &cause))
+        Ok((unpack(&content)?, parts?))
     }
 
     pub(crate) fn failed(&self, doing: &'static str, cause: rusqlite::Error) -> ArchiveError {
@@ -309,6 +331,7 @@ fn entry(row: &Row<'_>) -> Result<ListedRun, RowError> {
             p99_ns: row.get::<_, Option<i64>>(12)?.map(|ns| ns.max(0) as u64),
             verdict,
             fingerprint: word(14)?,
+            crash: row.get(17)?,
         },
         note: row.get(15)?,
         tags: Vec::new(),

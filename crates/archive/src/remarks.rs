@@ -142,7 +142,11 @@ impl Remarks {
 
     /// Returns the JSON document of a record, with these remarks in the member `archive`.
     pub fn document(&self, record: &Record) -> String {
-        let mut text = verdict::to_json(record);
+        self.added_to(verdict::to_json(record))
+    }
+
+    /// Adds these remarks to a JSON document, in the member `archive`.
+    pub fn added_to(&self, mut text: String) -> String {
         if let (false, Some(end)) = (self.are_empty(), text.rfind('}')) {
             // Writing cannot fail: the remarks are strings and lists of strings, and the
             // destination is memory.

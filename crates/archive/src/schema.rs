@@ -3,14 +3,14 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 /// The archive version that this program writes, and the newest version that it reads.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The SQLite `application_id` that identifies a file as an archive: "PoMk".
 pub(crate) const APPLICATION: u32 = 0x506f_4d6b;
 
 /// SQL statements that migrate an archive from each version to the next; the statements of the
 /// first version create the archive.
-const STEPS: [&str; VERSION as usize] = [V1, V2];
+const STEPS: [&str; VERSION as usize] = [V1, V2, V3];
 
 /// The first version. Table `run` contains the columns for searches and lists, and never reuses a
 /// number. Its column `writer` identifies the process that performs an active run. Table `content`
@@ -70,8 +70,14 @@ CREATE TABLE submission (
 /// Adds the column for the kind of work, which is NULL for runs of an earlier version.
 const V2: &str = "ALTER TABLE run ADD COLUMN work TEXT;";
 
+/// Adds the column for the result of crash rounds, which is NULL for runs.
+const V3: &str = "ALTER TABLE run ADD COLUMN crash TEXT;";
+
 /// The first version with the column for the kind of work.
 pub(crate) const WITH_WORK: u32 = 2;
+
+/// The first version with the column for the result of crash rounds.
+pub(crate) const WITH_CRASH: u32 = 3;
 
 /// Returns the version of an open archive; 0 if the file is empty.
 pub(crate) fn version(db: &Connection) -> rusqlite::Result<u32> {

@@ -314,7 +314,11 @@ fn import(
 }
 
 /// Replaces the initial record and the parts of a run by its complete record.
-fn replace(transaction: &Transaction<'_>, number: u64, packed: &[u8]) -> rusqlite::Result<()> {
+pub(crate) fn replace(
+    transaction: &Transaction<'_>,
+    number: u64,
+    packed: &[u8],
+) -> rusqlite::Result<()> {
     let row = signed(number);
     transaction.execute("UPDATE run SET writer = NULL WHERE number = ?", [row])?;
     transaction.execute(
@@ -325,7 +329,7 @@ fn replace(transaction: &Transaction<'_>, number: u64, packed: &[u8]) -> rusqlit
     Ok(())
 }
 
-fn insert(
+pub(crate) fn insert(
     transaction: &Transaction<'_>,
     headline: &Headline,
     writer: Option<&str>,
@@ -347,7 +351,7 @@ fn insert(
 
 /// Writes the columns of a run, except for its file systems, which do not change during a run.
 /// Returns `false` if the run does not exist.
-fn update(
+pub(crate) fn update(
     transaction: &Transaction<'_>,
     number: u64,
     headline: &Headline,
@@ -356,7 +360,7 @@ fn update(
                   file_system = :file_system, device_class = :device_class, preset = :preset, \
                   work = :work, storage = :storage, workers = :workers, transactions_per_second = \
                   :transactions_per_second, p99_ns = :p99_ns, verdict = :verdict, fingerprint = \
-                  :fingerprint WHERE number = :number";
+                  :fingerprint, crash = :crash WHERE number = :number";
     let changed = transaction.execute(
         update,
         named_params! {
@@ -374,6 +378,7 @@ fn update(
             ":p99_ns": headline.p99_ns.map(signed),
             ":verdict": headline.verdict.name(),
             ":fingerprint": headline.fingerprint,
+            ":crash": headline.crash,
         },
     )?;
     Ok(changed == 1)

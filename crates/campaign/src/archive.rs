@@ -2,6 +2,7 @@
 //! it.
 
 mod choice;
+pub mod crashes;
 mod earlier;
 mod keeper;
 mod place;

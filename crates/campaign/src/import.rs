@@ -7,9 +7,11 @@ use document::sanitize::sanitize;
 use published::Submission;
 use record::Record;
 use record::documents::Documents;
+use rundir::CrashReport;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use crate::archive::crashes;
 use crate::error::Error;
 use crate::record_source;
 
@@ -44,6 +46,13 @@ pub fn import(archive: &mut Archive, path: &Path, tell: &mut Tell<'_>) -> Result
                 }
                 Err(error) => Err(error.to_string()),
             },
+            Ok(text) if CrashReport::is_begun_by(text.as_bytes()) => match read_crash(&text) {
+                Ok((report, remarks)) => {
+                    tell(Ok(add_crash(archive, &report, &remarks)?))?;
+                    continue;
+                }
+                Err(error) => Err(error),
+            },
             Ok(text) => {
                 waiting_bytes += text.len();
                 read(&text)
@@ -65,6 +74,20 @@ pub fn import(archive: &mut Archive, path: &Path, tell: &mut Tell<'_>) -> Result
 fn read(text: &str) -> Result<(Record, Remarks), String> {
     let record = Record::from_json(text).map_err(|error| record_source::explained(text, error))?;
     Ok((record, Remarks::of_document(text)?))
+}
+
+fn read_crash(text: &str) -> Result<(CrashReport, Remarks), String> {
+    Ok((CrashReport::from_json(text)?, Remarks::of_document(text)?))
+}
+
+fn add_crash(
+    archive: &mut Archive,
+    report: &CrashReport,
+    remarks: &Remarks,
+) -> Result<String, Error> {
+    let number = crashes::put(archive, report, remarks)?;
+    let summary = report.summary();
+    Ok(format!("Crash rounds {number}: {summary}\n"))
 }
 
 fn add_submission(archive: &mut Archive, submission: &Submission) -> Result<String, Error> {

@@ -222,6 +222,19 @@ fn compared(
     })
 }
 
+/// The tags and the note that users have added to an entry of an archive.
+pub fn remarks_in_words(remarks: &Remarks) -> Document {
+    let mut said = Document::default();
+    if !remarks.tags.is_empty() {
+        let tags: Vec<String> = remarks.tags.iter().map(ToString::to_string).collect();
+        said.words(format!("Tags: {}", tags.join(" ")));
+    }
+    if let Some(note) = remarks.note.as_ref().and_then(NoteText::text) {
+        said.words(format!("Note: {note}"));
+    }
+    said
+}
+
 /// A run on a page: its record, the user's remarks, the JSON document with both, and published
 /// results of the same work.
 struct RunOnPage {
@@ -233,18 +246,10 @@ struct RunOnPage {
 
 impl RunOnPage {
     fn new(record: Record, remarks: &Remarks, more: Document) -> Self {
-        let mut said = Document::default();
-        if !remarks.tags.is_empty() {
-            let tags: Vec<String> = remarks.tags.iter().map(ToString::to_string).collect();
-            said.words(format!("Tags: {}", tags.join(" ")));
-        }
-        if let Some(note) = remarks.note.as_ref().and_then(NoteText::text) {
-            said.words(format!("Note: {note}"));
-        }
         Self {
             json: remarks.document(&record),
             record,
-            remarks: said,
+            remarks: remarks_in_words(remarks),
             more,
         }
     }

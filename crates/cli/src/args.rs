@@ -33,7 +33,7 @@ pub use self::archive::{
 };
 pub use self::check::CheckArguments;
 pub use self::collect::CollectArguments;
-pub use self::compare::{CompareArguments, GateArguments};
+pub use self::compare::{CompareArguments, GateArguments, GateRequirement};
 pub use self::crash::CrashArguments;
 pub use self::manual::{CompletionsArguments, HelpArguments, ManArguments, Shell};
 pub use self::observe::ObserveArguments;

@@ -1,11 +1,75 @@
 //! The result of `crash`: what acknowledged operations survived in rounds of crashes.
 
-use document::units::counted;
-use document::{Cell, Document, Table};
-use rundir::{CrashReport, LossExample};
+mod example;
+pub mod gate;
+mod reproduce;
 
+use document::units::counted;
+use document::{Cell, Column, Document, Number, Table};
+use rundir::{CrashReport, CrashRound, RoundEnd};
+
+/// The result, for example as text or as Markdown.
 pub fn document(report: &CrashReport) -> Document {
     let mut document = Document::default();
+    head(&mut document, report);
+    document.gap();
+    document.table(operations(report));
+    document.gap();
+    foreign(&mut document, report);
+    verdict(&mut document, report);
+    reproduce::attribute(&mut document, report);
+    for loss in &report.examples {
+        example::add(&mut document, loss, &report.durability);
+    }
+    reproduce::add(&mut document, report);
+    rounds(&mut document, report);
+    document
+}
+
+/// The result as a page: the answer first, and every round.
+pub fn page(report: &CrashReport) -> Document {
+    let mut document = Document::default();
+    verdict(&mut document, report);
+    head(&mut document, report);
+    document.table(operations(report));
+    foreign(&mut document, report);
+    if !report.examples.is_empty() || report.directories_lost > 0 {
+        document.title("Losses");
+        reproduce::attribute(&mut document, report);
+        for loss in &report.examples {
+            example::add(&mut document, loss, &report.durability);
+        }
+        reproduce::add(&mut document, report);
+    }
+    rounds(&mut document, report);
+    document.title("Rounds");
+    let mut inside = Document::default();
+    let columns: [Column<&CrashRound>; 8] = [
+        ("round", |of| Number::Ordinal(of.round.into()).into()),
+        ("crash after (s)", |of| {
+            Cell::decimal(Some(of.delay_ns as f64 / 1e9), 3)
+        }),
+        ("checked", |of| Cell::count(of.checked)),
+        ("in flight", |of| Cell::count(of.in_flight)),
+        ("lost", |of| sum(of, |one| one.lost)),
+        ("torn", |of| sum(of, |one| one.torn)),
+        ("resurrected", |of| sum(of, |one| one.resurrected)),
+        ("foreign", |of| Cell::count(of.foreign)),
+    ];
+    inside.table(Table::of(0, &columns, &report.rounds));
+    inside.words(format!(
+        "Round n has the seed {} + n - 1. Its run is killed in the crash, so it has no record.",
+        report.seed
+    ));
+    document.folded(counted(report.rounds.len() as u64, "round"), inside);
+    document
+}
+
+fn sum(round: &CrashRound, of: fn(&rundir::Outcome) -> u64) -> Cell {
+    Cell::count(round.operations.iter().map(of).sum::<u64>())
+}
+
+fn head(document: &mut Document, report: &CrashReport) {
     document.line(format!(
         "Crashes of {}; durability {}; seed {}; {}",
         report.target, report.durability, report.seed, report.crash
@@ -14,32 +78,16 @@ pub fn document(report: &CrashReport) -> Document {
         "Rounds: {} of {} performed; in {} the crash interrupted the run",
         report.rounds_performed, report.rounds_planned, report.crashes
     ));
-    let ended = report.rounds_performed - report.crashes;
+    let has_ended = |round: &&CrashRound| round.end == RoundEnd::EndedBefore;
+    let ended = report.rounds.iter().filter(has_ended).count() as u64;
     if ended > 0 {
         document.line(format!(
             "{} ended before the crash and {} not counted (use more --transactions, or a shorter \
              --crash-within)",
-            counted(ended.into(), "run"),
+            counted(ended, "run"),
             if ended == 1 { "is" } else { "are" }
         ));
     }
-    document.gap();
-    document.table(operations(report));
-    document.gap();
-    if report.foreign > 0 {
-        document.line(format!(
-            "Foreign: {} that the log does not mention, first {}",
-            counted(report.foreign, "file"),
-            report.foreign_first.as_deref().unwrap_or("-")
-        ));
-    }
-    verdict(&mut document, report);
-    report
-        .examples
-        .iter()
-        .for_each(|loss| example(&mut document, loss));
-    rounds(&mut document, report);
-    document
 }
 
 fn operations(report: &CrashReport) -> Table {
@@ -65,6 +113,16 @@ fn operations(report: &CrashReport) -> Table {
     table
 }
 
+fn foreign(document: &mut Document, report: &CrashReport) {
+    if report.foreign > 0 {
+        document.line(format!(
+            "Foreign: {} that the log does not mention, first {}",
+            counted(report.foreign, "file"),
+            report.foreign_first.as_deref().unwrap_or("-")
+        ));
+    }
+}
+
 fn verdict(document: &mut Document, report: &CrashReport) {
     let crashes = counted(report.crashes.into(), "round");
     if report.crashes_with_loss > 0 {
@@ -72,6 +130,13 @@ fn verdict(document: &mut Document, report: &CrashReport) {
             "LOST: {} of {crashes} lost acknowledged operations",
             report.crashes_with_loss
         ));
+        if let Some(share) = &report.loss_share {
+            document.line(format!(
+                "Between {:.1} and {:.1} % of crashes lose an acknowledged operation (95 %)",
+                share.min * 100.0,
+                share.max * 100.0
+            ));
+        }
     } else if let Some(share) = report.loss_share_max {
         document.line(format!(
             "No loss in {crashes}: fewer than {:.1} % of crashes lose an acknowledged operation \
@@ -88,20 +153,6 @@ fn verdict(document: &mut Document, report: &CrashReport) {
             "Only the run was killed, not the system: the rounds show nothing about durability \
              (use --crash COMMAND or --kill-server FILE)",
         );
-    }
-}
-
-fn example(document: &mut Document, loss: &LossExample) {
-    document.below(format!(
-        "First {} of {}, in round {}: {}: {}",
-        loss.kind.name(),
-        loss.what.name(),
-        loss.round,
-        loss.path,
-        loss.why
-    ));
-    for entry in &loss.history {
-        document.below(format!("  log: {entry}"));
     }
 }
 

@@ -50,6 +50,10 @@ fn cell(run: &ListedRun, column: &str) -> Cell {
         }
         "p99" => Cell::latency(of.p99_ns),
         "p99 (µs)" | "p99_ns" => of.p99_ns.map(|ns| Number::Microseconds(ns as f64)).into(),
+        "verdict" if of.crash.is_some() => {
+            format!("crash: {}", of.crash.as_deref().unwrap_or_default()).into()
+        }
+        "crash" => of.crash.as_deref().into(),
         // The verdict of a complete run, or the state of any other run.
         "verdict" if of.state == State::Complete => Cell::ours(of.verdict.name()),
         "verdict" if of.state == State::Going => Cell::ours("running"),
@@ -133,7 +137,7 @@ pub fn json(entries: &[ListedRun]) -> String {
 pub fn csv(entries: &[ListedRun]) -> String {
     let columns = "number, id, state, begun_utc, host, file_systems, device_class, preset, \
                    workload, engine, workers, transactions_per_second, p99_ns, verdict, \
-                   fingerprint, tags, note";
+                   fingerprint, tags, note, crash";
     document::csv(&table(entries, columns, for_programs), "\r\n")
 }
 

@@ -20,8 +20,11 @@ mod sides;
 mod study;
 mod sweep;
 
-use document::html as shown;
 use document::sanitize::html;
+use document::{Document, html as shown};
+use rundir::CrashReport;
+
+use crate::crash;
 
 pub use self::dots::dots;
 pub use self::embedded::{PAGE_BYTES_MAX, PageError, RECORDS_BYTES_MAX, fits, is_page, records};
@@ -30,6 +33,15 @@ use self::file::whole;
 pub use self::run::{conditions, document};
 pub(crate) use self::sides::in_words;
 pub use self::study::{ComparedPage, comparison_conditions, comparison_document, comparison_page};
+
+/// The HTML file of a result of crash rounds. `json` is the embedded result.
+pub fn crash_page(report: &CrashReport, remarks: &Document, json: &str) -> String {
+    let title = format!("PostMark: crash: {}", report.summary());
+    let mut all = remarks.clone();
+    all.append(crash::page(report));
+    let main = format!("<article>\n{}</article>\n", shown(&all));
+    whole(&title, &main, &[json])
+}
 
 /// The HTML file of one or several runs, with style, script and embedded records.
 pub fn page(runs: &[PageRun<'_>]) -> String {

@@ -11,6 +11,7 @@ pub(crate) mod observers;
 pub(crate) mod outcome;
 pub(crate) mod overhead;
 pub(crate) mod phases;
+pub(crate) mod quoted;
 pub(crate) mod ranks;
 pub(crate) mod reasons;
 mod short;

@@ -13,6 +13,7 @@ pub mod crash_rounds;
 pub mod heartbeat;
 pub mod joined;
 pub mod landmark;
+pub mod loss_share;
 pub mod manifest;
 pub mod names;
 pub mod ownership;
@@ -33,6 +34,8 @@ pub use ack_log::loss::{Loss, LossKind, VerifyError};
 pub use ack_log::outcome::Outcome;
 pub use ack_log::{AckLog, AckLogRefused, Entered, Log, NotLogged};
 pub use clean::{CleanError, Cleaned, clean};
-pub use crash_rounds::{CrashReport, CrashRound, LossExample, RoundEnd};
+pub use crash_rounds::{
+    CRASH_SCHEMA, CrashReport, CrashRound, CrashSubject, LossExample, RoundEnd,
+};
 pub use heartbeat::Life;
 pub use verify_log::{LossCount, Verified, history, verify_log};

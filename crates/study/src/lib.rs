@@ -11,6 +11,7 @@
 pub mod alpha_spending;
 pub mod cells;
 pub mod comparison;
+pub mod crash_gate;
 pub mod design;
 pub mod drift;
 pub mod flaw;
@@ -39,6 +40,7 @@ pub use cells::{BlockRun, StudyCell};
 pub use comparison::{
     AaControl, Comparison, ComparisonOutcome, Comparisons, Estimate, RatioInterval,
 };
+pub use crash_gate::{CrashFigures, CrashGate, CrashRequirement, JudgedCrash};
 pub use design::{Axis, Design, TargetDesign, WorkloadDesign};
 pub use drift::Drift;
 pub use flaw::{DesignError, Flaw};

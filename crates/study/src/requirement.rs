@@ -44,6 +44,12 @@ pub struct Requirement {
 #[error("{0}")]
 pub struct RequirementError(String);
 
+impl RequirementError {
+    pub(crate) fn new(why: impl Into<String>) -> Self {
+        Self(why.into())
+    }
+}
+
 impl Bound {
     pub const fn sign(self) -> &'static str {
         match self {

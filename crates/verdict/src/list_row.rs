@@ -112,6 +112,10 @@ pub struct Headline {
     pub p99_ns: Option<u64>,
     pub verdict: Level,
     pub fingerprint: String,
+    /// The result of crash rounds in a few words; `None` for a run. The verdict of crash rounds is
+    /// [`Level::Doubtful`] if they show nothing about durability.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crash: Option<String>,
 }
 
 impl Headline {
@@ -150,6 +154,7 @@ impl Headline {
             p99_ns: result.and_then(|result| result.p99_ns),
             verdict: Verdict::of(record).level,
             fingerprint: record.fingerprint.to_string(),
+            crash: None,
         }
     }
 

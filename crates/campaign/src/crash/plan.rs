@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use document::sanitize;
-use rundir::{CrashReport, CrashRound};
+use rundir::{CRASH_SCHEMA, CrashReport, CrashRound, CrashSubject};
 use serde::{Deserialize, Serialize};
 use workload::random::{Key, below};
 
@@ -43,6 +43,7 @@ impl Crash {
 pub struct CrashPlan {
     /// The program that planned the rounds.
     pub tool: String,
+    pub subject: CrashSubject,
     pub rounds: u32,
     /// Seed of the crash times. The run of round `n` has the seed `seed + n - 1`.
     pub seed: u64,
@@ -94,10 +95,13 @@ impl CrashPlan {
 
     pub(super) fn report(&self, rounds: Vec<CrashRound>, interrupted: bool) -> CrashReport {
         let report = CrashReport {
+            crash_schema: CRASH_SCHEMA,
+            subject: self.subject.clone(),
             tool: self.tool.clone(),
             target: sanitize::path(&self.target).into_owned(),
             crash: self.crash.describe(),
             crashes_system: self.crash.is_of_system(),
+            kills_server: matches!(self.crash, Crash::KillServer(_)),
             durability: self.durability.clone(),
             seed: self.seed,
             rounds_planned: self.rounds,
@@ -110,6 +114,7 @@ impl CrashPlan {
             foreign_first: None,
             examples: Vec::new(),
             loss_share_max: None,
+            loss_share: None,
             interrupted,
             state: sanitize::path(&self.state()).into_owned(),
             rounds: Vec::new(),

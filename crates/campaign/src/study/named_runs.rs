@@ -11,16 +11,17 @@ use crate::error::Error;
 /// Maximum number of runs that one argument may name; a larger number is probably a mistake.
 const RUNS_MAX: u64 = 10_000;
 
-/// Resolves a word to archived runs in the order of their numbers. The word is numbers (`3,5,7`,
-/// `3..9`, `last`), a tag (also the tag of a study, as `list` shows it), or an identity.
+/// Resolves a word to archived runs and results of crash rounds in the order of their numbers. The
+/// word is numbers (`3,5,7`, `3..9`, `last`), a tag (also the tag of a study, as `list` shows it),
+/// or an identity.
 ///
 /// # Errors
 /// Returns an error if the word names no run, or the archive cannot be read.
 pub fn named_runs(archive: &Archive, word: &str) -> Result<Vec<ListedRun>, Error> {
-    if let Some(runs) = numbered(archive, word)? {
+    if let Some(runs) = numbered(archive, word, true)? {
         return Ok(runs);
     }
-    let tagged = tagged(archive, word)?;
+    let tagged = tagged(archive, word, true)?;
     match (tagged.is_empty(), RunName::parse(word)) {
         (false, _) => Ok(tagged),
         (true, Some(_)) => Ok(vec![archive.called(word)?]),
@@ -31,9 +32,15 @@ pub fn named_runs(archive: &Archive, word: &str) -> Result<Vec<ListedRun>, Error
     }
 }
 
-/// Returns the runs with a tag, in the order of their numbers.
-pub(super) fn tagged(archive: &Archive, word: &str) -> Result<Vec<ListedRun>, Error> {
+/// Returns the runs with a tag, in the order of their numbers; with `crashes` also results of crash
+/// rounds.
+pub(super) fn tagged(
+    archive: &Archive,
+    word: &str,
+    crashes: bool,
+) -> Result<Vec<ListedRun>, Error> {
     let filter = Filter {
+        crashes,
         tags: vec![found::tag_in_archive(archive, word)?],
         ..Filter::default()
     };
@@ -49,7 +56,12 @@ pub(crate) fn is_number(word: &str) -> bool {
 }
 
 /// Resolves run numbers, such as `3,5,7`, `3..9` or `last`. Returns `None` for other arguments.
-pub(super) fn numbered(archive: &Archive, word: &str) -> Result<Option<Vec<ListedRun>>, Error> {
+/// With `crashes`, a range includes results of crash rounds.
+pub(super) fn numbered(
+    archive: &Archive,
+    word: &str,
+    crashes: bool,
+) -> Result<Option<Vec<ListedRun>>, Error> {
     let mut runs: Vec<ListedRun> = Vec::new();
     for part in word.split(',').map(str::trim) {
         if is_number(part) {
@@ -62,7 +74,10 @@ pub(super) fn numbered(archive: &Archive, word: &str) -> Result<Option<Vec<Liste
             return Ok(None);
         };
         let range = find_number(archive, first)?..=find_number(archive, last)?;
-        let mut listed = archive.list(&Filter::default())?;
+        let mut listed = archive.list(&Filter {
+            crashes,
+            ..Filter::default()
+        })?;
         // Numbers of deleted runs within the range are ignored.
         listed.retain(|run| run.number.is_some_and(|run| range.contains(&run)));
         let before = runs.len();

@@ -75,13 +75,13 @@ pub(super) fn named_side(
     let Some(archive) = archive.filter(|_| !is_record_file(word)) else {
         return of_file(word, metrics);
     };
-    if let Some(runs) = numbered(archive, word)? {
+    if let Some(runs) = numbered(archive, word, false)? {
         return of_runs(archive, word, &runs, metrics);
     }
     if let Some(named) = cell(archive, word, metrics)? {
         return Ok(named);
     }
-    let tagged = tagged(archive, word)?;
+    let tagged = tagged(archive, word, false)?;
     if !tagged.is_empty() {
         return of_tag(archive, word, &tagged, metrics);
     }
@@ -110,7 +110,7 @@ pub(super) fn tagged_by_target(
     word: &str,
     metrics: &[Metric],
 ) -> Result<Vec<NamedSide>, Error> {
-    let tagged = tagged(archive, word)?;
+    let tagged = tagged(archive, word, false)?;
     let mut sides: Vec<NamedSide> = Vec::new();
     let mut pooled = PooledRuns::new(word);
     for run in &tagged {

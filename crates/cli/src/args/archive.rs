@@ -99,6 +99,7 @@ impl Filters {
             tags: self.tag.iter().map(Tag::to_string).collect(),
             verdict: self.verdict.map(Level::from),
             limit: self.limit,
+            crashes: false,
         }
     }
 }

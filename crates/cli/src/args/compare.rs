@@ -1,8 +1,10 @@
 //! The arguments of `compare` and `gate`.
 
+use std::str::FromStr;
+
 use clap::Args;
 use document::Format;
-use study::{Metric, PaperLayout, Requirement};
+use study::{CrashRequirement, Metric, PaperLayout, Requirement, RequirementError};
 
 use super::{ArchiveArgument, format};
 
@@ -67,6 +69,24 @@ pub struct CompareArguments {
     pub archive: ArchiveArgument,
 }
 
+/// A requirement of compared runs, or of crash rounds.
+#[derive(Clone, Copy, Debug)]
+pub enum GateRequirement {
+    Ratio(Requirement),
+    Crash(CrashRequirement),
+}
+
+impl FromStr for GateRequirement {
+    type Err = RequirementError;
+
+    fn from_str(text: &str) -> Result<Self, RequirementError> {
+        match CrashRequirement::is_begun_by(text) {
+            true => text.parse().map(Self::Crash),
+            false => text.parse().map(Self::Ratio),
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = "'postmark compare --help' says what a SIDE is.
 
@@ -74,6 +94,7 @@ Exit status: 0 passed; 2 refused, or the baseline is missing or INVALID; 4 faile
 
 Examples:
   postmark gate last --require 'transactions >= 0.985' --require 'create.p99 <= 1.10'
+  postmark gate crash.json --require 'lost == 0' --require 'lost.bound < 2%'
   postmark gate main-branch pull-request --require 'transactions >= 0.985' --format markdown
 
 A bound of 0.985 passes identical systems (95 %) and fails a loss of 3 % (80 %). That takes
@@ -81,14 +102,16 @@ A bound of 0.985 passes identical systems (95 %) and fails a loss of 3 % (80 %).
 With an A/A control a block is three runs.
 No number of blocks fails a loss of 3 % by a bound of 0.97: require 0.985.")]
 pub struct GateArguments {
-    /// A study, or the baseline and its candidates.
+    /// A study, or the baseline and its candidates, or crash rounds.
     #[arg(required = true, value_name = "SIDE")]
     pub sides: Vec<String>,
     /// Ratio to the baseline, like 'create.p99 <= 1.10'.
     ///
-    /// Another example is 'transactions >= 0.985'. Repeat the option for more: all must hold.
+    /// Another example is 'transactions >= 0.985'. For crash rounds: 'lost == 0', 'torn == 0',
+    /// 'resurrected == 0', 'foreign == 0', or a bound of the share of crashes with a loss, like
+    /// 'lost.bound < 2%'. Repeat the option for more: all must hold.
     #[arg(long, required = true, value_name = "REQUIREMENT")]
-    pub require: Vec<Requirement>,
+    pub require: Vec<GateRequirement>,
     /// Decide on the blocks after block N only.
     ///
     /// This confirms an earlier decision on the blocks up to N.

@@ -6,7 +6,7 @@ use clap::{Args, Command};
 use document::Format;
 use spec::Time;
 
-use super::{WorkArguments, format};
+use super::{ArchiveArgument, RemarkArguments, WorkArguments, format};
 
 #[derive(Debug, Args)]
 #[command(
@@ -80,8 +80,12 @@ pub struct CrashArguments {
     #[arg(long)]
     pub allow_unsafe_target: bool,
     /// Format of the result.
-    #[arg(long, value_parser = format::one_of(format::ANSWER), default_value = "text")]
+    #[arg(long, value_parser = format::one_of(format::CRASH), default_value = "text")]
     pub format: Format,
+    #[command(flatten)]
+    pub archive: ArchiveArgument,
+    #[command(flatten)]
+    pub remarks: RemarkArguments,
     /// Do not show the result of each round.
     #[arg(short, long)]
     pub quiet: bool,

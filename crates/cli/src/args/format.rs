@@ -50,6 +50,15 @@ pub const ANSWER: &Formats = &[
     (Format::Json, "The complete answer, as JSON"),
 ];
 
+pub const CRASH: &Formats = &[
+    (Format::Text, "Lines to read"),
+    (Format::Markdown, "The same, as Markdown"),
+    (
+        Format::Json,
+        "The complete result with every round, as JSON; 'gate' and 'show' read it",
+    ),
+];
+
 pub const LIST: &Formats = &[
     (Format::Text, "A table to read"),
     (Format::Json, "An array, as JSON"),

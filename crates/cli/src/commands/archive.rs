@@ -1,5 +1,6 @@
 //! The commands that read or change an archive, for example `list`, `show` and `export`.
 
+pub mod crashes;
 mod edit;
 mod exchange;
 mod opened;

@@ -1,14 +1,16 @@
 //! `postmark compare` and `postmark gate`: comparisons of archived runs.
 
-use campaign::study::select::{Found, need_archive, one_study, sides};
-use document::{Document, Format};
-use published::layouts::LayoutView;
-use study::{Comparisons, Gate, GateRules, Metric, Requirement};
+use std::path::Path;
 
-use crate::args::{ArchiveArgument, CompareArguments, GateArguments};
-use crate::commands::archive::open;
+use campaign::study::select::{Found, need_archive, one_study, sides};
+use document::{Document, Format, sanitize};
+use published::layouts::LayoutView;
+use study::{Comparisons, CrashGate, CrashRequirement, Gate, GateRules, Metric, Requirement};
+
+use crate::args::{ArchiveArgument, CompareArguments, GateArguments, GateRequirement};
+use crate::commands::archive::{crashes, open};
 use crate::commands::study::layout;
-use crate::ui::problem::Problem;
+use crate::ui::problem::{Problem, refuse};
 use crate::ui::screen;
 
 /// Compares configurations, and shows the ratio of each metric with its confidence interval.
@@ -66,7 +68,11 @@ fn with_notes(mut document: Document, notes: &[String]) -> Document {
 /// Returns an error if an argument names no run or study, or the configurations are not comparable.
 /// Also returns an error if runs are missing or INVALID, or the answer cannot be written.
 pub fn gate(arguments: &GateArguments) -> Result<u8, Problem> {
-    let mut metrics: Vec<Metric> = arguments.require.iter().map(Requirement::metric).collect();
+    let (ratios, of_crashes) = by_kind(&arguments.require);
+    if !of_crashes.is_empty() {
+        return crash_gate(arguments, &ratios, &of_crashes);
+    }
+    let mut metrics: Vec<Metric> = ratios.iter().map(Requirement::metric).collect();
     metrics.sort();
     metrics.dedup();
     let named = (&arguments.sides[..], arguments.unlike);
@@ -75,10 +81,51 @@ pub fn gate(arguments: &GateArguments) -> Result<u8, Problem> {
         after: arguments.confirm,
         allows_doubtful: arguments.allow_doubtful,
     };
-    let gate = Gate::of(found.groups, &arguments.require, rules)?;
+    let gate = Gate::of(found.groups, &ratios, rules)?;
     screen::answer(
         arguments.format,
         || with_notes(report::gate::document(&gate), &found.notes),
+        String::new,
+        || document::json(&gate),
+    )?;
+    Ok(gate.decision.exit_status())
+}
+
+fn by_kind(all: &[GateRequirement]) -> (Vec<Requirement>, Vec<CrashRequirement>) {
+    let (mut ratios, mut crashes) = (Vec::new(), Vec::new());
+    for requirement in all {
+        match requirement {
+            GateRequirement::Ratio(one) => ratios.push(*one),
+            GateRequirement::Crash(one) => crashes.push(*one),
+        }
+    }
+    (ratios, crashes)
+}
+
+/// Decides whether crash rounds meet requirements.
+fn crash_gate(
+    arguments: &GateArguments,
+    ratios: &[Requirement],
+    requirements: &[CrashRequirement],
+) -> Result<u8, Problem> {
+    let ([word], []) = (&arguments.sides[..], ratios) else {
+        return refuse(
+            "requirements of crash rounds, like 'lost == 0', need one result of crash rounds, and \
+             no ratio beside them (use a gate for each)",
+        );
+    };
+    let Some(crash) = crashes::find(Path::new(word), &arguments.archive)? else {
+        return refuse(format_args!(
+            "{} is not a result of crash rounds ('postmark list' shows their numbers; 'postmark \
+             crash --format json' writes a file)",
+            sanitize::sanitize(word)
+        ));
+    };
+    let figures = report::crash::gate::figures(&crash.report);
+    let gate = CrashGate::of(crash.report.summary(), &figures, requirements);
+    screen::answer(
+        arguments.format,
+        || report::crash::gate::document(&gate),
         String::new,
         || document::json(&gate),
     )?;

@@ -1,12 +1,15 @@
 //! `postmark crash`: crashes a target in rounds, and verifies acknowledged operations.
 
+mod archiving;
+mod subject;
+
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use campaign::archive::directory_of_runs;
+use campaign::archive::{Chosen, directory_of_runs};
 use campaign::crash::{self, Crash, CrashPlan, Performed, Surroundings};
 use campaign::run_spec::{RunRequest, Specified, specify, to_config};
 use document::sanitize;
@@ -49,6 +52,7 @@ pub fn crash(arguments: &CrashArguments, side: &Side) -> Result<u8, Problem> {
     if let Some(code) = side.instead([plan.target.as_path(), &plan.ack_log]) {
         return Ok(code);
     }
+    let archive = archiving::check(arguments)?;
     // A signal ends the rounds after the current one has restored the target.
     let signals = InRun::begin().ok();
     let surroundings = Surroundings {
@@ -65,7 +69,7 @@ pub fn crash(arguments: &CrashArguments, side: &Side) -> Result<u8, Problem> {
         let caught = signals.caught();
         caught.load(std::sync::atomic::Ordering::SeqCst)
     });
-    show(arguments, performed, signal.unwrap_or(0))
+    show(arguments, performed, (&archive, signal.unwrap_or(0)))
 }
 
 /// Refuses options of runs beside --resume.
@@ -80,7 +84,11 @@ fn refuse_options(options: &Options) -> Result<(), Problem> {
     }
 }
 
-fn show(arguments: &CrashArguments, performed: Performed, signal: usize) -> Result<u8, Problem> {
+fn show(
+    arguments: &CrashArguments,
+    performed: Performed,
+    (archive, signal): (&Chosen, usize),
+) -> Result<u8, Problem> {
     let Performed { report, failed } = performed;
     // Without a complete round there is only the failure to report.
     if let (Some(problem), 0) = (&failed, report.rounds_performed) {
@@ -93,6 +101,7 @@ fn show(arguments: &CrashArguments, performed: Performed, signal: usize) -> Resu
         String::new,
         || document::json(&report),
     )?;
+    let is_archived = archiving::put(archive, &report, arguments);
     if let Some(problem) = &failed {
         tell_problem(problem);
         return Ok(problem.code);
@@ -105,7 +114,7 @@ fn show(arguments: &CrashArguments, performed: Performed, signal: usize) -> Resu
         return Ok(128 + u8::try_from(signal).unwrap_or(0));
     }
     match report.crashes_with_loss {
-        0 => Ok(0),
+        0 => Ok(u8::from(!is_archived)),
         _ => Ok(LOST),
     }
 }
@@ -134,6 +143,7 @@ fn plan(arguments: &CrashArguments) -> Result<CrashPlan, Problem> {
     let given = |is_given: bool, word: &str| is_given.then(|| word.to_owned());
     let unsafe_target = given(arguments.allow_unsafe_target, "--allow-unsafe-target");
     Ok(CrashPlan {
+        subject: subject::subject(spec)?,
         tool: format!("postmark {}", env!("CARGO_PKG_VERSION")),
         rounds: arguments.rounds.unwrap_or(ROUNDS_DEFAULT),
         seed: spec.workload.seed(),

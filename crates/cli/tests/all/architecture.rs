@@ -25,7 +25,7 @@ const MAY_IMPORT: &str = "
     spec | document workload engine engines measure schema
     record | document engine workload measure system schema spec
     verdict | document engine workload measure system schema spec record
-    rundir | workload engine system spec record
+    rundir | workload engine system schema spec record
     runner | document workload engine engines ranks measure system spec record rundir
     campaign | archive document engine ranks report scratch workload system spec record verdict \
         rundir study runner published

@@ -9,6 +9,7 @@ mod check;
 mod circles;
 mod compared;
 mod crash;
+mod crash_results;
 mod differential;
 mod documents;
 mod evidence;

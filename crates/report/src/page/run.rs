@@ -2,8 +2,6 @@
 
 mod strip;
 
-use std::borrow::Cow;
-
 use document::sanitize::is_harmful;
 use document::units::utc;
 use document::{Block, Cell, Column, Document, Number, Table};
@@ -19,6 +17,7 @@ use crate::environment;
 use crate::pictures::chart::{Axis, Chart, Series};
 use crate::pictures::scale::Scale;
 use crate::text;
+use crate::text::quoted::for_shells;
 
 /// The whole content of a run's page.
 pub fn document(record: &Record) -> Document {
@@ -118,15 +117,6 @@ fn again(document: &mut Document, record: &Record) {
         document.words("The same work in the working directory:");
     }
     document.push(Block::Command(command));
-}
-
-/// Quotes a word for POSIX shells.
-fn for_shells(word: &str) -> Cow<'_, str> {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_=.,:/%+@".contains(letter);
-    match word.chars().all(is_plain) {
-        true => word.into(),
-        false => format!("'{}'", word.replace('\'', "'\\''")).into(),
-    }
 }
 
 /// Adds a chart of the workers' rates for each phase with more than two workers. For two workers,

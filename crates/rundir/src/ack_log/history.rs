@@ -20,21 +20,23 @@ pub(crate) fn history(ack_log: &Path, (location, path): &Key) -> Result<Vec<Stri
         let is_second = entry.second.as_ref() == Some(path);
         entry.location == *location && (entry.path == *path || is_second)
     };
-    let mut entries: VecDeque<(Entry, bool)> = VecDeque::new();
+    let mut all = 0;
+    let mut entries: VecDeque<(Entry, Option<u64>)> = VecDeque::new();
     entry::read(ack_log, BufReader::new(file), &mut |line| {
         match line {
             Line::Begun(entry) if is_about(&entry) => {
-                entries.push_back((entry, false));
+                entries.push_back((entry, None));
                 if entries.len() > ENTRIES_MAX {
                     entries.pop_front();
                 }
             }
             Line::Acknowledged { worker, sequence } => {
-                let is_it = |(entry, _): &&mut (Entry, bool)| {
+                let is_it = |(entry, _): &&mut (Entry, Option<u64>)| {
                     (entry.worker, entry.sequence) == (worker, sequence)
                 };
+                all += 1;
                 if let Some((_, acknowledged)) = entries.iter_mut().find(is_it) {
-                    *acknowledged = true;
+                    *acknowledged = Some(all);
                 }
             }
             _ => {}
@@ -43,17 +45,18 @@ pub(crate) fn history(ack_log: &Path, (location, path): &Key) -> Result<Vec<Stri
     })?;
     Ok(entries
         .iter()
-        .map(|(entry, acknowledged)| described(entry, *acknowledged))
+        .map(|(entry, acknowledged)| described(entry, acknowledged.map(|number| (number, all))))
         .collect())
 }
 
-fn described(entry: &Entry, acknowledged: bool) -> String {
+/// Describes an operation. `acknowledged` is the number of its acknowledgement, and of all.
+fn described(entry: &Entry, acknowledged: Option<(u64, u64)>) -> String {
     let second = entry.second.as_ref().map_or_else(String::new, |second| {
         format!(" and {}", String::from_utf8_lossy(second))
     });
     let end = match acknowledged {
-        true => "acknowledged",
-        false => "in flight",
+        Some((number, all)) => format!("number {number} of {all} acknowledged"),
+        None => "in flight".to_owned(),
     };
     format!(
         "operation {} of worker {}: {} {}{second}, {} to {} bytes, {end}",

@@ -5,12 +5,15 @@ use std::io;
 use std::path::Path;
 
 use engine::Errno;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::Action;
 
 use super::key::Key;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum LossKind {
     /// A created name does not exist.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use engine::Errno;
 use engine::namespace::{Directory, EntryKind};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::Action;
 
@@ -17,7 +18,7 @@ use super::tree::Place;
 use crate::names;
 
 /// What became of the acknowledged operations of one kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
     pub what: Action,
     /// Number of acknowledged operations.

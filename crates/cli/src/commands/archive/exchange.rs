@@ -13,6 +13,7 @@ use published::Submission;
 use record::Record;
 use verdict::ListedRun;
 
+use super::crashes::archived;
 use super::opened::{filter, number, open};
 use crate::args::{ExportArguments, ImportArguments};
 use crate::ui::output::{OutputFile, Outputs};
@@ -47,8 +48,10 @@ pub fn export(arguments: &ExportArguments) -> Result<u8, Problem> {
     };
     let mut output = output(arguments)?;
     let written = match arguments.format {
-        Format::Json => each(&archive, &entries, "", &mut output, exported),
+        Format::Json => export_json(&archive, &entries, &mut output),
         Format::Csv => {
+            // A row is a phase's operation of a run.
+            let entries = runs_only(entries);
             let header = report::export::CSV_HEADER;
             each(&archive, &entries, header, &mut output, report::export::csv)
         }
@@ -94,6 +97,42 @@ fn submit(
     output.write(&text)?;
     output.end()?;
     Ok(0)
+}
+
+/// Writes crash rounds and then runs, one on each line.
+fn export_json(
+    archive: &Archive,
+    entries: &[ListedRun],
+    output: &mut Output,
+) -> Result<u8, Problem> {
+    let (crashes, runs): (Vec<_>, Vec<_>) = entries
+        .iter()
+        .cloned()
+        .partition(|entry| entry.headline.crash.is_some());
+    for entry in &crashes {
+        if let Some(crash) = archived(archive, entry)? {
+            output.write(&(crash.json() + "\n"))?;
+        }
+    }
+    match runs.is_empty() && !crashes.is_empty() {
+        true => Ok(0),
+        false => each(archive, &runs, "", output, exported),
+    }
+}
+
+/// The entries that are runs. A message names the others.
+fn runs_only(entries: Vec<ListedRun>) -> Vec<ListedRun> {
+    let (crashes, runs): (Vec<_>, Vec<_>) = entries
+        .into_iter()
+        .partition(|entry| entry.headline.crash.is_some());
+    if !crashes.is_empty() {
+        let numbers: Vec<String> = crashes.iter().map(|of| number(of).to_string()).collect();
+        tell(format_args!(
+            "not exported: the crash rounds {} (use --format json)",
+            numbers.join(", ")
+        ));
+    }
+    runs
 }
 
 /// Writes the text of each record, with only one record in memory at a time. If a record is

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use campaign::archive::place_of_one;
 use campaign::input::Input;
-use campaign::page::PageRequest;
+use campaign::page::{PageFiles, PageRequest};
 use document::sanitize::path as shown;
 use report::figures::PaperFigure;
 
@@ -51,7 +51,17 @@ pub fn report(arguments: &ReportArguments) -> Result<u8, Problem> {
     let mut outputs = Outputs::new(arguments.force, archive_place.as_ref(), &inputs)?;
     outputs.judge("--output", &arguments.output)?;
     let archive = is_archived.then(|| open(&arguments.archive)).transpose()?;
-    let made = request.make(archive.as_ref())?;
+    let crash = match &arguments.runs[..] {
+        [word] if !arguments.compare => super::crashes::find(word, &arguments.archive)?,
+        _ => None,
+    };
+    let made = match crash {
+        Some(crash) => PageFiles {
+            page: crash.page(),
+            figures: Vec::new(),
+        },
+        None => request.make(archive.as_ref())?,
+    };
     let directory = arguments.figures.as_deref();
     let figures =
         directory.map_or_else(Vec::new, |directory| figure_files(directory, &made.figures));

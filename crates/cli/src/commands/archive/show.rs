@@ -3,17 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use archive::{Archive, ArchiveErrorKind, Tag};
+use archive::ArchiveErrorKind;
 use campaign::archive::place_of_one;
 use campaign::publications::beside_run;
 use campaign::study::found;
-use campaign::study::named_runs::named_runs;
 use document::units::counted;
 use document::{Document, Format};
 use record::Record;
-use verdict::{ListedRun, State};
+use verdict::State;
 
-use super::opened::{filter, number, open};
+use super::opened::{filter, newest_tagged, number, open};
 use crate::args::{ListArguments, ShowArguments};
 use crate::commands::run::delivery::{WRITTEN_WITHIN, deliver, render};
 use crate::commands::run::resolve;
@@ -72,11 +71,18 @@ pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
              formats)",
         );
     }
-    let shown = records(arguments)?.map(|record| {
-        let (record, head) = record?;
-        text(arguments, &record, &head)
-    });
-    let shown = shown.collect::<Result<Vec<_>, _>>()?;
+    let crash = super::crashes::find(&arguments.run, &arguments.archive)?;
+    let is_screen = arguments.output.as_deref().is_none_or(is_standard_output);
+    let shown = match crash {
+        Some(crash) => vec![crash.text(arguments.format, is_screen)?],
+        None => {
+            let shown = records(arguments)?.map(|record| {
+                let (record, head) = record?;
+                text(arguments, &record, &head)
+            });
+            shown.collect::<Result<Vec<_>, _>>()?
+        }
+    };
     let between = match arguments.format {
         Format::Json => "",
         _ => "\n",
@@ -128,7 +134,10 @@ type Recorded = Result<(Record, Document), Problem>;
 fn records(arguments: &ShowArguments) -> Result<Box<dyn Iterator<Item = Recorded> + '_>, Problem> {
     let run = &arguments.run;
     let mut head = Document::default();
-    let (archive, entry) = match (record_source::name(run), newest_tagged(arguments)) {
+    let (archive, entry) = match (
+        record_source::name(run),
+        newest_tagged(run, &arguments.archive),
+    ) {
         (Some(word), _) => {
             let archive = open(&arguments.archive)?;
             let entry = archive.called(word)?;
@@ -181,20 +190,6 @@ fn warn_of_changes(file: &Path, text: &str) {
             Called(file)
         ));
     }
-}
-
-/// If the argument is a tag, returns the newest run with this tag, and the number of runs with it.
-/// Returns `None` if the argument is the name of a file or of a study, or if no run has the tag.
-fn newest_tagged(arguments: &ShowArguments) -> Option<(Archive, ListedRun, usize)> {
-    let word = arguments.run.to_str()?;
-    if arguments.run.exists() || word.parse::<Tag>().is_err() {
-        return None;
-    }
-    let archive = open(&arguments.archive).ok()?;
-    let tagged = named_runs(&archive, word).ok()?;
-    let newest = tagged.last()?.clone();
-    let is_tag = newest.tags.iter().any(|tag| tag == word);
-    is_tag.then_some((archive, newest, tagged.len()))
 }
 
 /// The error for the name of a study in place of a run; `None` if there is no such study, or a file
