@@ -47,8 +47,8 @@ fn reordered(synced: &[u8], written: &[u8], draw: &mut impl FnMut() -> u64) -> V
 mod tests {
     use super::*;
 
-    fn numbers(values: &[u64]) -> impl FnMut() -> u64 {
-        let mut values = values.to_vec().into_iter();
+    fn numbers(values: &[u64]) -> impl FnMut() -> u64 + '_ {
+        let mut values = values.iter().copied();
         move || values.next().unwrap()
     }
 

@@ -42,6 +42,10 @@ impl Destination {
                 options.open(path)?
             }
         };
+        Self::of(file)
+    }
+
+    pub(super) fn of(file: File) -> io::Result<Self> {
         let kind = file.metadata()?.file_type();
         Ok(Self {
             file,
@@ -103,11 +107,7 @@ mod tests {
 
     fn pipe() -> (Destination, File) {
         let (reader, writer) = rustix::pipe::pipe().unwrap();
-        let destination = Destination {
-            file: writer.into(),
-            is_stream: true,
-        };
-        (destination, reader.into())
+        (Destination::of(writer.into()).unwrap(), reader.into())
     }
 
     #[test]
