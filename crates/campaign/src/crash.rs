@@ -5,13 +5,18 @@
 //! Otherwise it could acknowledge operations after the moment of the crash. The rounds are written
 //! to a state file, one line each, from which they can be continued.
 
+mod aim;
 mod command;
+mod device;
+mod forgetful;
 mod plan;
 mod process_end;
+mod remains;
 mod round;
 mod run_process;
 mod state;
 mod surroundings;
+mod trigger;
 
 use std::time::Duration;
 
@@ -20,6 +25,9 @@ use rundir::{CrashReport, CrashRound};
 use crate::Error;
 use state::StateFile;
 
+pub use aim::Aim;
+pub use device::Device;
+pub use forgetful::mount;
 pub use plan::{Crash, CrashPlan, ROUNDS_MAX};
 pub use run_process::Start;
 pub use state::{Found, read as read_state};
@@ -107,9 +115,13 @@ fn tell(round: &CrashRound, plan: &CrashPlan, surroundings: &Surroundings<'_>) {
         _ => format!("{} paths as acknowledged", round.checked),
     };
     surroundings.user.tell(format_args!(
-        "round {} of {}: crash after {:.3} s, {result}",
+        "round {} of {}: crash after {:.3} s{}, {result}",
         round.round,
         plan.rounds,
-        Duration::from_nanos(round.delay_ns).as_secs_f64()
+        Duration::from_nanos(round.delay_ns).as_secs_f64(),
+        round
+            .moment
+            .as_ref()
+            .map_or_else(String::new, |moment| format!(" ({moment})"))
     ));
 }

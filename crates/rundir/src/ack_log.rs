@@ -7,9 +7,8 @@
 //! because each has its own table of open files, which does not contain the log (see
 //! `Engine::open`).
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -18,10 +17,12 @@ use engine::Operation;
 use spec::{Place, RunSpec};
 use workload::{Intent, Workers};
 
+use destination::Destination;
 use entry::Header;
-use refusal::{cannot, directory_of, is_there};
+use refusal::{cannot, is_there};
 
 pub(crate) mod acknowledged;
+mod destination;
 pub(crate) mod entry;
 pub(crate) mod history;
 pub(crate) mod key;
@@ -31,6 +32,7 @@ mod refusal;
 pub(crate) mod replay;
 pub(crate) mod tree;
 
+pub use destination::is_standard_output;
 pub use refusal::{AckLogRefused, check};
 
 #[derive(Debug)]
@@ -107,9 +109,7 @@ impl AckLog {
             return Ok(None);
         };
         check(request, directories)?;
-        let mut options = OpenOptions::new();
-        let options = options.append(true).create_new(true).mode(0o644);
-        let mut file = options.open(path).map_err(|error| match error.kind() {
+        let mut file = Destination::open(path).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => is_there(path),
             _ => cannot("make", path, &error),
         })?;
@@ -179,7 +179,7 @@ impl Drop for AckLog {
 }
 
 /// Writes the header, and syncs the file and its directory to disk.
-fn begin(file: &mut File, request: &RunSpec, directories: &[PathBuf]) -> io::Result<u64> {
+fn begin(file: &mut Destination, request: &RunSpec, directories: &[PathBuf]) -> io::Result<u64> {
     let header = Header {
         postmark_ack_log: entry::VERSION,
         tool: format!("postmark {}", env!("CARGO_PKG_VERSION")),
@@ -194,14 +194,9 @@ fn begin(file: &mut File, request: &RunSpec, directories: &[PathBuf]) -> io::Res
     };
     let mut line = Vec::new();
     let checksum = entry::push(0, &entry::header(&header)?, &mut line);
-    file.write_all(&line)?;
-    file.sync_all()?;
+    file.write(&line)?;
     if let Some(path) = &request.ack_log {
-        match File::open(directory_of(path)).and_then(|directory| directory.sync_all()) {
-            // Some file systems do not support syncing directories.
-            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
-            synced => synced?,
-        }
+        file.sync_with_directory(path)?;
     }
     Ok(checksum)
 }
@@ -213,9 +208,11 @@ fn escaped(path: &Path) -> String {
 }
 
 fn given_up(path: &Path, error: &io::Error) -> AckLogRefused {
-    // This run has created the file. If the file cannot be removed, the next run reports the file
-    // and refuses to start.
-    let _ = fs::remove_file(path);
+    if !is_standard_output(path) {
+        // This run has created the file. If the file cannot be removed, the next run reports the
+        // file and refuses to start.
+        let _ = fs::remove_file(path);
+    }
     cannot("begin", path, error)
 }
 
@@ -226,7 +223,7 @@ impl Shared {
 
     /// The loop of the writer thread: writes and syncs pending lines in batches, until the run and
     /// all workers have ended.
-    fn write_all(&self, file: &mut File) {
+    fn write_all(&self, file: &mut Destination) {
         let mut lines = Vec::new();
         let mut state = self.lock();
         loop {
@@ -242,14 +239,11 @@ impl Shared {
             let entered = state.entered;
             drop(state);
             let written = file
-                .write_all(&lines)
+                .write(&lines)
                 .map_err(|error| self.failed("write", &error))
                 // A failed sync is not retried: the kernel may have dropped the unwritten data, so
                 // a second sync could succeed without it.
-                .and_then(|()| {
-                    file.sync_data()
-                        .map_err(|error| self.failed("sync", &error))
-                });
+                .and_then(|()| file.sync().map_err(|error| self.failed("sync", &error)));
             lines.clear();
             state = self.lock();
             match written {
@@ -265,7 +259,10 @@ impl Shared {
 
     fn failed(&self, step: &'static str, error: &io::Error) -> NotLogged {
         NotLogged {
-            path: self.path.display().to_string(),
+            path: match is_standard_output(&self.path) {
+                true => "standard output".to_owned(),
+                false => self.path.display().to_string(),
+            },
             step,
             errno: error.raw_os_error(),
             message: error.to_string(),

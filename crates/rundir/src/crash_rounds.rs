@@ -47,6 +47,10 @@ pub struct CrashRound {
     pub round: u32,
     /// Time from the end of the preparation to the crash.
     pub delay_ns: u64,
+    /// The request or event at which the round crashed after that time; `None` if it crashed at
+    /// once.
+    #[serde(default)]
+    pub moment: Option<String>,
     pub end: RoundEnd,
     pub in_flight: u64,
     pub checked: u64,
@@ -68,6 +72,7 @@ impl CrashRound {
         Self {
             round,
             delay_ns,
+            moment: None,
             end,
             in_flight: 0,
             checked: 0,

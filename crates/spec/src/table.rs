@@ -287,7 +287,8 @@ macro_rules! option_table {
     /// Write acknowledged operations to this file.
     ///
     /// 'postmark verify-log' reads it after a crash. The file must lie on another file system than
-    /// the target. The run waits for this log, so its rates are not a measurement.
+    /// the target. - is standard output, for a pipe to another host; the report then goes to
+    /// standard error. The run waits for this log, so its rates are not a measurement.
     #[arg(value_name = "FILE")]
     ack_log: PathBuf =>
         |s| s.ack_log.clone(), |d, path| d.spec.ack_log = Some(path),

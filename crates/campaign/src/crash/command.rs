@@ -9,6 +9,7 @@ use std::time::Duration;
 use document::sanitize;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, pidfd_send_signal};
 
+use super::device;
 use super::plan::{Crash, CrashPlan};
 use super::process_end::wait;
 use crate::Error;
@@ -24,16 +25,22 @@ pub(super) fn crash(plan: &CrashPlan, round: u32) -> Result<(), Error> {
     match &plan.crash {
         Crash::Kill => Ok(()),
         Crash::Command(command) => execute(plan, round, ("--crash", command), CRASH_MAX),
+        Crash::Flakey(_) => execute(plan, round, ("--crash", device::CRASH), CRASH_MAX),
+        // The file system of this program is crashed by the round itself.
+        Crash::Forget(_) => Ok(()),
         Crash::KillServer(path) => kill_server(path, round),
     }
 }
 
 /// Restores the target after a crash.
 pub(super) fn restore(plan: &CrashPlan, round: u32) -> Result<(), Error> {
-    match &plan.restore {
-        Some(command) => execute(plan, round, ("--restore", command), plan.restore_timeout()),
-        None => Ok(()),
-    }
+    let command = match &plan.crash {
+        Crash::Flakey(_) => Some(device::RESTORE),
+        _ => plan.restore.as_deref(),
+    };
+    command.map_or(Ok(()), |command| {
+        execute(plan, round, ("--restore", command), plan.restore_timeout())
+    })
 }
 
 /// Executes a command and waits for it. Its output goes to a file, because a server that it starts
@@ -47,9 +54,9 @@ fn execute(
     let output = plan.beside("output");
     let failed = |why: String| {
         Error::failed(format_args!(
-            "{option} failed in round {round}: '{}' {why} (correct it; postmark crash --resume {} \
+            "{option} failed in round {round}: {} {why} (correct it; postmark crash --resume {} \
              continues)",
-            sanitize::sanitize(text),
+            named(plan, text),
             sanitize::path(&plan.state())
         ))
     };
@@ -58,6 +65,7 @@ fn execute(
             .args(["-c", text])
             .env("POSTMARK_ROUND", round.to_string())
             .env("POSTMARK_TARGET", &plan.target)
+            .envs(variables(plan))
             .stdin(Stdio::null())
             .stdout(file.try_clone()?)
             .stderr(file)
@@ -77,6 +85,22 @@ fn execute(
             let told = format!("did not end within {seconds} s{}", last_line(&output));
             Err(failed(told))
         }
+    }
+}
+
+/// The environment of the commands for a device.
+fn variables(plan: &CrashPlan) -> Vec<(&'static str, &str)> {
+    match &plan.crash {
+        Crash::Flakey(device) => device.variables().to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+/// Names a command: the text of the user, or the device that a command of this program switches.
+fn named(plan: &CrashPlan, text: &str) -> String {
+    match &plan.crash {
+        Crash::Flakey(device) => format!("dmsetup on the device {}", device.name),
+        _ => format!("'{}'", sanitize::sanitize(text)),
     }
 }
 

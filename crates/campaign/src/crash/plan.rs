@@ -4,9 +4,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use document::sanitize;
+use faultfs::forget::Bug;
 use rundir::{CRASH_SCHEMA, CrashReport, CrashRound, CrashSubject};
 use serde::{Deserialize, Serialize};
 use workload::random::{Key, below};
+
+use super::aim::Aim;
+use super::device::Device;
 
 /// Maximum number of rounds.
 pub const ROUNDS_MAX: u32 = 1_000_000;
@@ -21,6 +25,11 @@ pub enum Crash {
     Command(String),
     /// Kills the process whose number is in this file.
     KillServer(PathBuf),
+    /// Crashes a file system of this program over the target, which loses what was not synced. The
+    /// planted defect is `None` for an honest one.
+    Forget(Option<Bug>),
+    /// Lets a device of the device mapper lose all writes.
+    Flakey(Device),
 }
 
 impl Crash {
@@ -34,6 +43,12 @@ impl Crash {
             Self::Kill => "kill of the run only".to_owned(),
             Self::Command(command) => format!("command: {}", sanitize::sanitize(command)),
             Self::KillServer(path) => format!("kill of the server of {}", sanitize::path(path)),
+            Self::Forget(None) => "crash of a file system that forgets what was not synced".into(),
+            Self::Forget(Some(bug)) => format!(
+                "crash of a file system that forgets what was not synced, with the planted bug {}",
+                bug.name()
+            ),
+            Self::Flakey(device) => format!("lost writes of the device {}", device.name),
         }
     }
 }
@@ -50,6 +65,9 @@ pub struct CrashPlan {
     /// The crash happens within this time after the preparation, in nanoseconds.
     pub within_ns: u64,
     pub crash: Crash,
+    /// The moment of the crash.
+    #[serde(default)]
+    pub aim: Aim,
     /// The command that restores the target after the crash.
     pub restore: Option<String>,
     pub restore_timeout_ns: u64,
@@ -70,6 +88,11 @@ impl CrashPlan {
     pub(super) fn delay(&self, round: u32) -> Duration {
         let key = Key::new(self.seed, "crash time", 0);
         Duration::from_nanos(below(key.at(round.into()), self.within_ns.max(1)))
+    }
+
+    /// The seed of what survives the crash of a round.
+    pub(super) fn survival_seed(&self, round: u32) -> u64 {
+        Key::new(self.seed, "crash survival", 0).at(round.into())
     }
 
     pub(super) fn restore_timeout(&self) -> Duration {

@@ -8,26 +8,23 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use document::sanitize;
-use engine::namespace::Namespace;
-use rundir::{Cleaned, CrashRound, LossExample, RoundEnd, Verified};
+use rundir::{CrashRound, LossExample, RoundEnd, Verified};
 
+use super::aim::Aim;
 use super::command;
 use super::plan::CrashPlan;
+use super::remains::remove;
 use super::run_process::{AckCount, RunProcess};
 use super::state::{Found, StateFile};
 use super::surroundings::Surroundings;
+use super::trigger::Trigger;
 use crate::Error;
-
-const POLL: Duration = Duration::from_millis(2);
 
 /// How long an interrupted run may take to remove its files.
 const TERMINATE_MAX: Duration = Duration::from_secs(30);
 
 /// Endings of the files that only the current round needs.
 const HELPERS: [&str; 3] = ["toml", "output", "run"];
-
-/// The reason why a directory remains whose manifest was lost in a crash.
-const NO_MANIFEST: &str = "its manifest is lost";
 
 /// Refuses files that the rounds would overwrite.
 pub(super) fn refuse_existing(plan: &CrashPlan) -> Result<(), Error> {
@@ -68,7 +65,11 @@ pub(super) fn perform(
 ) -> Result<Option<CrashRound>, Error> {
     let (log, delay) = (plan.log_of(number), plan.delay(number));
     let delay_ns = delay.as_nanos() as u64;
+    if let Some(files) = &surroundings.forgetful {
+        files.seed(plan.survival_seed(number));
+    }
     let mut run = start(plan, number, &log, surroundings)?;
+    state.started(number, run.process())?;
     let reached = match approach(plan, number, (&mut run, &log, delay), surroundings) {
         Ok(reached) => reached,
         Err(error) => {
@@ -93,12 +94,10 @@ pub(super) fn perform(
         }
     }
     state.crashing(number)?;
-    run.stop();
-    if let Err(error) = command::crash(plan, number) {
+    if let Err(error) = crash(plan, number, &mut run, surroundings) {
         tidy_failed(plan, number, &mut run, surroundings);
         return Err(error);
     }
-    run.kill();
     command::restore(plan, number)?;
     state.restored(number)?;
     if !run.has_ended_within(plan.restore_timeout()) {
@@ -109,11 +108,35 @@ pub(super) fn perform(
             sanitize::path(&plan.state())
         )));
     }
-    let round = verify(plan, (number, delay_ns), &log, surroundings)?;
-    if round.directory_lost.is_some() || round.left.iter().any(|left| left.ends_with(NO_MANIFEST)) {
-        rundir::heartbeat::remove_lost(run.process());
+    let process = run.process();
+    let mut round = verify(plan, (number, delay_ns, process), &log, surroundings)?;
+    let aim = plan.aim.of_round(plan.seed, number);
+    round.moment = (aim != Aim::Time).then(|| aim.name().to_owned());
+    // `clean` needs the heartbeat only for files that remain. Those of the file system that this
+    // program crashes vanish with it.
+    if round.left.is_empty() || surroundings.forgetful.is_some() {
+        rundir::heartbeat::remove_lost(process);
     }
     Ok(Some(round))
+}
+
+/// Crashes the target, and kills the run.
+fn crash(
+    plan: &CrashPlan,
+    number: u32,
+    run: &mut RunProcess,
+    surroundings: &Surroundings<'_>,
+) -> Result<(), Error> {
+    if let Some(files) = &surroundings.forgetful {
+        files.crash();
+        run.kill();
+        files.revive();
+        return Ok(());
+    }
+    run.stop();
+    command::crash(plan, number)?;
+    run.kill();
+    Ok(())
 }
 
 fn start(
@@ -149,7 +172,12 @@ fn approach(
 ) -> Result<Reached, Error> {
     let mut count = AckCount::default();
     let mut prepared: Option<Instant> = None;
+    let aim = plan.aim.of_round(plan.seed, number);
+    let mut trigger = Trigger::new(aim, surroundings.forgetful.as_ref());
     loop {
+        if trigger.has_crashed() {
+            return Ok(Reached::Crash);
+        }
         if (surroundings.user.is_interrupted)() {
             return Ok(Reached::Interrupted);
         }
@@ -173,10 +201,11 @@ fn approach(
             let is_prepared = count.acknowledged > 0 && count.acknowledged >= plan.prepared_files;
             prepared = is_prepared.then(Instant::now);
         }
-        if prepared.is_some_and(|began| began.elapsed() >= delay) {
+        if prepared.is_some_and(|began| began.elapsed() >= delay) && trigger.fires(&mut count, log)
+        {
             return Ok(Reached::Crash);
         }
-        std::thread::sleep(POLL);
+        std::thread::sleep(trigger.poll());
     }
 }
 
@@ -189,8 +218,13 @@ fn tidy_failed(
     surroundings: &Surroundings<'_>,
 ) {
     run.kill();
-    let log = plan.log_of(number);
-    if run.has_ended_within(Duration::from_secs(2)) && clean_by_log(plan, &log, surroundings) {
+    if let Some(files) = &surroundings.forgetful {
+        files.revive();
+    }
+    let (log, process) = (plan.log_of(number), run.process());
+    if run.has_ended_within(Duration::from_secs(2))
+        && clean_by_log(plan, &log, process, surroundings)
+    {
         // A log that remains is removed when the rounds are continued.
         let _ = fs::remove_file(&log);
     }
@@ -204,20 +238,30 @@ pub(super) fn recover(found: &Found, surroundings: &Surroundings<'_>) -> Result<
     }
     let log = plan.log_of(found.rounds.len() as u32 + 1);
     if log.symlink_metadata().is_ok() {
-        clean_by_log(plan, &log, surroundings);
+        let process = found.process.unwrap_or(0);
+        let is_removed = clean_by_log(plan, &log, process, surroundings);
+        // The file system of an interrupted command has vanished, and so have the files of its run.
+        if is_removed || surroundings.forgetful.is_some() {
+            rundir::heartbeat::remove_lost(process);
+        }
         remove_log(&log)?;
     }
     Ok(())
 }
 
 /// Removes the files of the run that wrote a log. Returns whether nothing remains.
-fn clean_by_log(plan: &CrashPlan, log: &Path, surroundings: &Surroundings<'_>) -> bool {
+fn clean_by_log(
+    plan: &CrashPlan,
+    log: &Path,
+    process: u32,
+    surroundings: &Surroundings<'_>,
+) -> bool {
     let Ok(namespace) = (surroundings.namespace)(&plan.target) else {
         return false;
     };
     let own = Arc::clone(&namespace).with_own_rights();
     match rundir::verify_log(&*own, &plan.target, log) {
-        Ok(verified) => clean(&namespace, &verified).is_empty(),
+        Ok(verified) => remove(&namespace, &verified, process).is_empty(),
         Err(error) => error.is_directory_lost || fs::metadata(log).is_err(),
     }
 }
@@ -233,7 +277,7 @@ fn remove_log(log: &Path) -> Result<(), Error> {
 
 fn verify(
     plan: &CrashPlan,
-    (number, delay_ns): (u32, u64),
+    (number, delay_ns, process): (u32, u64, u32),
     log: &Path,
     surroundings: &Surroundings<'_>,
 ) -> Result<CrashRound, Error> {
@@ -243,7 +287,7 @@ fn verify(
         Ok(verified) => {
             let mut round = CrashRound::crashed(number, delay_ns, &verified);
             round.examples = examples(number, &verified, log)?;
-            round.left = clean(&namespace, &verified);
+            round.left = remove(&namespace, &verified, process);
             round
         }
         Err(error) if error.is_directory_lost => CrashRound {
@@ -279,35 +323,4 @@ fn examples(number: u32, verified: &Verified, log: &Path) -> Result<Vec<LossExam
             })
         })
         .collect()
-}
-
-/// Removes the files of a verified run. Returns what remains, with the reasons.
-fn clean(namespace: &Arc<dyn Namespace>, verified: &Verified) -> Vec<String> {
-    let directories: BTreeSet<&String> = verified.directories.iter().flatten().collect();
-    let mut left = Vec::new();
-    for directory in directories {
-        let path = Path::new(directory);
-        match rundir::clean(namespace, path) {
-            Ok(cleaned) if cleaned.is_empty() => left.push(format!("{directory}: {NO_MANIFEST}")),
-            Ok(cleaned) => left.extend(cleaned.iter().flat_map(remains)),
-            Err(error) => left.push(error.to_string()),
-        }
-    }
-    left
-}
-
-fn remains(cleaned: &Cleaned) -> Vec<String> {
-    match cleaned {
-        Cleaned::Removed { clean_up, .. } => {
-            let left = clean_up.left.iter();
-            left.map(|left| format!("{}: {}", left.path, left.why))
-                .collect()
-        }
-        Cleaned::Drafts { .. } => Vec::new(),
-        Cleaned::Active { directory, .. } => vec![format!("{}: in use", directory.display())],
-        Cleaned::InHands { directory, .. } | Cleaned::Kept { directory } => {
-            vec![format!("{}: not removed", directory.display())]
-        }
-        Cleaned::Untouched { directory, why } => vec![format!("{}: {why}", directory.display())],
-    }
 }

@@ -19,6 +19,8 @@ const BYTES_MAX: u64 = 1 << 30;
 #[serde(rename_all = "kebab-case")]
 enum Line {
     Plan(Box<CrashPlan>),
+    /// The run of the round has been started, with this process number.
+    Started(u32, u32),
     /// The round is about to crash the target, which must then be restored.
     Crashing(u32),
     /// The round has restored the target.
@@ -39,6 +41,8 @@ pub struct Found {
     pub rounds: Vec<CrashRound>,
     /// The round whose crash was not followed by a restore.
     pub crashed: Option<u32>,
+    /// Process number of the run that was started last.
+    pub(super) process: Option<u32>,
     /// Length of the complete lines in bytes.
     length: u64,
 }
@@ -82,6 +86,10 @@ impl StateFile {
             }
             Err(cause) => Err(unusable(&self.path, &cause)),
         }
+    }
+
+    pub(super) fn started(&mut self, round: u32, process: u32) -> Result<(), Error> {
+        self.push(&Line::Started(round, process))
     }
 
     pub(super) fn crashing(&mut self, round: u32) -> Result<(), Error> {
@@ -128,7 +136,7 @@ pub fn read(path: &Path) -> Result<Found, Error> {
     let mut input = BufReader::new(file.take(BYTES_MAX));
     let foreign = |why: &dyn std::fmt::Display| unusable(path, why);
     let (mut plan, mut rounds, mut crashed) = (None, Vec::<CrashRound>::new(), None);
-    let (mut length, mut text) = (0, Vec::new());
+    let (mut length, mut text, mut process) = (0, Vec::new(), None);
     loop {
         text.clear();
         let read = input.read_until(b'\n', &mut text);
@@ -140,6 +148,7 @@ pub fn read(path: &Path) -> Result<Found, Error> {
         match line {
             Line::Plan(first) if plan.is_none() => plan = Some(*first),
             Line::Plan(_) => return Err(foreign(&"it contains two plans")),
+            Line::Started(_, number) => process = Some(number),
             Line::Crashing(round) => crashed = Some(round),
             Line::Restored(_) => crashed = None,
             Line::Round(round) if round.round as usize == rounds.len() + 1 => rounds.push(*round),
@@ -154,6 +163,7 @@ pub fn read(path: &Path) -> Result<Found, Error> {
         plan: plan.ok_or_else(|| foreign(&"it contains no plan"))?,
         rounds,
         crashed,
+        process,
         length,
     })
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use engine::namespace::Namespace;
+use faultfs::forget::Forgetting;
 
 use super::run_process::Start;
 use crate::{Error, User};
@@ -18,6 +19,8 @@ pub struct Surroundings<'a> {
     /// The namespace of the target. It is made again in each round, because a restored target may
     /// be another mount.
     pub namespace: &'a OpenNamespace<'a>,
+    /// The file system over the target that this program crashes ([`mount`](super::mount)).
+    pub forgetful: Option<Forgetting>,
     pub user: User,
     pub quiet: bool,
 }

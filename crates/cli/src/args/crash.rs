@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use campaign::crash::Aim;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Command};
 use document::Format;
 use spec::Time;
@@ -20,6 +22,8 @@ Examples:
       -t /mnt/my --kill-server /run/my.pid --restore ./start.sh
   postmark crash --preset varmail --durability fsync+dir --rounds 20 \\
       -t /mnt/disk --crash ./power-off --restore ./power-on
+  postmark crash --preset varmail --durability fsync+dir --rounds 200 \\
+      -t /mnt/any --crash forget
   postmark crash --resume /var/tmp/ack.rounds"
 )]
 pub struct CrashArguments {
@@ -29,13 +33,32 @@ pub struct CrashArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(
         1..=i64::from(campaign::crash::ROUNDS_MAX)))]
     pub rounds: Option<u32>,
-    /// Command that crashes the target [default: kill].
+    /// Command that crashes the target, or forget [default: kill].
     ///
-    /// 'sh -c' executes it; $POSTMARK_ROUND is the round, $POSTMARK_TARGET the target. The run is
-    /// stopped before the command and killed after it. The word kill
-    /// kills only the run; the system goes on, so this shows nothing about durability.
+    /// 'sh -c' executes the command; $POSTMARK_ROUND is the round, $POSTMARK_TARGET the target. The
+    /// run is stopped before the command and killed after it. Four words have another meaning.
+    ///
+    /// kill: kills only the run; the system goes on, so this shows nothing about durability.
+    ///
+    /// forget: mounts a file system in memory over the target, which loses at a crash what was not
+    /// synced: data, sizes and names. This tests the durability policy of the run. Needs root and a
+    /// build with the feature forget.
+    ///
+    /// forget:BUG: the same with a planted bug, to show that the rounds can fail:
+    /// no-directory-sync, rename-before-data, early-sync, size-without-data or journal-twice.
+    ///
+    /// flakey:NAME: lets the dm-flakey device NAME, which is mounted at the target, lose all
+    /// writes; then mounts it again. Needs root and the device mapper.
     #[arg(long, value_name = "COMMAND")]
     pub crash: Option<String>,
+    /// Moment of the crash, after its time has passed.
+    ///
+    /// time: at once. acknowledgement: as soon as the log contains another acknowledgement. With
+    /// forget also sync, rename and directory-sync: in the middle of the next such request; and
+    /// mixed: one of all these for each round, which --seed determines. A round whose moment does
+    /// not come within 3 s crashes without it [default: mixed with forget, otherwise time].
+    #[arg(long, value_name = "MOMENT", value_parser = one_of_moments())]
+    pub aim: Option<Aim>,
     /// Crash by SIGKILL to the process in this file.
     ///
     /// The file contains the process number of a server. --restore must start the server and write
@@ -66,7 +89,7 @@ pub struct CrashArguments {
     ///
     /// FILE is the acknowledgement log of the rounds with the ending .rounds. All other options are
     /// those of the earlier command.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["rounds", "crash", "kill_server",
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["rounds", "crash", "aim", "kill_server",
         "restore", "restore_timeout", "crash_within", "preset", "config", "like", "target",
         "weight", "no_space_check", "allow_unsafe_target"])]
     pub resume: Option<PathBuf>,
@@ -89,6 +112,13 @@ pub struct CrashArguments {
     /// Do not show the result of each round.
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+fn one_of_moments() -> impl TypedValueParser<Value = Aim> {
+    PossibleValuesParser::new(Aim::ALL.map(Aim::name)).try_map(|name| {
+        let mut all = Aim::ALL.into_iter();
+        all.find(|aim| aim.name() == name).ok_or("unknown moment")
+    })
 }
 
 /// Options of runs that a round cannot have.

@@ -74,6 +74,7 @@ const OPTIONS: [(&str, &[&str]); 9] = [
             "blocks",
             "rounds",
             "crash-within",
+            "aim",
             "restore-timeout",
             "time-limit",
             "until",

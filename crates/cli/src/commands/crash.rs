@@ -10,14 +10,16 @@ use std::process::Child;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use campaign::archive::{Chosen, directory_of_runs};
-use campaign::crash::{self, Crash, CrashPlan, Performed, Surroundings};
+use campaign::crash::{self, Aim, Crash, CrashPlan, Device, Performed, Surroundings};
 use campaign::run_spec::{RunRequest, Specified, specify, to_config};
 use document::sanitize;
 use engines::registry;
+use faultfs::forget::Bug;
 use spec::{Options, RunSpec, Time};
 
 use crate::args::CrashArguments;
 use crate::commands::namespace;
+use crate::ui::output::is_standard_output;
 use crate::ui::problem::{Problem, USER, refuse, tell, tell_problem};
 use crate::ui::screen;
 use crate::ui::signals::InRun;
@@ -49,7 +51,10 @@ pub fn crash(arguments: &CrashArguments, side: &Side) -> Result<u8, Problem> {
         Some(found) => found.plan.clone(),
         None => plan(arguments)?,
     };
-    if let Some(code) = side.instead([plan.target.as_path(), &plan.ack_log]) {
+    let is_forgetful = matches!(plan.crash, Crash::Forget(_));
+    // A file system of this program over the target is served by this process.
+    let target = (!is_forgetful).then_some(plan.target.as_path());
+    if let Some(code) = side.instead(target.into_iter().chain([plan.ack_log.as_path()])) {
         return Ok(code);
     }
     let archive = archiving::check(arguments)?;
@@ -58,6 +63,7 @@ pub fn crash(arguments: &CrashArguments, side: &Side) -> Result<u8, Problem> {
     let surroundings = Surroundings {
         start: &start,
         namespace: &|path| namespace::of(path),
+        forgetful: crash::mount(&plan)?,
         user: USER,
         quiet: arguments.quiet,
     };
@@ -131,10 +137,20 @@ fn plan(arguments: &CrashArguments) -> Result<CrashPlan, Problem> {
         options.run_for = Some(RUN_FOR);
     }
     let ack_log = match options.ack_log.take() {
+        Some(path) if is_standard_output(&path) => {
+            return refuse(
+                "crash cannot use --ack-log -: it reads the logs of its runs (use --ack-log FILE; \
+                 run --ack-log - is for a log on another host)",
+            );
+        }
         Some(path) => path,
         None => default_log()?,
     };
-    let specified = checked(&request, &ack_log)?;
+    let specified = specify(&request, USER)?;
+    let target = target(&specified.spec)?;
+    let crash = way(arguments, &target)?;
+    let aim = moment(arguments, &crash)?;
+    let specified = checked(specified, &ack_log, &crash)?;
     let spec = &specified.spec;
     let pools = match spec.workload.workers.pool_of(0) {
         Some(_) => spec.workload.workers.count(),
@@ -148,13 +164,14 @@ fn plan(arguments: &CrashArguments) -> Result<CrashPlan, Problem> {
         rounds: arguments.rounds.unwrap_or(ROUNDS_DEFAULT),
         seed: spec.workload.seed(),
         within_ns: arguments.crash_within.unwrap_or(WITHIN_DEFAULT).0,
-        crash: way(arguments),
+        crash,
+        aim,
         restore: arguments.restore.clone(),
         restore_timeout_ns: arguments
             .restore_timeout
             .unwrap_or(RESTORE_TIMEOUT_DEFAULT)
             .0,
-        target: target(spec)?,
+        target,
         ack_log: absolute(&ack_log)?,
         durability: spec.durability.to_string(),
         prepared_files: spec.workload.files() * u64::from(pools),
@@ -166,17 +183,55 @@ fn plan(arguments: &CrashArguments) -> Result<CrashPlan, Problem> {
     })
 }
 
-fn way(arguments: &CrashArguments) -> Crash {
-    match (&arguments.kill_server, arguments.crash.as_deref()) {
+fn way(arguments: &CrashArguments, target: &Path) -> Result<Crash, Problem> {
+    let word = arguments.crash.as_deref().unwrap_or("kill");
+    let crash = match (&arguments.kill_server, word.split_once(':')) {
         (Some(path), _) => Crash::KillServer(path.clone()),
-        (None, None | Some("kill")) => Crash::Kill,
-        (None, Some(command)) => Crash::Command(command.to_owned()),
+        (None, None) if word == "kill" => Crash::Kill,
+        (None, None) if word == "forget" => Crash::Forget(None),
+        (None, Some(("forget", bug))) => Crash::Forget(Some(planted(bug)?)),
+        (None, Some(("flakey", name))) => Crash::Flakey(Device::find(name, target)?),
+        (None, _) => Crash::Command(word.to_owned()),
+    };
+    match (&crash, &arguments.restore) {
+        (Crash::Forget(_) | Crash::Flakey(_), Some(_)) => refuse(format_args!(
+            "--crash {} restores the target by itself (remove --restore)",
+            sanitize::sanitize(word)
+        )),
+        _ => Ok(crash),
+    }
+}
+
+fn planted(name: &str) -> Result<Bug, Problem> {
+    let found = Bug::ALL.into_iter().find(|bug| bug.name() == name);
+    found.map_or_else(
+        || {
+            refuse(format_args!(
+                "--crash forget has no bug '{}' (use {})",
+                sanitize::sanitize(name),
+                Bug::ALL.map(Bug::name).join(", ")
+            ))
+        },
+        Ok,
+    )
+}
+
+fn moment(arguments: &CrashArguments, crash: &Crash) -> Result<Aim, Problem> {
+    let is_forgetful = matches!(crash, Crash::Forget(_));
+    match arguments.aim {
+        Some(aim) if aim.needs_requests() && !is_forgetful => refuse(format_args!(
+            "--aim {} needs --crash forget: the requests that other file systems serve cannot be \
+             observed (use --aim acknowledgement or --aim time)",
+            aim.name()
+        )),
+        Some(aim) => Ok(aim),
+        None if is_forgetful => Ok(Aim::Mixed),
+        None => Ok(Aim::Time),
     }
 }
 
 /// Resolves the options of the runs, and refuses those that rounds cannot have.
-fn checked(request: &RunRequest, ack_log: &Path) -> Result<Specified, Problem> {
-    let mut specified = specify(request, USER)?;
+fn checked(mut specified: Specified, ack_log: &Path, crash: &Crash) -> Result<Specified, Problem> {
     let spec = &specified.spec;
     let refused = [
         ("--sweep", spec.drive.sweep.is_some()),
@@ -193,7 +248,12 @@ fn checked(request: &RunRequest, ack_log: &Path) -> Result<Specified, Problem> {
         ));
     }
     specified.spec.ack_log = Some(ack_log.to_owned());
-    rundir::ack_log::check(&specified.spec, &specified.spec.targets).map_err(Problem::refused)?;
+    // A file system of this program is not that of the target's directory.
+    let targets = match crash {
+        Crash::Forget(_) => &[],
+        _ => &specified.spec.targets[..],
+    };
+    rundir::ack_log::check(&specified.spec, targets).map_err(Problem::refused)?;
     Ok(specified)
 }
 

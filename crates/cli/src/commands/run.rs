@@ -16,6 +16,7 @@ use runner::RunSpec;
 
 use crate::args::{self, Command, CommandLine, RunArguments};
 use crate::commands::run::ready::{Ready, understand};
+use crate::ui::output::is_standard_output;
 use crate::ui::perform::Signals;
 use crate::ui::problem::{Problem, refuse};
 use crate::ui::watchdog_process::Side;
@@ -74,7 +75,9 @@ fn alone(arguments: &RunArguments, side: &Side) -> Result<u8, Problem> {
             &arguments.report,
             &specified.spec.ack_log,
         ];
-        let beside = beside.into_iter().flatten().map(PathBuf::as_path);
+        let is_file = |path: &&PathBuf| !is_standard_output(path);
+        let beside = beside.into_iter().flatten().filter(is_file);
+        let beside = beside.map(PathBuf::as_path);
         if let Some(code) = side.instead(targets.chain(beside)) {
             return Ok(code);
         }

@@ -14,7 +14,7 @@ mod replacing;
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{ErrorKind, Write as _};
-use std::os::fd::AsFd as _;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -274,6 +274,23 @@ pub fn is_standard_output(path: &Path) -> bool {
 }
 
 impl OutputFile {
+    /// An output that is written to standard error, because something else takes standard output.
+    ///
+    /// # Errors
+    /// Returns the system's error if the descriptor cannot be duplicated.
+    pub fn standard_error(stream: &impl AsFd) -> Result<Self, Problem> {
+        let path = PathBuf::from("standard error");
+        let file = stream.as_fd().try_clone_to_owned();
+        let file = file.map_err(|cause| unwritable("the report to", &path, &cause))?;
+        Ok(Self {
+            path,
+            file: Some(file.into()),
+            is_kept: true,
+            made: None,
+            former: None,
+        })
+    }
+
     /// Replaces the file's old contents completely, or leaves them unchanged. Waits at most
     /// `limit`, because the file system of the output file may hang.
     ///

@@ -27,8 +27,8 @@ const MAY_IMPORT: &str = "
     verdict | document engine workload measure system schema spec record
     rundir | workload engine system schema spec record
     runner | document workload engine engines ranks measure system spec record rundir
-    campaign | archive document engine ranks report scratch workload system spec record verdict \
-        rundir study runner published
+    campaign | archive document engine faultfs ranks report scratch workload system spec record \
+        verdict rundir study runner published
     scratch | workload system schema
     ranks |
     ranks-mpi | ranks
@@ -37,12 +37,12 @@ const MAY_IMPORT: &str = "
     report | document engine workload scratch record verdict measure study rundir
     published | document workload record verdict study
     cli | document workload engine engines ranks ranks-mpi measure system ganesha spec record \
-        verdict rundir runner campaign scratch archive report published study
+        verdict rundir runner campaign scratch archive report published study faultfs
     bench | workload engines measure system scratch record verdict runner archive study faultfs
     postmark-fuzz | archive campaign cli document published system record verdict testkit report \
         runner spec nfs-client s3-client study workload
-    # Supports of tests: no program of ours but bench may import them.
     faultfs |
+    # Supports of tests: no program of ours may import them.
     testkit | engine engines record runner workload
 ";
 

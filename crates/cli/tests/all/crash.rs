@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use faultfs::forget::{Bug, CRASH_NAME, Forgetting};
 use rustix::process::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -11,6 +10,11 @@ use tempfile::TempDir;
 use crate::original::{directory, ours};
 use crate::support::interface::own_directories;
 use crate::support::{Ended, Running, names};
+
+mod device;
+mod forget;
+mod piped;
+mod servers;
 
 /// A target, and a directory on another file system for the acknowledgement logs.
 struct Place {
@@ -229,6 +233,19 @@ fn wrong_input_is_refused_before_anything_is_touched() {
         ),
         (&["--engine", "null"], "null"),
         (&["--resume", "x"], "--resume"),
+        (
+            &["--aim", "rename", "--crash", "true"],
+            "needs --crash forget",
+        ),
+        (
+            &["--crash", "forget:none"],
+            "no bug 'none' (use no-directory-sync",
+        ),
+        (
+            &["--crash", "forget", "--restore", "true"],
+            "remove --restore",
+        ),
+        (&["--crash", "flakey:../x"], "no name of a device"),
     ] {
         place.crash(words).code(2).shows(told);
     }
@@ -276,68 +293,4 @@ fn kill(file: &Path) {
         .unwrap();
     let process = rustix::process::Pid::from_raw(number).unwrap();
     rustix::process::kill_process(process, Signal::KILL).unwrap();
-}
-
-/// A file system that forgets what was not synced, and the rounds on it.
-fn forgets(bug: Option<Bug>, rounds: u64) -> Option<Value> {
-    if let Err(why) = faultfs::is_possible() {
-        assert!(!crate::support::everything(), "skipped: {why}");
-        eprintln!("skipped: {why}");
-        return None;
-    }
-    let (point, beside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let mounted = Forgetting::mount(point.path(), 1, bug).unwrap();
-    let mut command = Running::command(ours());
-    command
-        .args(["crash", "--files", "30", "--size", "100..3000"])
-        .args(["--mix", "create=2,deliver=4,rename=2,delete=3"])
-        .args([
-            "--durability",
-            "fsync+dir",
-            "--crash-within",
-            "60ms",
-            "--rounds",
-        ])
-        .arg(rounds.to_string())
-        .args(["--format", "json", "--crash"])
-        .arg(format!("mkdir \"$POSTMARK_TARGET\"/{CRASH_NAME}"))
-        .arg("--ack-log")
-        .arg(beside.path().join("ack"))
-        .arg("--target")
-        .arg(point.path());
-    let ended = Running::run_to_end(command, beside.path());
-    drop(mounted);
-    let report = json(&ended);
-    let is_lossy = report["crashes_with_loss"] != 0;
-    ended.code(i32::from(is_lossy));
-    assert_eq!(report["crashes"], rounds, "{ended}");
-    Some(report)
-}
-
-#[test]
-fn honest_file_system_that_forgets_gives_no_false_alarm() {
-    let rounds = testkit::number_of("POSTMARK_CRASHES", 1) * 20;
-    let Some(report) = forgets(None, rounds) else {
-        return;
-    };
-    assert_eq!(report["crashes_with_loss"], 0, "{report:#}");
-    assert_eq!(report["foreign"], 0, "{report:#}");
-}
-
-#[test]
-fn planted_bugs_are_found() {
-    for bug in Bug::ALL {
-        let Some(report) = forgets(Some(bug), 10) else {
-            return;
-        };
-        let lossy = |round: &&Value| {
-            let has_loss =
-                |of: &Value| of["lost"] != 0 || of["torn"] != 0 || of["resurrected"] != 0;
-            let operations = round["operations"].as_array().unwrap();
-            !round["directory_lost"].is_null() || operations.iter().any(has_loss)
-        };
-        let first = report["rounds"].as_array().unwrap().iter().find(lossy);
-        let first = first.unwrap_or_else(|| panic!("{bug:?} is not found: {report:#}"));
-        eprintln!("{bug:?} is found in round {}", first["round"]);
-    }
 }

@@ -1,10 +1,10 @@
-//! Defects that can be planted, and the name that crashes the file system.
+//! Defects that can be planted.
 
-/// The name whose creation in the root crashes the file system.
-pub const CRASH_NAME: &str = ".crash";
+use serde::{Deserialize, Serialize};
 
 /// A defect of a file system that loses or damages synced changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Bug {
     /// A sync does not make names durable.
     NoDirectorySync,
@@ -26,4 +26,16 @@ impl Bug {
         Self::SizeWithoutData,
         Self::JournalTwice,
     ];
+
+    /// The name by which a user selects the defect.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NoDirectorySync => "no-directory-sync",
+            Self::RenameBeforeData => "rename-before-data",
+            Self::EarlySync => "early-sync",
+            Self::SizeWithoutData => "size-without-data",
+            Self::JournalTwice => "journal-twice",
+        }
+    }
 }

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque, btree_map};
 use std::ffi::{OsStr, OsString};
 use std::time::SystemTime;
 
-use fuser::Errno;
+use fuser::{Errno, FileType};
 
 use super::bug::Bug;
 use super::node::{Content, Node};
+use super::pages::survivors;
 
 /// Number of changes after which the journal is committed without a sync, as by a timer.
 const COMMIT_EVERY: usize = 200;
@@ -23,6 +24,9 @@ const TORN_BYTES: usize = 512;
 const EARLY_SYNCS: usize = 8;
 
 type Nodes = HashMap<u64, Node>;
+
+/// An entry of a directory: its offset, its name, and the number and kind of its node.
+pub(super) type Listed = (u64, OsString, u64, FileType);
 
 /// What a sync was asked to make durable.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +45,7 @@ pub(super) struct Model {
     changed: BTreeSet<u64>,
     changes: usize,
     /// Number of open handles of each node.
-    pub open: HashMap<u64, u32>,
+    open: HashMap<u64, u32>,
     next: u64,
     random: u64,
     bug: Option<Bug>,
@@ -52,6 +56,15 @@ pub(super) struct Model {
 }
 
 pub(super) const ROOT: u64 = 1;
+
+/// The next value of SplitMix64.
+fn draw(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mut z = *state;
+    z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ z >> 31
+}
 
 impl Model {
     pub(super) fn new(seed: u64, bug: Option<Bug>) -> Self {
@@ -71,13 +84,17 @@ impl Model {
         }
     }
 
-    /// The next value of SplitMix64.
+    pub(super) fn seed(&mut self, seed: u64) {
+        self.random = seed;
+    }
+
     fn draw(&mut self) -> u64 {
-        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.random;
-        z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ z >> 31
+        draw(&mut self.random)
+    }
+
+    /// Returns `true` in one of two cases.
+    pub(super) fn tosses(&mut self) -> bool {
+        self.draw() % 2 == 0
     }
 
     pub(super) fn node(&self, number: u64) -> Result<&Node, Errno> {
@@ -93,6 +110,19 @@ impl Model {
             Content::Directory(entries) => Ok(entries),
             _ => Err(Errno::ENOTDIR),
         }
+    }
+
+    /// Returns the entries of a directory in the order of their offsets. The offset of an entry is
+    /// its number plus 2, so removals during a listing skip no entry.
+    pub(super) fn list(&self, directory: u64) -> Result<Vec<Listed>, Errno> {
+        let own = |at, name: &str| (at, OsString::from(name), directory, FileType::Directory);
+        let mut all = vec![own(1, "."), own(2, "..")];
+        for (name, number) in self.entries(directory)? {
+            let kind = self.node(*number)?.kind();
+            all.push((number + 2, name.clone(), *number, kind));
+        }
+        all.sort_unstable_by_key(|(at, ..)| *at);
+        Ok(all)
     }
 
     fn entries_mut(&mut self, directory: u64) -> Result<&mut BTreeMap<OsString, u64>, Errno> {
@@ -260,12 +290,20 @@ impl Model {
         }
     }
 
-    pub(super) fn sync_file(&mut self, number: u64) {
+    pub(super) fn sync_file(&mut self, number: u64) -> Result<(), Errno> {
         self.sync(Sync::File(number));
+        Ok(())
     }
 
-    pub(super) fn sync_directory(&mut self) {
+    pub(super) fn sync_directory(&mut self) -> Result<(), Errno> {
         self.sync(Sync::Directory);
+        Ok(())
+    }
+
+    pub(super) fn open(&mut self, number: u64) -> Result<(), Errno> {
+        self.node(number)?;
+        *self.open.entry(number).or_default() += 1;
+        Ok(())
     }
 
     pub(super) fn close(&mut self, number: u64) {
@@ -288,7 +326,7 @@ impl Model {
     /// Loses everything that is not durable. By chance, the pending changes of names survive, and
     /// parts of data that was not synced.
     pub(super) fn crash(&mut self) {
-        if self.draw() % 2 == 0 && self.bug != Some(Bug::EarlySync) {
+        if self.tosses() && self.bug != Some(Bug::EarlySync) {
             self.commit();
             self.keep_parts();
         }
@@ -301,29 +339,19 @@ impl Model {
         self.now = self.durable.clone();
     }
 
-    /// Keeps a part of the data of each file that has grown since its last sync.
+    /// Keeps a part of the data that was written to each file since its last sync.
     fn keep_parts(&mut self) {
-        let grown: Vec<u64> = self
-            .durable
-            .iter()
-            .filter_map(|(number, node)| {
-                let now = self.now.get(number)?;
-                (now.size() > node.size()).then_some(*number)
-            })
-            .collect();
-        for number in grown {
-            let chance = self.draw();
-            let Some(Content::File(data)) = self.now.get(&number).map(|node| &node.content) else {
-                continue;
-            };
-            let Some(Content::File(synced)) =
-                self.durable.get_mut(&number).map(|node| &mut node.content)
-            else {
-                continue;
-            };
-            let more = data.len() - synced.len();
-            let kept = synced.len() + (chance % (more as u64 + 1)) as usize;
-            synced.extend_from_slice(&data[synced.len()..kept]);
+        let (now, random) = (&self.now, &mut self.random);
+        let mut files: Vec<(&u64, &mut Node)> = self.durable.iter_mut().collect();
+        // The order of a hash table must not determine which numbers are drawn for a file.
+        files.sort_unstable_by_key(|(number, _)| **number);
+        for (number, node) in files {
+            if let (Content::File(synced), Some(Content::File(written))) =
+                (&mut node.content, now.get(number).map(|node| &node.content))
+                && synced != written
+            {
+                *synced = survivors(synced, written, &mut || draw(random));
+            }
         }
     }
 

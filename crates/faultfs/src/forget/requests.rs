@@ -3,18 +3,17 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
-use std::sync::{MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use fuser::{
-    BsdFileFlags, Errno, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo,
-    LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory,
-    ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, TimeOrNow, WriteFlags,
+    BsdFileFlags, Errno, FileHandle, Filesystem, FopenFlags, Generation, INodeNo, LockOwner,
+    OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty,
+    ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, TimeOrNow, WriteFlags,
 };
 
-use super::Forget;
-use super::bug::CRASH_NAME;
-use super::model::{Model, ROOT};
+use super::model::Model;
+use super::moment::Moment;
+use super::mounted::Forget;
 use super::node::{Content, Node};
 use crate::replies::{Found, NO_TIME, attributes, empty, entry};
 
@@ -22,8 +21,9 @@ use crate::replies::{Found, NO_TIME, attributes, empty, entry};
 const BLOCKS: u64 = 1 << 20;
 
 impl Forget {
-    fn model(&self) -> MutexGuard<'_, Model> {
-        self.model.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Performs a request, unless the file system has crashed.
+    fn with<T>(&self, act: impl FnOnce(&mut Model) -> Result<T, Errno>) -> Result<T, Errno> {
+        act(&mut self.shared.serve()?.0)
     }
 
     fn make(
@@ -34,9 +34,10 @@ impl Forget {
         mode: u32,
     ) -> Result<Found, Errno> {
         let node = Node::new(content, mode, (request.uid(), request.gid()));
-        let mut model = self.model();
-        let number = model.make((at.0.0, at.1), node)?;
-        found(&model, number)
+        self.with(|model| {
+            let number = model.make((at.0.0, at.1), node)?;
+            found(model, number)
+        })
     }
 }
 
@@ -48,6 +49,22 @@ fn found(model: &Model, number: u64) -> Result<Found, Errno> {
     })
 }
 
+/// Changes the size of a file. The limit is that of the file system, whose files are in memory.
+fn resize(data: &mut Vec<u8>, bytes: u64) -> Result<(), Errno> {
+    if bytes > BLOCKS * 4096 {
+        return Err(Errno::EFBIG);
+    }
+    data.resize(bytes as usize, 0);
+    Ok(())
+}
+
+fn data(reply: ReplyData, read: Result<Vec<u8>, Errno>) {
+    match read {
+        Ok(bytes) => reply.data(&bytes),
+        Err(error) => reply.error(error),
+    }
+}
+
 fn time(at: TimeOrNow) -> SystemTime {
     match at {
         TimeOrNow::Now => SystemTime::now(),
@@ -57,16 +74,14 @@ fn time(at: TimeOrNow) -> SystemTime {
 
 impl Filesystem for Forget {
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
-        let model = self.model();
-        let number = model.find(parent.0, name);
-        entry(reply, number.and_then(|number| found(&model, number)));
+        let at = (parent.0, name);
+        let found = self.with(|model| found(model, model.find(at.0, at.1)?));
+        entry(reply, found);
     }
 
     fn getattr(&self, _: &Request, ino: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
-        attributes(
-            reply,
-            self.model().node(ino.0).map(|node| node.attributes(ino.0)),
-        );
+        let facts = self.with(|model| Ok(model.node(ino.0)?.attributes(ino.0)));
+        attributes(reply, facts);
     }
 
     fn setattr(
@@ -87,31 +102,30 @@ impl Filesystem for Forget {
         _: Option<BsdFileFlags>,
         reply: ReplyAttr,
     ) {
-        let mut model = self.model();
-        let node = match model.node_mut(ino.0) {
-            Ok(node) => node,
-            Err(error) => return reply.error(error),
-        };
-        node.changed = SystemTime::now();
-        node.mode = mode.map_or(node.mode, |mode| (mode & 0o7777) as u16);
-        node.owner = (uid.unwrap_or(node.owner.0), gid.unwrap_or(node.owner.1));
-        if let (Some(bytes), Content::File(data)) = (size, &mut node.content) {
-            data.resize(usize::try_from(bytes).unwrap_or(usize::MAX), 0);
-            node.modified = node.changed;
-        }
-        node.accessed = atime.map_or(node.accessed, time);
-        node.modified = mtime.map_or(node.modified, time);
-        let facts = node.attributes(ino.0);
-        model.touch(ino.0);
-        reply.attr(&NO_TIME, &facts);
+        let facts = self.with(|model| {
+            let node = model.node_mut(ino.0)?;
+            node.changed = SystemTime::now();
+            node.mode = mode.map_or(node.mode, |mode| (mode & 0o7777) as u16);
+            node.owner = (uid.unwrap_or(node.owner.0), gid.unwrap_or(node.owner.1));
+            if let (Some(bytes), Content::File(data)) = (size, &mut node.content) {
+                resize(data, bytes)?;
+                node.modified = node.changed;
+            }
+            node.accessed = atime.map_or(node.accessed, time);
+            node.modified = mtime.map_or(node.modified, time);
+            let facts = node.attributes(ino.0);
+            model.touch(ino.0);
+            Ok(facts)
+        });
+        attributes(reply, facts);
     }
 
     fn readlink(&self, _: &Request, ino: INodeNo, reply: ReplyData) {
-        match self.model().node(ino.0).map(|node| &node.content) {
-            Ok(Content::Link(target)) => reply.data(target),
-            Ok(_) => reply.error(Errno::EINVAL),
-            Err(error) => reply.error(error),
-        }
+        let target = self.with(|model| match &model.node(ino.0)?.content {
+            Content::Link(target) => Ok(target.clone()),
+            _ => Err(Errno::EINVAL),
+        });
+        data(reply, target);
     }
 
     fn mknod(
@@ -137,25 +151,16 @@ impl Filesystem for Forget {
         _: u32,
         reply: ReplyEntry,
     ) {
-        if parent.0 == ROOT && name == CRASH_NAME {
-            let mut model = self.model();
-            model.crash();
-            let root = model.node(ROOT).map(|root| Found {
-                facts: root.attributes(u64::MAX),
-                generation: Generation(0),
-            });
-            return entry(reply, root);
-        }
         let content = Content::Directory(std::collections::BTreeMap::new());
         entry(reply, self.make(request, (parent, name), content, mode));
     }
 
     fn unlink(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        empty(reply, self.model().remove(parent.0, name));
+        empty(reply, self.with(|model| model.remove(parent.0, name)));
     }
 
     fn rmdir(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        empty(reply, self.model().remove(parent.0, name));
+        empty(reply, self.with(|model| model.remove(parent.0, name)));
     }
 
     fn symlink(
@@ -187,8 +192,9 @@ impl Filesystem for Forget {
             return reply.error(Errno::EINVAL);
         }
         let may_replace = !flags.contains(RenameFlags::RENAME_NOREPLACE);
-        let mut model = self.model();
-        let renamed = model.rename((parent.0, name), (newparent.0, newname), may_replace);
+        let renamed = self.shared.at(Moment::Rename, |model| {
+            model.rename((parent.0, name), (newparent.0, newname), may_replace)
+        });
         empty(reply, renamed);
     }
 
@@ -200,18 +206,16 @@ impl Filesystem for Forget {
         newname: &OsStr,
         reply: ReplyEntry,
     ) {
-        let mut model = self.model();
-        let linked = model.link(ino.0, (newparent.0, newname));
-        entry(reply, linked.and_then(|()| found(&model, ino.0)));
+        let linked = self.with(|model| {
+            model.link(ino.0, (newparent.0, newname))?;
+            found(model, ino.0)
+        });
+        entry(reply, linked);
     }
 
     fn open(&self, _: &Request, ino: INodeNo, _: OpenFlags, reply: ReplyOpen) {
-        let mut model = self.model();
-        match model.node(ino.0) {
-            Ok(_) => {
-                *model.open.entry(ino.0).or_default() += 1;
-                reply.opened(FileHandle(ino.0), FopenFlags::empty());
-            }
+        match self.with(|model| model.open(ino.0)) {
+            Ok(()) => reply.opened(FileHandle(ino.0), FopenFlags::empty()),
             Err(error) => reply.error(error),
         }
     }
@@ -227,15 +231,15 @@ impl Filesystem for Forget {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        match self.model().node(ino.0).map(|node| &node.content) {
-            Ok(Content::File(data)) => {
+        let read = self.with(|model| match &model.node(ino.0)?.content {
+            Content::File(data) => {
                 let from = usize::try_from(offset).map_or(data.len(), |at| at.min(data.len()));
                 let to = data.len().min(from + size as usize);
-                reply.data(&data[from..to]);
+                Ok(data[from..to].to_vec())
             }
-            Ok(_) => reply.error(Errno::EISDIR),
-            Err(error) => reply.error(error),
-        }
+            _ => Err(Errno::EISDIR),
+        });
+        data(reply, read);
     }
 
     fn write(
@@ -250,22 +254,25 @@ impl Filesystem for Forget {
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        let mut model = self.model();
-        let node = match model.node_mut(ino.0) {
-            Ok(node) => node,
-            Err(error) => return reply.error(error),
-        };
-        let Content::File(bytes) = &mut node.content else {
-            return reply.error(Errno::EISDIR);
-        };
-        let at = usize::try_from(offset).unwrap_or(usize::MAX);
-        if bytes.len() < at + data.len() {
-            bytes.resize(at + data.len(), 0);
+        let written = self.with(|model| {
+            let node = model.node_mut(ino.0)?;
+            let Content::File(bytes) = &mut node.content else {
+                return Err(Errno::EISDIR);
+            };
+            let end = offset.saturating_add(data.len() as u64);
+            if (bytes.len() as u64) < end {
+                resize(bytes, end)?;
+            }
+            let at = offset as usize;
+            bytes[at..at + data.len()].copy_from_slice(data);
+            node.modified = SystemTime::now();
+            node.changed = node.modified;
+            Ok(data.len() as u32)
+        });
+        match written {
+            Ok(bytes) => reply.written(bytes),
+            Err(error) => reply.error(error),
         }
-        bytes[at..at + data.len()].copy_from_slice(data);
-        node.modified = SystemTime::now();
-        node.changed = node.modified;
-        reply.written(data.len() as u32);
     }
 
     fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
@@ -282,13 +289,16 @@ impl Filesystem for Forget {
         _: bool,
         reply: ReplyEmpty,
     ) {
-        self.model().close(ino.0);
-        reply.ok();
+        let closed = self.with(|model| {
+            model.close(ino.0);
+            Ok(())
+        });
+        empty(reply, closed);
     }
 
     fn fsync(&self, _: &Request, ino: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        self.model().sync_file(ino.0);
-        reply.ok();
+        let synced = self.shared.at(Moment::Sync, |model| model.sync_file(ino.0));
+        empty(reply, synced);
     }
 
     fn readdir(
@@ -299,32 +309,22 @@ impl Filesystem for Forget {
         offset: u64,
         mut reply: ReplyDirectory,
     ) {
-        let model = self.model();
-        let entries = match model.entries(ino.0) {
-            Ok(entries) => entries,
-            Err(error) => return reply.error(error),
-        };
-        // The offset of an entry is its number plus 2, so removals during a listing skip no entry.
-        let mut all: Vec<(u64, &OsStr, u64)> =
-            vec![(1, OsStr::new("."), ino.0), (2, OsStr::new(".."), ino.0)];
-        all.extend(
-            entries
-                .iter()
-                .map(|(name, number)| (number + 2, name.as_os_str(), *number)),
-        );
-        all.sort_unstable();
-        for (at, name, number) in all.into_iter().filter(|(at, _, _)| *at > offset) {
-            let kind = model.node(number).map_or(FileType::Directory, Node::kind);
-            if reply.add(INodeNo(number), at, kind, name) {
-                break;
+        match self.with(|model| model.list(ino.0)) {
+            Ok(all) => {
+                for (at, name, number, kind) in all.iter().filter(|(at, ..)| *at > offset) {
+                    if reply.add(INodeNo(*number), *at, *kind, name) {
+                        break;
+                    }
+                }
+                reply.ok();
             }
+            Err(error) => reply.error(error),
         }
-        reply.ok();
     }
 
     fn fsyncdir(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        self.model().sync_directory();
-        reply.ok();
+        let synced = self.shared.at(Moment::DirectorySync, Model::sync_directory);
+        empty(reply, synced);
     }
 
     fn statfs(&self, _: &Request, _: INodeNo, reply: ReplyStatfs) {
@@ -341,9 +341,13 @@ impl Filesystem for Forget {
         _: i32,
         reply: ReplyCreate,
     ) {
-        match self.make(request, (parent, name), Content::File(Vec::new()), mode) {
+        let made = self.make(request, (parent, name), Content::File(Vec::new()), mode);
+        let opened = made.and_then(|made| {
+            self.with(|model| model.open(made.facts.ino.0))?;
+            Ok(made)
+        });
+        match opened {
             Ok(Found { facts, generation }) => {
-                *self.model().open.entry(facts.ino.0).or_default() += 1;
                 let handle = FileHandle(facts.ino.0);
                 reply.created(&NO_TIME, &facts, generation, handle, FopenFlags::empty());
             }

@@ -1,11 +1,13 @@
 //! Reasons why a run cannot write an acknowledgement log.
 
 use std::fs;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use spec::RunSpec;
+
+use super::destination::{directory_of, is_standard_output};
 
 /// The acknowledgement log cannot be written, and no file was changed; contains the error message.
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +20,16 @@ pub fn check(request: &RunSpec, directories: &[PathBuf]) -> Result<(), AckLogRef
     let Some(path) = &request.ack_log else {
         return Ok(());
     };
+    if is_standard_output(path) {
+        return match io::stdout().is_terminal() {
+            false => Ok(()),
+            true => Err(AckLogRefused(
+                "cannot use --ack-log -: standard output is a terminal (redirect it, for example \
+                 to ssh HOST 'cat > FILE')"
+                    .to_owned(),
+            )),
+        };
+    }
     match fs::symlink_metadata(path) {
         Ok(_) => return Err(is_there(path)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -60,11 +72,4 @@ pub(super) fn cannot(what: &str, path: &Path, error: &io::Error) -> AckLogRefuse
         "cannot {what} {} for --ack-log: {error} (use a new file in an existing directory)",
         path.display()
     ))
-}
-
-pub(super) fn directory_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(directory) if !directory.as_os_str().is_empty() => directory,
-        _ => Path::new("."),
-    }
 }

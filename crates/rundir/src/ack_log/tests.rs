@@ -187,7 +187,8 @@ fn write_error_of_the_ack_log_is_reported() {
         advanced: Condvar::new(),
     });
     let of_writer = Arc::clone(&shared);
-    let mut file = OpenOptions::new().write(true).open(full).unwrap();
+    let file = fs::OpenOptions::new().write(true).open(full).unwrap();
+    let mut file = Destination::of(file).unwrap();
     let writer = thread::spawn(move || of_writer.write_all(&mut file));
     let failed = shared.commit(Some(b"A 0 1")).unwrap_err();
     assert_eq!((&failed.path[..], failed.step), ("/dev/full", "write"));

@@ -5,14 +5,21 @@ use std::time::Duration;
 
 use document::{Format, WIDTH, sanitize};
 use record::{Outcome, Record};
+use runner::RunSpec;
 use verdict::{Level, Reason, Verdict};
 
-use crate::ui::output::OutputFile;
+use crate::ui::output::{OutputFile, is_standard_output};
 use crate::ui::problem::{Problem, print, tell};
 use crate::ui::screen;
 
 /// Time limit for writing the report, because its file system may hang.
 pub const WRITTEN_WITHIN: Duration = Duration::from_secs(300);
+
+/// Whether the acknowledgement log takes standard output, so that nothing else may be written to
+/// it.
+pub fn logs_to_output(spec: &RunSpec) -> bool {
+    spec.ack_log.as_deref().is_some_and(is_standard_output)
+}
 
 /// Writes a report to `output`, or to standard output without one. If the file cannot be written
 /// within `limit`, the report goes to standard output instead, so that it is not lost.

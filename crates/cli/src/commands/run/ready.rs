@@ -22,7 +22,8 @@ use crate::commands::archive;
 use crate::commands::plan;
 use crate::commands::run::archiving::keep;
 use crate::commands::run::delivery::{
-    WRITTEN_WITHIN, deliver, render, say_how_it_ended, say_if_invalid, say_what_is_left,
+    WRITTEN_WITHIN, deliver, logs_to_output, render, say_how_it_ended, say_if_invalid,
+    say_what_is_left,
 };
 use crate::commands::run::preparation;
 use crate::ui::live::Live;
@@ -100,7 +101,10 @@ impl Ready {
             .map(|place| Keeper::of(place, remarks.clone(), USER))
             .transpose()?
             .flatten();
-        let output = open("--output", output_path.as_deref())?;
+        let output = match (output_path.as_deref(), logs_to_output(&specified.spec)) {
+            (None, true) => Some(OutputFile::standard_error(&std::io::stderr())?),
+            (path, _) => open("--output", path)?,
+        };
         say_before(arguments, &specified);
         let live = open("--live", arguments.live.as_deref())?;
         let page = open("--report", arguments.report.as_deref())?;
@@ -278,7 +282,7 @@ fn judge_outputs(
         path.as_deref()
             .map_or(Ok(()), |path| outputs.judge(option, path))?;
     }
-    if let Some(ack_log) = &spec.ack_log {
+    if let Some(ack_log) = spec.ack_log.as_ref().filter(|_| !logs_to_output(spec)) {
         // The run refuses an existing acknowledgement log, so only a second use of the file is
         // checked here.
         outputs.refuse_twice("--ack-log", ack_log)?;
@@ -378,6 +382,15 @@ fn judge(arguments: &RunArguments, specified: &Specified) -> Result<(), Problem>
         return refuse(
             "--live - uses standard output: write the report to a file with --output FILE",
         );
+    }
+    let is_output = |path: &Option<PathBuf>| path.as_deref().is_some_and(is_standard_output);
+    let others = [("--live", &arguments.live), ("--output", &arguments.output)];
+    if let Some((option, _)) = others.iter().find(|(_, path)| is_output(path))
+        && logs_to_output(&specified.spec)
+    {
+        return refuse(format_args!(
+            "{option} - and --ack-log - both use standard output (use a file for {option})"
+        ));
     }
     archive::needs_file(arguments.report.as_deref())?;
     Ok(specified

@@ -95,6 +95,12 @@ impl Ganesha {
         self.server = Pid::from_raw(process.parse().unwrap());
     }
 
+    /// Process number of the server.
+    pub fn server(&self) -> u32 {
+        self.server.unwrap().as_raw_nonzero().get().unsigned_abs()
+    }
+
+    /// Kills the server, unless it was killed already.
     pub fn kill(&mut self) {
         self.order("end KILL");
         self.expect("ended");

@@ -108,7 +108,7 @@ while read -r word value; do
         ;;
     # end SIGNAL
     end)
-        kill -s "$value" "$server"
+        kill -s "$value" "$server" 2>/dev/null || true
         wait "$server" 2>/dev/null || true
         server=
         echo ended

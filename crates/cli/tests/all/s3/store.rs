@@ -173,6 +173,11 @@ impl Store {
         self.server.wait().unwrap();
     }
 
+    /// Process number of the server.
+    pub fn process(&self) -> u32 {
+        self.server.id()
+    }
+
     /// Starts the server again with the objects that it had when it was killed.
     pub fn restart(&mut self) {
         self.server = self.command.spawn().unwrap();
@@ -268,7 +273,8 @@ impl Store {
         names.map(str::to_owned).collect()
     }
 
-    fn command(&self) -> Command {
+    /// A command of the program, with the credentials of the server.
+    pub fn command(&self) -> Command {
         let mut command = Running::command(program());
         self.set_environment(&mut command);
         command
