@@ -10,6 +10,7 @@
 
 pub mod alpha_spending;
 pub mod cells;
+pub mod change_points;
 pub mod comparison;
 pub mod design;
 pub mod drift;
@@ -26,6 +27,8 @@ pub mod plan;
 pub mod repeats;
 mod requirement;
 mod samples;
+mod seeded_scan;
+mod series_noise;
 pub mod side_summary;
 pub mod statistics;
 mod study_file;
@@ -36,6 +39,7 @@ pub mod verdicts;
 
 pub use alpha_spending::Looks;
 pub use cells::{BlockRun, StudyCell};
+pub use change_points::{LevelChange, Levels, Shape};
 pub use comparison::{
     AaControl, Comparison, ComparisonOutcome, Comparisons, Estimate, RatioInterval,
 };
