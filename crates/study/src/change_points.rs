@@ -7,6 +7,8 @@
 //! direction, if a line through all of their levels has the lower Bayesian information criterion
 //! (Schwarz, Annals of Statistics 6 (1978), 461-464).
 
+use serde::{Deserialize, Serialize};
+
 use crate::seeded_scan::{RUNS_MIN, best_split, candidate, p_of};
 use crate::series_noise::{SeriesNoise, without_outliers};
 use crate::statistics::{ALPHA, Mean, mean};
@@ -17,7 +19,8 @@ pub const CHANGE_ALPHA: f64 = 0.01;
 const CHANGES_MAX: usize = 1_000;
 
 /// Whether a change is a step or a part of a drift.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Shape {
     /// Two constant levels fit the runs at least as well as a line.
     Step,

@@ -17,6 +17,10 @@ pub mod drift;
 pub mod flaw;
 pub mod gate;
 mod gate_doubts;
+pub mod history;
+pub mod history_gate;
+mod history_point;
+mod host_change;
 pub mod incomplete;
 pub mod metric;
 pub mod observed;
@@ -50,6 +54,10 @@ pub use gate::{
     Bound, Decision, Gate, GateError, GateRules, Judged, Requirement, RequirementError,
 };
 pub use gate_doubts::GateDoubt;
+pub use history::{History, HistoryChange, HistoryLevel};
+pub use history_gate::{HistoryGate, Prediction};
+pub use history_point::{HistoryPoint, SeriesKey};
+pub use host_change::{Cause, RatioWithInterval};
 pub use incomplete::IncompleteDifference;
 pub use metric::{Better, Metric, MetricUnit, Statistic, UnknownMetric};
 pub use observed::{

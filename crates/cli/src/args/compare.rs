@@ -1,6 +1,6 @@
 //! The arguments of `compare` and `gate`.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use document::Format;
 use study::{Metric, PaperLayout, Requirement};
 
@@ -67,6 +67,13 @@ pub struct CompareArguments {
     pub archive: ArchiveArgument,
 }
 
+/// What a gate decides against, if not a baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Against {
+    /// The earlier runs of the same configuration.
+    History,
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = "'postmark compare --help' says what a SIDE is.
 
@@ -75,6 +82,7 @@ Exit status: 0 passed; 2 refused, or the baseline is missing or INVALID; 4 faile
 Examples:
   postmark gate last --require 'transactions >= 0.985' --require 'create.p99 <= 1.10'
   postmark gate main-branch pull-request --require 'transactions >= 0.985' --format markdown
+  postmark gate last --against history
 
 A bound of 0.985 passes identical systems (95 %) and fails a loss of 3 % (80 %). That takes
 8 blocks at a standard deviation of 1 %, 21 at 2 % and 45 at 3 %.
@@ -87,8 +95,17 @@ pub struct GateArguments {
     /// Ratio to the baseline, like 'create.p99 <= 1.10'.
     ///
     /// Another example is 'transactions >= 0.985'. Repeat the option for more: all must hold.
-    #[arg(long, required = true, value_name = "REQUIREMENT")]
+    #[arg(long, required_unless_present = "against", value_name = "REQUIREMENT")]
     pub require: Vec<Requirement>,
+    /// Decide against the noise of earlier runs: history.
+    ///
+    /// The gate fails if the runs are worse than the earlier runs of the same workload, engine,
+    /// target, durability and host explain.
+    #[arg(long, value_enum, conflicts_with_all = ["require", "confirm", "unlike", "allow_doubtful"])]
+    pub against: Option<Against>,
+    /// With --against: decide on this metric [default: transactions].
+    #[arg(long, value_name = "METRIC", requires = "against")]
+    pub metric: Option<Metric>,
     /// Decide on the blocks after block N only.
     ///
     /// This confirms an earlier decision on the blocks up to N.

@@ -7,6 +7,7 @@ use study::{Comparisons, Gate, GateRules, Metric, Requirement};
 
 use crate::args::{ArchiveArgument, CompareArguments, GateArguments};
 use crate::commands::archive::open;
+use crate::commands::history;
 use crate::commands::study::layout;
 use crate::ui::problem::Problem;
 use crate::ui::screen;
@@ -66,6 +67,9 @@ fn with_notes(mut document: Document, notes: &[String]) -> Document {
 /// Returns an error if an argument names no run or study, or the configurations are not comparable.
 /// Also returns an error if runs are missing or INVALID, or the answer cannot be written.
 pub fn gate(arguments: &GateArguments) -> Result<u8, Problem> {
+    if arguments.against.is_some() {
+        return history::gate(arguments);
+    }
     let mut metrics: Vec<Metric> = arguments.require.iter().map(Requirement::metric).collect();
     metrics.sort();
     metrics.dedup();
