@@ -17,31 +17,25 @@ pub use self::gate::gate;
 use self::words::{cause, change_words, is_worse};
 use crate::comparison::{metric_name, value};
 
+/// Maximum number of runs that are not VALID in the table; CSV and JSON contain all.
+const SHOWN_MAX: usize = 20;
+
 /// Text and Markdown. `chart` is the chart for a terminal, or empty.
 pub fn document(history: &History, chart: Document) -> Document {
     let mut document = Document::default();
     summary(&mut document, history);
     document.append(chart);
-    document.gap();
     document.append(details(history));
     document
 }
 
 /// What the history is about, and what was found.
 pub(crate) fn summary(document: &mut Document, history: &History) {
-    let series = &history.series;
-    let fingerprint: String = series.fingerprint.chars().take(8).collect();
     document.sentence(
         "Metric",
         format!("{} by {}", metric_name(history.metric), history.by),
     );
-    document.sentence(
-        "Series",
-        format!(
-            "{} ({fingerprint}), {}, {}, durability {}, on {}",
-            series.workload, series.engine, series.target, series.durability, series.host
-        ),
-    );
+    document.sentence("Series", history.series.one_line());
     document.sentence("Runs", runs(history));
     let steps = of_shape(history, Shape::Step).count() as u64;
     let drifts = of_shape(history, Shape::Drift).count() as u64;
@@ -110,6 +104,9 @@ fn of_shape(history: &History, shape: Shape) -> impl Iterator<Item = &HistoryCha
 /// The changes, the levels, and the runs that are not VALID.
 pub(crate) fn details(history: &History) -> Document {
     let mut document = Document::default();
+    if !history.changes.is_empty() {
+        document.gap();
+    }
     for change in &history.changes {
         document.item(format!(
             "{} {}",
@@ -118,8 +115,7 @@ pub(crate) fn details(history: &History) -> Document {
         ));
     }
     if !history.levels.is_empty() {
-        document.gap();
-        document.head("Levels");
+        document.heading("Levels");
         document.table(levels(history));
     }
     let others: Vec<&HistoryPoint> = history
@@ -127,10 +123,16 @@ pub(crate) fn details(history: &History) -> Document {
         .iter()
         .filter(|run| run.verdict != Level::Valid)
         .collect();
-    if !others.is_empty() {
-        document.gap();
-        document.head("Runs that are not VALID ('postmark show RUN' has the reasons)");
-        document.table(points(history, &others));
+    let shown = &others[others.len().saturating_sub(SHOWN_MAX)..];
+    if !shown.is_empty() {
+        document.heading("Runs that are not VALID");
+        document.table(points(history, shown));
+        let all = document::units::grouped(others.len() as u64);
+        let last = match others.len() > SHOWN_MAX {
+            true => format!("The last {SHOWN_MAX} of {all} runs; "),
+            false => String::new(),
+        };
+        document.words(format!("{last}'postmark show RUN' has the reasons."));
     }
     document
 }

@@ -17,6 +17,8 @@ pub struct SeriesKey {
     pub target: String,
     /// The durability level that acknowledged changes had reached.
     pub durability: String,
+    /// The cell of a study; empty for a run outside of a study.
+    pub cell: String,
 }
 
 /// A run of a history.
@@ -34,6 +36,22 @@ pub struct HistoryPoint {
     pub value: Option<f64>,
     /// Mean value of the A/A control in the block of the run; `None` without a control.
     pub control: Option<f64>,
+}
+
+impl SeriesKey {
+    /// The series in one line, without the settings. The strings are those of records.
+    pub fn one_line(&self) -> String {
+        let digits = self.fingerprint.rsplit(':').next().unwrap_or_default();
+        let digits: String = digits.chars().take(8).collect();
+        let cell = match self.cell.is_empty() {
+            true => String::new(),
+            false => format!(", cell {}", self.cell),
+        };
+        format!(
+            "{} ({digits}), {}, {}, durability {}, on {}{cell}",
+            self.workload, self.engine, self.target, self.durability, self.host
+        )
+    }
 }
 
 impl HistoryPoint {

@@ -150,6 +150,10 @@ fn key_of(record: &Record, observed: &Observed) -> SeriesKey {
             |made| made.asked.clone(),
         ),
         durability: condition(UnlikeWhat::DurabilityTier),
+        cell: record
+            .study
+            .as_ref()
+            .map_or_else(String::new, |part| part.cell.clone()),
     }
 }
 
@@ -174,7 +178,7 @@ fn one_series(
             "\n  postmark history {}: {}, {}",
             last.unwrap_or_default(),
             counted(members.len() as u64, "run"),
-            words(key)
+            sanitize(&key.one_line())
         )
     });
     let shown: String = shown.collect();
@@ -187,14 +191,4 @@ fn one_series(
          --file-system or --tag):{shown}{more}",
         all.len()
     )))
-}
-
-/// A series in one line.
-fn words(key: &SeriesKey) -> String {
-    let fingerprint: String = key.fingerprint.chars().take(8).collect();
-    let line = format!(
-        "{} ({fingerprint}), {}, {}, durability {}, on {}",
-        key.workload, key.engine, key.target, key.durability, key.host
-    );
-    sanitize(&line).into_owned()
 }

@@ -13,6 +13,8 @@ const HEIGHT: usize = 9;
 const LABEL: usize = 11;
 /// Minimum and maximum width of the chart, in characters.
 const WIDTHS: (usize, usize) = (20, 84);
+/// Maximum number of columns for each run of a short history.
+const STEP_MAX: usize = 4;
 /// Marks, the least important first: a level's mean, VALID, DOUBTFUL.
 const MARKS: [char; 3] = ['─', '•', '?'];
 
@@ -31,7 +33,11 @@ pub fn chart(history: &History, width: usize) -> Document {
     if width < WIDTHS.0 || low >= high {
         return document;
     }
-    let columns = history.runs.len().min(width);
+    let step = (width / history.runs.len()).min(STEP_MAX);
+    let columns = match step {
+        0 => width,
+        step => step * history.runs.len(),
+    };
     let column = |place: usize| place * columns / history.runs.len();
     let row = |value: f64| {
         let part = (high - value) / (high - low);
@@ -53,7 +59,9 @@ pub fn chart(history: &History, width: usize) -> Document {
             marks[column(place)] = '^';
         }
         if let Some(level) = history.levels.get(level) {
-            grid.mark(row(level.mean.clamp(low, high)), column(place), MARKS[0]);
+            let row = row(level.mean.clamp(low, high));
+            let columns = column(place)..=column(place) + step.saturating_sub(1);
+            columns.for_each(|column| grid.mark(row, column, MARKS[0]));
         }
         if let Some(value) = run.counted() {
             let mark = match run.verdict {
