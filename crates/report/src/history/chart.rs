@@ -21,6 +21,8 @@ const MARKS: [char; 3] = ['─', '•', '?'];
 /// A grid of marks.
 struct Grid {
     rows: Vec<Vec<char>>,
+    /// Marks below the grid: INVALID runs and the first runs of new levels.
+    below: Vec<char>,
 }
 
 /// The chart for a terminal of `width` characters; empty if there is nothing to draw.
@@ -33,44 +35,7 @@ pub fn chart(history: &History, width: usize) -> Document {
     if width < WIDTHS.0 || low >= high {
         return document;
     }
-    let step = (width / history.runs.len()).min(STEP_MAX);
-    let columns = match step {
-        0 => width,
-        step => step * history.runs.len(),
-    };
-    let column = |place: usize| place * columns / history.runs.len();
-    let row = |value: f64| {
-        let part = (high - value) / (high - low);
-        (part * (HEIGHT - 1) as f64).round() as usize
-    };
-    let mut grid = Grid::new(columns);
-    let mut marks = vec![' '; columns];
-    let mut level = 0;
-    for (place, run) in history.runs.iter().enumerate() {
-        if run.verdict == Level::Invalid {
-            marks[column(place)] = '×';
-        }
-        let is_first = history
-            .changes
-            .get(level)
-            .is_some_and(|change| change.first_after == run.run);
-        if is_first {
-            level += 1;
-            marks[column(place)] = '^';
-        }
-        if let Some(level) = history.levels.get(level) {
-            let row = row(level.mean.clamp(low, high));
-            let columns = column(place)..=column(place) + step.saturating_sub(1);
-            columns.for_each(|column| grid.mark(row, column, MARKS[0]));
-        }
-        if let Some(value) = run.counted() {
-            let mark = match run.verdict {
-                Level::Doubtful => MARKS[2],
-                _ => MARKS[1],
-            };
-            grid.mark(row(value), column(place), mark);
-        }
-    }
+    let grid = grid(history, (low, high), width);
     document.gap();
     for (number, row) in grid.rows.iter().enumerate() {
         let label = match number {
@@ -81,7 +46,7 @@ pub fn chart(history: &History, width: usize) -> Document {
         let row: String = row.iter().collect();
         document.line(format!("{label:>LABEL$} {}", row.trim_end()));
     }
-    let marks: String = marks.iter().collect();
+    let marks: String = grid.below.iter().collect();
     if !marks.trim().is_empty() {
         document.line(format!("{:LABEL$} {}", "", marks.trim_end()));
     }
@@ -96,10 +61,53 @@ pub fn chart(history: &History, width: usize) -> Document {
     document
 }
 
+/// The marks of all runs, with values from `low` to `high`.
+fn grid(history: &History, (low, high): (f64, f64), width: usize) -> Grid {
+    let step = (width / history.runs.len()).min(STEP_MAX);
+    let columns = match step {
+        0 => width,
+        step => step * history.runs.len(),
+    };
+    let column = |place: usize| place * columns / history.runs.len();
+    let row = |value: f64| {
+        let part = (high - value) / (high - low);
+        (part * (HEIGHT - 1) as f64).round() as usize
+    };
+    let mut grid = Grid::new(columns);
+    let mut level = 0;
+    for (place, run) in history.runs.iter().enumerate() {
+        if run.verdict == Level::Invalid {
+            grid.below[column(place)] = '×';
+        }
+        let is_first = history
+            .changes
+            .get(level)
+            .is_some_and(|change| change.first_after == run.run);
+        if is_first {
+            level += 1;
+            grid.below[column(place)] = '^';
+        }
+        if let Some(level) = history.levels.get(level) {
+            let row = row(level.mean.clamp(low, high));
+            let columns = column(place)..=column(place) + step.saturating_sub(1);
+            columns.for_each(|column| grid.mark(row, column, MARKS[0]));
+        }
+        if let Some(value) = run.counted() {
+            let mark = match run.verdict {
+                Level::Doubtful => MARKS[2],
+                _ => MARKS[1],
+            };
+            grid.mark(row(value), column(place), mark);
+        }
+    }
+    grid
+}
+
 impl Grid {
     fn new(columns: usize) -> Self {
         Self {
             rows: vec![vec![' '; columns]; HEIGHT],
+            below: vec![' '; columns],
         }
     }
 

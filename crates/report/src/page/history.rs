@@ -46,22 +46,7 @@ fn picture(document: &mut Document, history: &History) {
         let values = runs.filter_map(|(place, run)| Some((f64::from(place), run.value?)));
         values.collect::<Vec<(f64, f64)>>()
     };
-    let mut means = Vec::new();
-    let mut behind = Vec::new();
-    let mut level = 0;
-    for (place, run) in numbered() {
-        let next = history.changes.get(level);
-        if next.is_some_and(|change| change.first_after == run.run) {
-            level += 1;
-            means.push(None);
-            behind.push(Behind::Upright {
-                at: f64::from(place) - 0.5,
-                name: format!("run {}", run.run),
-            });
-        }
-        let mean = history.levels.get(level).map(|level| level.mean);
-        means.push(mean.map(|mean| (f64::from(place), mean)));
-    }
+    let (means, behind) = means(history);
     let ends = |means: Vec<Option<(f64, f64)>>| {
         let parts = means.split(Option::is_none);
         let ends = parts.flat_map(|part| [part.first(), part.last(), Some(&None)]);
@@ -82,6 +67,36 @@ fn picture(document: &mut Document, history: &History) {
         let line = numbered().map(|(place, run)| Some((f64::from(place), run.counted()?)));
         series.push(Series::new("counted runs", line.collect()));
     }
+    let caption = "A circle for each run, and the mean of each level. Upright lines: the first run \
+                   of a new level. The vertical axis does not begin at 0.";
+    let all: Vec<&HistoryPoint> = history.runs.iter().take(LISTED_MAX).collect();
+    let title = format!("{} over runs", metric_name(history.metric));
+    let chart = Chart::new(title, caption, axes(history), series).over(behind);
+    document.figure(chart.picture(points(history, &all)));
+}
+
+/// A point of the mean of a level for each run, with gaps between levels; and the marks of changes.
+fn means(history: &History) -> (Vec<Option<(f64, f64)>>, Vec<Behind>) {
+    let mut means = Vec::new();
+    let mut behind = Vec::new();
+    let mut level = 0;
+    for (place, run) in (1_u32..).zip(&history.runs) {
+        let next = history.changes.get(level);
+        if next.is_some_and(|change| change.first_after == run.run) {
+            level += 1;
+            means.push(None);
+            behind.push(Behind::Upright {
+                at: f64::from(place) - 0.5,
+                name: format!("run {}", run.run),
+            });
+        }
+        let mean = history.levels.get(level).map(|level| level.mean);
+        means.push(mean.map(|mean| (f64::from(place), mean)));
+    }
+    (means, behind)
+}
+
+fn axes(history: &History) -> (Axis, Axis) {
     let values = || history.runs.iter().filter_map(|run| run.value);
     let low = values().fold(f64::INFINITY, f64::min);
     let high = values().fold(0.0, f64::max);
@@ -93,7 +108,7 @@ fn picture(document: &mut Document, history: &History) {
         MetricUnit::PerTransaction => |value| trimmed(value, 3),
     };
     let count = history.runs.len() as f64;
-    let axes = (
+    (
         Axis::new(
             format!("runs by {}", history.by),
             Scale::over([0.0, count + 1.0].into_iter()),
@@ -104,11 +119,5 @@ fn picture(document: &mut Document, history: &History) {
             Scale::over([(low - more).max(0.0), high + more].into_iter()),
             label,
         ),
-    );
-    let caption = "A circle for each run, and the mean of each level. Upright lines: the first run \
-                   of a new level. The vertical axis does not begin at 0.";
-    let all: Vec<&HistoryPoint> = history.runs.iter().take(LISTED_MAX).collect();
-    let title = format!("{} over runs", metric_name(history.metric));
-    let chart = Chart::new(title, caption, axes, series).over(behind);
-    document.figure(chart.picture(points(history, &all)));
+    )
 }
