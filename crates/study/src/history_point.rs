@@ -1,9 +1,9 @@
-//! The runs of a history, and what they have in common.
+//! The runs of a history, and the key of their series.
 
 use serde::{Deserialize, Serialize};
 use verdict::Level;
 
-/// What all runs of a series have in common.
+/// The common properties of all runs of a series.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SeriesKey {
     pub host: String,

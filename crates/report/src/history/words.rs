@@ -41,7 +41,7 @@ pub(super) fn change_words(history: &History, change: &HistoryChange) -> String 
     words
 }
 
-/// What the A/A control says about the change.
+/// Describes the cause of a change, with the change of the A/A control.
 pub(super) fn cause(cause: &Cause) -> String {
     let (what, control) = match cause {
         Cause::NotAvailable => {
