@@ -37,13 +37,13 @@ fn change_is_shown_with_its_runs_and_size() {
     otava.shows("time,run,verdict,commit,transactions");
     let bencher = archived.answer("history --by tag:commit --format bencher");
     bencher.shows("\"lower_value\"").shows("\"transactions\"");
-    let ended = archived.shows("history -o history.html");
-    ended.code(0);
-    let page = archived.test_dir.path().join("history.html");
-    let page = std::fs::read_to_string(page).unwrap();
+    let path = archived.test_dir.path().join("history.html");
+    let words = format!("history -o {}", path.display());
+    archived.shows(&words).code(0);
+    let page = std::fs::read_to_string(&path).unwrap();
     page.shows("<h1>PostMark: history of transactions/s, classic</h1>")
         .shows("run 21");
-    archived.shows("history -o history.html").code(2);
+    archived.shows(&words).code(2);
 }
 
 #[test]
