@@ -10,7 +10,7 @@ use super::series::Simulated;
 use super::{DELAYS, Findings, NEAR};
 use crate::result::Result;
 
-const PROGRAM: &str = include_str!("otava.py");
+const PROGRAM: &str = include_str!("../../otava_changes.py");
 
 pub(super) struct Otava {
     child: Child,

@@ -101,7 +101,11 @@ pub struct GateArguments {
     ///
     /// The gate fails if the runs are worse than the earlier runs of the same workload, engine,
     /// target, durability and host explain.
-    #[arg(long, value_enum, conflicts_with_all = ["require", "confirm", "unlike", "allow_doubtful"])]
+    #[arg(
+        long,
+        value_enum,
+        conflicts_with_all = ["require", "confirm", "unlike", "allow_doubtful"]
+    )]
     pub against: Option<Against>,
     /// With --against: decide on this metric [default: transactions].
     #[arg(long, value_name = "METRIC", requires = "against")]
