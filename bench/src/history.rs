@@ -17,16 +17,10 @@ use std::time::Instant;
 use study::{Levels, Shape};
 
 use self::otava::Otava;
-use self::series::{Disturbance, RUNS, Setting, Simulated};
+use self::series::{DELAYS, Disturbance, Findings, LOSSES, NEAR, NOISE, RUNS, Setting, Simulated};
 use crate::limit::{Limit, Share};
 use crate::result::Result;
 
-/// Largest distance, in runs, between an injected change and the change that finds it.
-const NEAR: usize = 5;
-/// Numbers of runs after the change with which a history is analysed.
-const DELAYS: [usize; 14] = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40];
-const NOISE: [f64; 3] = [0.01, 0.03, 0.05];
-const LOSSES: [f64; 5] = [0.0, 0.01, 0.02, 0.05, 0.1];
 /// Maximum share of histories without a change, with independent noise, in which one is found.
 const FALSE_ALARMS: Limit = Limit::AtMost(0.01);
 /// Minimum share of changes of at least three standard deviations that are found.
@@ -46,14 +40,6 @@ pub struct HistoryOptions {
     /// Exit with status 1 if false alarms or found changes exceed their limits.
     #[arg(long)]
     pub check: bool,
-}
-
-/// The changes that a program found in one history.
-#[derive(Clone, Debug, Default)]
-struct Findings {
-    changes: Vec<usize>,
-    /// Number of runs after the injected change with which it was first found.
-    delay: Option<usize>,
 }
 
 /// Sums over the histories of a setting.

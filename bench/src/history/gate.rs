@@ -3,7 +3,7 @@
 
 use study::{Levels, Prediction};
 
-use super::series::{Disturbance, Setting};
+use super::series::{Disturbance, LOSSES, NOISE, Setting};
 use crate::limit::{Limit, Share};
 
 /// Number of runs before the new run. The simulated changes are all later.
@@ -18,8 +18,8 @@ pub(super) fn perform(series: u32, seed: u64) -> bool {
     println!("disturbance   noise    0 %     1 %     2 %     5 %    10 %");
     let mut holds = true;
     for disturbance in Disturbance::ALL {
-        for noise in super::NOISE {
-            let mut shares = [Share::default(); super::LOSSES.len()];
+        for noise in NOISE {
+            let mut shares = [Share::default(); LOSSES.len()];
             for number in 0..series {
                 let setting = Setting {
                     disturbance,
@@ -31,7 +31,7 @@ pub(super) fn perform(series: u32, seed: u64) -> bool {
                 let levels = Levels::of(history);
                 let last = levels.starts().last().copied().unwrap_or_default();
                 let predicted = Prediction::of(&history[last..], levels.correlation, 1);
-                for (share, loss) in shares.iter_mut().zip(super::LOSSES) {
+                for (share, loss) in shares.iter_mut().zip(LOSSES) {
                     let value = values[HISTORY] + (1.0 - loss).ln();
                     share.add(predicted.is_some_and(|predicted| predicted.is_worse(value)));
                 }

@@ -6,8 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde::{Deserialize, Serialize};
 
-use super::series::Simulated;
-use super::{DELAYS, Findings, NEAR};
+use super::series::{DELAYS, Findings, NEAR, Simulated};
 use crate::result::Result;
 
 const PROGRAM: &str = include_str!("../../otava_changes.py");

@@ -8,6 +8,21 @@ pub(super) const RUNS: usize = 100;
 /// First and last index at which the injected change may be.
 const CHANGE_AT: (u64, u64) = (40, 60);
 
+/// Largest distance, in runs, between an injected change and the change that finds it.
+pub(super) const NEAR: usize = 5;
+/// Numbers of runs after the change with which a history is analysed.
+pub(super) const DELAYS: [usize; 14] = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40];
+pub(super) const NOISE: [f64; 3] = [0.01, 0.03, 0.05];
+pub(super) const LOSSES: [f64; 5] = [0.0, 0.01, 0.02, 0.05, 0.1];
+
+/// The changes that a program found in one history.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Findings {
+    pub(super) changes: Vec<usize>,
+    /// Number of runs after the injected change with which it was first found.
+    pub(super) delay: Option<usize>,
+}
+
 /// What disturbs a history, besides normal noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Disturbance {
