@@ -26,6 +26,7 @@ mod draws;
 mod driving;
 mod floor;
 mod gates;
+mod history;
 mod large;
 mod limit;
 mod messages;
@@ -116,6 +117,9 @@ enum Benchmark {
     /// How often the verdict rules `not-steady` and `paused`, and the gates of studies, raise false
     /// alarms, and how often they find real problems.
     Verdicts(verdicts::VerdictsOptions),
+    /// How many changes `postmark history` finds in simulated histories, after how many runs, and
+    /// how many false alarms it raises, beside Apache Otava.
+    History(history::HistoryOptions),
     /// Time and memory of `postmark plan`.
     Plan,
     /// Duration of lists, a report and an export for an archive with very many runs.
@@ -170,6 +174,7 @@ fn perform(arguments: &Arguments) -> Result<bool> {
         Benchmark::Soak(options) => (driving::soak(ours, options)?, options.check),
         Benchmark::Studies(options) => (studies::perform(ours, options)?, options.check),
         Benchmark::Verdicts(options) => (verdicts::perform(ours, *options)?, options.check),
+        Benchmark::History(options) => (history::perform(options)?, options.check),
         Benchmark::Archive(options) => (archive::compare(ours, pairs(9), *options)?, options.check),
         Benchmark::Realism(options) => (realism::perform(ours, options)?, options.check),
         Benchmark::Safety(campaign) => (safety::perform(ours, campaign)?, true),

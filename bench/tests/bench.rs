@@ -209,3 +209,16 @@ fn rounds_of_applications_and_presets_are_kept_and_continued() {
     assert_eq!(std::fs::read_dir(place("images")).unwrap().count(), 0);
     assert!(!has_mounts(directory.path()));
 }
+
+#[test]
+fn histories_keep_their_error_rates() {
+    let words = ["history", "--series", "3", "--otava-series", "0", "--check"];
+    let ended = bench().args(words).output().unwrap();
+    let told = String::from_utf8_lossy(&ended.stdout);
+    assert!(ended.status.success(), "{told}");
+    for row in ["normal noise", "outliers", "drift", "correlated"] {
+        let rows = told.lines().filter(|line| line.starts_with(row));
+        // 15 settings of noise and loss, and 3 of the gate.
+        assert_eq!(rows.count(), 18, "{row}: {told}");
+    }
+}

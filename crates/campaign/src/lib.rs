@@ -9,6 +9,7 @@ pub mod calibration;
 pub mod classic;
 pub mod crash;
 pub mod estimate;
+pub mod history;
 pub mod import;
 pub mod input;
 pub mod page;

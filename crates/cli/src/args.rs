@@ -7,6 +7,7 @@ mod compare;
 mod crash;
 pub mod format;
 pub mod groups;
+mod history;
 mod manual;
 mod observe;
 mod published;
@@ -35,6 +36,7 @@ pub use self::check::CheckArguments;
 pub use self::collect::CollectArguments;
 pub use self::compare::{CompareArguments, GateArguments, GateRequirement};
 pub use self::crash::CrashArguments;
+pub use self::history::HistoryArguments;
 pub use self::manual::{CompletionsArguments, HelpArguments, ManArguments, Shell};
 pub use self::observe::ObserveArguments;
 pub use self::published::{PublishedArguments, PublishedCommand};
@@ -207,6 +209,11 @@ pub enum Command {
     ///
     /// The decision is passed, failed or undecided.
     Gate(GateArguments),
+    /// Show a metric over archived runs, and when it changed.
+    ///
+    /// The runs are of one workload, engine, target, durability and host. Each change has its size
+    /// with a 95 % interval, and the runs before and after it.
+    History(HistoryArguments),
     /// Print the JSON Schema of the output of 'run --format json'.
     Schema,
     /// Show published results (1997 to 2004) and submissions.

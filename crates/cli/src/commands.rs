@@ -9,6 +9,7 @@ pub mod compare;
 pub mod crash;
 pub mod engines;
 pub mod help;
+pub mod history;
 pub mod manual;
 pub mod namespace;
 pub mod observe;

@@ -23,8 +23,8 @@ use document::sanitize;
 use args::{Command, CommandLine, Topic};
 use commands::classic::{self, runner::PromptRunner};
 use commands::{
-    archive, check, clean, collect, compare, crash, engines, help, manual, observe, plan, presets,
-    published, run, study, verify_log,
+    archive, check, clean, collect, compare, crash, engines, help, history, manual, observe, plan,
+    presets, published, run, study, verify_log,
 };
 use ui::problem::{Problem, print, tell, tell_problem};
 use ui::watchdog_process::Side;
@@ -238,6 +238,7 @@ fn perform_command(command: Command, words: Vec<String>, side: &Side) -> Result<
         Command::Import(arguments) => archive::import(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Gate(arguments) => compare::gate(&arguments),
+        Command::History(arguments) => history::history(&arguments),
         Command::Schema => print(SCHEMA).map(|()| 0),
         Command::Published(arguments) => published::published(&arguments),
         Command::Clean(arguments) => clean::clean(&arguments.paths, side),

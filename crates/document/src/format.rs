@@ -75,6 +75,12 @@ formats! {
     Csv = "csv";
     /// All data, for programs.
     Json = "json";
+    /// One file with charts, for a browser.
+    Html = "html";
+    /// A table that Apache Otava reads.
+    Otava = "otava";
+    /// Bencher Metric Format.
+    Bencher = "bencher";
     /// A configuration file.
     Toml = "toml";
     /// The verbose report of the original PostMark.

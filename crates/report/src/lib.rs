@@ -12,6 +12,7 @@ pub mod estimated;
 pub mod export;
 pub mod figures;
 pub mod gate;
+pub mod history;
 mod latencies;
 pub mod list;
 mod load_levels;

@@ -30,6 +30,12 @@ pub use crate::requirement::{Bound, FAIL_ALPHA, PASS_ALPHA, Requirement, Require
 #[error("{0}")]
 pub struct GateError(String);
 
+impl GateError {
+    pub(crate) fn new(why: String) -> Self {
+        Self(why)
+    }
+}
+
 /// Result of a gate or of a requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

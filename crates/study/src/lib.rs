@@ -10,6 +10,7 @@
 
 pub mod alpha_spending;
 pub mod cells;
+pub mod change_points;
 pub mod comparison;
 pub mod crash_gate;
 pub mod design;
@@ -17,6 +18,10 @@ pub mod drift;
 pub mod flaw;
 pub mod gate;
 mod gate_doubts;
+pub mod history;
+pub mod history_gate;
+mod history_point;
+mod host_change;
 pub mod incomplete;
 pub mod metric;
 pub mod observed;
@@ -27,6 +32,8 @@ pub mod plan;
 pub mod repeats;
 mod requirement;
 mod samples;
+mod seeded_scan;
+mod series_noise;
 pub mod side_summary;
 pub mod statistics;
 mod study_file;
@@ -37,6 +44,7 @@ pub mod verdicts;
 
 pub use alpha_spending::Looks;
 pub use cells::{BlockRun, StudyCell};
+pub use change_points::{LevelChange, Levels, Shape};
 pub use comparison::{
     AaControl, Comparison, ComparisonOutcome, Comparisons, Estimate, RatioInterval,
 };
@@ -48,6 +56,10 @@ pub use gate::{
     Bound, Decision, Gate, GateError, GateRules, Judged, Requirement, RequirementError,
 };
 pub use gate_doubts::GateDoubt;
+pub use history::{History, HistoryChange, HistoryLevel};
+pub use history_gate::{HistoryGate, Prediction};
+pub use history_point::{HistoryPoint, SeriesKey};
+pub use host_change::{Cause, RatioWithInterval};
 pub use incomplete::IncompleteDifference;
 pub use metric::{Better, Metric, MetricUnit, Statistic, UnknownMetric};
 pub use observed::{

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use document::Format;
 use study::{CrashRequirement, Metric, PaperLayout, Requirement, RequirementError};
 
@@ -87,6 +87,13 @@ impl FromStr for GateRequirement {
     }
 }
 
+/// What a gate decides against, if not a baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Against {
+    /// The earlier runs of the same configuration.
+    History,
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = "'postmark compare --help' says what a SIDE is.
 
@@ -96,6 +103,7 @@ Examples:
   postmark gate last --require 'transactions >= 0.985' --require 'create.p99 <= 1.10'
   postmark gate crash.json --require 'lost == 0' --require 'lost.bound < 2%'
   postmark gate main-branch pull-request --require 'transactions >= 0.985' --format markdown
+  postmark gate last --against history
 
 A bound of 0.985 passes identical systems (95 %) and fails a loss of 3 % (80 %). That takes
 8 blocks at a standard deviation of 1 %, 21 at 2 % and 45 at 3 %.
@@ -110,8 +118,21 @@ pub struct GateArguments {
     /// Another example is 'transactions >= 0.985'. For crash rounds: 'lost == 0', 'torn == 0',
     /// 'resurrected == 0', 'foreign == 0', or a bound of the share of crashes with a loss, like
     /// 'lost.bound < 2%'. Repeat the option for more: all must hold.
-    #[arg(long, required = true, value_name = "REQUIREMENT")]
+    #[arg(long, required_unless_present = "against", value_name = "REQUIREMENT")]
     pub require: Vec<GateRequirement>,
+    /// Decide against the noise of earlier runs: history.
+    ///
+    /// The gate fails if the runs are worse than the earlier runs of the same workload, engine,
+    /// target, durability and host explain.
+    #[arg(
+        long,
+        value_enum,
+        conflicts_with_all = ["require", "confirm", "unlike", "allow_doubtful"]
+    )]
+    pub against: Option<Against>,
+    /// With --against: decide on this metric [default: transactions].
+    #[arg(long, value_name = "METRIC", requires = "against")]
+    pub metric: Option<Metric>,
     /// Decide on the blocks after block N only.
     ///
     /// This confirms an earlier decision on the blocks up to N.

@@ -84,6 +84,19 @@ pub const COMPARISON: &Formats = &[
     (Format::Json, "The tables with all their numbers, as JSON"),
 ];
 
+pub const HISTORY: &Formats = &[
+    (Format::Text, "A chart, the changes and a table of levels"),
+    (Format::Markdown, "The same without the chart, as Markdown"),
+    (Format::Html, "A page with a chart, as one HTML file"),
+    (Format::Csv, "A table of the runs, as CSV"),
+    (Format::Json, "Runs, levels and changes, as JSON"),
+    (Format::Otava, "The counted runs, as CSV for Apache Otava"),
+    (
+        Format::Bencher,
+        "The newest result, as JSON in Bencher Metric Format",
+    ),
+];
+
 pub const GATE: &Formats = &[
     (
         Format::Text,

@@ -11,7 +11,7 @@ pub const COMMANDS: [(&str, &[&str]); 6] = [
             "run", "plan", "study", "crash", "observe", "presets", "engines",
         ],
     ),
-    ("Compare", &["compare", "gate"]),
+    ("Compare", &["compare", "gate", "history"]),
     (
         "Results",
         &[
@@ -88,6 +88,7 @@ const OPTIONS: [(&str, &[&str]); 9] = [
             "baseline",
             "compare",
             "require",
+            "against",
             "confirm",
             "allow-doubtful",
             "unlike",
@@ -132,7 +133,7 @@ const OPTIONS: [(&str, &[&str]); 9] = [
     ("Expert", &["order-seed"]),
 ];
 
-/// The options of `list` and `export` that choose archived runs.
+/// The options of `list`, `export` and `history` that choose archived runs.
 const FILTERS: [&str; 8] = [
     "since",
     "until",
@@ -258,7 +259,8 @@ impl Place {
                 is_negative: false,
             };
         };
-        let is_filter = ["list", "export"].contains(&command_name) && FILTERS.contains(&name);
+        let is_filter =
+            ["list", "export", "history"].contains(&command_name) && FILTERS.contains(&name);
         let mut known = OPTIONS.iter();
         let of_command = known.find(|(_, names)| !is_filter && names.contains(&name));
         let (heading, below) = match (option.get_help_heading(), of_command) {

@@ -9,6 +9,6 @@ mod show;
 
 pub use edit::{delete, note, tag};
 pub use exchange::{export, import};
-pub use opened::open;
+pub use opened::{filter, open};
 pub use report::{needs_file, report};
 pub use show::{list, show};

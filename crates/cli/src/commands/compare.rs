@@ -9,6 +9,7 @@ use study::{Comparisons, CrashGate, CrashRequirement, Gate, GateRules, Metric, R
 
 use crate::args::{ArchiveArgument, CompareArguments, GateArguments, GateRequirement};
 use crate::commands::archive::{crashes, open};
+use crate::commands::history;
 use crate::commands::study::layout;
 use crate::ui::problem::{Problem, refuse};
 use crate::ui::screen;
@@ -68,6 +69,9 @@ fn with_notes(mut document: Document, notes: &[String]) -> Document {
 /// Returns an error if an argument names no run or study, or the configurations are not comparable.
 /// Also returns an error if runs are missing or INVALID, or the answer cannot be written.
 pub fn gate(arguments: &GateArguments) -> Result<u8, Problem> {
+    if arguments.against.is_some() {
+        return history::gate(arguments);
+    }
     let (ratios, of_crashes) = by_kind(&arguments.require);
     if !of_crashes.is_empty() {
         return crash_gate(arguments, &ratios, &of_crashes);

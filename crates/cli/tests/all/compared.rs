@@ -1,6 +1,7 @@
 //! `postmark compare` and `postmark gate` with the real program. The archives contain copies of one
 //! real run, with rates that the test sets.
 
+mod history;
 mod named;
 
 use std::path::PathBuf;

@@ -19,7 +19,6 @@ const REFUSED: [(&str, &str); 29] = [
     ("--edition", "--compat"),
     ("--steps", "--calls"),
     ("verify-after", "verify-log"),
-    ("postmark history", "postmark published"),
     ("ladder", "sweep"),
     ("ladders", "sweeps"),
     ("rung", "load level"),

@@ -6,6 +6,7 @@ mod comparing;
 mod designs;
 mod gate_doubts;
 mod gates;
+mod history;
 mod metrics;
 mod repeats;
 mod shares;

@@ -24,7 +24,7 @@ pub fn open(said: &ArchiveArgument) -> Result<Archive, Problem> {
 ///
 /// # Errors
 /// Returns an error if the archive cannot be read, or several studies have a name.
-pub(super) fn filter(archive: &Archive, filters: &Filters) -> Result<Filter, Problem> {
+pub fn filter(archive: &Archive, filters: &Filters) -> Result<Filter, Problem> {
     let mut filter = filters.filter();
     filter.crashes = true;
     for tag in &mut filter.tags {

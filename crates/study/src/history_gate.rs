@@ -1,0 +1,153 @@
+//! Decides whether new runs are worse than the noise of their history explains.
+//!
+//! The runs before them must predict them: the limit is the one-sided prediction bound of the last
+//! level, and a failure also needs a result worse than every run of that level. The first condition
+//! has the error [`GATE_ALPHA`] for normal noise. The second one has at most the error 1 / (n + 1)
+//! for a level of n runs, if all orders of the runs are equally probable, whatever the distribution
+//! of the noise.
+
+use serde::{Deserialize, Serialize};
+
+use crate::drift::Drift;
+use crate::gate::{Decision, GateError};
+use crate::history::History;
+use crate::history_point::HistoryPoint;
+use crate::metric::{Better, Metric};
+use crate::statistics::{mean, standard_deviation, student_quantile};
+
+/// Probability that a new run without a change is beyond the limit, for normal noise.
+pub const GATE_ALPHA: f64 = 0.01;
+/// Minimum number of runs of the last level. With fewer, the gate is undecided.
+pub const LEVEL_RUNS_MIN: usize = 10;
+
+/// What the last level of a history predicts for the mean of new runs, as logarithms of which
+/// greater values are better.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Prediction {
+    /// The predicted mean.
+    pub expected: f64,
+    /// The least mean that the noise explains.
+    pub limit: f64,
+    /// Whether the level drifts. The prediction then continues the drift.
+    pub drifts: bool,
+}
+
+impl Prediction {
+    /// Predicts the mean of `count` new runs. `level` contains the runs of the last level in order,
+    /// and `correlation` is that of neighbours. `None` for fewer than [`LEVEL_RUNS_MIN`] runs.
+    pub fn of(level: &[f64], correlation: f64, count: usize) -> Option<Self> {
+        if level.len() < LEVEL_RUNS_MIN || count == 0 {
+            return None;
+        }
+        let drifts = Drift::of(level).is_some_and(|drift| drift.is_seen);
+        let (expected, deviation, degrees, of_level) = match drifts {
+            true => line(level, count),
+            false => {
+                let deviation = standard_deviation(level)?;
+                let runs = level.len() as f64;
+                (mean(level), deviation, runs - 1.0, 1.0 / runs)
+            }
+        };
+        let factor = (1.0 + correlation) / (1.0 - correlation);
+        // A single new run has the whole variance of a run, whatever the correlation.
+        let of_new = match count {
+            1 => 1.0,
+            count => (factor / count as f64).min(1.0),
+        };
+        let reach = (of_new + factor * of_level).sqrt() * deviation;
+        let least = level.iter().copied().fold(f64::INFINITY, f64::min);
+        let limit = expected - student_quantile(1.0 - GATE_ALPHA, degrees) * reach;
+        Some(Self {
+            expected,
+            limit: limit.min(least),
+            drifts,
+        })
+    }
+
+    /// Whether a mean of new runs is worse than the noise explains.
+    pub fn is_worse(&self, mean: f64) -> bool {
+        mean < self.limit
+    }
+}
+
+/// The decision about new runs, against the history before them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HistoryGate {
+    pub decision: Decision,
+    pub metric: Metric,
+    /// Numbers of the new runs.
+    pub runs: Vec<u64>,
+    /// Geometric mean of the new runs, in the unit of the metric.
+    pub mean: f64,
+    /// Number of runs of the last level of the history.
+    pub level_runs: usize,
+    /// Number of the first run of the last level; `None` without a level.
+    pub level_first: Option<u64>,
+    /// The predicted value; `None` for fewer than [`LEVEL_RUNS_MIN`] runs.
+    pub expected: Option<f64>,
+    /// The worst value that the noise explains.
+    pub limit: Option<f64>,
+    /// Whether the last level drifts.
+    pub drifts: bool,
+}
+
+impl HistoryGate {
+    /// Decides on new runs, which must not be part of the history.
+    ///
+    /// # Errors
+    /// Returns an error if no new run has a value.
+    pub fn of(history: &History, new: &[HistoryPoint]) -> Result<Self, GateError> {
+        let sign = match history.metric.better() {
+            Better::Higher => 1.0,
+            Better::Lower => -1.0,
+        };
+        let logs = |run: &HistoryPoint| Some(sign * run.counted()?.ln());
+        let values: Vec<f64> = new.iter().filter_map(logs).collect();
+        if values.is_empty() {
+            return Err(GateError::new("the new runs contain no value".to_owned()));
+        }
+        let last = history.last_level();
+        let level: Vec<f64> = last.iter().filter_map(|run| logs(run)).collect();
+        let predicted = Prediction::of(&level, history.correlation, values.len());
+        let average = mean(&values);
+        let value = |log: f64| (sign * log).exp();
+        Ok(Self {
+            decision: match predicted {
+                None => Decision::Undecided,
+                Some(predicted) if predicted.is_worse(average) => Decision::Failed,
+                Some(_) => Decision::Passed,
+            },
+            metric: history.metric,
+            runs: new.iter().map(|run| run.run).collect(),
+            mean: value(average),
+            level_runs: level.len(),
+            level_first: last.first().map(|run| run.run),
+            expected: predicted.map(|predicted| value(predicted.expected)),
+            limit: predicted.map(|predicted| value(predicted.limit)),
+            drifts: predicted.is_some_and(|predicted| predicted.drifts),
+        })
+    }
+}
+
+/// Continues the line of least squares to the middle of `count` new runs. Returns the value there,
+/// the standard deviation around the line, its degrees of freedom, and the variance of the
+/// predicted value relative to that of a run.
+fn line(level: &[f64], count: usize) -> (f64, f64, f64, f64) {
+    let runs = level.len() as f64;
+    let (average, middle) = (mean(level), (runs - 1.0) / 2.0);
+    let places = || (0..level.len()).map(|place| place as f64 - middle);
+    let squares: f64 = places().map(|place| place * place).sum();
+    let products = places().zip(level).map(|(place, value)| place * value);
+    let slope = products.sum::<f64>() / squares;
+    let distances = places().zip(level);
+    let rest: f64 = distances
+        .map(|(place, value)| (value - average - slope * place).powi(2))
+        .sum();
+    let next = middle + f64::midpoint(1.0, count as f64);
+    (
+        average + slope * next,
+        (rest / (runs - 2.0)).sqrt(),
+        runs - 2.0,
+        1.0 / runs + next * next / squares,
+    )
+}
