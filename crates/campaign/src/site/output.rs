@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use document::sanitize;
 use rustix::fs::{FlockOperation, RenameFlags};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::sources::{MARKER, open_regular};
@@ -83,7 +84,7 @@ fn ignore_missing(result: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// The new directory of a site, which is not yet in its place.
+/// The new directory of a site, before it gets the site's name.
 pub struct SiteOutput {
     /// The place of the site.
     site: PathBuf,
@@ -102,11 +103,15 @@ impl SiteOutput {
         let (Some(parent), Some(name)) = (site.parent(), site.file_name()) else {
             return Err(refused(&site, "it has no name (use another directory)"));
         };
-        check_place(&site)?;
         let mut beside = std::ffi::OsString::from(".");
         beside.push(name);
         beside.push(".postmark-part");
         let part = parent.join(beside);
+        let former = former_place(&part);
+        if former.join(MARKER).exists() && !site.exists() {
+            fs::rename(&former, &site).map_err(|cause| cannot_write(&site, &cause))?;
+        }
+        check_place(&site)?;
         remove_left(&part)?;
         fs::create_dir(&part).map_err(|cause| cannot_write(&part, &cause))?;
         let lock = OpenOptions::new()
@@ -167,7 +172,7 @@ impl SiteOutput {
             .ok()
     }
 
-    /// Puts the new directory in its place, and removes the earlier site.
+    /// Gives the new directory the site's name, and removes the earlier site.
     ///
     /// # Errors
     /// Returns the system's error. The earlier site then remains.
@@ -179,7 +184,7 @@ impl SiteOutput {
         let failed = |cause: io::Error| cannot_write(&self.site, &cause);
         let text = document::json(&marker);
         fs::write(self.part.join(MARKER), text).map_err(failed)?;
-        // A crash of the machine must not leave empty files in the place of the earlier site.
+        // Otherwise a crash of the machine could leave a site of empty files.
         rustix::fs::syncfs(&self.lock).map_err(|cause| failed(cause.into()))?;
         // The place may have changed during the build.
         check_place(&self.site)?;
@@ -189,10 +194,31 @@ impl SiteOutput {
         }
         let place = rustix::fs::CWD;
         let flags = RenameFlags::EXCHANGE;
-        rustix::fs::renameat_with(place, &self.part, place, &self.site, flags)
-            .map_err(|cause| failed(cause.into()))?;
-        remove_site(&self.part)
+        match rustix::fs::renameat_with(place, &self.part, place, &self.site, flags) {
+            Ok(()) => remove_site(&self.part),
+            // The file system cannot exchange directories.
+            Err(Errno::INVAL | Errno::NOSYS) => self.replace_in_two_steps(),
+            Err(cause) => Err(failed(cause.into())),
+        }
     }
+
+    /// Renames the earlier site, and then the new one. A kill between the two leaves the earlier
+    /// site under the name of [`former_place`].
+    fn replace_in_two_steps(&self) -> Result<(), Error> {
+        let former = former_place(&self.part);
+        let failed = |cause: io::Error| cannot_write(&self.site, &cause);
+        fs::rename(&self.site, &former).map_err(failed)?;
+        if let Err(cause) = fs::rename(&self.part, &self.site) {
+            fs::rename(&former, &self.site).map_err(failed)?;
+            return Err(failed(cause));
+        }
+        remove_site(&former)
+    }
+}
+
+/// The name of the earlier site while the new one is renamed.
+fn former_place(part: &Path) -> PathBuf {
+    part.with_extension("postmark-former")
 }
 
 /// Removes the new directory of a build that failed.
