@@ -11,9 +11,8 @@ use super::format;
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    after_help = "The site replaces the directory of -o, which may be a site of an earlier build, \
-                  an empty
-directory, or missing. A directory with other files is refused.
+    after_help = "The site replaces the directory of -o: an earlier site, an empty directory, or
+none. A directory with other files is refused.
 
 Exit status: 0 written; 1 it cannot be written; 2 refused."
 )]
@@ -41,9 +40,8 @@ pub struct SiteArguments {
 pub enum SiteCommand {
     /// Check submissions: directories with submission.toml and records.
     #[command(
-        after_help = "Exit status: 0 all submissions keep the rules; 1 one breaks a rule; \
-                            2 a file cannot be
-read, or there is no submission."
+        after_help = "Exit status: 0 all submissions keep the rules; 1 one breaks a rule;
+2 a file cannot be read, or there is no submission."
     )]
     Check {
         /// Directory of one or several submissions.
