@@ -188,8 +188,8 @@ impl<'a> Intake<'a> {
         Ok(None)
     }
 
-    /// Adds the runs of an archive. A copy is opened, because SQLite may change the file, and writes
-    /// files beside it.
+    /// Adds the runs of an archive. A copy is opened, because SQLite may change the file, and write
+    /// other files beside it.
     fn archive(&mut self, file: &SourceFile, submission: Option<usize>) -> Result<(), Error> {
         let copied = self.output.temporary();
         let result = copied_archive(file, &copied);

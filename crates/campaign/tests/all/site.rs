@@ -313,8 +313,8 @@ fn mail_administrators_table_marks_what_is_comparable() {
     assert!(links[0] < links[1] && links[0] < links[2]);
 }
 
-/// Writes a submission, and returns what its check finds, except that the records of these tests are
-/// older than some rules of `check`.
+/// Writes a submission, and returns what its check finds. The findings about the records of these
+/// tests are left out: the records are older than some rules of `check`.
 fn submission(directory: &Path, text: &str) -> Vec<String> {
     fs::write(directory.join("submission.toml"), text).unwrap();
     let all = check(directory, &|_| None).unwrap();
