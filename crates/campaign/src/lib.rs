@@ -22,6 +22,7 @@ pub mod record_source;
 pub mod run_spec;
 pub mod same_file;
 pub mod similar;
+pub mod site;
 pub mod sizing;
 pub mod study;
 pub mod sweep;

@@ -145,7 +145,7 @@ pub fn source(path: &Path) -> io::Result<Box<dyn Read>> {
     unpacked(File::open(path)?)
 }
 
-fn unpacked(mut source: impl Read + 'static) -> io::Result<Box<dyn Read>> {
+pub(crate) fn unpacked(mut source: impl Read + 'static) -> io::Result<Box<dyn Read>> {
     /// Number of bytes that suffice to distinguish a page from JSON.
     const BEGINNING: u64 = 64;
     let mut beginning = Vec::new();

@@ -15,6 +15,7 @@ mod repeat;
 mod report;
 pub mod short;
 pub mod similar;
+mod site;
 mod study;
 pub mod topics;
 mod work;
@@ -42,6 +43,7 @@ pub use self::observe::ObserveArguments;
 pub use self::published::{PublishedArguments, PublishedCommand};
 pub use self::repeat::RepeatArguments;
 pub use self::report::ReportArguments;
+pub use self::site::{SiteArguments, SiteCommand};
 pub use self::study::StudyArguments;
 pub use self::topics::Topic;
 pub use self::work::WorkArguments;
@@ -218,6 +220,10 @@ pub enum Command {
     Schema,
     /// Show published results (1997 to 2004) and submissions.
     Published(PublishedArguments),
+    /// Build a static site out of records, or check submissions.
+    ///
+    /// The site has a page for each run, system, workload and study, and needs no server.
+    Site(SiteArguments),
     /// Remove what killed runs and killed studies left.
     ///
     /// These are the files of runs, and the file systems that studies made.

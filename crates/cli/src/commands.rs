@@ -18,5 +18,6 @@ pub mod presets;
 pub mod published;
 pub mod ranks;
 pub mod run;
+pub mod site;
 pub mod study;
 pub mod verify_log;

@@ -24,7 +24,7 @@ use args::{Command, CommandLine, Topic};
 use commands::classic::{self, runner::PromptRunner};
 use commands::{
     archive, check, clean, collect, compare, crash, engines, help, history, manual, observe, plan,
-    presets, published, run, study, verify_log,
+    presets, published, run, site, study, verify_log,
 };
 use ui::problem::{Problem, print, tell, tell_problem};
 use ui::watchdog_process::Side;
@@ -241,6 +241,7 @@ fn perform_command(command: Command, words: Vec<String>, side: &Side) -> Result<
         Command::History(arguments) => history::history(&arguments),
         Command::Schema => print(SCHEMA).map(|()| 0),
         Command::Published(arguments) => published::published(&arguments),
+        Command::Site(arguments) => site::site(&arguments),
         Command::Clean(arguments) => clean::clean(&arguments.paths, side),
         Command::VerifyLog(arguments) => verify_log::verify_log(&arguments, side),
         Command::Crash(arguments) => crash::crash(&arguments, side),

@@ -10,6 +10,7 @@
 //! Rendering is part of this crate and not of `report`, which must not import this crate.
 
 mod cells;
+pub mod collection;
 pub mod compare_run;
 pub mod compare_tables;
 pub mod editions;
@@ -25,6 +26,7 @@ pub mod submission;
 pub mod submission_tables;
 pub mod submissions;
 
+pub use collection::{CollectedCell, CollectedRow, CollectedTable};
 pub use compare_run::{Beside, beside};
 pub use library::{Library, NoSuchName, Row};
 pub use number::{Interval, PrintedNumber, Unit};

@@ -81,6 +81,12 @@ impl Library {
         }
     }
 
+    /// Returns the names of all sources with their data files.
+    pub fn files() -> impl Iterator<Item = (String, &'static str)> {
+        let names = Self::read().sources.into_iter().map(|source| source.name);
+        names.zip(FILES)
+    }
+
     /// Returns the names of all sources, each followed by the names of its tables.
     pub fn names(&self) -> Vec<String> {
         let of_source = |source: &Source| {

@@ -69,6 +69,18 @@ pub(crate) fn render(document: &mut Document, record: &Record) {
     locations(document, record);
 }
 
+/// The machine with its software, and the targets with their devices, without the values that
+/// change from run to run.
+pub(crate) fn machine(document: &mut Document, record: &Record) {
+    document.title("Hardware and software");
+    host(document, &record.host);
+    let system = fact(&record.host.operating_system, String::clone);
+    document.pair(1, "System", system.to_string());
+    let clock = fact(&record.host.clock_source, String::clone);
+    document.pair(1, "Clock", clock.to_string());
+    locations(document, record);
+}
+
 fn locations(document: &mut Document, record: &Record) {
     for location in &record.locations {
         if location.target == Fact::NotApplicable && location.server.is_none() {

@@ -21,6 +21,7 @@ mod pictures;
 pub mod plan;
 pub mod presets;
 pub mod repeats;
+pub mod site;
 pub mod sizing;
 mod steps;
 pub mod study;

@@ -31,9 +31,12 @@ pub use self::dots::dots;
 pub use self::embedded::{PAGE_BYTES_MAX, PageError, RECORDS_BYTES_MAX, fits, is_page, records};
 pub use self::file::PageRun;
 use self::file::whole;
+pub(crate) use self::file::{Frame, SCRIPT, SCRIPT_HASH, framed};
 pub use self::history::history_page;
 pub use self::run::{conditions, document};
+pub(crate) use self::run::{name as title, rest, strip};
 pub(crate) use self::sides::in_words;
+pub(crate) use self::study::comparison_main;
 pub use self::study::{ComparedPage, comparison_conditions, comparison_document, comparison_page};
 
 /// The HTML file of a result of crash rounds. `json` is the embedded result.

@@ -29,6 +29,7 @@ mod order;
 pub mod pairs;
 pub mod paper_layout;
 pub mod plan;
+pub mod publication;
 pub mod repeats;
 mod requirement;
 mod samples;
@@ -68,6 +69,7 @@ pub use observed::{
 };
 pub use paper_layout::{PaperLayout, UnknownLayout};
 pub use plan::{PlannedCell, StudyPlan};
+pub use publication::{ResultClass, StrictBreach, StrictRule, StudyBlocks};
 pub use repeats::{RepeatedMetric, RepeatedRun, Repeats};
 pub use samples::Method;
 pub use side_summary::SideSummary;

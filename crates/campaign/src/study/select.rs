@@ -240,7 +240,11 @@ pub fn all_of_study(
 }
 
 /// Compares the configurations of a study. Without `metrics`, the metrics of the design are used.
-fn compared(found: &FoundStudy, runs: &[StudyRun], metrics: &[Metric]) -> Result<Found, Error> {
+pub(crate) fn compared(
+    found: &FoundStudy,
+    runs: &[StudyRun],
+    metrics: &[Metric],
+) -> Result<Found, Error> {
     let cells = found.design.cells().map_err(|flaw| {
         Error::refused(format_args!(
             "cannot compare the study {}: {flaw}",

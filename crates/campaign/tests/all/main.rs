@@ -10,6 +10,7 @@ use record::Record;
 use runner::{Clock, Control, Events, Refused, RunSpec};
 
 mod ranks;
+mod site;
 #[path = "../../../runner/tests/all/sleepy.rs"]
 mod sleepy;
 mod steps;

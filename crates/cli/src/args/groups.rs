@@ -19,7 +19,7 @@ pub const COMMANDS: [(&str, &[&str]); 6] = [
             "schema",
         ],
     ),
-    ("Published", &["published"]),
+    ("Published", &["published", "site"]),
     ("Maintenance", &["clean", "verify-log", "collect"]),
     ("Shell", &["completions", "man", "help"]),
 ];
@@ -103,6 +103,8 @@ const OPTIONS: [(&str, &[&str]); 9] = [
             "format",
             "full",
             "output",
+            "title",
+            "url",
             "live",
             "report",
             "figures",
@@ -158,6 +160,14 @@ pub fn grouped(command: Command) -> Command {
             PUBLISHED.iter().fold(published, |published, name| {
                 published.mut_subcommand(name, |command| with_headings(name, &command))
             })
+        }),
+        "site" => command.mut_subcommand("site", |site| {
+            let check = site.find_subcommand("check");
+            let check = check.map(|check| with_headings("check", check));
+            with_headings("site", &site)
+                .subcommands(check)
+                .args_conflicts_with_subcommands(true)
+                .subcommand_negates_reqs(true)
         }),
         name => command.mut_subcommand(name, |command| with_headings(name, &command)),
     })

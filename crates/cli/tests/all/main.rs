@@ -38,6 +38,7 @@ mod s3;
 mod safety;
 mod schema;
 mod scripts;
+mod site;
 mod studies;
 mod sweeps;
 mod system_calls;

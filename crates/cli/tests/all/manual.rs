@@ -63,11 +63,11 @@ fn each_command_has_a_manual_page_with_all_its_options() {
     assert!(pages.len() > 18, "{:?}", pages.keys());
     for (name, page) in &pages {
         let mut words: Vec<&str> = name.splitn(2, '-').skip(1).collect();
-        if let Some(command) = words
-            .first()
-            .and_then(|word| word.strip_prefix("published-"))
-        {
-            words = vec!["published", command];
+        for parent in ["published", "site"] {
+            let below = words.first().and_then(|word| word.strip_prefix(parent));
+            if let Some(command) = below.and_then(|word| word.strip_prefix('-')) {
+                words = vec![parent, command];
+            }
         }
         words.push("--help");
         let help = output(&words, test_dir.path());

@@ -9,7 +9,7 @@ use record::{Record, words_again};
 use verdict::summary::WorkerRate;
 use verdict::{PhaseSummary, Summary};
 
-pub(super) use self::strip::strip;
+pub(crate) use self::strip::strip;
 
 use super::labels::{short_rate, whole};
 use super::{calls, over_time, percentiles, served, sweep};
@@ -42,7 +42,7 @@ pub fn conditions(record: &Record) -> Document {
 }
 
 /// The title of a run: workload, file systems, and time of the start.
-pub(super) fn name(record: &Record) -> String {
+pub(crate) fn name(record: &Record) -> String {
     let when = utc(record.origin.begun_unix_ns());
     format!(
         "{} on {}, {when} UTC",
@@ -52,7 +52,7 @@ pub(super) fn name(record: &Record) -> String {
 }
 
 /// All content below the summary at the top.
-pub(super) fn rest(record: &Record, summary: &Summary) -> Document {
+pub(crate) fn rest(record: &Record, summary: &Summary) -> Document {
     let mut document = Document::default();
     let all = &mut document;
     sweep::render(all, summary);

@@ -36,8 +36,14 @@ pub struct ComparedPage<'a> {
 }
 
 pub fn comparison_page(page: &ComparedPage<'_>) -> String {
-    let sides = all(page.groups, &page.runs);
     let title = format!("PostMark: {}", page.name);
+    let jsons: Vec<&str> = page.runs.iter().map(|(_, run)| run.json).collect();
+    whole(&title, &comparison_main(page), &jsons)
+}
+
+/// The content of a comparison page as HTML.
+pub(crate) fn comparison_main(page: &ComparedPage<'_>) -> String {
+    let sides = all(page.groups, &page.runs);
     let mut main = String::from("<section class=\"strip\" aria-label=\"In short\">\n");
     main += &html(&strip(page, &sides));
     main += "</section>\n";
@@ -60,8 +66,7 @@ pub fn comparison_page(page: &ComparedPage<'_>) -> String {
     for side in &sides {
         runs(&mut main, side, page.metrics);
     }
-    let jsons: Vec<&str> = page.runs.iter().map(|(_, run)| run.json).collect();
-    whole(&title, &main, &jsons)
+    main
 }
 
 /// The content of a comparison page, without the sections of its single runs.

@@ -9,10 +9,12 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use record::{Action, Record};
 use report::page::page;
+use report::site::{Order, index, runs};
 use serde_json::{Value, json};
 
 use self::driven::{Browser, needed};
 use crate::pages::{HOSTILE, hostile, kept, over_time, page_of, run, swept};
+use crate::sites::site;
 use crate::studied::{hostile_study, page_of_a_hundred, page_of_study};
 
 /// Widths of a telephone, a laptop and a large screen, in pixels.
@@ -48,6 +50,9 @@ fn pages_are_accessible_at_every_width_and_send_no_requests() {
         ("study", page_of_study()),
         ("hostile", hostile()),
         ("hostile study", hostile_study()),
+        ("overview of a site", index(&site(3, varied))),
+        ("short list", runs(&site(9, varied), Order::Begun).unwrap()),
+        ("long list", runs(&site(60, varied), Order::Begun).unwrap()),
     ] {
         browser.open(&page);
         for width in WIDTHS {
@@ -187,6 +192,48 @@ fn readouts_legends_and_tables_react_to_the_pointer() {
         .filter_map(Value::as_f64)
         .collect();
     assert!(kept.len() > 1 && kept.is_sorted(), "{kept:?}");
+    assert_eq!(browser.complaints(), [""; 0]);
+}
+
+/// Gives each record of a site another host and preset.
+fn varied(number: u32, record: &mut Record) {
+    record.host.hostname = format!("host-{number}");
+    record.spec.preset = (number % 2 == 0).then(|| "mail-1".to_owned());
+}
+
+#[test]
+fn lists_of_a_site_are_filtered_with_and_without_script() {
+    if needed().is_none() {
+        return;
+    }
+    let browser = Browser::start();
+    browser.wide(1280);
+    let shown = || {
+        browser.value(
+            "[...document.querySelectorAll('tbody tr')].filter((row) => row.offsetHeight > \
+             0).length",
+        )
+    };
+    browser.open(&runs(&site(9, varied), Order::Begun).unwrap());
+    assert_eq!(shown(), 9);
+    browser.point("#f0-1", (0.5, 0.5), true);
+    assert_eq!(shown(), 4);
+    browser.open(&runs(&site(300, varied), Order::Begun).unwrap());
+    assert_eq!(shown(), 200);
+    browser
+        .text("[role=status]")
+        .shows("300 of 300 entries, 200 shown");
+    browser.value(
+        "(() => { const search = document.querySelector('input[type=search]'); search.value = \
+         'HOST-29'; search.dispatchEvent(new Event('input')); return 0; })()",
+    );
+    // Hosts 29 and 290 to 299.
+    assert_eq!(shown(), 11);
+    browser.point("thead th:nth-of-type(7) button", (0.5, 0.5), true);
+    assert_eq!(
+        browser.value("document.querySelector('tbody td:nth-of-type(6)').textContent"),
+        "290"
+    );
     assert_eq!(browser.complaints(), [""; 0]);
 }
 

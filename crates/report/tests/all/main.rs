@@ -14,6 +14,7 @@ mod presets;
 mod ranks;
 mod repeated;
 mod servers;
+mod sites;
 mod studied;
 mod study_plans;
 mod swept;
