@@ -11,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use campaign::archive::{Chosen, directory_of_runs};
 use campaign::crash::{self, Aim, Crash, CrashPlan, Device, Performed, Surroundings};
-use campaign::run_spec::{RunRequest, Specified, specify, to_config};
+use campaign::run_spec::{Specified, specify, to_config};
 use document::sanitize;
 use engines::registry;
 use faultfs::forget::Bug;

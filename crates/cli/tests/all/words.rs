@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 /// A replaced term, and its replacement.
-const REFUSED: [(&str, &str); 29] = [
+const REFUSED: [(&str, &str); 28] = [
     ("--at", "--target"),
     ("[[at]]", "[[target]]"),
     ("beyond-cache", "working-set"),
