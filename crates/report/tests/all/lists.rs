@@ -159,7 +159,7 @@ fn every_csv_row_has_the_columns_of_its_header() {
     let columns = |line: &str| line.matches(',').count();
     let csv = list::csv(&[entry(&record), entry(&record)]);
     assert_eq!(csv.lines().count(), 3);
-    assert!(csv.lines().all(|line| columns(line) == 16), "{csv}");
+    assert!(csv.lines().all(|line| columns(line) == 17), "{csv}");
     let rows = export::csv(&entry(&record), &record);
     let header = export::CSV_HEADER.trim_end();
     assert!(rows.lines().count() >= 5);

@@ -99,10 +99,10 @@ fn workloads_are_compared_only_within_a_class_and_its_conditions() {
     // Runs 1 and 2 are alike: the lower one of the middle is the median, and has its record.
     let both = tables
         .iter()
-        .find(|table| table.contains(">10.0</a>"))
-        .unwrap();
-    both.shows("href=\"../record/00000000000000000000000000000001.json\">10.0</a>");
-    both.shows("href=\"../record/00000000000000000000000000000002.json\">20.0</a>");
+        .find(|table| table.contains(">10.00</a>"))
+        .unwrap_or_else(|| panic!("{page}"));
+    both.shows("href=\"../record/00000000000000000000000000000001.json\">10.00</a>");
+    both.shows("href=\"../record/00000000000000000000000000000002.json\">20.00</a>");
     assert_eq!(workload(&site, "none"), None);
 }
 
