@@ -82,7 +82,7 @@ pub fn bencher(history: &History) -> String {
     /// Maximum length of a benchmark's name in Bencher, in characters.
     const NAME_MAX: usize = 1_024;
     let counted = || history.runs.iter().filter(|run| run.counted().is_some());
-    let Some(last) = counted().last() else {
+    let Some(last) = counted().next_back() else {
         return "{}\n".to_owned();
     };
     let is_newest = |run: &&HistoryPoint| match &last.label {

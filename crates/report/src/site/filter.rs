@@ -22,25 +22,25 @@ const FACETS: [Facet; 5] = [
 /// The filters of a list of runs.
 pub(super) struct Filters<'a> {
     /// The values of each facet that has several values.
-    facets: Vec<(&'static str, fn(&SiteRun) -> &str, Vec<&'a str>)>,
+    facets: Vec<(Facet, Vec<&'a str>)>,
 }
 
 impl<'a> Filters<'a> {
     pub(super) fn of(runs: &[&'a SiteRun]) -> Self {
-        let values = |(name, value): Facet| {
-            let all: BTreeSet<&str> = runs.iter().map(|run| value(run)).collect();
-            (name, value, all.into_iter().collect::<Vec<_>>())
+        let values = |facet: Facet| {
+            let all: BTreeSet<&str> = runs.iter().map(|run| facet.1(run)).collect();
+            (facet, all.into_iter().collect::<Vec<_>>())
         };
         let facets = FACETS.into_iter().map(values);
         Self {
-            facets: facets.filter(|(.., values)| values.len() > 1).collect(),
+            facets: facets.filter(|(_, values)| values.len() > 1).collect(),
         }
     }
 
     /// The classes of a run's row.
     pub(super) fn classes(&self, run: &SiteRun) -> String {
         let facets = self.facets.iter().enumerate();
-        let of = facets.map(|(facet, (_, value, values))| {
+        let of = facets.map(|(facet, ((_, value), values))| {
             let at = values.iter().position(|one| *one == value(run));
             format!("f{facet}-{}", at.unwrap_or_default())
         });
@@ -51,7 +51,7 @@ impl<'a> Filters<'a> {
     pub(super) fn html(&self) -> String {
         let mut text = String::from("<div class=\"facets\">\n");
         let mut style = String::new();
-        for (facet, (name, _, values)) in self.facets.iter().enumerate() {
+        for (facet, ((name, _), values)) in self.facets.iter().enumerate() {
             let is_long = values.iter().any(|value| value.len() > 30);
             let long = if is_long { " class=\"long\"" } else { "" };
             let _ = write!(

@@ -453,7 +453,8 @@ impl State {
                         format!("<Upload><Key>{key}</Key><UploadId>{id}</UploadId></Upload>")
                     })
                     .collect();
-                if let (Some((key, id)), true) = (page().last(), all.len() > UPLOADS_OF_A_PAGE) {
+                if let (Some((key, id)), true) = (page().next_back(), all.len() > UPLOADS_OF_A_PAGE)
+                {
                     let key = String::from_utf8_lossy(key);
                     uploads += &format!(
                         "<NextKeyMarker>{key}</NextKeyMarker><NextUploadIdMarker>{id}\
