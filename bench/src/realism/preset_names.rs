@@ -8,6 +8,7 @@ use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::applications::PAIRINGS;
+use super::visit::end_of;
 use crate::process::{command, output};
 
 /// The names in data files of all presets that claim to predict an application. The key is the
@@ -19,7 +20,8 @@ pub fn preset_names(ours: &Path, run_for: &str) -> Result<PresetNames> {
     for pairing in &PAIRINGS {
         let preset = pairing.preset;
         if !names.contains_key(preset) {
-            let words = format!("plan --preset {preset} --for {run_for} --format json");
+            let end = end_of(preset, run_for);
+            let words = format!("plan --preset {preset} --format json{end}");
             let plan: serde_json::Value =
                 serde_json::from_str(&output(&mut command(ours, &words))?)?;
             names.insert(preset, with_digest(preset, &plan["spec"]));

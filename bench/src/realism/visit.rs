@@ -6,7 +6,7 @@ use std::path::Path;
 use record::Phase;
 use tempfile::TempDir;
 use verdict::summary::Summary;
-use workload::presets;
+use workload::presets::{self, PhaseText};
 
 use super::application::Application;
 use super::applications::presets_beside;
@@ -147,16 +147,29 @@ impl<'a> Visit<'a> {
     fn preset(&self, volume: &Volume, preset: &str) -> Result<Step> {
         let RealismOptions { run_for, .. } = self.bench.options;
         let seed = 100 + self.round;
-        let words =
-            format!("--preset {preset} --for {run_for} --seed {seed} --no-overhead --no-series");
+        let end = end_of(preset, run_for);
+        let words = format!("--preset {preset} --seed {seed} --no-overhead --no-series{end}");
         let directory = volume.path().join("preset");
         std::fs::create_dir_all(&directory)?;
         let (record, _) = record_of(self.bench.ours, &words, &directory)?;
         let summary = Summary::of(&record);
+        let name = "transactions".to_owned();
+        if let Some(sweep) = &summary.sweep {
+            // The phases of a preset take as long together as the application takes.
+            let phases = sweep.sweep_steps.iter();
+            let seconds = phases
+                .clone()
+                .filter_map(|phase| Some(phase.transactions as f64 / phase.achieved_per_second?));
+            return Ok(Step {
+                name,
+                operations: phases.clone().map(|phase| phase.transactions).sum(),
+                seconds: seconds.sum(),
+            });
+        }
         let phase = summary.phase(Phase::Transactions);
         let done = &phase.ok_or("the record lacks the transactions")?.last_done;
         Ok(Step {
-            name: "transactions".to_owned(),
+            name,
             operations: done.done.count,
             seconds: done.ns as f64 / 1e9,
         })
@@ -191,10 +204,9 @@ impl<'a> Visit<'a> {
         let directory = volume.path().join("preset");
         let ours = self.bench.ours;
         let words = format!("run --quiet --preset {preset} --no-overhead --no-series --target");
-        let run_for = format!("--for {}", self.bench.options.run_for);
+        let run_for = end_of(preset, &self.bench.options.run_for);
         // A preset with phases has no number of transactions, so a mix without any replaces them.
-        let has_phases = presets::find(preset).is_some_and(|preset| !preset.how.phases.is_empty());
-        let only_pool = match has_phases {
+        let only_pool = match has_phases(preset) {
             true => "--mix read=1 --transactions 0",
             false => "--transactions 0",
         };
@@ -208,7 +220,7 @@ impl<'a> Visit<'a> {
                 .arg(ours)
                 .args(words.split(' '))
                 .arg(&directory);
-            output(strace.args(how.split(' ')))?;
+            output(strace.args(how.split_whitespace()))?;
             traces.push(Trace::new(&[log], &directory, Vec::new())?);
         }
         let mut run = command(ours, &words);
@@ -237,5 +249,22 @@ fn remove(directory: &Path) -> Result<()> {
             Err(format!("cannot remove {}: {error}", directory.display()).into())
         }
         _ => Ok(()),
+    }
+}
+
+fn has_phases(preset: &str) -> bool {
+    presets::find(preset).is_some_and(|preset| !preset.how.phases.is_empty())
+}
+
+/// The option that ends a preset; empty if all its phases have their own ends.
+pub(super) fn end_of(preset: &str, run_for: &str) -> String {
+    let has_end = |phase: &PhaseText| {
+        let mut ends = ["walk=", "transactions=", "for="].into_iter();
+        ends.any(|key| phase.keys.contains(key))
+    };
+    let phases = presets::find(preset).map_or_else(Vec::new, |preset| preset.how.phases);
+    match !phases.is_empty() && phases.iter().all(has_end) {
+        true => String::new(),
+        false => format!(" --for {run_for}"),
     }
 }

@@ -100,7 +100,8 @@ impl EngineFacts {
     /// Checks that the engine supports everything that a workload needs.
     ///
     /// # Errors
-    /// Describes the first need that the engine does not support.
+    /// Describes the first need that the engine does not support, or all operations that it cannot
+    /// perform.
     pub fn supports(&self, need: &Need) -> Result<(), Unsupported> {
         let has_policy = |policy: &Durability| {
             let mut own = self.durability.iter();
@@ -116,16 +117,21 @@ impl EngineFacts {
         if let Some(policy) = need.durability.all().find(|policy| !has_policy(policy)) {
             return Err(self.lacks_durability(policy));
         }
-        match need.operations.iter().find(lacks) {
-            None => Ok(()),
-            Some(operation) => Err(self.lacks(match self.protocol {
-                None => format!("cannot perform '{operation}' (use --engine posix or raw)"),
-                Some(protocol) => format!(
-                    "cannot perform '{operation}': {protocol} has no call for it (leave it out of \
-                     --mix)"
-                ),
-            })),
-        }
+        let lacking = need.operations.iter().filter(lacks);
+        let lacking: Vec<String> = lacking.map(|kind| format!("'{kind}'")).collect();
+        let Some((last, others)) = lacking.split_last() else {
+            return Ok(());
+        };
+        let (all, it) = match others {
+            [] => (last.clone(), "it"),
+            _ => (format!("{} and {last}", others.join(", ")), "them"),
+        };
+        Err(self.lacks(match self.protocol {
+            None => format!("cannot perform {all} (use --engine posix or raw)"),
+            Some(protocol) => format!(
+                "cannot perform {all}: {protocol} has no call for {it} (leave {it} out of --mix)"
+            ),
+        }))
     }
 
     /// Returns the error for a run that the engine cannot perform. The message consists of

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString};
 
-use crate::Listing;
+use crate::listing::Listing;
 
 /// The name of an operation's file or directory, in the forms that engines need.
 #[derive(Clone, Copy, Debug)]

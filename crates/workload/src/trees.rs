@@ -1,5 +1,5 @@
-//! The trees in the pool of a mix: copies of the pool's directories with their files. Each directory
-//! has a summary of its files, from which a copy takes the expected names and sizes.
+//! The trees in the pool of a mix: copies of the pool's directories with their files. Each
+//! directory has a summary of its files, from which a copy takes the expected names and sizes.
 
 use std::collections::VecDeque;
 

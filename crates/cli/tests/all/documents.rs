@@ -136,11 +136,19 @@ fn scaled(command: &str, target: &Path, log: &Path) -> String {
         }
         // For a run that is limited only by time, the fingerprint covers 100,000 operations.
         // Generating 100,000 operations would take a second.
-        if !command.contains(" --transactions ") {
+        if !command.contains(" --transactions ") && !has_phases(&command) {
             command.push_str(" --transactions 500");
         }
     }
     command
+}
+
+/// Whether the preset of a command consists of phases, which have their own ends.
+fn has_phases(command: &str) -> bool {
+    let after = command.split_once(" --preset ").map(|(_, after)| after);
+    let name = after.and_then(|after| after.split(' ').next());
+    let preset = name.and_then(workload::presets::find);
+    preset.is_some_and(|preset| !preset.how.phases.is_empty())
 }
 
 /// Runs the commands in order, in a new directory.

@@ -85,16 +85,13 @@ fn every_preset_equals_its_configuration_file() {
     for preset in presets().into_iter().filter(|name| !name.contains("clone")) {
         // In debug builds, planning the largest presets would take minutes. So each preset is
         // planned with few files and transactions.
-        let words = [
-            "plan",
-            "--preset",
-            &preset,
-            "--transactions",
-            "300",
-            "--files",
-            "50",
-        ];
-        round_trip(&words, at.path());
+        let words = ["plan", "--preset", &preset, "--files", "50"];
+        let phases = workload::presets::find(&preset).unwrap().how.phases;
+        let end: &[&str] = match phases.is_empty() {
+            true => &["--transactions", "300"],
+            false => &[],
+        };
+        round_trip(&[&words[..], end].concat(), at.path());
         answer(
             &["plan", "--preset", &preset, "--format", "toml"],
             at.path(),

@@ -46,8 +46,8 @@ pub(crate) fn is_counted(name: &[u8]) -> bool {
     name.first() != Some(&b'.')
 }
 
-/// Writes an entry of unknown type to the start of `room` as the kernel does. Returns the length of the entry, or
-/// `None` if the entry does not fit.
+/// Writes an entry of unknown type to the start of `room` as the kernel does. Returns the length of
+/// the entry, or `None` if the entry does not fit.
 pub(crate) fn put(room: &mut [u8], name: &[u8]) -> Option<usize> {
     let length = (NAME_AT + name.len() + 1).next_multiple_of(ALIGNMENT);
     let entry = room.get_mut(..length)?;

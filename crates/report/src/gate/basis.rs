@@ -118,6 +118,7 @@ fn to_fail(gate: &Gate, judged: &Judged, what: &str) -> String {
             each(needed, what),
             effort(&gate.comparisons, needed)
         ),
+        None if judged.bound.is_none() => begin,
         None => format!(
             "{begin}. If that is the true ratio, more than 10,000 {what}s are needed to fail the \
              gate at {deviation} (use longer runs, or stop other programs). To show that the ratio \
@@ -134,6 +135,11 @@ fn to_pass(gate: &Gate, (least, what): (u32, &str)) -> String {
             judged.blocks_needed.is_none() && judged.standard_deviation.is_some()
         };
         return match requirements.find(lacking) {
+            Some(judged) if judged.bound.is_none() => format!(
+                "how many it takes is not known yet, because {} do not show the standard deviation \
+                 well enough (add {what}s: at least 5)",
+                counted(judged.count.into(), what)
+            ),
             Some(judged) => format!(
                 "more than 10,000 {what}s are needed to pass identical systems at {} (use longer \
                  runs, or stop other programs). The number that 'postmark compare' reports shows \

@@ -119,8 +119,8 @@ fn caption(tables: &[Comparisons], all: usize, has_band: bool) -> String {
          blocks or runs of each. {}",
         match has_band {
             true =>
-                "Shaded: the A/A control, the 95 % interval of the baseline's control runs over its \
-                 other runs: a ratio within it may be chance.",
+                "Shaded: the A/A control, the 95 % interval of the baseline's control runs over \
+                 its other runs: a ratio within it may be chance.",
             false => "No A/A control is shaded: no baseline has one with five blocks.",
         }
     );

@@ -181,8 +181,10 @@ fn in_short(document: &mut Document, summary: &Summary) {
     }
     document.table(table.leading(1));
     document.note("rates in transactions/s");
-    for words in [disturbed(summary), exceeded(sweep)].into_iter().flatten() {
-        document.note(words);
+    if !sweep.is_of_phases() {
+        for words in [disturbed(summary), exceeded(sweep)].into_iter().flatten() {
+            document.note(words);
+        }
     }
     document.gap();
 }

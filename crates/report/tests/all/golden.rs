@@ -271,8 +271,8 @@ fn reason_less_severe_than_the_verdict_is_marked() {
         [
             "Verdict     INVALID",
             "  - suspended: the machine was suspended for 12.0 s: keep it awake (systemd-inhibit)",
-            "  - (doubtful) steal: 5.0 % of the processor time taken by the hypervisor, at most \
-             1.0 %: use a",
+            "  - (doubtful) steal: 5.0 % of the processor time taken by the hypervisor, limit 1.0 \
+             %: use a",
             "    machine that is not shared",
         ]
     );

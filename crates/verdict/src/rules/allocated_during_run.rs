@@ -46,7 +46,7 @@ impl Rule for AllocatedDuringRun {
 
     fn sentence(&self) -> String {
         format!(
-            "the loop device's sparse file allocated {} of {} written ({}, at most {})",
+            "the loop device's sparse file allocated {} of {} written ({}, limit {})",
             bytes(self.allocated_bytes as f64),
             bytes(self.written_bytes as f64),
             percent(share(self.allocated_bytes, self.written_bytes)),

@@ -62,7 +62,7 @@ impl Rule for CacheNotDropped {
 
     fn sentence(&self) -> String {
         format!(
-            "--cache {}, but the page cache had {} of a sample of the pool, at most {}",
+            "--cache {}, but the page cache had {} of a sample of the pool, limit {}",
             self.cache,
             percent(share(self.cached, self.pages)),
             percent(MAX)

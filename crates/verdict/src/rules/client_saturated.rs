@@ -62,12 +62,12 @@ impl Rule for ClientSaturated {
     fn sentence(&self) -> String {
         let workers = self.workers.map(|fraction| {
             let (fraction, limit) = (percent(fraction), percent(WORKERS_MAX));
-            format!("workers used {fraction} of a processor each, at most {limit}")
+            format!("workers used {fraction} of a processor each, limit {limit}")
         });
         let interface = self.interface.as_ref().map(|(name, fraction)| {
             let (name, limit) = (sanitize(name), percent(INTERFACE_MAX));
             let fraction = percent(*fraction);
-            format!("the interface {name} passed {fraction} of its speed, at most {limit}")
+            format!("the interface {name} passed {fraction} of its speed, limit {limit}")
         });
         let found: Vec<String> = workers.into_iter().chain(interface).collect();
         let found = found.join(", and ");

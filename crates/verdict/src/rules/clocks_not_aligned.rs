@@ -35,7 +35,7 @@ impl Rule for ClocksNotAligned {
 
     fn sentence(&self) -> String {
         format!(
-            "clocks of ranks up to {} apart, {} of the measured time, at most {}",
+            "clocks of ranks up to {} apart, {} of the measured time, limit {}",
             latency(self.error_ns as f64),
             percent(share(self.error_ns, self.measured_ns)),
             percent(MAX)

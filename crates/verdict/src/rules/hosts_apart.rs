@@ -53,7 +53,7 @@ impl Rule for HostsApart {
 
     fn sentence(&self) -> String {
         format!(
-            "a worker on {} was {} slower than one on {}, at most {}",
+            "a worker on {} was {} slower than one on {}, limit {}",
             sanitize(&self.slowest),
             percent(self.fraction),
             sanitize(&self.fastest),

@@ -64,7 +64,7 @@ impl Rule for NearlyFull {
 
     fn sentence(&self) -> String {
         format!(
-            "the file system of {} is {} full with the pool, at most {}",
+            "the file system of {} is {} full with the pool, limit {}",
             self.path,
             percent(self.fraction),
             percent(MAX)

@@ -69,7 +69,7 @@ impl Rule for OtherLoad {
             false => format!(", largest {}", shown.join(", ")),
         };
         format!(
-            "other programs used {} of all processors' time in user mode, at most {}{largest}",
+            "other programs used {} of all processors' time in user mode, limit {}{largest}",
             percent(self.fraction),
             percent(MAX)
         )

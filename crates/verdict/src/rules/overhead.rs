@@ -44,7 +44,7 @@ impl Rule for Overhead {
 
     fn sentence(&self) -> String {
         format!(
-            "the program itself used {} of the workers' time ({} per operation), at most {}",
+            "the program itself used {} of the workers' time ({} per operation), limit {}",
             percent(self.fraction),
             latency(self.ns_per_operation),
             percent(MAX)

@@ -61,7 +61,7 @@ impl Rule for Paused {
 
     fn sentence(&self) -> String {
         format!(
-            "the program did not run for {} of a phase ({}, longest {}), at most {}",
+            "the program did not run for {} of a phase ({}, longest {}), limit {}",
             percent(self.fraction),
             counted(self.times, "pause"),
             latency(self.longest_ns as f64),

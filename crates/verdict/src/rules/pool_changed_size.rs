@@ -122,7 +122,7 @@ impl Rule for PoolChangedSize {
 impl PoolChangedSize {
     fn changed(&self, [grew, shrank]: [&str; 2]) -> String {
         format!(
-            "the pool {} from {} to {}, at most {} of change",
+            "the pool {} from {} to {}, limit {} of change",
             if self.files_after > self.files_before {
                 grew
             } else {

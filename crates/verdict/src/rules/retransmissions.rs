@@ -40,7 +40,7 @@ impl Rule for Retransmissions {
 
     fn sentence(&self) -> String {
         format!(
-            "{} of the requests to the server of {} sent again ({} of {}), at most {}",
+            "{} of the requests to the server of {} sent again ({} of {}), limit {}",
             percent(share(self.retransmissions, self.requests)),
             sanitize(&self.of),
             grouped(self.retransmissions),

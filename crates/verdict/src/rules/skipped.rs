@@ -72,7 +72,7 @@ impl Rule for Skipped {
             false => format!(" ({})", parts.join(", ")),
         };
         format!(
-            "{} of the operations skipped{parts}, at most {}",
+            "{} of the operations skipped{parts}, limit {}",
             percent(self.fraction),
             percent(MAX)
         )

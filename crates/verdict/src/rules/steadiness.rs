@@ -39,13 +39,13 @@ impl Steadiness {
         match self {
             Self::Change(change) => changed(change),
             Self::Slope(drift) => format!(
-                "the rate changed by {} ({}), at most {}",
+                "the rate changed by {} ({}), limit {}",
                 signed_percent(drift.drift),
                 interval(drift),
                 percent(drift.limit)
             ),
             Self::Rounds(steady) => format!(
-                "the last {} rounds vary by {}, at most {}, and their trend line by {}, at most {}",
+                "the last {} rounds vary by {}, limit {}, and their trend line by {}, limit {}",
                 steady.window,
                 percent(steady.excursion),
                 percent(steady::EXCURSION_MAX),
@@ -69,7 +69,7 @@ fn changed(change: &RateChange) -> String {
         );
     }
     format!(
-        "the rate {} from {} to {} operations/s, by {}, at most {}",
+        "the rate {} from {} to {} operations/s, by {}, limit {}",
         if change.drift < 0.0 { "falls" } else { "rises" },
         of_line(-1.0),
         of_line(1.0),

@@ -36,7 +36,7 @@ impl Rule for Steal {
 
     fn sentence(&self) -> String {
         format!(
-            "{} of the processor time taken by the hypervisor, at most {}",
+            "{} of the processor time taken by the hypervisor, limit {}",
             percent(self.fraction),
             percent(MAX)
         )

@@ -67,7 +67,7 @@ impl Rule for TooFewClients {
 
     fn sentence(&self) -> String {
         format!(
-            "{} achieved {} more than {}, at most {}, so the clients limit the rate",
+            "{} achieved {} more than {}, limit {}, so the clients limit the rate",
             counted(self.workers.into(), "worker"),
             percent(self.gain),
             grouped(self.fewer.into()),

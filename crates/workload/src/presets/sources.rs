@@ -63,7 +63,8 @@ pub(super) const GIT: Source = Source::of(
 );
 pub(super) const GIT_COMPUTE: Source = Source::of(
     "our measurement of git 2.39.5, 2026-11-27: median user time of 5 commands in a work tree of \
-     3,683 files: status 10 ms, clone 202 ms, checkout of 1,831 changed files there and back 220 ms",
+     3,683 files: status 10 ms, clone 202 ms, checkout of 1,831 changed files there and back \
+     220 ms",
 );
 pub(super) const DJANGO: Source = Source::of(
     "our measurement of a clone of Django, 2026-11-24: 3,683 files and 2,472 directories, median \

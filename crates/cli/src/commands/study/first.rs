@@ -269,6 +269,12 @@ fn show_plan(
         };
         warning.iter().for_each(tell);
     }
+    if let (Some(side), 0) = (&plan.side, plan.blocks_left) {
+        tell(format_args!(
+            "side {side} has block {} already: nothing is measured",
+            plan.next_block
+        ));
+    }
     Ok(())
 }
 

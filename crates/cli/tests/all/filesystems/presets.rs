@@ -12,7 +12,7 @@ const MIXES: [(&str, &str); 15] = [
     ("news", "--files 400 --transactions 500"),
     ("web-cache", "--files 300 --transactions 500"),
     ("photo-store", "--files 100 --transactions 300"),
-    ("build", "--files 400 --transactions 1000"),
+    ("build", "--files 400 --transactions 300"),
     ("source-tree", "--files 400"),
     ("git", "--files 400"),
     ("package-install-link", "--files 400 --transactions 1000"),
@@ -37,7 +37,11 @@ fn mix_presets_are_complete_and_verified(mounted: Mounted) {
             .and("--verify")
             .with("--preset", name)
             .perform();
-        ran.is_complete().has_all_phases();
+        ran.is_complete();
+        match ran.record.actual.sweep_steps.is_empty() {
+            true => drop(ran.has_all_phases()),
+            false => drop(ran.leaves_nothing()),
+        }
         ran.assert(ran.record.spec.verify, "nothing was verified");
     }
 }

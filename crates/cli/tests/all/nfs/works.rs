@@ -50,7 +50,7 @@ fn presets_are_performed_without_errors() {
     let Some(ganesha) = Ganesha::with_room(4_096) else {
         return;
     };
-    for preset in ["varmail", "git", "containers"] {
+    for preset in ["varmail", "web-cache", "containers"] {
         for depth in [1, 8] {
             let transactions = operations().div_ceil(PRESET_WORKERS);
             let ran = perform(

@@ -258,6 +258,7 @@ fn separately_measured_configurations_are_joined_in_one_study() {
     // A block that the archive already contains is not measured a second time.
     let again = lab.shows(&words("kernels", "new", 5, ""));
     again.code(0).does_not_show("run 1 of");
+    again.shows("side new has block 5 already: nothing is measured");
     let runs = lab.complete();
     assert_eq!(runs.len(), 10);
     for side in ["old", "new"] {
