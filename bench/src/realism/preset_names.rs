@@ -5,10 +5,10 @@ use crate::result::Result;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use workload::presets::{self, PhaseText};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::applications::PAIRINGS;
-use super::visit::end_of;
 use crate::process::{command, output};
 
 /// The names in data files of all presets that claim to predict an application. The key is the
@@ -33,6 +33,19 @@ pub fn preset_names(ours: &Path, run_for: &str) -> Result<PresetNames> {
 fn with_digest(preset: &str, spec: &serde_json::Value) -> String {
     let digest = xxh3_64(spec.to_string().as_bytes());
     format!("{preset}@{:08x}", digest >> 32)
+}
+
+/// The option that ends a preset; empty if all its phases have their own ends.
+pub fn end_of(preset: &str, run_for: &str) -> String {
+    let has_end = |phase: &PhaseText| {
+        let mut ends = ["walk=", "transactions=", "for="].into_iter();
+        ends.any(|key| phase.keys.contains(key))
+    };
+    let phases = presets::find(preset).map_or_else(Vec::new, |preset| preset.how.phases);
+    match !phases.is_empty() && phases.iter().all(has_end) {
+        true => String::new(),
+        false => format!(" --for {run_for}"),
+    }
 }
 
 #[cfg(test)]

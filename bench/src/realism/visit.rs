@@ -6,7 +6,7 @@ use std::path::Path;
 use record::Phase;
 use tempfile::TempDir;
 use verdict::summary::Summary;
-use workload::presets::{self, PhaseText};
+use workload::presets;
 
 use super::application::Application;
 use super::applications::presets_beside;
@@ -14,7 +14,7 @@ use super::cell::{Cell, Step, file_sizes};
 use super::data::Data;
 use super::mix::without;
 use super::options::RealismOptions;
-use super::preset_names::PresetNames;
+use super::preset_names::{PresetNames, end_of};
 use super::rounds::{Place, Rounds};
 use super::traces::Trace;
 use super::volume::{Volume, open_to_all};
@@ -254,17 +254,4 @@ fn remove(directory: &Path) -> Result<()> {
 
 fn has_phases(preset: &str) -> bool {
     presets::find(preset).is_some_and(|preset| !preset.how.phases.is_empty())
-}
-
-/// The option that ends a preset; empty if all its phases have their own ends.
-pub(super) fn end_of(preset: &str, run_for: &str) -> String {
-    let has_end = |phase: &PhaseText| {
-        let mut ends = ["walk=", "transactions=", "for="].into_iter();
-        ends.any(|key| phase.keys.contains(key))
-    };
-    let phases = presets::find(preset).map_or_else(Vec::new, |preset| preset.how.phases);
-    match !phases.is_empty() && phases.iter().all(has_end) {
-        true => String::new(),
-        false => format!(" --for {run_for}"),
-    }
 }

@@ -229,7 +229,7 @@ fn perform_command(command: Command, words: Vec<String>, side: &Side) -> Result<
         Command::Presets(arguments) => presets::show(&arguments),
         Command::Engines(said) => engines::list(said.format),
         Command::List(arguments) => archive::list(&arguments),
-        Command::Show(arguments) => archive::show(&arguments),
+        Command::Show(arguments) => archive::show(&arguments, &run::resolve),
         Command::Report(arguments) => archive::report(&arguments),
         Command::Tag(arguments) => archive::tag(&arguments),
         Command::Note(arguments) => archive::note(&arguments),

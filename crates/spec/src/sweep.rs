@@ -233,7 +233,7 @@ pub struct SloOption {
 pub enum InvalidSlo {
     #[error("expected a limit for the p99, like p99<10ms or deliver.p99<10ms")]
     Form,
-    #[error("there is no operation '{0}' (deliver.p99<10ms has the name of one)")]
+    #[error("there is no operation '{0}' (give the name of one, like deliver.p99<10ms)")]
     Operation(String),
 }
 
@@ -362,7 +362,7 @@ mod tests {
             ".p99<1ms",
         ] {
             let message = text.parse::<SloOption>().unwrap_err().to_string();
-            assert!(message.contains("like p99<10ms"), "{text}: {message}");
+            assert!(message.contains("p99<10ms"), "{text}: {message}");
         }
     }
 }

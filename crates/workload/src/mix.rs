@@ -18,7 +18,6 @@ use crate::names::Names;
 use crate::phases::{self, PhaseWork};
 use crate::popularity::Popularity;
 use crate::sizes::{SIZE_MAX_BYTES, Sizes};
-use crate::trees;
 
 /// The think time: the time between an operation's completion and the issue of the next one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -159,7 +158,7 @@ impl Mix {
         part("dirs", self.layout.validate())?;
         part("names", self.names.validate())?;
         phases::validate(&self.phases)?;
-        trees::validate(self)?;
+        self.weights.validate_trees()?;
         self.compute.validate(&self.weights)?;
         check_blocks(
             self.read_block_bytes,

@@ -5,25 +5,10 @@ use std::collections::VecDeque;
 
 use engine::{Listing, NameWriter};
 
-use crate::WorkloadError;
 use crate::intent::{Action, Intent, Kept, Pause};
 use crate::mix::Mix;
 use crate::names::{NameKind, Names};
 use crate::pool::File;
-
-/// Checks that a mix with trees has no operation that adds other files to the pool's directories.
-pub(crate) fn validate(mix: &Mix) -> Result<(), WorkloadError> {
-    let has = |is_wanted: fn(Action) -> bool| mix.weights.actions().find(|one| is_wanted(*one));
-    if let (Some(tree), Some(link)) = (has(Action::is_on_tree), has(Action::links)) {
-        return Err(invalid!(
-            "{} copies the files of a directory, and the hard links of {} would be among them \
-             (leave out one of the two operations)",
-            tree.name(),
-            link.name()
-        ));
-    }
-    Ok(())
-}
 
 /// The names and the total size of the files of a directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -7,9 +7,11 @@ use workload::names::NameKind;
 use workload::{Action, Intent, Kept};
 
 use super::config::Payload;
-use super::name_check::CHECK_CONTENTS;
 use super::state::{Left, Worker, submit_aside};
 use crate::failures::Failed;
+
+/// The name of these checks in errors.
+const CHECK_TREE: &str = "check tree";
 
 impl Worker {
     /// Checks a tree that was just copied or removed, if contents are verified.
@@ -54,7 +56,7 @@ impl Worker {
         match looked.map_err(|failure| failure.unless_stopped()) {
             Ok(()) | Err(Ok(())) => Ok(()),
             Err(Err(failure)) => {
-                let failed = Failed::operation(intent.action.name(), path, failure);
+                let failed = Failed::operation(CHECK_TREE, path, failure);
                 Ok(self.config.failures.count(failed)?)
             }
         }
@@ -77,7 +79,7 @@ impl Worker {
             return match failure.unless_stopped() {
                 Ok(()) => Ok(()),
                 Err(failure) => {
-                    let failed = Failed::operation(CHECK_CONTENTS, path, failure);
+                    let failed = Failed::operation(CHECK_TREE, path, failure);
                     Ok(self.config.failures.count(failed)?)
                 }
             };

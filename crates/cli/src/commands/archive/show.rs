@@ -11,11 +11,11 @@ use document::units::counted;
 use document::{Document, Format};
 use record::Record;
 use verdict::State;
+use verdict::check::ResolveCommandLine;
 
 use super::opened::{filter, newest_tagged, number, open};
 use crate::args::{ListArguments, ShowArguments};
 use crate::commands::run::delivery::{WRITTEN_WITHIN, deliver, render};
-use crate::commands::run::resolve;
 use crate::ui::output::{Outputs, is_standard_output};
 use crate::ui::problem::{Problem, USER, refuse, tell};
 use crate::ui::{screen, width};
@@ -60,11 +60,12 @@ pub fn list(arguments: &ListArguments) -> Result<u8, Problem> {
     Ok(0)
 }
 
-/// Shows the report of an archived run, or of every record in a file.
+/// Shows the report of an archived run, or of every record in a file. `resolve` derives the run
+/// spec from the command line in a record.
 ///
 /// # Errors
 /// Returns an error if the run does not exist or cannot be read, or the report cannot be written.
-pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
+pub fn show(arguments: &ShowArguments, resolve: &ResolveCommandLine<'_>) -> Result<u8, Problem> {
     if arguments.with_published && arguments.format != Format::Text {
         return refuse(
             "--with-published requires --format text ('postmark published beside' has other \
@@ -76,7 +77,7 @@ pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
     let shown = match crash {
         Some(crash) => vec![crash.text(arguments.format, is_screen)?],
         None => {
-            let shown = records(arguments)?.map(|record| {
+            let shown = records(arguments, resolve)?.map(|record| {
                 let (record, head) = record?;
                 text(arguments, &record, &head)
             });
@@ -131,7 +132,10 @@ type Recorded = Result<(Record, Document), Problem>;
 
 /// Returns the records to show. For an archived run, also returns its tags and note. Only one
 /// record is in memory at a time.
-fn records(arguments: &ShowArguments) -> Result<Box<dyn Iterator<Item = Recorded> + '_>, Problem> {
+fn records<'a>(
+    arguments: &'a ShowArguments,
+    resolve: &'a ResolveCommandLine<'a>,
+) -> Result<Box<dyn Iterator<Item = Recorded> + 'a>, Problem> {
     let run = &arguments.run;
     let mut head = Document::default();
     let (archive, entry) = match (
@@ -157,7 +161,7 @@ fn records(arguments: &ShowArguments) -> Result<Box<dyn Iterator<Item = Recorded
                 .map(|text| {
                     let text = text?;
                     let record = record_source::record(run, &text)?;
-                    warn_of_changes(run, &text);
+                    warn_of_changes(run, &text, resolve);
                     Ok((record, Document::default()))
                 });
             return Ok(Box::new(records));
@@ -182,8 +186,8 @@ fn records(arguments: &ShowArguments) -> Result<Box<dyn Iterator<Item = Recorded
 
 /// Warns if the record of a file breaks rules, or contains another summary or verdict than the one
 /// that follows from its measurements.
-fn warn_of_changes(file: &Path, text: &str) {
-    let is_right = verdict::check::check(text, &resolve).is_ok_and(|checked| checked.is_right());
+fn warn_of_changes(file: &Path, text: &str, resolve: &ResolveCommandLine<'_>) {
+    let is_right = verdict::check::check(text, resolve).is_ok_and(|checked| checked.is_right());
     if !is_right {
         tell(format_args!(
             "warning: this record breaks rules, or was changed: postmark check {}",
