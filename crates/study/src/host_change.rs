@@ -16,7 +16,7 @@ pub const CONTROLS_MIN: usize = 5;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "changed")]
 pub enum Cause {
-    /// Fewer than [`CONTROLS_MIN`] runs on a side of the change have an A/A control.
+    /// Fewer than `CONTROLS_MIN` runs on a side of the change have an A/A control.
     NotAvailable,
     /// The control changed in the same direction, and the system did not change relative to it.
     Host { control: RatioWithInterval },
