@@ -163,7 +163,13 @@ impl Replay {
         }
         let key = (entry.location, entry.path.clone());
         if let Some(second) = &entry.second {
-            self.seconds.insert((entry.location, second.clone()));
+            let second = (entry.location, second.clone());
+            // The temporary name may be that of an earlier lock file, which is known to be absent.
+            let is_temporary = matches!(entry.action, Action::Replace | Action::Deliver);
+            if is_temporary && self.names.contains_key(&second) {
+                self.may(second.clone(), May::Made);
+            }
+            self.seconds.insert(second);
         }
         let object = match entry.action {
             action if makes_object(action) => self.object(&entry, Some(after(&entry))),
