@@ -120,7 +120,8 @@ impl Totals {
     }
 }
 
-/// Steps that our method finds. A drift is reported as such, so it is no alarm.
+/// The positions of the steps that our method finds. A drift does not count as a false alarm,
+/// because the report calls it a drift.
 fn steps(values: &[f64]) -> Vec<usize> {
     let changes = Levels::of(values).changes.into_iter();
     let steps = changes.filter(|change| change.shape == Shape::Step);

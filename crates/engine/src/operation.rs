@@ -537,8 +537,7 @@ operations! {
         Close.said("both files"), SyncDirectory.if_synced().by("of the new name")
     ];
 
-    /// Copy a directory with its files, as `cp -r` does. Entries that are no regular files are not
-    /// copied.
+    /// Copy a directory with its files, as `cp -r` does. Only regular files are copied.
     CopyTree = "copy a tree" {
         /// The name of the new directory, which must not exist.
         name: Name<'a>,

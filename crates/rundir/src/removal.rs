@@ -144,7 +144,7 @@ impl<'a> Removal<'a> {
                 continue;
             }
             if kind.is_directory() {
-                // A tree contains files only, so there is no tree in a tree.
+                // A tree contains only files, so it never contains another tree.
                 self.ownership
                     .enter_tree((kind == NameKind::Tree).then_some(number));
                 self.inner_directory(directory, name, path, Self::mix);

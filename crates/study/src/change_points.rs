@@ -156,7 +156,7 @@ fn deviation(parts: &[&[f64]]) -> Option<f64> {
 
 fn shape(before: &[f64], after: &[f64]) -> Shape {
     let both = [before, after].concat();
-    // A line through few runs is no evidence of a drift.
+    // A line fits few runs well by chance, so it does not show a drift.
     let is_short = before.len().min(after.len()) < 2 * RUNS_MIN;
     match !is_short && squares_around_line(&both) < squares(before) + squares(after) {
         true => Shape::Drift,

@@ -224,7 +224,7 @@ fn former_place(part: &Path) -> PathBuf {
 /// Removes the new directory of a build that failed.
 impl Drop for SiteOutput {
     fn drop(&mut self) {
-        // After a successful build there is no such directory, or it has no lock.
+        // A successful build has renamed this directory, or removed its lock.
         if self.part.join(LOCK).exists() {
             let _ = fs::remove_dir_all(&self.part);
         }

@@ -252,7 +252,7 @@ fn output_with_other_files_is_refused_and_unchanged() {
     symlink("/etc/passwd", site.join("link")).unwrap();
     built(&data, &site).unwrap_err().shows("it has link");
     fs::remove_file(site.join("link")).unwrap();
-    // A file is no place for a site.
+    // A site cannot be written where a file exists.
     built(&data, &data.join("a.json"))
         .unwrap_err()
         .shows("it is not a directory");

@@ -141,7 +141,7 @@ impl<S: System, T: Style> Calls<S, T> {
     }
 
     /// Lists an open directory to `names`, and compares the names with `files`. Hidden entries are
-    /// left out, and with `only_files` also entries that are no regular files.
+    /// ignored; with `only_files`, so is everything except regular files.
     fn list_files(
         &mut self,
         (directory, only_files): (c_int, bool),

@@ -178,6 +178,14 @@ impl Replay {
                 _ => self.object(&entry, None),
             },
         };
+        self.may_be_done(&entry, key, object)?;
+        self.flights
+            .insert((entry.worker, entry.sequence), Flight { entry, object });
+        Ok(())
+    }
+
+    /// Adds what an operation that has begun may have changed.
+    fn may_be_done(&mut self, entry: &Entry, key: Key, object: usize) -> Result<(), String> {
         match entry.action {
             Action::SymbolicLink | Action::MakeDirectory | Action::LockFile => {
                 self.may(key, May::Made)
@@ -203,12 +211,12 @@ impl Replay {
                 self.may(key, May::Gone);
             }
             Action::Rename => {
-                let to = second(&entry)?;
+                let to = second(entry)?;
                 self.may(key, May::Moved(to.clone()));
                 self.may(to, May::Holds(object));
             }
             Action::Link | Action::InstallLink => {
-                self.may(second(&entry)?, May::Holds(object));
+                self.may(second(entry)?, May::Holds(object));
             }
             Action::Replace => self.may(key, May::Holds(object)),
             Action::Append | Action::Overwrite => {
@@ -228,8 +236,6 @@ impl Replay {
             }
             _ => {}
         }
-        self.flights
-            .insert((entry.worker, entry.sequence), Flight { entry, object });
         Ok(())
     }
 

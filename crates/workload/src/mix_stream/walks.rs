@@ -146,7 +146,7 @@ impl MixStream {
         }
     }
 
-    /// Removes the oldest tree; `None` if there is none.
+    /// Removes the oldest tree. Returns `None` if the pool has no tree.
     pub(super) fn remove_tree(&mut self, pause: Pause) -> Option<Intent> {
         let intent = self.trees.as_mut()?.remove_oldest()?;
         self.one_less(intent.place);
