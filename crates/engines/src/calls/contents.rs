@@ -91,7 +91,7 @@ impl<S: System, T: Style> Calls<S, T> {
         })
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn write_blocks(
         &mut self,
         file: c_int,
@@ -114,7 +114,7 @@ impl<S: System, T: Style> Calls<S, T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn write_block(&mut self, file: c_int, block: &[u8], before: usize) -> OperationOutcome {
         let block = self.writes.prepared(block);
         let mut done = 0;
