@@ -106,7 +106,7 @@ Examples:
   postmark gate last --against history
 
 A bound of 0.985 passes identical systems (95 %) and fails a loss of 3 % (80 %). That takes
-8 blocks at a standard deviation of 1 %, 21 at 2 % and 45 at 3 %.
+8 blocks at a standard deviation of 1 %, 22 at 2 % and 47 at 3 %.
 With an A/A control a block is three runs.
 No number of blocks fails a loss of 3 % by a bound of 0.97: require 0.985.")]
 pub struct GateArguments {

@@ -7,6 +7,7 @@ mod designs;
 mod gate_doubts;
 mod gates;
 mod history;
+mod how_many_blocks;
 mod metrics;
 mod repeats;
 mod shares;
