@@ -12,6 +12,7 @@ use crate::units::NO_BREAK;
 pub fn html(document: &Document) -> String {
     let mut all = String::new();
     let mut open = List::None;
+    let mut heading = "";
     for block in document.blocks() {
         let (block, words) = match block {
             Block::Painted(block, words) => (&**block, &words[..]),
@@ -23,7 +24,10 @@ pub fn html(document: &Document) -> String {
             all.push_str(list.begin());
             open = list;
         }
-        element(&mut all, block, words);
+        if let Block::Title(text) | Block::Heading(text) | Block::Head(text) = block {
+            heading = text;
+        }
+        element(&mut all, block, (heading, words));
     }
     all.push_str(open.end());
     all
@@ -67,7 +71,8 @@ impl List {
     }
 }
 
-fn element(all: &mut String, block: &Block, words: &[(String, Tone)]) {
+/// Appends the element of a block below this heading, with highlighted words.
+fn element(all: &mut String, block: &Block, (heading, words): (&str, &[(String, Tone)])) {
     let next = match block {
         Block::Title(text) => format!("<h2>{}</h2>\n", marked(text)),
         Block::Heading(text) => format!("<h3>{}</h3>\n", marked(text)),
@@ -95,7 +100,7 @@ fn element(all: &mut String, block: &Block, words: &[(String, Tone)]) {
             "<p class=\"warning\"><strong>{}</strong></p>\n",
             marked(text)
         ),
-        Block::Table(table) => self::table(table, "Table"),
+        Block::Table(table) => self::table(table, &label(heading, table)),
         Block::Command(text) => format!("<pre tabindex=\"0\">{}</pre>\n", marked(text)),
         Block::Picture(figure) => self::figure(figure),
         Block::Folded { title, inside } => format!(
@@ -131,6 +136,18 @@ fn painted(text: &str, words: &[(String, Tone)]) -> String {
         );
     }
     text
+}
+
+/// A name that tells the tables of a page apart: the heading above it, and its columns.
+fn label(heading: &str, table: &Table) -> String {
+    let columns = table.columns.iter().map(|column| column.header.as_str());
+    let columns: Vec<&str> = columns.filter(|header| !header.is_empty()).collect();
+    let parts = [heading.to_owned(), columns.join(", ")];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    match parts.is_empty() {
+        true => "Table".to_owned(),
+        false => format!("Table: {}", parts.join(": ")),
+    }
 }
 
 fn table(table: &Table, name: &str) -> String {
@@ -198,13 +215,13 @@ fn figure(figure: &Picture) -> String {
     let data = match data.is_empty() {
         true => String::new(),
         false => format!(
-            "<details class=\"data\"><summary>Numbers of this picture</summary>\n{}</details>\n",
+            "<details class=\"data\"><summary>Numbers of this chart</summary>\n{}</details>\n",
             table(data, &format!("Numbers of {title}"))
         ),
     };
     let title = marked(title);
     format!(
-        "<figure>\n<h4>{title}</h4>\n<div class=\"picture\" role=\"region\" tabindex=\"0\" \
+        "<figure>\n<p class=\"title\">{title}</p>\n<div class=\"picture\" role=\"region\" tabindex=\"0\" \
          aria-label=\"{title}\">{svg}</div>\n<figcaption>{}</figcaption>\n{data}</figure>\n",
         marked(caption)
     )
