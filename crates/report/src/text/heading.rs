@@ -12,7 +12,7 @@ use crate::sizing::sentence;
 
 pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary) {
     title(document, record);
-    reasons::render(document, summary);
+    reasons::render(document, record, summary);
     requested(document, record, summary);
 }
 

@@ -30,6 +30,7 @@ pub fn short(record: &Record) -> Document {
     document.paint(emphasis(&summary));
     if summary.verdict.level == Level::Valid {
         document.note("VALID covers this run; one run does not show how much runs vary");
+        reasons::load_not_judged(document, record, &summary);
     } else {
         reasons::reasons(document, &summary, REASONS_MAX);
     }
