@@ -93,7 +93,9 @@ fn headline(report: &CrashReport) -> Headline {
         file_systems: subject.file_systems.clone(),
         device_class: None,
         preset: subject.preset.clone(),
-        work: None,
+        work: [WorkKind::Classic, WorkKind::Mix]
+            .into_iter()
+            .find(|kind| subject.workload.as_deref() == Some(kind.name())),
         engine: subject.engine.clone(),
         workers: subject.workers,
         is_sweep: false,
