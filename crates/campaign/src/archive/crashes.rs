@@ -8,6 +8,7 @@ use archive::{Archive, ArchiveError, Remarks};
 use document::sanitize;
 use rundir::CrashReport;
 use rundir::crash_rounds::REPORT_BYTES_MAX;
+use verdict::list_row::WorkKind;
 use verdict::{Headline, Level, State};
 
 use crate::error::Error;
