@@ -12,7 +12,7 @@ use document::units::{bound, counted, percent};
 use document::{Block, Document};
 use study::{Comparisons, Drift};
 
-pub(crate) use self::notes::{aa_controls, add_gate_notes, add_notes, effort, ratio_note};
+pub(crate) use self::notes::{aa_control_in_words, add_gate_notes, add_notes, effort, ratio_note};
 use self::notes::{joint_confidence, more_blocks};
 use self::sentence::doubt;
 pub(crate) use self::sentence::{
