@@ -141,8 +141,12 @@ pub(crate) fn doubts(found: &Comparisons) -> Vec<String> {
     doubts
 }
 
-/// A sentence for each configuration most of whose runs are DOUBTFUL.
+/// A sentence for each configuration most of whose runs are DOUBTFUL; empty if the line above has
+/// the same content, because no run of any configuration is VALID.
 fn doubtful_sides(found: &Comparisons) -> Vec<String> {
+    if found.verdicts.valid == 0 && found.verdicts.invalid == 0 {
+        return Vec::new();
+    }
     let sides = found.sides.iter().filter(|side| are_doubtful(side));
     let words = sides.filter_map(|side| {
         let runs = doubtful_runs(&side.verdicts)?;
