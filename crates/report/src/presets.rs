@@ -34,12 +34,12 @@ pub fn list(presets: &[Preset], missing: &[Missing]) -> Document {
         if preset.version.is_none() {
             document.below(preset.what);
             document.below(format!("from {}", preset.source));
-            continue;
+        } else {
+            document.below(format!("for {}", preset.application));
+            document.below(preset.what);
+            document.below(format!("does not predict {}", preset.not_predicted));
+            document.below(format!("{}; from {}", amount(preset), preset.source));
         }
-        document.below(format!("for {}", preset.application));
-        document.below(preset.what);
-        document.below(format!("does not predict {}", preset.not_predicted));
-        document.below(format!("{}; from {}", amount(preset), preset.source));
         for of in missing.iter().filter(|of| of.preset == preset.full_name()) {
             let operations = of.operations.join(", ");
             document.below(format!(

@@ -107,8 +107,8 @@ fn by_metric(found: &Comparisons, values: Vec<(study::Metric, String)>) -> Vec<S
     values.into_iter().map(words).collect()
 }
 
-/// The result of the A/A control, in the words of every screen: `ext4 against itself, 95 % interval:
-/// within ±1.2 %`.
+/// The result of the A/A control, in the words of every screen: `ext4 against itself, 95 %
+/// interval: within ±1.2 %`.
 pub(crate) fn aa_control_in_words(found: &Comparisons) -> String {
     if found.aa_controls.is_empty() {
         return match found.is_in_blocks() {
