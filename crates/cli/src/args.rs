@@ -21,6 +21,7 @@ pub mod topics;
 mod work;
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use document::Format;
@@ -96,6 +97,26 @@ impl CommandLine {
     }
 }
 
+/// The version, and which optional parts this program contains.
+static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
+    let parts = [
+        ("MPI (ranks, --features mpi)", cfg!(feature = "mpi")),
+        (
+            "TLS (s3:// by https, --features tls)",
+            cfg!(feature = "tls"),
+        ),
+        (
+            "forget (crash --crash forget, --features forget)",
+            cfg!(feature = "forget"),
+        ),
+    ];
+    let lines = parts.map(|(part, is_built)| {
+        let has = if is_built { "with" } else { "without" };
+        format!("\n  built {has} {part}")
+    });
+    env!("CARGO_PKG_VERSION").to_owned() + &lines.concat()
+});
+
 pub fn command() -> clap::Command {
     // `Auto` uses colours if standard output is a terminal and the environment permits. It cannot
     // detect whether a user reads this terminal, so `may_have_colour` checks this.
@@ -103,7 +124,10 @@ pub fn command() -> clap::Command {
         true => clap::ColorChoice::Auto,
         false => clap::ColorChoice::Never,
     };
-    let command = CommandLine::command().color(colour).after_help(format!(
+    let command = CommandLine::command()
+        .color(colour)
+        .long_version(LONG_VERSION.as_str());
+    let command = command.after_help(format!(
         "{AFTER_COMMANDS}\n\nTopics ('postmark help TOPIC' shows examples):\n{}",
         Topic::list().trim_end()
     ));
@@ -216,8 +240,14 @@ pub enum Command {
     /// The runs are of one workload, engine, target, durability and host. Each change has its size
     /// with a 95 % interval, and the runs before and after it.
     History(HistoryArguments),
-    /// Print the JSON Schema of the output of 'run --format json'.
-    Schema,
+    /// Print the JSON Schema of records, or of results of crash rounds.
+    ///
+    /// Both are written with --format json, by 'run' and by 'crash'.
+    Schema {
+        /// Document: run or crash.
+        #[arg(default_value = "run", value_name = "DOCUMENT", value_parser = ["run", "crash"])]
+        document: String,
+    },
     /// Show published results (1997 to 2004) and submissions.
     Published(PublishedArguments),
     /// Build a static site out of records, or check submissions.

@@ -30,9 +30,10 @@ use ui::problem::{Problem, print, tell, tell_problem};
 use ui::watchdog_process::Side;
 use ui::{limits, perform, problem, refused, signals, width};
 
-/// The JSON schema of records, which `postmark schema` prints. A test of the crate `schema`
-/// compares the file with the Rust types of a record.
-const SCHEMA: &str = include_str!("../../../docs/schema/run-1.json");
+/// The JSON schemas that `postmark schema` prints. A test of the crate `schema` compares the files
+/// with the Rust types of a record and of a result of crash rounds.
+const SCHEMA_OF_RUNS: &str = include_str!("../../../docs/schema/run-1.json");
+const SCHEMA_OF_CRASHES: &str = include_str!("../../../docs/schema/crash-1.json");
 
 pub fn main() -> ExitCode {
     if let Err(why) = limits::check() {
@@ -239,7 +240,15 @@ fn perform_command(command: Command, words: Vec<String>, side: &Side) -> Result<
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Gate(arguments) => compare::gate(&arguments),
         Command::History(arguments) => history::history(&arguments),
-        Command::Schema => print(SCHEMA).map(|()| 0),
+        Command::Schema { document } => {
+            let is_of_crashes = document == "crash";
+            let schema = if is_of_crashes {
+                SCHEMA_OF_CRASHES
+            } else {
+                SCHEMA_OF_RUNS
+            };
+            print(schema).map(|()| 0)
+        }
         Command::Published(arguments) => published::published(&arguments),
         Command::Site(arguments) => site::site(&arguments),
         Command::Clean(arguments) => clean::clean(&arguments.paths, side),

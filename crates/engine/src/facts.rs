@@ -97,6 +97,11 @@ impl EngineFacts {
         self.cache == Cached::PageCache
     }
 
+    /// Whether the engine can perform operations of this kind.
+    pub fn performs(&self, kind: OperationKind) -> bool {
+        self.capabilities.contains(&kind.needs())
+    }
+
     /// Checks that the engine supports everything that a workload needs.
     ///
     /// # Errors
@@ -107,7 +112,7 @@ impl EngineFacts {
             let mut own = self.durability.iter();
             own.any(|own| own.is_same_policy(*policy))
         };
-        let lacks = |kind: &&OperationKind| !self.capabilities.contains(&kind.needs());
+        let lacks = |kind: &&OperationKind| !self.performs(**kind);
         if need.direct && !self.direct {
             return Err(self.lacks(match self.cache {
                 Cached::PageCache => "cannot do direct I/O (use --engine posix)",

@@ -12,7 +12,7 @@ use document::units::{bound, counted, percent};
 use document::{Block, Document};
 use study::{Comparisons, Drift};
 
-pub(crate) use self::notes::{aa_controls, add_gate_notes, add_notes, effort, ratio_note};
+pub(crate) use self::notes::{aa_control_in_words, add_gate_notes, add_notes, effort, ratio_note};
 use self::notes::{joint_confidence, more_blocks};
 use self::sentence::doubt;
 pub(crate) use self::sentence::{
@@ -141,8 +141,12 @@ pub(crate) fn doubts(found: &Comparisons) -> Vec<String> {
     doubts
 }
 
-/// A sentence for each configuration most of whose runs are DOUBTFUL.
+/// A sentence for each configuration most of whose runs are DOUBTFUL; empty if the line above has
+/// the same content, because no run of any configuration is VALID.
 fn doubtful_sides(found: &Comparisons) -> Vec<String> {
+    if found.verdicts.valid == 0 && found.verdicts.invalid == 0 {
+        return Vec::new();
+    }
     let sides = found.sides.iter().filter(|side| are_doubtful(side));
     let words = sides.filter_map(|side| {
         let runs = doubtful_runs(&side.verdicts)?;

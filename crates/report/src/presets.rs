@@ -5,8 +5,16 @@ use document::units::counted;
 use workload::Workers;
 use workload::presets::Preset;
 
-/// The list of presets, grouped by application.
-pub fn list(presets: &[Preset]) -> Document {
+/// An engine that calls servers and lacks operations of a preset.
+pub struct Missing {
+    pub preset: String,
+    pub engine: &'static str,
+    pub operations: Vec<String>,
+}
+
+/// The list of presets, grouped by application. `missing` names the presets that servers cannot
+/// perform.
+pub fn list(presets: &[Preset], missing: &[Missing]) -> Document {
     let mut document = Document::default();
     document.line("Presets, for postmark run --preset NAME:");
     document.below(
@@ -26,12 +34,19 @@ pub fn list(presets: &[Preset]) -> Document {
         if preset.version.is_none() {
             document.below(preset.what);
             document.below(format!("from {}", preset.source));
-            continue;
+        } else {
+            document.below(format!("for {}", preset.application));
+            document.below(preset.what);
+            document.below(format!("does not predict {}", preset.not_predicted));
+            document.below(format!("{}; from {}", amount(preset), preset.source));
         }
-        document.below(format!("for {}", preset.application));
-        document.below(preset.what);
-        document.below(format!("does not predict {}", preset.not_predicted));
-        document.below(format!("{}; from {}", amount(preset), preset.source));
+        for of in missing.iter().filter(|of| of.preset == preset.full_name()) {
+            let operations = of.operations.join(", ");
+            document.below(format!(
+                "not with {}://, which lacks: {operations}",
+                of.engine
+            ));
+        }
     }
     document
 }

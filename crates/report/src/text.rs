@@ -19,8 +19,8 @@ mod steady;
 pub(crate) mod sweep;
 pub(crate) mod times;
 
-use document::units::{grouped, rate, seconds};
-use document::{Cell, Document, Number, Table, WIDTH};
+use document::units::{grouped, latency, rate, seconds};
+use document::{Cell, Document, Number, Table, WIDTH, kept};
 use record::{Fact, Phase, Record};
 use verdict::Summary;
 use verdict::summary::PaperFigures;
@@ -53,6 +53,7 @@ pub fn report(record: &Record) -> Document {
     phases::render(document, &summary);
     ranks::render(document, &summary);
     elapsed(document, &summary);
+    whole_run(document, &summary);
     document.gap();
     times::render(document, record, &summary);
     limit::render(document, &summary);
@@ -80,6 +81,32 @@ pub(crate) fn elapsed(document: &mut Document, summary: &Summary) {
             seconds(summary.elapsed_ns)
         )),
     }
+}
+
+/// Adds the time of the whole run and its parts. Parts of less than a millisecond are left out.
+fn whole_run(document: &mut Document, summary: &Summary) {
+    const SHOWN_MIN_NS: u64 = 1_000_000;
+    let Some(time) = &summary.time else {
+        return;
+    };
+    let space_back = summary.phases.iter().map(|phase| &phase.space_back_ns);
+    let waited_in_vain = space_back
+        .flatten()
+        .any(|space_back| matches!(space_back, Fact::Unavailable(_)));
+    let parts = time.parts().into_iter();
+    let parts = parts.filter(|(_, ns)| *ns >= SHOWN_MIN_NS);
+    let parts: Vec<String> = parts
+        .map(|(name, ns)| kept(&format!("{name} {}", latency(ns as f64))))
+        .collect();
+    document.words(format!(
+        "Whole run: {}: {}{}",
+        latency(time.whole_ns as f64),
+        parts.join(", "),
+        match waited_in_vain {
+            true => " (with the wait for free space)",
+            false => "",
+        }
+    ));
 }
 
 fn paper(document: &mut Document, paper: &PaperFigures) {

@@ -114,6 +114,9 @@ pub struct CrashSubject {
     /// Type of the target's file system, or protocol of its server; empty if it is not known.
     pub file_systems: Vec<String>,
     pub preset: Option<String>,
+    /// Kind of the workload: `classic` or `mix`; absent in results of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<String>,
     pub engine: String,
     pub workers: u32,
     /// Fingerprint of the workload of round 1. The other rounds differ from it in their seeds.

@@ -39,6 +39,14 @@ pub fn judge(spec: &RunSpec) -> Result<(), Refused> {
     preflight::judge(spec, &*engine(spec))
 }
 
+/// Checks whether the engine of a spec supports it. Changes nothing, and accesses no target.
+///
+/// # Errors
+/// Returns the reason for the refusal.
+pub fn judge_engine(spec: &RunSpec) -> Result<(), Refused> {
+    preflight::able(spec, &*engine(spec)).map(drop)
+}
+
 /// Checks whether a run on the engine of its spec would be refused for lack of memory or free
 /// space. Changes nothing.
 ///

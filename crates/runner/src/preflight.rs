@@ -169,7 +169,10 @@ pub(crate) fn paths(directories: &[PathBuf]) -> String {
 
 /// Checks that the spec has no conflicts and that the engine supports it. Returns the run's
 /// namespace.
-fn able(request: &RunSpec, engine: &dyn Engine) -> Result<Option<Arc<dyn Namespace>>, Refused> {
+pub(crate) fn able(
+    request: &RunSpec,
+    engine: &dyn Engine,
+) -> Result<Option<Arc<dyn Namespace>>, Refused> {
     request.check()?;
     engine.supports(&need(request))?;
     namespace(request, engine)

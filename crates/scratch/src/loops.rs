@@ -171,6 +171,21 @@ fn goes_by_itself(device: &str) -> bool {
         .map_or(true, |text| text.trim() == "1")
 }
 
+/// Returns the error for a device that is still in use, with the processes that use it.
+fn in_use(over: &OverImage, owned: &Owned) -> MakeError {
+    let OverImage { device, image, .. } = over;
+    let users = match &system::device_users::of(Path::new(device))[..] {
+        [] => "a process that is not visible here uses it".to_owned(),
+        users => format!("used by {}", users.join(", ")),
+    };
+    let directory = owned.directory.present();
+    MakeError::new(format!(
+        "{device} over {} is still in use: {users} (end it, then run 'postmark clean {}')",
+        image.display(),
+        directory.display()
+    ))
+}
+
 /// Detaches all devices over an image, and waits until they are detached.
 pub(crate) fn release(owned: &Owned, image: &str) -> Result<(), MakeError> {
     let began = Instant::now();
@@ -190,11 +205,7 @@ pub(crate) fn release(owned: &Owned, image: &str) -> Result<(), MakeError> {
         }
         if began.elapsed() > RELEASE_LIMIT {
             cleared?;
-            return Err(MakeError::new(format!(
-                "{} over {} is still in use (end what uses it, then run 'postmark clean')",
-                first.device,
-                first.image.display()
-            )));
+            return Err(in_use(first, owned));
         }
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(100));

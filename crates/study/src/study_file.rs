@@ -308,10 +308,11 @@ fn workload_of(
         }
     }
     if workload.name.is_empty() {
-        workload.name = workload
-            .preset
-            .clone()
-            .unwrap_or_else(|| "classic".to_owned());
+        let kind = match workload.options.contains_key("mix") {
+            true => "mix",
+            false => "classic",
+        };
+        workload.name = workload.preset.clone().unwrap_or_else(|| kind.to_owned());
     }
     Ok(workload)
 }

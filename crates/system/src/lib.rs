@@ -47,6 +47,7 @@ pub mod counters;
 pub mod cpu;
 pub mod device;
 mod device_number;
+pub mod device_users;
 pub mod durability;
 pub mod fact;
 pub mod fuse;

@@ -12,6 +12,7 @@ mod pool;
 pub(crate) mod ranks;
 mod rate;
 pub(crate) mod reads;
+mod run_time;
 mod shares;
 mod tier;
 mod totals;
@@ -43,6 +44,7 @@ pub use self::pool::PoolSummary;
 pub use self::ranks::{HostShare, RankShare, RanksSummary, SharesSpread, SlowestRank};
 pub use self::rate::Rate;
 pub use self::reads::{Behind, ReadsServed, Surprise, WARM_MAX};
+pub use self::run_time::RunTime;
 pub use self::shares::{Share, shares, transactions_meant};
 pub use self::tier::{DurabilitySummary, DurabilityTier};
 pub use self::totals::{OperationTotal, TransactionsSummary};
@@ -62,6 +64,10 @@ pub struct Summary {
     /// nanoseconds. It excludes syncs, checks and cache operations between phases, which the
     /// original PostMark does not perform.
     pub elapsed_ns: u64,
+    /// Time of the whole run and its parts, of which `elapsed_ns` contains only the measured ones;
+    /// absent if the program was killed, and in older summaries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<RunTime>,
     /// Size of the pools when the transactions began; absent in older summaries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<PoolSummary>,
@@ -118,6 +124,7 @@ impl Summary {
             partial: record.actual.is_partial(),
             shares: shares(&record.spec.workload),
             elapsed_ns,
+            time: run_time::summary(record),
             pool: Some(pool::summary(record)),
             paper: paper::applies(record)
                 .then(|| paper::figures(&record.actual.phases, elapsed_ns)),

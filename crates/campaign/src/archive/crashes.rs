@@ -8,6 +8,7 @@ use archive::{Archive, ArchiveError, Remarks};
 use document::sanitize;
 use rundir::CrashReport;
 use rundir::crash_rounds::REPORT_BYTES_MAX;
+use verdict::list_row::WorkKind;
 use verdict::{Headline, Level, State};
 
 use crate::error::Error;
@@ -93,7 +94,9 @@ fn headline(report: &CrashReport) -> Headline {
         file_systems: subject.file_systems.clone(),
         device_class: None,
         preset: subject.preset.clone(),
-        work: None,
+        work: [WorkKind::Classic, WorkKind::Mix]
+            .into_iter()
+            .find(|kind| subject.workload.as_deref() == Some(kind.name())),
         engine: subject.engine.clone(),
         workers: subject.workers,
         is_sweep: false,

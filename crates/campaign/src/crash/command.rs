@@ -35,11 +35,11 @@ pub(super) fn crash(plan: &CrashPlan, round: u32) -> Result<(), Error> {
 /// Restores the target after a crash.
 pub(super) fn restore(plan: &CrashPlan, round: u32) -> Result<(), Error> {
     let command = match &plan.crash {
-        Crash::Flakey(_) => Some(device::RESTORE),
-        _ => plan.restore.as_deref(),
+        Crash::Flakey(_) => Some(("--crash flakey: the restore", device::RESTORE)),
+        _ => plan.restore.as_deref().map(|text| ("--restore", text)),
     };
     command.map_or(Ok(()), |command| {
-        execute(plan, round, ("--restore", command), plan.restore_timeout())
+        execute(plan, round, command, plan.restore_timeout())
     })
 }
 
@@ -48,13 +48,13 @@ pub(super) fn restore(plan: &CrashPlan, round: u32) -> Result<(), Error> {
 fn execute(
     plan: &CrashPlan,
     round: u32,
-    (option, text): (&str, &str),
+    (what, text): (&str, &str),
     limit: Duration,
 ) -> Result<(), Error> {
     let output = plan.beside("output");
     let failed = |why: String| {
         Error::failed(format_args!(
-            "{option} failed in round {round}: {} {why} (correct it; postmark crash --resume {} \
+            "{what} failed in round {round}: {} {why} (correct it; postmark crash --resume {} \
              continues)",
             named(plan, text),
             sanitize::path(&plan.state())

@@ -23,8 +23,9 @@ use crate::user::User;
 
 /// Refuses a study that would fail later. The reasons are missing directories, contradicting
 /// options, pools that cannot be churned, and too few started ranks. Further reasons are durable
-/// runs in memory, and cells that do not fit into memory or free space. With `skips_space_check`,
-/// the free space is not checked.
+/// runs in memory, runs that the engine, this machine or the target does not support, and cells
+/// that do not fit into memory or free space. `invocation` may switch off the check of free space
+/// and that of root's rights.
 ///
 /// # Errors
 /// Returns the first problem as an error.
@@ -32,7 +33,7 @@ pub fn judge(
     design: &Design,
     cells: &[StudyCell],
     (file, user): (Option<&Path>, User),
-    (ranks, skips_space_check): (u32, bool),
+    (ranks, invocation): (u32, &Invocation),
 ) -> Result<(), Error> {
     for target in design.targets.iter().filter(|target| !target.is_made()) {
         let wrong = |why: &dyn std::fmt::Display| -> Error {
@@ -68,7 +69,8 @@ pub fn judge(
         if let Some(why) = durability_in_memory(design, cell, &specified.spec.durability) {
             return Err(wrong(&why));
         }
-        if let Some(why) = shortage(design, cell, (skips_space_check, user)) {
+        refuse_unable(design, cell, (invocation, user)).map_err(|error| wrong(&error))?;
+        if let Some(why) = shortage(design, cell, (invocation, user)) {
             return Err(wrong(&why));
         }
         AgedSpecs::new(specified.spec, cell.age).map_err(|why| wrong(&why))?;
@@ -107,23 +109,42 @@ fn durability_in_memory(
     })
 }
 
+/// Refuses a cell for the reasons for which each of its runs would be refused: its engine, this
+/// machine, or its target. The target of a scratch file system does not exist yet, so only the
+/// engine is checked.
+fn refuse_unable(
+    design: &Design,
+    cell: &StudyCell,
+    (invocation, user): (&Invocation, User),
+) -> Result<(), Error> {
+    let target = &design.targets[cell.target];
+    if target.is_made() {
+        let specified = specify_somewhere(design, cell, user)?;
+        let judged = runner::dispatch::judge_engine(&specified.spec);
+        return judged.map_err(|refused| specified.explain(refused));
+    }
+    let at = Path::new(&target.at);
+    let specified = specify(design, cell, at, invocation.clone(), user)?;
+    match runner::dispatch::judge(&specified.spec) {
+        // The server may answer when the runs start.
+        Err(Refused::Unreachable(server)) if server.is_silent => Ok(()),
+        judged => judged.map_err(|refused| specified.explain(refused)),
+    }
+}
+
 /// Returns why memory or free space do not suffice for the runs of a cell. Scratch file systems,
 /// which are not made yet, and servers are not checked here: each run checks them.
 fn shortage(
     design: &Design,
     cell: &StudyCell,
-    (skips_space_check, user): (bool, User),
+    (invocation, user): (&Invocation, User),
 ) -> Option<String> {
     let target = &design.targets[cell.target];
     let at = Path::new(&target.at);
     if target.is_made() || spec::is_url(at) {
         return None;
     }
-    let invocation = Invocation {
-        skips_space_check,
-        ..Invocation::default()
-    };
-    let specified = specify(design, cell, at, invocation, user).ok()?;
+    let specified = specify(design, cell, at, invocation.clone(), user).ok()?;
     match runner::dispatch::judge_room(&specified.spec) {
         Err(Refused::NoRoom(lack) | Refused::NoMemory(lack)) => Some(lack),
         _ => None,

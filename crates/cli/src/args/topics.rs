@@ -65,12 +65,19 @@ impl Topic {
     }
 
     /// Returns the text of the screen, with tables of scratch file systems in place of `{keys}` and
-    /// `{kinds}`.
+    /// `{kinds}`, and whether this program has ranks in place of `{mpi}`.
     pub fn text(&self) -> Cow<'static, str> {
         if !self.template.contains('{') {
             return self.template.into();
         }
+        let mpi = match ranks_mpi::CONNECT.is_some() {
+            true => "This postmark is built with MPI.",
+            false => {
+                "This postmark is built without MPI: it has no ranks and refuses the launcher."
+            }
+        };
         let filled = self.template.replace("{keys}\n", &keys());
+        let filled = filled.replace("{mpi}", mpi);
         filled.replace("{kinds}", &FileSystemKind::names()).into()
     }
 }

@@ -191,6 +191,10 @@ fn way(arguments: &CrashArguments, target: &Path) -> Result<Crash, Problem> {
         (None, None) if word == "forget" => Crash::Forget(None),
         (None, Some(("forget", bug))) => Crash::Forget(Some(planted(bug)?)),
         (None, Some(("flakey", name))) => Crash::Flakey(Device::find(name, target)?),
+        (None, None) if word == "flakey" => return unknown_way(word),
+        (None, Some((name, _))) if is_name(name) && !word.contains(char::is_whitespace) => {
+            return unknown_way(word);
+        }
         (None, _) => Crash::Command(word.to_owned()),
     };
     match (&crash, &arguments.restore) {
@@ -200,6 +204,22 @@ fn way(arguments: &CrashArguments, target: &Path) -> Result<Crash, Problem> {
         )),
         _ => Ok(crash),
     }
+}
+
+/// Whether a word before a colon is the name of a way to crash, and not the begin of a command.
+fn is_name(word: &str) -> bool {
+    !word.is_empty()
+        && word
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
+fn unknown_way(word: &str) -> Result<Crash, Problem> {
+    let word = sanitize::sanitize(word);
+    refuse(format_args!(
+        "--crash {word} is neither a way to crash nor a command (use kill, forget, forget:BUG, \
+         flakey:NAME, or a command like 'sh ./power-off')"
+    ))
 }
 
 fn planted(name: &str) -> Result<Bug, Problem> {

@@ -180,7 +180,7 @@ fn study_is_compared_by_its_blocks() {
         assert!(told.contains("new is 30 % slower"), "{words:?}: {told}");
         told.shows("new against old (baseline) 10 blocks, 30 runs: ")
             .shows("old new new/old 95 % interval")
-            .shows("A/A control (old against itself, 95 % interval): within ±0.")
+            .shows("A/A control: old against itself, 95 % interval: within ±0.")
             .shows("Smallest detectable difference with 10 blocks (probability 80 %): ")
             .shows("Target of all: tmpfs (memory)")
             .shows("Kernel of all: Linux ");

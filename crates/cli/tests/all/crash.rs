@@ -246,6 +246,11 @@ fn wrong_input_is_refused_before_anything_is_touched() {
             "remove --restore",
         ),
         (&["--crash", "flakey:../x"], "no name of a device"),
+        (
+            &["--crash", "log-writes:x"],
+            "--crash log-writes:x is neither a way to crash nor a command",
+        ),
+        (&["--crash", "flakey"], "flakey:NAME"),
     ] {
         place.crash(words).code(2).shows(told);
     }

@@ -58,7 +58,7 @@ fn results_are_entries_of_the_archive() {
     ];
     let run = [&run[..], &[target.path().to_str().unwrap(), "--quiet"]].concat();
     perform(at, &run).code(0);
-    perform(at, &["list"]).ends("0 | crash: 2 rounds, 0 lost | nightly");
+    perform(at, &["list"]).ends("0 | mix | crash: 2 rounds, 0 lost | nightly");
     perform(at, &["show", "nightly"]).ends("0 | Tags: nightly | fewer than 77.6 %");
     perform(at, &["show", "1", "--format", "markdown"]).ends("0 | | create |");
     perform(at, &["show", "1", "--format", "classic"]).ends("2 | cannot show crash rounds");

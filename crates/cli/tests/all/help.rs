@@ -63,6 +63,8 @@ fn help_prints_topics_and_the_help_of_commands() {
     for topic in TOPICS {
         assert_eq!(answer(&["help", topic.name], at.path()), topic.text());
     }
+    answer(&["help", "hosts"], at.path()).shows_all("MPI | cargo build --release -p cli");
+    answer(&["--version"], at.path()).shows_all("MPI (ranks | TLS (s3:// | forget (crash");
     let of_command = answer(&["help", "plan"], at.path());
     assert_eq!(of_command, answer(&["plan", "--help"], at.path()));
     let below = answer(&["help", "published", "show"], at.path());

@@ -28,6 +28,27 @@ fn presets_are_listed_with_descriptions_and_sources() {
             listed.shows(word);
         }
     }
+    // The lists of operations agree with the refusal of a run.
+    let lacks = "not with s3://, which lacks: ";
+    listed.shows(lacks);
+    let sections: Vec<&str> = listed.split("\n\n").collect();
+    for preset in workload::presets::all() {
+        let name = preset.full_name();
+        let mut own = sections.iter();
+        let section = own
+            .find(|text| text.lines().any(|line| line == name))
+            .unwrap();
+        let words = format!("plan --durability none -t s3://127.0.0.1:1/b/x --preset {name}");
+        let planned = ended(&split(&words), at.path());
+        let told = String::from_utf8_lossy(&planned.errors).into_owned();
+        let reasons = ["S3 has no call for", "no cache of this machine"];
+        let is_refused = reasons.iter().any(|reason| told.contains(reason));
+        assert_eq!(
+            section.contains(lacks),
+            is_refused,
+            "{name}: {told}\n{section}"
+        );
+    }
     let one = answer(&["presets", "mail"], at.path());
     one.shows_all("mail-1 | mix deliver | From our own choice:");
     assert_eq!(one, answer(&["presets", "mail-1"], at.path()));

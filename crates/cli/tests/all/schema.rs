@@ -35,7 +35,14 @@ fn run(words: &str, at: &Path) -> String {
 
 #[test]
 fn schema_command_prints_the_published_schema() {
-    assert_eq!(answer(&["schema"], Path::new("/")), PUBLISHED);
+    let of_crashes = include_str!("../../../../docs/schema/crash-1.json");
+    for (words, published) in [
+        (&["schema"][..], PUBLISHED),
+        (&["schema", "run"], PUBLISHED),
+        (&["schema", "crash"], of_crashes),
+    ] {
+        assert_eq!(answer(words, Path::new("/")), published);
+    }
 }
 
 #[test]

@@ -107,20 +107,26 @@ fn by_metric(found: &Comparisons, values: Vec<(study::Metric, String)>) -> Vec<S
     values.into_iter().map(words).collect()
 }
 
-/// The result of the A/A control as a sentence.
-fn aa_control(found: &Comparisons) -> String {
+/// The result of the A/A control, in the words of every screen: `ext4 against itself, 95 %
+/// interval: within ±1.2 %`.
+pub(crate) fn aa_control_in_words(found: &Comparisons) -> String {
+    if found.aa_controls.is_empty() {
+        return match found.is_in_blocks() {
+            true => "none, because the baseline ran once in each block".to_owned(),
+            false => "none, because the runs are not in blocks".to_owned(),
+        };
+    }
     let baseline = found
         .sides
         .first()
         .map_or(&found.baseline, |side| &side.name);
-    if found.aa_controls.is_empty() {
-        return match found.is_in_blocks() {
-            true => "A/A control: none, because the baseline ran once in each block.".to_owned(),
-            false => "A/A control: none, because the runs are not in blocks.".to_owned(),
-        };
-    }
     let within = aa_controls(found).join(", ");
-    let mut text = format!("A/A control ({baseline} against itself, 95 % interval): {within}.");
+    format!("{baseline} against itself, 95 % interval: {within}")
+}
+
+/// The result of the A/A control as a sentence.
+fn aa_control(found: &Comparisons) -> String {
+    let mut text = format!("A/A control: {}.", aa_control_in_words(found));
     if found
         .aa_controls
         .iter()
@@ -145,7 +151,7 @@ fn is_as_wide(found: &Comparisons, control: &AaControl) -> bool {
 }
 
 /// The result of the A/A control in each metric: `transactions/s within ±1.2 %`.
-pub(crate) fn aa_controls(found: &Comparisons) -> Vec<String> {
+fn aa_controls(found: &Comparisons) -> Vec<String> {
     let controls = || found.aa_controls.iter();
     let has_too_few = |control: &AaControl| found.blocks < BLOCKS_MIN && control.interval.is_none();
     if controls().next().is_some() && controls().all(has_too_few) {

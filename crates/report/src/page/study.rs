@@ -14,7 +14,7 @@ use super::file::{PageRun, whole};
 use super::sides::{PageSide, all, anchor, in_words};
 use super::{cells, ratios, run};
 use crate::comparison::{
-    self, aa_controls, add_notes, doubts, finding, linked_table, metric_name, noun,
+    self, aa_control_in_words, add_notes, doubts, finding, linked_table, metric_name, noun,
 };
 use crate::text;
 
@@ -224,12 +224,11 @@ fn size(strip: &mut Document, page: &ComparedPage<'_>, sides: &[PageSide<'_>]) {
 }
 
 fn aa_control(strip: &mut Document, tables: &[Comparisons]) {
-    let controls: Vec<String> = tables.iter().flat_map(aa_controls).collect();
+    let controls: Vec<String> = tables.iter().map(aa_control_in_words).collect();
     let words = match controls.split_first() {
-        None => "none (baselines ran once in each block)".to_owned(),
+        None => return,
         Some((first, [])) => first.clone(),
-        Some((first, rest)) if rest.len() < 4 => format!("{first}, {}", rest.join(", ")),
-        Some((first, rest)) => format!("{first}, and {} more below", rest.len()),
+        Some((first, rest)) => format!("{first}; and {} more below", rest.len()),
     };
     strip.sentence("A/A control", words);
 }

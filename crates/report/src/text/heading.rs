@@ -5,6 +5,7 @@ use document::units::{counted, exact_bytes, grouped, percent, size};
 use record::{Action, Classic, Fact, Mix, Record, Role, RunSpec, Work, Workers, Workload};
 use verdict::Summary;
 use verdict::summary::{PoolSummary, Share};
+use workload::sizes::{Bin, Sizes};
 
 use super::reasons;
 use crate::environment;
@@ -12,7 +13,7 @@ use crate::sizing::sentence;
 
 pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary) {
     title(document, record);
-    reasons::render(document, summary);
+    reasons::render(document, record, summary);
     requested(document, record, summary);
 }
 
@@ -185,18 +186,56 @@ fn mix(document: &mut Document, workload: &Workload, mix: &Mix, shares: &[Share]
 /// The sizes of files, appends and ranges in a mix. The sizes of operations with weight 0 are left
 /// out.
 fn sizes(mix: &Mix) -> Vec<String> {
-    let mut words = vec![format!("files {}", mix.sizes)];
+    let mut words = vec![format!("files {}", distribution(&mix.sizes))];
     if mix.weights.get(Action::Append) > 0 {
-        words.push(format!("appends {}", mix.append_sizes));
+        words.push(format!("appends {}", distribution(&mix.append_sizes)));
         words.push(format!(
             "growing to at most {}",
             exact_bytes(mix.size_max_bytes)
         ));
     }
     if mix.weights.get(Action::ReadRange) > 0 {
-        words.push(format!("ranges {}", mix.range_sizes));
+        words.push(format!("ranges {}", distribution(&mix.range_sizes)));
     }
     words
+}
+
+/// A size distribution in a few words. Of a histogram with many bins, only the range and the median
+/// are shown; `plan --format toml` prints all bins.
+fn distribution(sizes: &Sizes) -> String {
+    const BINS_SHOWN_MAX: usize = 4;
+    match sizes {
+        Sizes::Histogram(bins) if bins.len() > BINS_SHOWN_MAX => {
+            let [low, median, high] = [sizes.low(), median(bins), sizes.high()].map(size_of_file);
+            format!(
+                "histogram of {} bins, {low}..{high}, median {median}",
+                bins.len()
+            )
+        }
+        sizes => sizes.to_string(),
+    }
+}
+
+fn size_of_file(bytes: u64) -> String {
+    size(bytes as f64)
+}
+
+/// The median of a histogram in bytes. Within a bin, which may overlap others, sizes are taken as
+/// sorted.
+fn median(bins: &[Bin]) -> u64 {
+    let mut sorted = bins.to_vec();
+    sorted.sort_by_key(|bin| (bin.low, bin.high));
+    let half = bins.iter().map(|bin| bin.weight as f64).sum::<f64>() / 2.0;
+    let mut below = 0.0;
+    for bin in &sorted {
+        let weight = bin.weight as f64;
+        if below + weight >= half && weight > 0.0 {
+            let within = (half - below) / weight;
+            return bin.low + ((bin.high - bin.low) as f64 * within) as u64;
+        }
+        below += weight;
+    }
+    sorted.last().map_or(0, |bin| bin.high)
 }
 
 /// Popularity, directories, file names and think time of a mix.
@@ -260,4 +299,21 @@ fn workers(document: &mut Document, workload: &Workload) {
         format!("seeds {first} to {last}")
     };
     document.pair(0, "Workers", format!("{words}; {seeds}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn histogram_with_many_bins_is_shown_by_range_and_median() {
+        let few = "histogram:1KiB..2KiB=1,4KiB=1";
+        assert_eq!(distribution(&few.parse().unwrap()), few);
+        let many = "histogram:4KiB=10,1KiB..2KiB=40,8KiB=10,16KiB=10,1MiB=30";
+        let shown = distribution(&many.parse().unwrap());
+        assert_eq!(shown, "histogram of 5 bins, 1 KiB..1 MiB, median 4 KiB");
+        let even = "histogram:0..100=1,200..300=1,400..500=1,600..700=1,800..900=1";
+        let shown = distribution(&even.parse().unwrap());
+        assert_eq!(shown, "histogram of 5 bins, 0 B..900 B, median 450 B");
+    }
 }

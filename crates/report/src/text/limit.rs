@@ -45,6 +45,9 @@ pub(super) fn render(document: &mut Document, summary: &Summary) {
     if let (Some(words), Fact::Known(found)) = (words, limit) {
         document.line(words);
         document.note(parts_in_words(found));
+        document.note(
+            "the CPU: running, or ready while other workers run; without the program's overhead",
+        );
     }
     document.gap();
 }

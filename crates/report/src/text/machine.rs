@@ -113,7 +113,7 @@ fn threads(document: &mut Document, machine: &MachineSummary) {
         });
     }
     words.push(format!("the program's memory {memory}"));
-    document.note(format!("transactions: {}", words.join("; ")));
+    document.note(format!("transactions, CPU: {}", words.join("; ")));
 }
 
 fn table_of_devices(document: &mut Document, machine: &MachineSummary) {

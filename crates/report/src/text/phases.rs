@@ -3,7 +3,7 @@
 use document::units::{grouped, percent, rate, seconds};
 use document::{Cell, Column, Document, Number, Table};
 use record::{Fact, Phase, Role};
-use verdict::summary::{Spread, Until};
+use verdict::summary::{Spread, TransactionsSummary, Until};
 use verdict::{PhaseSummary, Rate, Summary};
 
 pub(crate) fn render(document: &mut Document, summary: &Summary) {
@@ -63,6 +63,19 @@ fn operations(document: &mut Document, summary: &Summary) {
         }
     }
     document.table(table);
+    let transactions = summary.transactions.as_ref();
+    if let Some(of) = transactions.filter(|of| of.rate_dispersion.is_some()) {
+        document.note(rate_in_words(of));
+    }
+}
+
+/// The rate of transactions, with its dispersion within the run if that is available.
+pub(super) fn rate_in_words(transactions: &TransactionsSummary) -> String {
+    let done = format!("{} transactions/s", rate(transactions.rate.per_second));
+    match transactions.rate_dispersion {
+        Some(dispersion) => format!("{done} ± {} within the run", percent(dispersion)),
+        None => done,
+    }
 }
 
 /// Adds the requested and the achieved rate of an open loop.

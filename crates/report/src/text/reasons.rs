@@ -2,14 +2,15 @@
 //! numbers sees them.
 
 use super::evidence;
+use document::sanitize;
 use document::units::{bound, counted, percent, seconds, signed_percent};
 use document::{Block, Document, Tone};
 use measure::steady;
-use record::{Fact, Phase};
+use record::{BusyProgram, Fact, Phase, Record};
 use verdict::rules::Steadiness;
 use verdict::{Level, Reason, Summary, Verdict};
 
-pub(crate) fn render(document: &mut Document, summary: &Summary) {
+pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary) {
     let verdict = &summary.verdict;
     let level = verdict.level;
     if level == Level::Valid {
@@ -18,11 +19,39 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
             &format!("{}: ", level.name()),
             &looked_at(summary),
         );
-        return document.paint(vec![painted(level)]);
+        document.paint(vec![painted(level)]);
+        return load_not_judged(document, record, summary);
     }
     document.pair(0, "Verdict", level.name());
     document.paint(vec![painted(level)]);
     reasons(document, summary, usize::MAX);
+}
+
+/// Adds a note if the verdict does not cover the load of other programs, because that load is not
+/// known. The note names the busiest programs, so that the user can distinguish the server from
+/// other load.
+pub(super) fn load_not_judged(document: &mut Document, record: &Record, summary: &Summary) {
+    let Fact::Unavailable(why) = &summary.verdict.seen.others_fraction else {
+        return;
+    };
+    if record.during.clocks.elapsed_ns < 1_000_000_000 {
+        // Of such a run, the time is too short for the kernel's ticks, whatever else ran.
+        return;
+    }
+    let busiest = record.during.busiest.as_ref().and_then(Fact::known);
+    let named = |one: &BusyProgram| {
+        let (name, share) = (sanitize::sanitize(&one.name), percent(one.fraction));
+        format!("{name} (process {}) {share}", one.pid)
+    };
+    let named: Vec<String> = busiest.into_iter().flatten().map(named).collect();
+    let (found, how) = match named.is_empty() {
+        true => (String::new(), "'top' during a run shows"),
+        false => (format!(", busiest {}", named.join(", ")), "these show"),
+    };
+    document.words(format!(
+        "Note: other-load not judged: {why}{found} ({how} whether programs other than the server \
+         are busy)"
+    ));
 }
 
 /// The text of a verdict, and the tone in which it is emphasized.

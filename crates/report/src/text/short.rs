@@ -20,6 +20,9 @@ const REASONS_MAX: usize = 4;
 /// Maximum number of kinds of errors. The full report contains all kinds.
 const ERRORS_MAX: usize = 3;
 
+/// The duration of phases below this is shown beside their rate, in nanoseconds.
+const SHORT_PHASE_NS: u64 = 1_000_000_000;
+
 pub fn short(record: &Record) -> Document {
     let summary = Summary::of(record);
     let mut report = Document::default();
@@ -30,6 +33,7 @@ pub fn short(record: &Record) -> Document {
     document.paint(emphasis(&summary));
     if summary.verdict.level == Level::Valid {
         document.note("VALID covers this run; one run does not show how much runs vary");
+        reasons::load_not_judged(document, record, &summary);
     } else {
         reasons::reasons(document, &summary, REASONS_MAX);
     }
@@ -62,7 +66,7 @@ fn measured(summary: &Summary) -> Option<&TransactionsSummary> {
 fn answer(summary: &Summary) -> String {
     let mut words = Vec::new();
     if let Some(transactions) = measured(summary) {
-        words.push(rate_in_words(transactions));
+        words.push(phases::rate_in_words(transactions));
         for (what, moved) in [
             ("read", transactions.read_bytes),
             ("written", transactions.written_bytes),
@@ -88,15 +92,6 @@ fn has_changes(summary: &Summary) -> bool {
     let mut changes = Action::ALL.iter().filter(is_change);
     let operations = &summary.operations;
     operations.is_empty() || changes.any(|action| operations.contains_key(action.name()))
-}
-
-/// The rate of transactions, with its dispersion within the run if that is available.
-fn rate_in_words(transactions: &TransactionsSummary) -> String {
-    let done = format!("{} transactions/s", rate(transactions.rate.per_second));
-    match transactions.rate_dispersion {
-        Some(dispersion) => format!("{done} ± {} within the run", percent(dispersion)),
-        None => done,
-    }
 }
 
 /// The emphasized parts of [`answer`].
@@ -149,8 +144,14 @@ fn others(document: &mut Document, summary: &Summary) {
     let words: Vec<String> = phases
         .filter(|phase| phase.phase != Phase::Transactions)
         .map(|phase| {
-            let done = phase.last_done.done;
-            format!("{} {} files/s", phase.phase.name(), rate(done.per_second))
+            let last = &phase.last_done;
+            let (name, rate) = (phase.phase.name(), rate(last.done.per_second));
+            // The rate of a short phase is inaccurate.
+            let within = match last.ns < SHORT_PHASE_NS {
+                true => format!(" (in {})", latency(last.ns as f64)),
+                false => String::new(),
+            };
+            format!("{name} {rate} files/s{within}")
         })
         .collect();
     if !words.is_empty() {

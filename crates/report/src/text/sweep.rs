@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use document::units::{counted, grouped, latency, rate};
+use document::units::{counted, grouped, latency, percent, rate};
 use document::{Cell, Column, Document, Number, Table};
 use measure::knee::{POINTS_MIN, RISE_MIN};
 use record::{Action, Load, Role};
@@ -37,10 +37,50 @@ pub(crate) fn render(document: &mut Document, summary: &Summary, is_full: bool) 
     if let Some(slo) = &sweep.slo {
         document.sentence("SLO", self::slo(slo, &sweep.sweep_steps));
     }
+    if let Some(highest) = highest(summary) {
+        document.sentence("Maximum", highest);
+    }
     if !sweep.is_of_phases() {
         knee(document, sweep);
     }
     document.gap();
+}
+
+/// Largest gain of more workers or ranks that counts as none: half of the drift that a steady run
+/// may have.
+const GAIN_MAX: f64 = 0.05;
+
+/// The highest rate of a sweep of workers or ranks, and whether more of them raise it. `None` for
+/// other sweeps, and without two complete load levels.
+fn highest(summary: &Summary) -> Option<String> {
+    let swept = Swept::of(summary.sweep.as_ref()?);
+    if !matches!(swept, Swept::Workers | Swept::Ranks) {
+        return None;
+    }
+    let levels = by_load(summary).into_iter();
+    let complete = levels.filter(|(_, level)| level.complete && level.holds);
+    let rates = complete.filter_map(|(_, level)| Some((level.load, level.achieved_per_second?)));
+    let rates: Vec<(Load, f64)> = rates.collect();
+    let (last, _) = rates.last().filter(|_| rates.len() > 1)?;
+    let best = rates
+        .iter()
+        .max_by(|one, other| one.1.total_cmp(&other.1))?;
+    let mut near = rates
+        .iter()
+        .filter(|(_, rate)| *rate >= best.1 / (1.0 + GAIN_MAX));
+    let (enough, _) = near.next()?;
+    let found = format!("{} transactions/s at {}", rate(Some(best.1)), load(best.0));
+    let unit = swept.column();
+    Some(match enough == last {
+        true => {
+            format!("{found}, the most {unit} of the sweep: it still rises (sweep more {unit})")
+        }
+        false => format!(
+            "{found}; more than {} raise it by less than {}",
+            load(*enough),
+            percent(GAIN_MAX)
+        ),
+    })
 }
 
 pub(crate) fn load(load: Load) -> String {

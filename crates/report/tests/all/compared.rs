@@ -210,7 +210,7 @@ fn means_verdicts_and_targets_are_in_all_formats() {
             )
             .shows("xfs on /dev/nvme0n1 (Samsung PM9A3)")
             .shows("xfs is 29 % slower")
-            .shows("A/A control (ext4 against itself, 95 % interval)");
+            .shows("A/A control: ext4 against itself, 95 % interval");
     }
     let row = csv.lines().nth(1).unwrap();
     let mean = found.sides[1].means[&Metric::Transactions];

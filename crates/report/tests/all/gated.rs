@@ -166,7 +166,7 @@ fn control_that_is_too_wide_is_named_with_its_width() {
     let found = Comparisons::of(&group.baseline, &group.sides, &metrics, ALPHA);
     let text = document::text(&report::comparison::document(&found), document::WIDTH);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    text.shows("A/A control (old against itself, 95 % interval): ")
+    text.shows("A/A control: old against itself, 95 % interval: ")
         .shows(" times itself, too wide to check anything.")
         .shows("That is as far from 1 as a difference found")
         .shows("% above the baseline or ");

@@ -215,7 +215,7 @@ fn interrupted_run_and_exhausted_pool_are_marked_in_the_report() {
 }
 
 /// The record of `run.json`, with a measurement of one minute.
-fn valid() -> Record {
+pub fn valid() -> Record {
     const SECOND: u64 = 1_000_000_000;
     let mut record = kept();
     let transactions = &mut record.actual.phases[1];

@@ -94,7 +94,7 @@ fn page_about_workloads_contains_all_presets_and_sources() {
 #[test]
 fn list_has_each_preset_below_the_heading_of_its_group() {
     let presets = presets::all();
-    let listed = text(&list(&presets), WIDTH);
+    let listed = text(&list(&presets, &[]), WIDTH);
     let mut groups: Vec<&str> = presets.iter().map(|preset| preset.group).collect();
     groups.dedup();
     let mut rest = listed.as_str();

@@ -2,14 +2,39 @@
 //! level.
 
 use record::{
-    Durability, EngineName, Fact, MessageCounter, MessageKind, MessagesReading, Phase,
+    BusyProgram, Durability, EngineName, Fact, MessageCounter, MessageKind, MessagesReading, Phase,
     PhaseEvidence, Record, ServerCounts, ServerRecord,
 };
 use testkit::Shows;
 
 use crate::built;
+use crate::golden::valid;
 
 const RUN: &str = include_str!("../golden/run.json");
+
+/// An NFS server at an address.
+fn server(address: &str) -> ServerRecord {
+    ServerRecord {
+        protocol: "nfs3".to_owned(),
+        url: "nfs://server/export".to_owned(),
+        address: address.to_owned(),
+        mount_port: Some(20_048),
+        export: "/export".to_owned(),
+        connections: 2,
+        uid: Some(1_000),
+        gid: Some(100),
+        privileged_port: Some(true),
+        read_bytes_max: Some(1 << 20),
+        write_bytes_max: Some(1 << 18),
+        listing_bytes: Some(1 << 16),
+        timeout_ms: 20_000,
+        stability: Some("UNSTABLE, then COMMIT".to_owned()),
+        region: None,
+        style: None,
+        payload: None,
+        part_bytes: None,
+    }
+}
 
 /// The stored record of a real run, changed as if the run had used the engine `nfs`. `counts` are
 /// the events in its communication with the server.
@@ -21,26 +46,7 @@ fn on_server(counts: ServerCounts) -> Record {
         location.directory = "nfs://server/export/postmark-1-2-0".to_owned();
         location.target = Fact::NotApplicable;
         location.durability = None;
-        location.server = Some(ServerRecord {
-            protocol: "nfs3".to_owned(),
-            url: "nfs://server/export".to_owned(),
-            address: "10.0.0.1:2049".to_owned(),
-            mount_port: Some(20_048),
-            export: "/export".to_owned(),
-            connections: 2,
-            uid: Some(1_000),
-            gid: Some(100),
-            privileged_port: Some(true),
-            read_bytes_max: Some(1 << 20),
-            write_bytes_max: Some(1 << 18),
-            listing_bytes: Some(1 << 16),
-            timeout_ms: 20_000,
-            stability: Some("UNSTABLE, then COMMIT".to_owned()),
-            region: None,
-            style: None,
-            payload: None,
-            part_bytes: None,
-        });
+        location.server = Some(server("10.0.0.1:2049"));
     }
     record.spec.durability = Durability::Fsync.into();
     let mut phases = record.actual.phases.iter_mut();
@@ -132,4 +138,37 @@ fn markdown_shows_all_procedures_sent_to_the_server() {
     let record = on_server(ServerCounts::default());
     let markdown = document::markdown(&report::text::report(&record));
     markdown.shows("PROCEDURE12");
+}
+
+/// A busy processor may be the server's, so the verdict does not cover other load. The report names
+/// the programs from which a user can tell.
+#[test]
+fn load_of_other_programs_is_noted_as_not_judged_beside_a_server_on_this_machine() {
+    let mut record = valid();
+    for location in &mut record.locations {
+        location.server = Some(server("127.0.0.1:2049"));
+    }
+    record.during.busiest = Some(Fact::Known(vec![BusyProgram {
+        name: "ganesha.nfsd".to_owned(),
+        pid: 12,
+        fraction: 0.301,
+    }]));
+    let reports = |record: &Record| {
+        let short = document::text(&report::text::short(record), 300);
+        [short, report::text::render(record)]
+            .map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    for text in reports(&record) {
+        text.shows("VALID").shows(
+            "Note: other-load not judged: the server on this machine counts as another program, \
+             busiest ganesha.nfsd (process 12) 30.1 % (these show whether programs other than the \
+             server are busy)",
+        );
+    }
+    record.during.busiest = None;
+    reports(&record)[0].shows("('top' during a run shows whether programs other than");
+    for location in &mut record.locations {
+        location.server = Some(server("10.0.0.1:2049"));
+    }
+    reports(&record)[0].does_not_show("other-load");
 }

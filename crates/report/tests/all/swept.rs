@@ -1,7 +1,7 @@
 //! Reports and pages of load sweeps: offered and achieved rates, saturation, SLO, and charts.
 
 use document::Picture;
-use record::{Load, Phase, Record, SweepStep};
+use record::{Climb, Load, Phase, Record, SweepStep};
 use testkit::{Assert, Shows};
 use verdict::Summary;
 
@@ -91,6 +91,38 @@ fn saturation_is_an_achieved_and_an_offered_rate() {
     record.actual.sweep_steps = sweep().actual.sweep_steps.split_off(3);
     record.actual.sweep_steps.truncate(2);
     short(&record).shows("saturates below 1,414 transactions/s offered");
+}
+
+/// A sweep of workers has no offered rate that could be sustained, so its result is the highest
+/// rate, and whether more workers raise it.
+#[test]
+fn sweep_of_workers_ends_with_its_highest_rate() {
+    let of_rates = |rates: &[f64]| {
+        let mut record = sweep();
+        record.spec.drive.sweep.as_mut().unwrap().climb = Climb::Workers(vec![1, 2, 4]);
+        let template = record.actual.sweep_steps[0].clone();
+        let levels = rates.iter().zip([1, 2, 4]).map(|(achieved, workers)| {
+            let mut level = template.clone();
+            level.load = Load::Workers(workers);
+            let phase = &mut level.phases[0];
+            let count = phase.transactions() as f64;
+            let measured = phase.segments.last_mut().unwrap();
+            measured.ended_ns = measured.began_ns + (count * 1e9 / achieved) as u64;
+            level
+        });
+        record.actual.sweep_steps = levels.collect();
+        let report = report::text::render(&record);
+        report.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    of_rates(&[1_000.0, 1_900.0, 3_000.0])
+        .shows("Maximum 3,000 transactions/s at 4 workers, the most workers of the sweep: ")
+        .shows("it still rises (sweep more workers)");
+    of_rates(&[1_000.0, 1_900.0, 1_950.0])
+        .shows("Maximum 1,950 transactions/s at 4 workers; more than 2 workers raise it by")
+        .shows("by less than 5.0 %");
+    of_rates(&[1_000.0, 800.0, 500.0])
+        .shows("Maximum 1,000 transactions/s at 1 worker; more than 1 worker raise");
+    assert!(!of_rates(&[1_000.0]).contains("Maximum"));
 }
 
 #[test]

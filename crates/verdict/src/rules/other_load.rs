@@ -3,9 +3,11 @@
 //! time in user mode. This is half the drift that is allowed for a steady run, because a comparison
 //! of two runs includes it twice. *Evidence*: the processor time in user mode. Write-back, journals
 //! and loop devices work for the run, but are kernel threads without time in user mode. Not judged
-//! for runs below 1 s (the kernel counts in ticks of 10 ms), nor with `--engine nfs` and a server
-//! on the loopback interface, because this server is another program. A FUSE server is a program as
-//! well: its processor time, with that of its descendants, is subtracted and reported separately
+//! for runs below 1 s (the kernel counts in ticks of 10 ms), nor with `--engine nfs` or `s3` and a
+//! server on the loopback interface, because this server is another program. The report of a VALID
+//! run then notes that the load was not judged, and names the busiest programs; programs other than
+//! the server are other load. A FUSE server is a program as well: its processor time, with that of
+//! its descendants, is subtracted and reported separately
 //! (`summary.verdict.seen.fuse_servers_fraction`, `during.fuse_servers`). The server is the process
 //! that holds `/dev/fuse` open for the target's connection (`/proc/PID/fdinfo`, since Linux 6.16).
 //! On earlier kernels, all processes that hold `/dev/fuse` open count as the server, so other load

@@ -104,7 +104,7 @@ pub(super) fn others_fraction(record: &Record) -> Fact<f64> {
         .filter_map(|location| location.server.as_ref());
     if servers.any(ServerRecord::is_on_this_machine) {
         return Fact::Unavailable(
-            "the NFS server on this machine counts as another program".to_owned(),
+            "the server on this machine counts as another program".to_owned(),
         );
     }
     let is_known = |during: Cow<'_, SystemDuring>| during.fuse_servers.is_some();

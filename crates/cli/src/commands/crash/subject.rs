@@ -6,6 +6,7 @@ use record::RunId;
 use rundir::CrashSubject;
 use spec::RunSpec;
 use system::{Host, Sources, Target};
+use verdict::list_row::WorkKind;
 
 use crate::ui::problem::Problem;
 
@@ -39,6 +40,7 @@ pub(super) fn subject(spec: &RunSpec) -> Result<CrashSubject, Problem> {
         file_systems: file_system(spec).into_iter().collect(),
         host: host.hostname,
         preset: spec.preset.clone(),
+        workload: Some(WorkKind::of(&spec.workload.work).name().to_owned()),
         engine: spec.engine.name().to_owned(),
         workers: spec.workload.workers.count(),
         fingerprint: fingerprint.to_string(),

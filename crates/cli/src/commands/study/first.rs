@@ -61,7 +61,12 @@ pub(super) fn of_first(
             return Ok(code);
         }
     }
-    judge(arguments, &intended.design, &cells, ranks)?;
+    let invocation = Invocation {
+        command_line: words,
+        skips_space_check: arguments.no_space_check,
+        trusts_others: arguments.allow_unsafe_target,
+    };
+    judge(arguments, &invocation, (&intended.design, &cells), ranks)?;
     let alone = (!arguments.dry_run).then(|| Alone::with(&intended.id));
     let _alone = alone.transpose()?;
     if !intended.runs.is_empty() {
@@ -87,11 +92,7 @@ pub(super) fn of_first(
     let mut display = StudyDisplay { quiet };
     let environment = Environment {
         course,
-        invocation: Invocation {
-            command_line: words,
-            skips_space_check: arguments.no_space_check,
-            trusts_others: arguments.allow_unsafe_target,
-        },
+        invocation,
         place: &place,
         remarks: arguments.remarks.remarks(),
         signals: &mut Signals::among(ranks.cloned()),
@@ -170,13 +171,13 @@ fn perform(
 /// Refuses a study that cannot be performed, before it changes anything.
 fn judge(
     arguments: &StudyArguments,
-    design: &Design,
-    cells: &[StudyCell],
+    invocation: &Invocation,
+    (design, cells): (&Design, &[StudyCell]),
     ranks: Option<&Ranks>,
 ) -> Result<(), Problem> {
     let processes = ranks.map(Ranks::count).or(arguments.ranks).unwrap_or(1);
     let file = arguments.file.as_deref();
-    let may = (processes, arguments.no_space_check);
+    let may = (processes, invocation);
     campaign::study::judge(design, cells, (file, USER), may)?;
     check_layout(design)?;
     archive::needs_file(arguments.report.as_deref())?;

@@ -202,6 +202,36 @@ fn durable_study_in_memory_is_refused_before_it_makes_anything() {
     }
 }
 
+/// An engine that lacks an operation refuses a study with the message that it refuses a run with,
+/// for targets that exist and for scratch file systems.
+#[test]
+fn study_of_operations_that_its_engine_lacks_is_refused_like_a_run() {
+    let lab = Lab::new();
+    let told = "--engine stdio cannot perform 'set extended attribute' (use --engine posix or raw)";
+    let server = "--engine s3 cannot perform 'set extended attribute': S3 has no call for it";
+    for (words, told) in [
+        ("--engine stdio --target a --target again=a", told),
+        ("--axis engine=posix,stdio --target a", told),
+        (
+            "--engine stdio --target make:tmpfs?size=64MiB --target a",
+            told,
+        ),
+        (
+            "--target s3://127.0.0.1:1/b/1 --target s3://127.0.0.1:1/b/2",
+            server,
+        ),
+    ] {
+        for dry_run in ["", "--dry-run"] {
+            let words = format!("study --mix set-xattr=1 --files 9 {dry_run} {words}");
+            let ended = lab.shows(&words);
+            lab.is_refused(&ended);
+            ended.shows(told);
+        }
+    }
+    let run = lab.shows("run --mix set-xattr=1 --engine stdio --target a");
+    run.code(2).shows(told);
+}
+
 /// Like the test above, for a scratch file system whose image would be in memory. Neither root nor
 /// mkfs is needed, because the study is refused first.
 #[test]

@@ -121,7 +121,7 @@ fn screen_of_a_study_has_the_means_and_verdicts_of_its_records() {
     .shows(&format!("transactions/s {} {} 0.", rate(base), rate(slow)))
     .shows(&format!("read p99 {} {} ", p99(base), p99(slow)))
     .shows(&format!(
-        "A/A control ({base} against itself, 95 % interval): transactions/s "
+        "A/A control: {base} against itself, 95 % interval: transactions/s "
     ))
     .shows("Smallest detectable difference with 5 blocks (probability 80 %): transactions/s ")
     .shows("Target of all: tmpfs (memory)");
