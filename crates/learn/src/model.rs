@@ -1,0 +1,221 @@
+//! From a profile to the options of a run.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use engine::Action;
+use spec::{
+    Asked, ConfigError, Count, DirsOption, Invocation, Options, RunSpec, SizesOption, ThinkOption,
+    resolve as resolve_options,
+};
+use workload::contents::{ContentKind, RATIO_MAX};
+use workload::mix::Think;
+use workload::names::{LENGTH_MAX, NameForm, Names};
+use workload::popularity::Popularity;
+use workload::sizes::{Bin, SIZE_MAX_BYTES, Sizes};
+use workload::{Mix, Weights, Workload};
+
+use crate::distribution::{Bucket, Distribution};
+use crate::layout;
+use crate::profile::Profile;
+
+/// Bins of a histogram are at most 1 / 2^5 of their lowest size wide, so quantiles differ by at
+/// most 3.2 %.
+const BIN_BITS: u32 = 5;
+/// Up to this number of different sizes, each is a bin of its own.
+const EXACT_BINS_MAX: usize = 256;
+/// The largest weight of an operation in a learned mix, so that the text remains readable.
+const WEIGHT_MAX: u64 = 10_000;
+/// The shortest length of names that look like hashes; shorter names are padded numbers.
+const HASHED_MIN: u64 = 16;
+/// Compression and deduplication ratios below this one count as 1.
+const RATIO_MIN: f64 = 1.05;
+/// The smallest difference between the shares of operations and of files of a hot set. Below it,
+/// popularity is uniform.
+const HOT_MIN: f64 = 0.1;
+
+/// Returns the options of a run with the workload of a profile, as in a configuration file. What
+/// the profile does not show is left at the default of a mix.
+///
+/// A tree shows no operations; the model then reads, requests attributes, creates and deletes,
+/// which keeps the distribution of sizes.
+pub fn workload_options(profile: &Profile) -> Options {
+    let sizes = |of: &Option<Distribution>| {
+        let sizes = of.as_ref().and_then(histogram);
+        sizes.map(SizesOption::Distribution)
+    };
+    let workers = profile.workers.unwrap_or(1);
+    let workers = workers.clamp(1, u64::from(Workload::WORKERS_MAX));
+    let contents = profile.contents.unwrap_or_default();
+    let files = profile.files.filter(|files| *files > 0);
+    // Each worker has a private pool.
+    let files = files.map(|files| files.div_ceil(workers).min(Mix::FILES_MAX));
+    let shape = layout::shape(profile);
+    let has_appends = has(profile, Action::Append);
+    Options {
+        files: files.map(Count),
+        size: sizes(&profile.sizes),
+        append_size: sizes(&profile.append_sizes).filter(|_| has_appends),
+        range_size: sizes(&profile.range_sizes).filter(|_| has(profile, Action::ReadRange)),
+        dirs: shape.map(DirsOption::Shape),
+        contents: contents.compression().map(content_kind),
+        dedup: contents
+            .dedup()
+            .filter(|ratio| *ratio >= RATIO_MIN)
+            .map(rounded),
+        mix: Some(weights(profile.mix.as_ref())),
+        popularity: profile
+            .popularity
+            .as_ref()
+            .map(|seen| popularity(&seen.curve)),
+        names: profile.name_lengths.as_ref().and_then(names),
+        think: profile.pauses.as_ref().and_then(think).map(ThinkOption),
+        workers: (workers > 1).then_some(Count(workers)),
+        ..Options::default()
+    }
+}
+
+/// Resolves learned options, as `postmark run --config` does with the file that contains them.
+///
+/// # Errors
+/// Returns the contradiction between the options, for example more directories than a run permits.
+pub fn resolve(options: &Options) -> Result<RunSpec, ConfigError> {
+    let asked = Asked {
+        options: Options::default(),
+        file: options.clone(),
+        preset: None,
+        weights: &[],
+        earlier_preset: None,
+        invocation: Invocation::default(),
+        // Learned options contain their histograms.
+        read: &|_| Err(io::ErrorKind::NotFound.into()),
+    };
+    let resolved = resolve_options(&asked, |_, workload| Ok::<_, ConfigError>(workload.clone()))?;
+    Ok(resolved.spec)
+}
+
+/// The sizes of a distribution as a histogram; sizes above the largest possible one become that
+/// one. `None` without values.
+fn histogram(distribution: &Distribution) -> Option<Sizes> {
+    let buckets = distribution.buckets();
+    let is_exact = distribution.is_exact() && buckets.len() <= EXACT_BINS_MAX;
+    let mut bins: Vec<Bin> = Vec::new();
+    let mut last = None;
+    for bucket in buckets {
+        let bin = Bin {
+            low: bucket.low.min(SIZE_MAX_BYTES),
+            high: bucket.high.min(SIZE_MAX_BYTES),
+            weight: bucket.count,
+        };
+        let group = (!is_exact).then(|| group(bucket));
+        match bins.last_mut() {
+            Some(before) if group.is_some() && group == last => {
+                (before.high, before.weight) = (bin.high, before.weight + bin.weight);
+            }
+            Some(before) if bin.high == before.high => before.weight += bin.weight,
+            _ => bins.push(bin),
+        }
+        last = group;
+    }
+    match bins.as_slice() {
+        [] => None,
+        [only] if only.low == only.high => Some(Sizes::Fixed(only.low)),
+        _ => Some(Sizes::Histogram(bins)),
+    }
+}
+
+/// Identifies the bin of a bucket: the first bits of its lowest size, and their position.
+fn group(bucket: Bucket) -> (u32, u64) {
+    let shift = (63 - BIN_BITS).saturating_sub((bucket.low | 1).leading_zeros());
+    (shift, bucket.low >> shift)
+}
+
+fn content_kind(compression: f64) -> ContentKind {
+    match rounded(compression) {
+        ratio if ratio < RATIO_MIN => ContentKind::Incompressible,
+        ratio => ContentKind::Compressible { ratio },
+    }
+}
+
+/// A ratio with two decimals, within the limits of options.
+fn rounded(ratio: f64) -> f64 {
+    ((ratio * 100.0).round() / 100.0).clamp(1.0, RATIO_MAX)
+}
+
+/// The operations of the profile that a mix can name. A mix removes links by itself, so removals of
+/// links count as links.
+pub(crate) fn named_in_mixes(mix: &BTreeMap<Action, u64>) -> BTreeMap<Action, u64> {
+    let mut named = BTreeMap::new();
+    for (action, count) in mix {
+        let action = match action {
+            Action::RemoveLink => Action::Link,
+            Action::RemoveSymbolicLink => Action::SymbolicLink,
+            other => *other,
+        };
+        if action.is_asked_for() && *count > 0 {
+            *named.entry(action).or_default() += count;
+        }
+    }
+    named
+}
+
+fn weights(mix: Option<&BTreeMap<Action, u64>>) -> Weights {
+    let named = mix.map(named_in_mixes).unwrap_or_default();
+    let largest = named.values().copied().max().unwrap_or_default();
+    if largest == 0 {
+        return Weights::default()
+            .with(Action::Read, 4)
+            .with(Action::Stat, 4)
+            .with(Action::Create, 1)
+            .with(Action::Delete, 1);
+    }
+    let scaled = |count: u64| match largest > WEIGHT_MAX {
+        true => (count as f64 / largest as f64 * WEIGHT_MAX as f64)
+            .round()
+            .max(1.0) as u32,
+        false => count as u32,
+    };
+    let each = named.iter();
+    each.fold(Weights::default(), |weights, (action, count)| {
+        weights.with(*action, scaled(*count))
+    })
+}
+
+fn has(profile: &Profile, action: Action) -> bool {
+    let mix = profile.mix.as_ref();
+    mix.is_some_and(|mix| mix.get(&action).is_some_and(|count| *count > 0))
+}
+
+/// Names with the median length.
+fn names(lengths: &Distribution) -> Option<Names> {
+    let length = lengths.quantile(0.5)?.clamp(1, LENGTH_MAX.into());
+    let form = match length >= HASHED_MIN {
+        true => NameForm::Hashed,
+        false => NameForm::Padded,
+    };
+    Some(Names {
+        form,
+        length: length as u8,
+    })
+}
+
+/// The hot set with the largest difference between its shares of operations and of files.
+fn popularity(curve: &[(f64, f64)]) -> Popularity {
+    let inside = curve.iter().filter(|(files, operations)| {
+        (0.0..1.0).contains(files) && *files > 0.0 && (*files..=1.0).contains(operations)
+    });
+    let hottest = inside.max_by(|one, other| (one.1 - one.0).total_cmp(&(other.1 - other.0)));
+    match hottest {
+        Some((files, operations)) if operations - files >= HOT_MIN => Popularity::Hot {
+            files_percent: (files * 1e4).round() / 1e2,
+            accesses_percent: (operations * 1e4).round() / 1e2,
+        },
+        _ => Popularity::Uniform,
+    }
+}
+
+/// Exponential pauses with the observed mean. Workers without pauses do not think.
+fn think(pauses: &Distribution) -> Option<Think> {
+    let mean = pauses.mean()?.round() as u64;
+    (mean > 0).then_some(Think::Exponential(mean))
+}
