@@ -8,6 +8,8 @@ use serde::Serialize;
 pub struct ContentSample {
     /// Files from which the sample was read.
     pub files: u64,
+    /// Parts of files that could not be read.
+    pub unreadable: u64,
     /// Bytes that were read.
     pub bytes: u64,
     /// The same bytes after compression.
