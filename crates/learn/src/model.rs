@@ -24,6 +24,8 @@ use crate::profile::Profile;
 const BIN_BITS: u32 = 5;
 /// Up to this number of different sizes, each is a bin of its own.
 const EXACT_BINS_MAX: usize = 256;
+/// A size that more than one of this number of files have is also a bin of its own.
+const FREQUENT: u64 = 200;
 /// The largest weight of an operation in a learned mix, so that the text remains readable.
 const WEIGHT_MAX: u64 = 10_000;
 /// The shortest length of names that look like hashes; shorter names are padded numbers.
@@ -107,7 +109,9 @@ fn histogram(distribution: &Distribution) -> Option<Sizes> {
             high: bucket.high.min(SIZE_MAX_BYTES),
             weight: bucket.count,
         };
-        let group = (!is_exact).then(|| group(bucket));
+        let is_frequent = bucket.low == bucket.high
+            && bucket.count.saturating_mul(FREQUENT) > distribution.count();
+        let group = (!is_exact && !is_frequent).then(|| group(bucket));
         match bins.last_mut() {
             Some(before) if group.is_some() && group == last => {
                 (before.high, before.weight) = (bin.high, before.weight + bin.weight);
