@@ -131,6 +131,13 @@ fn ratio(part: u64, all: u64) -> f64 {
     }
 }
 
+/// What is distributed, its observed distribution, and the unit and the distribution of the model.
+type Row<'a> = (
+    &'static str,
+    &'a Option<Distribution>,
+    (Unit, Option<Cdf<'a>>),
+);
+
 fn comparisons(profile: &Profile, mix: &Mix, workload: &Workload) -> Vec<Comparison> {
     let pools = u64::from(workload.workers.pools());
     let depth = layout::depth(mix.layout.shape);
@@ -139,7 +146,7 @@ fn comparisons(profile: &Profile, mix: &Mix, workload: &Workload) -> Vec<Compari
     let names = cdf::of_names(mix.names, mix.files.saturating_mul(pools));
     let (append_sizes, range_sizes) = (&mix.append_sizes, &mix.range_sizes);
     let sizes = |sizes| (Unit::Bytes, cdf::of_sizes(sizes));
-    let rows: [(&str, &Option<Distribution>, (Unit, Option<Cdf<'_>>)); 7] = [
+    let rows: [Row<'_>; 7] = [
         ("sizes of files", &profile.sizes, sizes(&mix.sizes)),
         (
             "depths of files",

@@ -7,6 +7,7 @@
 //! Memory is bounded, however large the source is: distributions have a fixed number of buckets,
 //! and samples a fixed number of bytes.
 
+mod bins;
 mod cdf;
 mod contents;
 mod distribution;

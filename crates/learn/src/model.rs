@@ -12,20 +12,13 @@ use workload::contents::{ContentKind, RATIO_MAX};
 use workload::mix::Think;
 use workload::names::{LENGTH_MAX, NameForm, Names};
 use workload::popularity::Popularity;
-use workload::sizes::{Bin, SIZE_MAX_BYTES, Sizes};
 use workload::{Mix, Weights, Workload};
 
-use crate::distribution::{Bucket, Distribution};
+use crate::bins::histogram;
+use crate::distribution::Distribution;
 use crate::layout;
 use crate::profile::Profile;
 
-/// Bins of a histogram are at most 1 / 2^5 of their lowest size wide, so quantiles differ by at
-/// most 3.2 %.
-const BIN_BITS: u32 = 5;
-/// Up to this number of different sizes, each is a bin of its own.
-const EXACT_BINS_MAX: usize = 256;
-/// A size that more than one of this number of files have is also a bin of its own.
-const FREQUENT: u64 = 200;
 /// The largest weight of an operation in a learned mix, so that the text remains readable.
 const WEIGHT_MAX: u64 = 10_000;
 /// The shortest length of names that look like hashes; shorter names are padded numbers.
@@ -94,44 +87,6 @@ pub fn resolve(options: &Options) -> Result<RunSpec, ConfigError> {
     };
     let resolved = resolve_options(&asked, |_, workload| Ok::<_, ConfigError>(workload.clone()))?;
     Ok(resolved.spec)
-}
-
-/// The sizes of a distribution as a histogram; sizes above the largest possible one become that
-/// one. `None` without values.
-fn histogram(distribution: &Distribution) -> Option<Sizes> {
-    let buckets = distribution.buckets();
-    let is_exact = distribution.is_exact() && buckets.len() <= EXACT_BINS_MAX;
-    let mut bins: Vec<Bin> = Vec::new();
-    let mut last = None;
-    for bucket in buckets {
-        let bin = Bin {
-            low: bucket.low.min(SIZE_MAX_BYTES),
-            high: bucket.high.min(SIZE_MAX_BYTES),
-            weight: bucket.count,
-        };
-        let is_frequent = bucket.low == bucket.high
-            && bucket.count.saturating_mul(FREQUENT) > distribution.count();
-        let group = (!is_exact && !is_frequent).then(|| group(bucket));
-        match bins.last_mut() {
-            Some(before) if group.is_some() && group == last => {
-                (before.high, before.weight) = (bin.high, before.weight + bin.weight);
-            }
-            Some(before) if bin.high == before.high => before.weight += bin.weight,
-            _ => bins.push(bin),
-        }
-        last = group;
-    }
-    match bins.as_slice() {
-        [] => None,
-        [only] if only.low == only.high => Some(Sizes::Fixed(only.low)),
-        _ => Some(Sizes::Histogram(bins)),
-    }
-}
-
-/// Identifies the bin of a bucket: the first bits of its lowest size, and their position.
-fn group(bucket: Bucket) -> (u32, u64) {
-    let shift = (63 - BIN_BITS).saturating_sub((bucket.low | 1).leading_zeros());
-    (shift, bucket.low >> shift)
 }
 
 fn content_kind(compression: f64) -> ContentKind {

@@ -37,8 +37,8 @@ const MAY_IMPORT: &str = "
     study | workload spec record verdict
     report | document engine workload scratch record verdict measure study rundir
     published | document workload record verdict study
-    cli | document workload engine engines ranks ranks-mpi measure system ganesha spec learn record \
-        verdict rundir runner campaign scratch archive report published study faultfs
+    cli | document workload engine engines ranks ranks-mpi measure system ganesha spec record \
+        verdict learn rundir runner campaign scratch archive report published study faultfs
     bench | workload engines measure system scratch record verdict runner archive study faultfs
     postmark-fuzz | archive campaign cli document published system record verdict testkit report \
         runner spec nfs-client s3-client study workload

@@ -21,7 +21,7 @@ const BLOCK_BYTES: u64 = 512;
 /// Why something is not a part of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Skipped {
-    /// A directory that cannot be opened or read to its end.
+    /// A directory that cannot be opened, or of which only a part can be read.
     Unreadable,
     /// A name whose metadata cannot be read.
     Unexamined,
