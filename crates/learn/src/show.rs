@@ -60,10 +60,7 @@ fn observed(document: &mut Document, profile: &Profile) {
         format!(", compression ratio {}", fixed(ratio, 2))
     });
     let dedup = contents.dedup().map_or_else(String::new, |ratio| {
-        format!(
-            ", deduplication ratio {} within the sample",
-            fixed(ratio, 2)
-        )
+        format!(", deduplication ratio {}", fixed(ratio, 2))
     });
     document.sentence(
         "Contents",

@@ -204,6 +204,44 @@ fn odd_tree_is_reported_and_unchanged() {
         .does_not_show("\u{1b}");
 }
 
+/// Bytes without a pattern.
+fn random(seed: u64, length: usize) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let bytes = std::iter::repeat_with(|| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as u8
+    });
+    bytes.take(length).collect()
+}
+
+#[test]
+fn copies_and_compressible_contents_are_found_by_sample() {
+    let test_dir = original::directory();
+    let tree = test_dir.path().join("tree");
+    let config = test_dir.path().join("workload.toml");
+    for directory in ["first", "second"] {
+        fs::create_dir_all(tree.join(directory)).unwrap();
+        for number in 0..4_000 {
+            // Two thirds of each file can be compressed.
+            let mut content = random(number, 2_000 + number as usize);
+            content.resize(3 * content.len(), b' ');
+            fs::write(tree.join(directory).join(number.to_string()), content).unwrap();
+        }
+    }
+    learned(&tree, &["-o", config.to_str().unwrap()]);
+    let text = fs::read_to_string(&config).unwrap();
+    let value = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name));
+        let value = line.unwrap_or_else(|| panic!("{name}: {text}"));
+        value.trim_matches('"').parse::<f64>().unwrap()
+    };
+    let (dedup, compression) = (value("dedup = "), value("contents = \"compressible:"));
+    assert!((1.9..=2.1).contains(&dedup), "{text}");
+    assert!((2.8..=3.1).contains(&compression), "{text}");
+}
+
 /// Access times of all files and directories below a directory, and of itself.
 fn accessed(directory: &Path) -> Vec<(PathBuf, i64, i64)> {
     let names = original::tree(directory).into_iter().map(|(name, _)| name);

@@ -3,6 +3,7 @@
 use rustix::fs::Statx;
 use rustix::io::Errno;
 
+use super::equal_sizes::EqualSizes;
 use super::open::Identity;
 use super::reservoir::Reservoir;
 use crate::contents::ContentSample;
@@ -87,6 +88,7 @@ pub(super) struct Counts {
     sparse: u64,
     directories: u64,
     parts: Reservoir<Part>,
+    equal_sizes: EqualSizes<Part>,
     skipped: [(u64, Option<String>); Skipped::ALL.len()],
 }
 
@@ -103,6 +105,7 @@ impl Default for Counts {
             sparse: 0,
             directories: 0,
             parts: Reservoir::new(PARTS_MAX),
+            equal_sizes: EqualSizes::default(),
             skipped: Default::default(),
         }
     }
@@ -122,11 +125,13 @@ impl Counts {
         let allocated = facts.stx_blocks.saturating_mul(BLOCK_BYTES);
         self.sparse += u64::from(allocated < size);
         if found.directory.len() + name.len() <= PATH_MAX {
-            self.parts.add(size.div_ceil(PART_BYTES), |index| Part {
+            let part = |index: u64| Part {
                 path: [found.directory, name].concat(),
                 identity: Identity::of(facts),
                 offset: index * PART_BYTES,
-            });
+            };
+            self.parts.add(size.div_ceil(PART_BYTES), part);
+            self.equal_sizes.add(size, || part(0));
         }
     }
 
@@ -177,6 +182,11 @@ impl Counts {
 
     pub(super) fn sampled(&self) -> &[Part] {
         self.parts.kept()
+    }
+
+    /// Files of some sizes, each size with the first parts of its files.
+    pub(super) fn equal_sizes(&self) -> impl Iterator<Item = (u64, &[Part])> {
+        self.equal_sizes.groups()
     }
 
     pub(super) fn into_profile(self, contents: ContentSample) -> Profile {
