@@ -11,6 +11,7 @@ use crate::distribution::Distribution;
 use crate::layout;
 use crate::left_out::left_out;
 use crate::model::named_in_mixes;
+use crate::popularity;
 use crate::profile::{LeftOut, Profile};
 
 /// The quantiles that a comparison contains.
@@ -29,6 +30,9 @@ pub struct Fidelity {
     pub mix_distance: Option<f64>,
     /// Each operation with its observed share and its share in the workload.
     pub mix: Vec<MixShare>,
+    /// The largest difference between the observed and the workload's share of operations on the
+    /// most popular files, from 0 to 1; `None` if popularity was not observed.
+    pub popularity_distance: Option<f64>,
     /// Distributions with their distances.
     pub comparisons: Vec<Comparison>,
     /// What the workload does not represent.
@@ -91,6 +95,10 @@ impl Fidelity {
             workload: workload.clone(),
             mix_distance: (!shares.is_empty()).then_some(distance),
             mix: shares,
+            popularity_distance: mix.and_then(|mix| {
+                let observed = profile.popularity.as_ref()?;
+                Some(popularity::distance(observed, &mix.popularity))
+            }),
             comparisons: mix.map_or_else(Vec::new, |mix| comparisons(profile, mix, workload)),
             left_out: left_out(profile),
         }

@@ -15,6 +15,7 @@ mod fidelity;
 mod layout;
 mod left_out;
 mod model;
+mod popularity;
 mod profile;
 mod show;
 mod tree;

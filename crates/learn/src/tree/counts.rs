@@ -1,5 +1,6 @@
 //! Counts what a walk finds.
 
+use document::units::shortened;
 use rustix::fs::Statx;
 use rustix::io::Errno;
 
@@ -16,6 +17,8 @@ pub(super) const PART_BYTES: u64 = 1 << 16;
 const PARTS_MAX: usize = 1 << 10;
 /// Files with longer paths are not in the sample, so that it has at most 4 MiB of paths.
 const PATH_MAX: usize = 1 << 12;
+/// Characters of a path as an example.
+const EXAMPLE_MAX: usize = 60;
 /// `stx_blocks` counts blocks of this number of bytes.
 const BLOCK_BYTES: u64 = 512;
 
@@ -155,7 +158,7 @@ impl Counts {
         };
         *count += 1;
         if example.is_none() {
-            let path = String::from_utf8_lossy(path);
+            let path = shortened(&String::from_utf8_lossy(path), EXAMPLE_MAX);
             let path = if path.is_empty() { "." } else { &path };
             let answer = errno.map(std::io::Error::from);
             *example = Some(match answer {
