@@ -90,8 +90,8 @@ fn traced_operations_and_pauses_are_in_the_model() {
     assert!(distances["sizes of files"] < 0.02, "{distances:?}");
     assert!(distances["sizes of appends"] < 0.02, "{distances:?}");
     assert_eq!(distances["sizes of range reads"], 0.0);
-    // Of the model's pauses, exp(-2) are longer than the longest observed one, and 1 - exp(-x) - x / 2
-    // has a maximum of 0.153 at x = ln(2).
+    // The model's share is 1 - exp(-x) up to x times the mean, and the observed one x / 2. Their
+    // difference has its maximum of 0.153 at x = ln(2).
     assert!((distances["pauses"] - 0.153).abs() < 0.001, "{distances:?}");
     let text = document::text(&report(&fidelity), 100);
     for words in [
