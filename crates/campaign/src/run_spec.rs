@@ -15,7 +15,7 @@ use record::Record;
 use spec::{Asked, ConfigError, Invocation, Options, RunSpec, SizesOption, TargetOption};
 use workload::presets::{self, Preset};
 
-pub use config::{no_text, parse_config, text_of, to_config};
+pub use config::{no_text, options_text, parse_config, text_of, to_config};
 pub use specified::Specified;
 
 use crate::input::Input;

@@ -8,6 +8,7 @@ mod crash;
 pub mod format;
 pub mod groups;
 mod history;
+mod learn;
 mod manual;
 mod observe;
 mod published;
@@ -39,6 +40,7 @@ pub use self::collect::CollectArguments;
 pub use self::compare::{CompareArguments, GateArguments, GateRequirement};
 pub use self::crash::CrashArguments;
 pub use self::history::HistoryArguments;
+pub use self::learn::LearnArguments;
 pub use self::manual::{CompletionsArguments, HelpArguments, ManArguments, Shell};
 pub use self::observe::ObserveArguments;
 pub use self::published::{PublishedArguments, PublishedCommand};
@@ -275,6 +277,10 @@ pub enum Command {
     ///
     /// These are the devices and servers of a target.
     Observe(ObserveArguments),
+    /// Learn a workload from a tree of files or from a trace.
+    ///
+    /// The workload is a configuration file of 'run'. A report compares it with what was observed.
+    Learn(LearnArguments),
     /// Print the completions of a shell.
     Completions(CompletionsArguments),
     /// Print the manual page of a command, or write all pages.

@@ -10,6 +10,7 @@ pub mod crash;
 pub mod engines;
 pub mod help;
 pub mod history;
+pub mod learn;
 pub mod manual;
 pub mod namespace;
 pub mod observe;

@@ -23,8 +23,8 @@ use document::sanitize;
 use args::{Command, CommandLine, Topic};
 use commands::classic::{self, runner::PromptRunner};
 use commands::{
-    archive, check, clean, collect, compare, crash, engines, help, history, manual, observe, plan,
-    presets, published, run, site, study, verify_log,
+    archive, check, clean, collect, compare, crash, engines, help, history, learn, manual, observe,
+    plan, presets, published, run, site, study, verify_log,
 };
 use ui::problem::{Problem, print, tell, tell_problem};
 use ui::watchdog_process::Side;
@@ -257,6 +257,7 @@ fn perform_command(command: Command, words: Vec<String>, side: &Side) -> Result<
         Command::Collect(arguments) => collect::collect(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Observe(arguments) => observe::observe(&arguments),
+        Command::Learn(arguments) => learn::learn(&arguments),
         Command::Completions(arguments) => manual::completions(&arguments),
         Command::Man(arguments) => manual::man(&arguments),
         Command::Help(arguments) => help::help(&arguments),

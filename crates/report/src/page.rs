@@ -48,6 +48,12 @@ pub fn crash_page(report: &CrashReport, remarks: &Document, json: &str) -> Strin
     whole(&title, &main, &[json])
 }
 
+/// The HTML file of a document. `json` is the embedded data.
+pub fn document_page(title: &str, document: &Document, json: &str) -> String {
+    let main = format!("<article>\n{}</article>\n", shown(document));
+    whole(title, &main, &[json])
+}
+
 /// The HTML file of one or several runs, with style, script and embedded records.
 pub fn page(runs: &[PageRun<'_>]) -> String {
     let names: Vec<String> = runs.iter().map(|run| run::name(run.record)).collect();

@@ -99,11 +99,6 @@ pub fn to_config(specified: &Specified) -> Result<String, Error> {
         // machine.
         (options.files, options.working_set) = (None, Some(sizing.working_set));
     }
-    let (ack_log, targets) = (options.ack_log.take(), std::mem::take(&mut options.target));
-    let path = |path: &Path| match path.to_str() {
-        Some(text) => Ok(quoted(text)),
-        None => Err(no_text(path)),
-    };
     let notes = specified
         .notes
         .iter()
@@ -112,9 +107,22 @@ pub fn to_config(specified: &Specified) -> Result<String, Error> {
     let preset = preset.map_or_else(String::new, |preset| {
         format!("# preset {}\n", sanitize::shown(preset))
     });
-    let mut text: String = notes.fold(preset, |text, note| text + &note);
+    let head: String = notes.fold(preset, |text, note| text + &note);
+    Ok(head + &options_text(options)?)
+}
+
+/// Returns the text of a configuration file with these options.
+///
+/// # Errors
+/// Returns an error if a path is not UTF-8.
+pub fn options_text(mut options: Options) -> Result<String, Error> {
+    let (ack_log, targets) = (options.ack_log.take(), std::mem::take(&mut options.target));
+    let path = |path: &Path| match path.to_str() {
+        Some(text) => Ok(quoted(text)),
+        None => Err(no_text(path)),
+    };
     // Cannot fail, because the options are only numbers and strings, which TOML can represent.
-    text.push_str(&toml::to_string(&options).unwrap_or_default());
+    let mut text = toml::to_string(&options).unwrap_or_default();
     if let Some(ack_log) = ack_log {
         text.push_str(&format!("ack-log = {}\n", path(&ack_log)?));
     }

@@ -50,6 +50,15 @@ pub const ANSWER: &Formats = &[
     (Format::Json, "The complete answer, as JSON"),
 ];
 
+pub const LEARN: &Formats = &[
+    (Format::Text, "Tables to read"),
+    (Format::Markdown, "The same tables, as Markdown"),
+    (
+        Format::Json,
+        "Everything that was observed, the workload and distances, as JSON",
+    ),
+];
+
 pub const CRASH: &Formats = &[
     (Format::Text, "Lines to read"),
     (Format::Markdown, "The same, as Markdown"),

@@ -8,7 +8,7 @@ pub const COMMANDS: [(&str, &[&str]); 6] = [
     (
         "Measure",
         &[
-            "run", "plan", "study", "crash", "observe", "presets", "engines",
+            "run", "plan", "study", "crash", "observe", "learn", "presets", "engines",
         ],
     ),
     ("Compare", &["compare", "gate", "history"]),
@@ -60,6 +60,8 @@ const OPTIONS: [(&str, &[&str]); 9] = [
             "block",
             "resume",
             "age",
+            "trace",
+            "cross-mounts",
             "fullness",
             "crash",
             "kill-server",

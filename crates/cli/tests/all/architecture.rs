@@ -29,6 +29,7 @@ const MAY_IMPORT: &str = "
     runner | document workload engine engines ranks measure system spec record rundir
     campaign | archive document engine faultfs ranks report scratch workload system spec record \
         verdict rundir study runner published
+    learn | document engine workload spec
     scratch | workload system schema
     ranks |
     ranks-mpi | ranks
@@ -37,7 +38,7 @@ const MAY_IMPORT: &str = "
     report | document engine workload scratch record verdict measure study rundir
     published | document workload record verdict study
     cli | document workload engine engines ranks ranks-mpi measure system ganesha spec record \
-        verdict rundir runner campaign scratch archive report published study faultfs
+        verdict learn rundir runner campaign scratch archive report published study faultfs
     bench | workload engines measure system scratch record verdict runner archive study faultfs
     postmark-fuzz | archive campaign cli document published system record verdict testkit report \
         runner spec nfs-client s3-client study workload
@@ -169,6 +170,7 @@ const PURE: &str = "
     system ganesha runner | println!
     rundir | println! engines:: std::env process::exit
     scratch | println! process::exit
+    learn | println! std::env Command::
 ";
 
 fn is_pure(name: &str, words: &str) {

@@ -1,0 +1,97 @@
+//! `postmark learn`: learns a workload from a tree or a trace, and reports how well it matches.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+use campaign::input::Input;
+use campaign::run_spec::options_text;
+use document::{Format, WIDTH, sanitize};
+use learn::{Fidelity, Profile, TreeRequest};
+
+use crate::args::LearnArguments;
+use crate::ui::output::{Outputs, is_standard_output};
+use crate::ui::problem::{Problem, refuse};
+use crate::ui::screen;
+
+/// Time limit for writing an output file, because its file system may hang.
+const WRITE_MAX: Duration = Duration::from_secs(60);
+
+/// Learns a workload, writes it as a configuration file, and reports its fidelity.
+///
+/// # Errors
+/// Returns an error if the source cannot be read, if a run cannot have its workload, or if an
+/// output cannot be written.
+pub fn learn(arguments: &LearnArguments) -> Result<u8, Problem> {
+    let trace = arguments.trace.as_deref();
+    let inputs: Vec<Input> = trace
+        .iter()
+        .map(|path| Input::new("--trace", path))
+        .collect();
+    let mut outputs = Outputs::new(arguments.force, None, &inputs)?;
+    // The outputs are opened after the source was read, so that they are not part of a tree.
+    for (option, path) in [
+        ("--output", &arguments.output),
+        ("--report", &arguments.report),
+    ] {
+        path.iter()
+            .try_for_each(|path| outputs.judge(option, path))?;
+    }
+    let profile = profile(arguments)?;
+    let options = learn::workload_options(&profile);
+    let spec = learn::resolve(&options)
+        .map_err(|why| Problem::refused(format_args!("cannot run the learned workload: {why}")))?;
+    let fidelity = Fidelity::new(&profile, &spec.workload);
+    if let Some(path) = &arguments.output {
+        let text = options_text(options)?;
+        outputs.open("--output", path)?.write(&text, WRITE_MAX)?;
+    }
+    if let Some(path) = &arguments.report {
+        let page = report::page::document_page(
+            "PostMark: learned workload",
+            &learn::document(&fidelity),
+            &document::json(&fidelity),
+        );
+        outputs.open("--report", path)?.write(&page, WRITE_MAX)?;
+    }
+    let is_taken = arguments.output.as_deref().is_some_and(is_standard_output);
+    deliver(&fidelity, arguments.format, is_taken)?;
+    Ok(0)
+}
+
+fn profile(arguments: &LearnArguments) -> Result<Profile, Problem> {
+    match (&arguments.directory, &arguments.trace) {
+        (Some(directory), _) => {
+            let request = TreeRequest {
+                directory: directory.clone(),
+                crosses_mounts: arguments.cross_mounts,
+            };
+            learn::learn_tree(&request).map_err(Problem::refused)
+        }
+        (None, Some(trace)) => profile_of_trace(trace),
+        (None, None) => refuse("expected a directory, or --trace FILE"),
+    }
+}
+
+fn profile_of_trace(trace: &Path) -> Result<Profile, Problem> {
+    refuse(format_args!(
+        "cannot learn from the trace {}: this build reads no traces (learn from a directory)",
+        sanitize::path(trace)
+    ))
+}
+
+/// Writes the report to standard output, or to standard error if the workload is on standard
+/// output.
+fn deliver(fidelity: &Fidelity, format: Format, is_taken: bool) -> Result<(), Problem> {
+    let document = || learn::document(fidelity);
+    let json = || document::json(fidelity);
+    if !is_taken {
+        return screen::answer(format, document, String::new, json);
+    }
+    let text = match format {
+        Format::Json => json(),
+        format => format.document(&document(), WIDTH),
+    };
+    let written = std::io::stderr().write_all(sanitize::lines(&text).as_bytes());
+    written.map_err(|cause| Problem::undelivered("standard error", &cause))
+}

@@ -1,0 +1,120 @@
+//! Observations about a tree or a trace.
+
+use std::collections::BTreeMap;
+
+use engine::Action;
+use serde::Serialize;
+
+use crate::contents::ContentSample;
+use crate::distribution::Distribution;
+
+/// The kind of source from which a profile was learned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// A directory with its files.
+    #[default]
+    Tree,
+    /// A trace of operations.
+    Trace,
+}
+
+/// Observations about a tree or a trace. A field is `None` if the source does not show it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Profile {
+    /// The kind of source.
+    pub source: Source,
+    /// Names of regular files. A file with several hard links has several names.
+    pub files: Option<u64>,
+    /// Directories that contain at least one regular file.
+    pub directories: Option<u64>,
+    /// The sum of the files' sizes in bytes, by name.
+    pub bytes: Option<u64>,
+    /// Sizes of files in bytes.
+    pub sizes: Option<Distribution>,
+    /// For each file, the number of directories between the root and the file.
+    pub depths: Option<Distribution>,
+    /// For each directory with files, the number of its files.
+    pub entries: Option<Distribution>,
+    /// For each file, the length of its name in bytes.
+    pub name_lengths: Option<Distribution>,
+    /// Additional names of files with several hard links.
+    pub links: Option<u64>,
+    /// Symbolic links.
+    pub symlinks: Option<u64>,
+    /// Compressibility and duplicates of a sample of the contents.
+    pub contents: Option<ContentSample>,
+    /// How often each operation was performed.
+    pub mix: Option<BTreeMap<Action, u64>>,
+    /// Bytes of each append.
+    pub append_sizes: Option<Distribution>,
+    /// Bytes of each read of a part of a file.
+    pub range_sizes: Option<Distribution>,
+    /// Nanoseconds from the end of an operation to the start of the same worker's next one.
+    pub pauses: Option<Distribution>,
+    /// Processes or threads that performed operations at the same time.
+    pub workers: Option<u64>,
+    /// How the operations are distributed over the files.
+    pub popularity: Option<Popularity>,
+    /// Operations that follow one another on the same file, with the most frequent first.
+    pub sequences: Vec<Sequence>,
+    /// What was observed and has no form in a profile.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// How operations are distributed over files.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Popularity {
+    /// Files with at least one operation.
+    pub files: u64,
+    /// Operations on these files.
+    pub operations: u64,
+    /// Points of the curve of popularity: the share of the most popular files, and the share of
+    /// all operations that are on them; both from 0 to 1, and rising.
+    pub curve: Vec<(f64, f64)>,
+}
+
+/// Operations that follow one another on the same file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Sequence {
+    /// The operations, with the first one first.
+    pub operations: Vec<Action>,
+    /// How often the sequence occurred.
+    pub count: u64,
+}
+
+/// Something that was observed and that the model cannot represent.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct LeftOut {
+    /// A noun phrase, such as `writes through mappings`.
+    pub what: String,
+    /// How many there are.
+    pub count: u64,
+    /// Their share (0 to 1) of all things of this kind, such as of all operations; `None` if the
+    /// total is not known.
+    pub share: Option<f64>,
+    /// An example, such as a path; strings from a source are not sanitized here.
+    pub example: Option<String>,
+}
+
+impl LeftOut {
+    /// Creates an entry for `count` of `all`.
+    pub fn new(what: impl Into<String>, count: u64, all: u64) -> Self {
+        Self {
+            what: what.into(),
+            count,
+            share: (all > 0).then(|| count as f64 / all as f64),
+            example: None,
+        }
+    }
+
+    /// Adds an example.
+    #[must_use]
+    pub fn with_example(self, example: Option<String>) -> Self {
+        Self { example, ..self }
+    }
+}
