@@ -16,7 +16,7 @@ const KEPT: [&str; 4] = [
 ];
 
 /// Ends of the JSON pointers of summary fields that older documents of this schema version lack.
-const ADDED: [&str; 7] = [
+const ADDED: [&str; 8] = [
     "/summary/pool",
     "/summary/time",
     "/summary/transactions/rate_dispersion",
