@@ -188,6 +188,11 @@ impl Activity {
         self.size = Some(self.size.unwrap_or(0).max(self.position));
     }
 
+    /// Counts that the contents were written durably: 1 for the data, 2 with all attributes.
+    pub fn note_sync(&mut self, file: u8) {
+        self.synced.file = self.synced.file.max(file);
+    }
+
     /// Counts a sync. A sync after writes ends an operation, which is returned.
     pub fn sync(&mut self, file: u8, now: Stamp) -> Vec<Done> {
         self.synced.file = self.synced.file.max(file);

@@ -28,7 +28,7 @@ struct File {
     size: Option<u64>,
     kind: Kind,
     exists: bool,
-    /// Uses with even and with odd numbers.
+    /// The uses in two pseudorandom halves.
     uses: [u32; 2],
     last: Option<Action>,
 }
@@ -144,8 +144,11 @@ impl Files {
             ..moved
         };
         // The popularity of a file is that of its name.
-        if let Some([even, odd]) = uses.filter(|_| was_over) {
-            file.uses = [moved.uses[0] + even, moved.uses[1] + odd];
+        if let Some([one, other]) = uses.filter(|_| was_over) {
+            file.uses = [
+                moved.uses[0].saturating_add(one),
+                moved.uses[1].saturating_add(other),
+            ];
         }
         if moved.kind != Kind::File {
             return;
@@ -160,7 +163,8 @@ impl Files {
 
     /// Counts a use of an existing file for its popularity.
     pub fn use_file(&mut self, path: &[u8], times: u64) {
-        let turn = (self.uses % 2) as usize;
+        // A pseudorandom half: even numbers could be uses of the same files.
+        let turn = (identify(&self.uses.to_le_bytes()) % 2) as usize;
         let Some(file) = self.files.get_mut(&identify(path)) else {
             return;
         };
@@ -190,7 +194,8 @@ impl Files {
             false => path,
         };
         let slashes = inside.iter().filter(|byte| **byte == b'/').count() as u64;
-        self.depths.add(slashes.saturating_sub(u64::from(below != b"/")));
+        self.depths
+            .add(slashes.saturating_sub(u64::from(below != b"/")));
         let key = identify(directory);
         if self.directories.len() < FILES_MAX || self.directories.contains_key(&key) {
             let (now, most) = self.directories.entry(key).or_default();
@@ -257,10 +262,7 @@ impl Files {
         for group in uses.chunk_by(|one, two| one[0] == two[0]) {
             before += group.len() as u64;
             below += group.iter().map(|uses| u64::from(uses[1])).sum::<u64>();
-            let point = (
-                before as f64 / ranked as f64,
-                below as f64 / counted as f64,
-            );
+            let point = (before as f64 / ranked as f64, below as f64 / counted as f64);
             let is_last = before == ranked;
             let last = curve.last().copied().unwrap_or_default();
             if is_last || (point.0 - last.0) * POINTS as f64 >= 1.0 || curve.len() < 10 {

@@ -4,8 +4,10 @@ use std::io::{self, BufRead, Read};
 
 use learn::Profile;
 
+use crate::capture;
 use crate::done::resolve;
 use crate::recorder::Recorder;
+use crate::rpc;
 use crate::scope::Names;
 use crate::strace;
 
@@ -38,7 +40,9 @@ pub enum TraceError {
     #[error("the trace changes no file (give the directory whose files are learned with --below)")]
     NoChange,
     /// The trace contains no operation on a file of the directory.
-    #[error("the trace contains no operation on files below {0} (give another directory with --below)")]
+    #[error(
+        "the trace contains no operation on files below {0} (give another directory with --below)"
+    )]
     NoOperation(String),
 }
 
@@ -72,6 +76,8 @@ pub fn learn_trace<R: Read>(
 
 fn read(input: impl Read, recorder: Recorder) -> io::Result<Recorder> {
     let mut input = io::BufReader::with_capacity(1 << 16, input);
-    input.fill_buf()?;
-    strace::read(input, recorder)
+    match capture::is_capture(input.fill_buf()?) {
+        true => rpc::read(input, recorder),
+        false => strace::read(input, recorder),
+    }
 }

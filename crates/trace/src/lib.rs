@@ -7,15 +7,20 @@
 
 mod activity;
 mod call;
+mod capture;
+mod connection;
 mod done;
 mod files;
 mod learning;
 mod line;
 mod lines;
+mod nfs;
 mod processes;
 mod reason;
 mod recorder;
+mod rpc;
 mod scope;
+mod segment;
 mod strace;
 mod window;
 mod world;

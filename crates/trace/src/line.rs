@@ -166,17 +166,17 @@ mod tests {
     #[test]
     fn bodies_other_than_calls_are_recognized() {
         let rows: [(&str, Body<'_>); 5] = [
-            (
-                "7 read(3,  <unfinished ...>",
-                Body::Unfinished(b"read(3,"),
-            ),
+            ("7 read(3,  <unfinished ...>", Body::Unfinished(b"read(3,")),
             (
                 "7 <... read resumed>\"x\", 1) = 1",
                 Body::Resumed(b"\"x\", 1) = 1"),
             ),
             ("7 +++ exited with 0 +++", Body::Exited),
             ("7 --- SIGCHLD {si_signo=SIGCHLD} ---", Body::Other),
-            ("strace: Process 8 attached", Body::Call(b"strace: Process 8 attached")),
+            (
+                "strace: Process 8 attached",
+                Body::Call(b"strace: Process 8 attached"),
+            ),
         ];
         for (text, body) in rows {
             assert_eq!(parse(text.as_bytes()).body, body, "{text}");

@@ -128,7 +128,10 @@ impl Processes {
     }
 
     pub fn directory(&self, thread: u32) -> Path {
-        let directory = self.threads.get(&thread).map(|it| it.directory.borrow().clone());
+        let directory = self
+            .threads
+            .get(&thread)
+            .map(|it| it.directory.borrow().clone());
         directory.unwrap_or_else(|| UNKNOWN_DIRECTORY.into())
     }
 
@@ -154,8 +157,7 @@ impl Processes {
     ) -> Option<Activity> {
         let table = &self.threads.get(&thread)?.table;
         let mut table = table.borrow_mut();
-        let is_full =
-            table.0.len() >= DESCRIPTORS_MAX || self.descriptors >= ALL_DESCRIPTORS_MAX;
+        let is_full = table.0.len() >= DESCRIPTORS_MAX || self.descriptors >= ALL_DESCRIPTORS_MAX;
         if is_full && !table.0.contains_key(&descriptor) {
             self.beyond += 1;
             return None;
@@ -188,7 +190,10 @@ impl Processes {
     pub fn mark(&self, thread: u32, first: i32, last: i32) {
         if let Some(thread) = self.threads.get(&thread) {
             let mut table = thread.table.borrow_mut();
-            let marked = table.0.iter_mut().filter(|(at, _)| (first..=last).contains(at));
+            let marked = table
+                .0
+                .iter_mut()
+                .filter(|(at, _)| (first..=last).contains(at));
             marked.for_each(|(_, entry)| entry.closes_on_exec = true);
         }
     }
@@ -240,7 +245,9 @@ impl Processes {
     pub fn close_one(&mut self, thread: u32, descriptor: i32) -> Option<Activity> {
         let table = &self.threads.get(&thread)?.table;
         let entry = table.borrow_mut().0.remove(&descriptor);
-        self.descriptors = self.descriptors.saturating_sub(usize::from(entry.is_some()));
+        self.descriptors = self
+            .descriptors
+            .saturating_sub(usize::from(entry.is_some()));
         closed(entry)
     }
 

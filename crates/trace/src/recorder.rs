@@ -96,6 +96,13 @@ impl Recorder {
         }
     }
 
+    /// Counts several things that a profile cannot represent.
+    pub fn leave_out_times(&mut self, reason: Reason, times: u64) {
+        if times > 0 {
+            self.left_out.entry(reason).or_default().0 += times;
+        }
+    }
+
     /// Counts something that a profile cannot represent, if its path is below the directory.
     pub fn leave_out_below(&mut self, reason: Reason, path: &[u8]) {
         if matches!(&self.scope, Scope::Below(directory) if is_below(path, directory)) {
@@ -104,11 +111,12 @@ impl Recorder {
     }
 
     /// Remembers that a name of this kind exists.
-    pub fn meet(&mut self, path: &[u8], kind: Kind) {
+    pub fn meet(&mut self, path: &[u8], kind: Kind, size: Option<u64>) {
         if let Scope::Below(directory) = &self.scope
             && is_below(path, directory)
         {
-            self.files.meet(path, directory, kind, None);
+            let directory = &directory.clone();
+            self.files.meet(path, directory, kind, size);
         }
     }
 

@@ -62,9 +62,9 @@ impl Changes {
                 directory = parent(directory);
             }
         }
-        let enough = below
-            .into_iter()
-            .filter(|(_, count)| u128::from(*count) * 100 >= u128::from(total) * u128::from(SHARE_MIN_PERCENT));
+        let enough = below.into_iter().filter(|(_, count)| {
+            u128::from(*count) * 100 >= u128::from(total) * u128::from(SHARE_MIN_PERCENT)
+        });
         enough
             .map(|(directory, _)| directory)
             .max_by_key(|directory| (directory.len(), *directory))
@@ -129,7 +129,10 @@ mod tests {
     #[test]
     fn hashed_names_contain_no_name() {
         let shown = Names::Hashed(7).show(b"/secret/name");
-        assert!(!shown.contains("secret") && !shown.contains("name"), "{shown}");
+        assert!(
+            !shown.contains("secret") && !shown.contains("name"),
+            "{shown}"
+        );
         assert_ne!(shown, Names::Hashed(8).show(b"/secret/name"));
         assert_eq!(Names::Plain.show(b"/a"), "/a");
     }

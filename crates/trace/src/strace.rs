@@ -51,8 +51,8 @@ pub fn read(input: impl BufRead, recorder: Recorder) -> io::Result<Recorder> {
         world.end_thread(thread, now);
     }
     let beyond = world.processes.beyond;
-    (0..beyond.min(1)).for_each(|_| world.recorder.leave_out(Reason::Descriptors, None));
-    (0..lines.cut).for_each(|_| world.recorder.leave_out(Reason::LongLines, None));
+    world.recorder.leave_out_times(Reason::Descriptors, beyond);
+    world.recorder.leave_out_times(Reason::LongLines, lines.cut);
     Ok(reader.world.recorder)
 }
 

@@ -80,7 +80,8 @@ impl World {
                     .leave_out_below(Reason::SharedOffsets, &activity.path);
             }
             if activity.writes_inside() {
-                self.recorder.leave_out_below(Reason::Inside, &activity.path);
+                self.recorder
+                    .leave_out_below(Reason::Inside, &activity.path);
             }
             for done in activity.finish(now) {
                 self.recorder.perform(thread, done);
@@ -115,7 +116,8 @@ impl World {
         let process = self.processes.process(event.thread);
         let activity = Activity::new(path, opened, event.begin, process);
         let open: Open = Rc::new(RefCell::new(activity));
-        self.processes.add(event.thread, number, open.clone(), false);
+        self.processes
+            .add(event.thread, number, open.clone(), false);
         Some(open)
     }
 
@@ -150,7 +152,8 @@ impl World {
     fn resolved(&mut self, base: &[u8], text: &[u8]) -> Option<Path> {
         let path = resolve(base, text);
         if path.starts_with(UNKNOWN_DIRECTORY) {
-            self.recorder.leave_out(Reason::UnknownDirectory, Some(&path));
+            self.recorder
+                .leave_out(Reason::UnknownDirectory, Some(&path));
         }
         Some(path)
     }
@@ -199,8 +202,11 @@ impl World {
         match call.name {
             "clone" | "clone3" | "fork" | "vfork" => {
                 let created = call.answer.and_then(|answer| u32::try_from(answer).ok());
-                self.processes
-                    .end_clone(thread, created.filter(|created| *created > 0), sharing(call));
+                self.processes.end_clone(
+                    thread,
+                    created.filter(|created| *created > 0),
+                    sharing(call),
+                );
             }
             "fcntl" => return self.control(event),
             "unshare" => {
@@ -243,7 +249,8 @@ impl World {
             }
             _ => {
                 if let Some(path) = call.string(0).filter(|path| path.starts_with(b"/")) {
-                    self.processes.change_directory(thread, resolve(b"/", &path));
+                    self.processes
+                        .change_directory(thread, resolve(b"/", &path));
                 }
             }
         }
@@ -251,7 +258,10 @@ impl World {
     }
 
     fn duplicate(&mut self, event: &Event<'_>, closes_on_exec: bool) {
-        let answer = event.call.answer.and_then(|number| i32::try_from(number).ok());
+        let answer = event
+            .call
+            .answer
+            .and_then(|number| i32::try_from(number).ok());
         let same = event.call.descriptor(0).and_then(|first| first.number) == answer;
         let open = self.descriptor(event, 0);
         let Some((open, number)) = open.zip(answer).filter(|_| !same) else {
@@ -321,10 +331,10 @@ impl World {
                 done.size = size;
                 if (1..call.arguments.len()).any(is_directory) {
                     done.size = None;
-                    self.recorder.meet(&path, Kind::Directory);
+                    self.recorder.meet(&path, Kind::Directory, None);
                 } else if (1..call.arguments.len()).any(|at| call.has(at, "S_IFLNK")) {
                     done.size = None;
-                    self.recorder.meet(&path, Kind::SymbolicLink);
+                    self.recorder.meet(&path, Kind::SymbolicLink, None);
                 }
                 self.recorder.perform(event.thread, done);
             }
@@ -336,7 +346,10 @@ impl World {
 
     /// Whether the call requests attributes of an entry of a directory that is being listed.
     fn is_entry(&mut self, event: &Event<'_>) -> bool {
-        let is_name = event.call.string(1).is_some_and(|name| !name.contains(&b'/'));
+        let is_name = event
+            .call
+            .string(1)
+            .is_some_and(|name| !name.contains(&b'/'));
         let open = is_name.then(|| self.descriptor(event, 0)).flatten();
         open.is_some_and(|open| open.borrow_mut().takes_stat())
     }
@@ -510,9 +523,11 @@ impl World {
         let (action, from, to) = match call.name {
             "rename" => (Action::Rename, self.path(event, 0), self.path(event, 1)),
             "link" => (Action::Link, self.path(event, 0), self.path(event, 1)),
-            "renameat" | "renameat2" => {
-                (Action::Rename, self.path_at(event, 0), self.path_at(event, 2))
-            }
+            "renameat" | "renameat2" => (
+                Action::Rename,
+                self.path_at(event, 0),
+                self.path_at(event, 2),
+            ),
             "linkat" => (Action::Link, self.path_at(event, 0), self.path_at(event, 2)),
             _ => return false,
         };

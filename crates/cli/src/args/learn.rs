@@ -45,8 +45,13 @@ pub struct LearnArguments {
     ///
     /// With hashed, the report contains no names of files: they are replaced by numbers that differ
     /// between reports.
-    #[arg(long, value_enum, value_name = "HOW", default_value = "hashed",
-        conflicts_with = "directory")]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "HOW",
+        default_value = "hashed",
+        conflicts_with = "directory"
+    )]
     pub names: TraceNames,
     /// Include file systems that are mounted in the tree.
     #[arg(long, conflicts_with = "trace")]

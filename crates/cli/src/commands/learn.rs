@@ -94,7 +94,10 @@ fn profile_of_trace(path: &Path, arguments: &LearnArguments) -> Result<Profile, 
         ));
     }
     let request = TraceRequest {
-        below: arguments.below.as_ref().map(|below| below.as_os_str().as_bytes().to_vec()),
+        below: arguments
+            .below
+            .as_ref()
+            .map(|below| below.as_os_str().as_bytes().to_vec()),
         names: match arguments.names {
             // Without a secret key, names could be found by hashing likely ones.
             TraceNames::Hashed => Names::Hashed(RandomState::new().hash_one(path)),
