@@ -26,7 +26,7 @@ pub struct TraceRequest {
 pub struct Learned {
     /// What was observed.
     pub profile: Profile,
-    /// The directory whose files were learned, with names as requested.
+    /// The directory whose files were learned, with names as requested if the trace showed it.
     pub below: String,
 }
 
@@ -55,6 +55,10 @@ pub fn learn_trace<R: Read>(
     mut open: impl FnMut() -> io::Result<R>,
     request: &TraceRequest,
 ) -> Result<Learned, TraceError> {
+    let names = match request.below {
+        Some(_) => Names::Plain,
+        None => request.names,
+    };
     let below = match &request.below {
         Some(below) => resolve(b"/", below),
         None => {
@@ -62,7 +66,7 @@ pub fn learn_trace<R: Read>(
             found.common().ok_or(TraceError::NoChange)?
         }
     };
-    let shown = request.names.show(&below);
+    let shown = names.show(&below);
     let recorder = read(open()?, Recorder::below(below, request.names))?;
     let profile = recorder.finish();
     if profile.mix.as_ref().is_none_or(|mix| mix.is_empty()) {

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::Write as _;
-use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -93,11 +93,13 @@ fn profile_of_trace(path: &Path, arguments: &LearnArguments) -> Result<Profile, 
              whose files are learned with --below)"
         ));
     }
+    let below = arguments.below.as_ref().map(|below| {
+        let absolute = std::path::absolute(below);
+        let absolute = absolute.unwrap_or_else(|_| below.clone());
+        absolute.into_os_string().into_vec()
+    });
     let request = TraceRequest {
-        below: arguments
-            .below
-            .as_ref()
-            .map(|below| below.as_os_str().as_bytes().to_vec()),
+        below,
         names: match arguments.names {
             // Without a secret key, names could be found by hashing likely ones.
             TraceNames::Hashed => Names::Hashed(RandomState::new().hash_one(path)),

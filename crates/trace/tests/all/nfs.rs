@@ -152,6 +152,15 @@ pub(crate) fn session() -> Vec<u8> {
 }
 
 #[test]
+fn seed_of_fuzzing_is_this_capture() {
+    let seed = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/capture/calls");
+    if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
+        std::fs::write(seed, session()).unwrap();
+    }
+    assert!(std::fs::read(seed).unwrap() == session(), "{seed}");
+}
+
+#[test]
 fn calls_become_operations_by_handle() {
     let profile = learned(&session(), "/").unwrap();
     assert_eq!(mix(&profile), "create=1 read=1 delete=1 stat-missing=1");
