@@ -18,6 +18,13 @@ pub struct ContentSample {
     pub blocks: u64,
     /// Different blocks among them.
     pub distinct_blocks: u64,
+    /// Files that were compared with files of the same size.
+    pub compared_files: u64,
+    /// The sum of their sizes in bytes.
+    pub compared_bytes: u64,
+    /// The sum of the sizes without the copies of other compared files. Files of one size are
+    /// copies if their first and their last 8 KiB are equal.
+    pub distinct_bytes: u64,
 }
 
 impl ContentSample {
@@ -27,10 +34,14 @@ impl ContentSample {
         (self.compressed_bytes > 0).then_some(ratio.max(1.0))
     }
 
-    /// Returns the number of blocks divided by the number of different ones; `None` for a sample
-    /// without complete blocks. Duplicates whose other copies are not in the sample are not
-    /// detected, so the ratio of all files may be higher.
+    /// Returns the deduplication ratio, at least 1: that of the blocks in the sample, or that of
+    /// the compared files if it is higher. `None` for an empty sample. Blocks that only parts of
+    /// two files have in common are found if both are in the sample, so the ratio of all files may
+    /// be higher.
     pub fn dedup(&self) -> Option<f64> {
-        (self.distinct_blocks > 0).then(|| self.blocks as f64 / self.distinct_blocks as f64)
+        let ratio = |all: u64, distinct: u64| (distinct > 0).then(|| all as f64 / distinct as f64);
+        let blocks = ratio(self.blocks, self.distinct_blocks);
+        let files = ratio(self.compared_bytes, self.distinct_bytes);
+        blocks.into_iter().chain(files).reduce(f64::max)
     }
 }

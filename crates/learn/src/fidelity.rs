@@ -11,6 +11,7 @@ use crate::distribution::Distribution;
 use crate::layout;
 use crate::left_out::left_out;
 use crate::model::named_in_mixes;
+use crate::popularity;
 use crate::profile::{LeftOut, Profile};
 
 /// The quantiles that a comparison contains.
@@ -29,6 +30,9 @@ pub struct Fidelity {
     pub mix_distance: Option<f64>,
     /// Each operation with its observed share and its share in the workload.
     pub mix: Vec<MixShare>,
+    /// The largest difference between the observed and the workload's share of operations on the
+    /// most popular files, from 0 to 1; `None` if popularity was not observed.
+    pub popularity_distance: Option<f64>,
     /// Distributions with their distances.
     pub comparisons: Vec<Comparison>,
     /// What the workload does not represent.
@@ -91,6 +95,10 @@ impl Fidelity {
             workload: workload.clone(),
             mix_distance: (!shares.is_empty()).then_some(distance),
             mix: shares,
+            popularity_distance: mix.and_then(|mix| {
+                let observed = profile.popularity.as_ref()?;
+                Some(popularity::distance(observed, &mix.popularity))
+            }),
             comparisons: mix.map_or_else(Vec::new, |mix| comparisons(profile, mix, workload)),
             left_out: left_out(profile),
         }
@@ -131,6 +139,13 @@ fn ratio(part: u64, all: u64) -> f64 {
     }
 }
 
+/// What is distributed, its observed distribution, and the unit and the distribution of the model.
+type Row<'a> = (
+    &'static str,
+    &'a Option<Distribution>,
+    (Unit, Option<Cdf<'a>>),
+);
+
 fn comparisons(profile: &Profile, mix: &Mix, workload: &Workload) -> Vec<Comparison> {
     let pools = u64::from(workload.workers.pools());
     let depth = layout::depth(mix.layout.shape);
@@ -139,7 +154,7 @@ fn comparisons(profile: &Profile, mix: &Mix, workload: &Workload) -> Vec<Compari
     let names = cdf::of_names(mix.names, mix.files.saturating_mul(pools));
     let (append_sizes, range_sizes) = (&mix.append_sizes, &mix.range_sizes);
     let sizes = |sizes| (Unit::Bytes, cdf::of_sizes(sizes));
-    let rows: [(&str, &Option<Distribution>, (Unit, Option<Cdf<'_>>)); 7] = [
+    let rows: [Row<'_>; 7] = [
         ("sizes of files", &profile.sizes, sizes(&mix.sizes)),
         (
             "depths of files",

@@ -7,6 +7,7 @@
 //! Memory is bounded, however large the source is: distributions have a fixed number of buckets,
 //! and samples a fixed number of bytes.
 
+mod bins;
 mod cdf;
 mod contents;
 mod distribution;
@@ -14,6 +15,7 @@ mod fidelity;
 mod layout;
 mod left_out;
 mod model;
+mod popularity;
 mod profile;
 mod show;
 mod tree;

@@ -11,28 +11,20 @@ use spec::{
 use workload::contents::{ContentKind, RATIO_MAX};
 use workload::mix::Think;
 use workload::names::{LENGTH_MAX, NameForm, Names};
-use workload::popularity::Popularity;
-use workload::sizes::{Bin, SIZE_MAX_BYTES, Sizes};
 use workload::{Mix, Weights, Workload};
 
-use crate::distribution::{Bucket, Distribution};
+use crate::bins::histogram;
+use crate::distribution::Distribution;
 use crate::layout;
+use crate::popularity;
 use crate::profile::Profile;
 
-/// Bins of a histogram are at most 1 / 2^5 of their lowest size wide, so quantiles differ by at
-/// most 3.2 %.
-const BIN_BITS: u32 = 5;
-/// Up to this number of different sizes, each is a bin of its own.
-const EXACT_BINS_MAX: usize = 256;
 /// The largest weight of an operation in a learned mix, so that the text remains readable.
 const WEIGHT_MAX: u64 = 10_000;
 /// The shortest length of names that look like hashes; shorter names are padded numbers.
 const HASHED_MIN: u64 = 16;
 /// Compression and deduplication ratios below this one count as 1.
 const RATIO_MIN: f64 = 1.05;
-/// The smallest difference between the shares of operations and of files of a hot set. Below it,
-/// popularity is uniform.
-const HOT_MIN: f64 = 0.1;
 
 /// Returns the options of a run with the workload of a profile, as in a configuration file. What
 /// the profile does not show is left at the default of a mix.
@@ -64,10 +56,7 @@ pub fn workload_options(profile: &Profile) -> Options {
             .filter(|ratio| *ratio >= RATIO_MIN)
             .map(rounded),
         mix: Some(weights(profile.mix.as_ref())),
-        popularity: profile
-            .popularity
-            .as_ref()
-            .map(|seen| popularity(&seen.curve)),
+        popularity: profile.popularity.as_ref().map(popularity::nearest),
         names: profile.name_lengths.as_ref().and_then(names),
         think: profile.pauses.as_ref().and_then(think).map(ThinkOption),
         workers: (workers > 1).then_some(Count(workers)),
@@ -92,42 +81,6 @@ pub fn resolve(options: &Options) -> Result<RunSpec, ConfigError> {
     };
     let resolved = resolve_options(&asked, |_, workload| Ok::<_, ConfigError>(workload.clone()))?;
     Ok(resolved.spec)
-}
-
-/// The sizes of a distribution as a histogram; sizes above the largest possible one become that
-/// one. `None` without values.
-fn histogram(distribution: &Distribution) -> Option<Sizes> {
-    let buckets = distribution.buckets();
-    let is_exact = distribution.is_exact() && buckets.len() <= EXACT_BINS_MAX;
-    let mut bins: Vec<Bin> = Vec::new();
-    let mut last = None;
-    for bucket in buckets {
-        let bin = Bin {
-            low: bucket.low.min(SIZE_MAX_BYTES),
-            high: bucket.high.min(SIZE_MAX_BYTES),
-            weight: bucket.count,
-        };
-        let group = (!is_exact).then(|| group(bucket));
-        match bins.last_mut() {
-            Some(before) if group.is_some() && group == last => {
-                (before.high, before.weight) = (bin.high, before.weight + bin.weight);
-            }
-            Some(before) if bin.high == before.high => before.weight += bin.weight,
-            _ => bins.push(bin),
-        }
-        last = group;
-    }
-    match bins.as_slice() {
-        [] => None,
-        [only] if only.low == only.high => Some(Sizes::Fixed(only.low)),
-        _ => Some(Sizes::Histogram(bins)),
-    }
-}
-
-/// Identifies the bin of a bucket: the first bits of its lowest size, and their position.
-fn group(bucket: Bucket) -> (u32, u64) {
-    let shift = (63 - BIN_BITS).saturating_sub((bucket.low | 1).leading_zeros());
-    (shift, bucket.low >> shift)
 }
 
 fn content_kind(compression: f64) -> ContentKind {
@@ -199,23 +152,19 @@ fn names(lengths: &Distribution) -> Option<Names> {
     })
 }
 
-/// The hot set with the largest difference between its shares of operations and of files.
-fn popularity(curve: &[(f64, f64)]) -> Popularity {
-    let inside = curve.iter().filter(|(files, operations)| {
-        (0.0..1.0).contains(files) && *files > 0.0 && (*files..=1.0).contains(operations)
-    });
-    let hottest = inside.max_by(|one, other| (one.1 - one.0).total_cmp(&(other.1 - other.0)));
-    match hottest {
-        Some((files, operations)) if operations - files >= HOT_MIN => Popularity::Hot {
-            files_percent: (files * 1e4).round() / 1e2,
-            accesses_percent: (operations * 1e4).round() / 1e2,
-        },
-        _ => Popularity::Uniform,
-    }
-}
-
-/// Exponential pauses with the observed mean. Workers without pauses do not think.
+/// Pauses with the observed mean: exponential, or constant if their standard deviation is less than
+/// half of the mean, because that of exponential pauses equals it. `None` without pauses.
 fn think(pauses: &Distribution) -> Option<Think> {
-    let mean = pauses.mean()?.round() as u64;
-    (mean > 0).then_some(Think::Exponential(mean))
+    let mean = pauses.mean()?;
+    let squares = pauses.buckets().into_iter().map(|bucket| {
+        let middle = bucket.low as f64 / 2.0 + bucket.high as f64 / 2.0;
+        (middle - mean).powi(2) * bucket.count as f64
+    });
+    let deviation = (squares.sum::<f64>() / pauses.count() as f64).sqrt();
+    let ns = mean.round() as u64;
+    let form = match deviation < mean / 2.0 {
+        true => Think::Fixed(ns),
+        false => Think::Exponential(ns),
+    };
+    (ns > 0).then_some(form)
 }

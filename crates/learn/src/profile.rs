@@ -1,4 +1,4 @@
-//! What was observed of a tree or a trace.
+//! Observations about a tree or a trace.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub enum Source {
     Trace,
 }
 
-/// What was observed of a tree or a trace. A field is `None` if the source does not show it.
+/// Observations about a tree or a trace. A field is `None` if the source does not show it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Profile {

@@ -20,6 +20,7 @@ pub fn document(fidelity: &Fidelity) -> Document {
         document.note("KS: Kolmogorov-Smirnov distance, 0 (equal) to 1");
     }
     operations(&mut document, fidelity);
+    popularity(&mut document, fidelity);
     sequences(&mut document, &fidelity.profile);
     if !fidelity.left_out.is_empty() {
         document.heading("Not in the workload");
@@ -60,10 +61,7 @@ fn observed(document: &mut Document, profile: &Profile) {
         format!(", compression ratio {}", fixed(ratio, 2))
     });
     let dedup = contents.dedup().map_or_else(String::new, |ratio| {
-        format!(
-            ", deduplication ratio {} within the sample",
-            fixed(ratio, 2)
-        )
+        format!(", deduplication ratio {}", fixed(ratio, 2))
     });
     document.sentence(
         "Contents",
@@ -121,6 +119,27 @@ fn operations(document: &mut Document, fidelity: &Fidelity) {
     document.table(table);
     document.note(format!(
         "total variation distance {}, 0 (equal) to 1",
+        fixed(distance, 3)
+    ));
+}
+
+fn popularity(document: &mut Document, fidelity: &Fidelity) {
+    let observed = fidelity.profile.popularity.as_ref();
+    let mix = fidelity.workload.mix();
+    let (Some(observed), Some(distance), Some(mix)) = (observed, fidelity.popularity_distance, mix)
+    else {
+        return;
+    };
+    document.heading("Popularity of files");
+    let mut table = Table::new(1, &["most popular files", "share of operations"]);
+    for (files, operations) in &observed.curve {
+        let operations = Cell::share(Some(*operations));
+        table.row(vec![Cell::ours(percent(*files)), operations]);
+    }
+    document.table(table);
+    document.note(format!(
+        "the model is {}; largest difference of shares {}",
+        mix.popularity,
         fixed(distance, 3)
     ));
 }

@@ -2,6 +2,7 @@
 //! not grow with the tree.
 
 mod counts;
+mod equal_sizes;
 mod open;
 mod reservoir;
 mod sample;
@@ -39,7 +40,7 @@ pub enum TreeError {
     Empty(PathBuf, String),
 }
 
-/// Observes a tree: its metadata, and a sample of its contents of at most 64 MiB.
+/// Observes a tree: its metadata, and samples of its contents of at most 80 MiB.
 ///
 /// Access times of files and directories do not change if the user owns them or is root.
 ///
@@ -58,6 +59,7 @@ pub fn learn_tree(request: &TreeRequest) -> Result<Profile, TreeError> {
         let why = why.map_or_else(String::new, |why| format!(" that can be read ({why})"));
         return Err(TreeError::Empty(request.directory.clone(), why));
     }
-    let contents = sample::read(&root, counts.sampled());
+    let mut contents = sample::read(&root, counts.sampled());
+    sample::compare(&root, counts.equal_sizes(), &mut contents);
     Ok(counts.into_profile(contents))
 }

@@ -1,6 +1,6 @@
 //! Finds TCP segments in captured packets.
 
-use std::net::IpAddr;
+use core::net::IpAddr;
 
 use crate::capture::Link;
 

@@ -19,15 +19,14 @@ pub enum TraceNames {
 #[derive(Debug, Args)]
 #[command(
     group = ArgGroup::new("source").required(true).args(["directory", "trace"]),
-    after_help = "Of a tree, the command reads metadata and a sample of the contents. It writes \
-                  nothing to
-the tree, and follows no links.
+    after_help = "The command reads the metadata of a tree and a sample of its contents. It \
+                  writes nothing to the tree, and follows no links.
 
 Examples:
-  postmark learn /srv/mail -o workload.toml
+  postmark learn /usr/lib/python3 -o workload.toml
   postmark run --config workload.toml --target /mnt/disk
 
-Exit status: 0 learned; 2 refused."
+Exit status: 0 learned; 1 an output could not be written; 2 refused."
 )]
 pub struct LearnArguments {
     /// Learn from this tree of files.

@@ -44,9 +44,8 @@ pub fn learn(arguments: &LearnArguments) -> Result<u8, Problem> {
     }
     let profile = profile(arguments)?;
     let options = learn::workload_options(&profile);
-    let spec = learn::resolve(&options).map_err(|why| {
-        Problem::refused(format_args!("no run can have the learned workload: {why}"))
-    })?;
+    let spec = learn::resolve(&options)
+        .map_err(|why| Problem::refused(format_args!("cannot run the learned workload: {why}")))?;
     let fidelity = Fidelity::new(&profile, &spec.workload);
     if let Some(path) = &arguments.output {
         let text = options_text(options)?;

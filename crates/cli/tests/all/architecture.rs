@@ -38,9 +38,9 @@ const MAY_IMPORT: &str = "
     study | workload spec record verdict
     report | document engine workload scratch record verdict measure study rundir
     published | document workload record verdict study
-    cli | document workload engine engines ranks ranks-mpi measure system ganesha spec learn trace \
-        record \
-        verdict rundir runner campaign scratch archive report published study faultfs
+    cli | document workload engine engines ranks ranks-mpi measure system ganesha spec record \
+        verdict learn trace rundir runner campaign scratch archive report published study \
+        faultfs
     bench | workload engines measure system scratch record verdict runner archive study faultfs
     postmark-fuzz | archive campaign cli document published system record verdict testkit report \
         runner spec nfs-client s3-client study trace workload
@@ -162,8 +162,8 @@ fn pure_crates_touch_no_system() {
 /// clocks of the standard library; `core::time::Duration` is permitted. Engines may use files but
 /// no clock; the runner and `system` must not print.
 const PURE: &str = "
-    document workload engine measure record verdict report published trace | std::fs std::time std::env \
-        std::net std::process println! eprintln!
+    document workload engine measure record verdict report published trace | std::fs std::time \
+        std::env std::net std::process println! eprintln!
     spec study | std::fs std::env std::process Instant SystemTime println!
     archive | println! std::env process::exit Command::
     engines | std::time std::env println! clock_gettime

@@ -23,6 +23,7 @@ mod lab;
 mod laid_out;
 mod layout;
 mod learned_traces;
+mod learning;
 mod like;
 mod limits;
 mod manual;

@@ -123,6 +123,7 @@ fn examples_in_manual_pages_succeed() {
         "postmark",
         "postmark-run",
         "postmark-plan",
+        "postmark-learn",
         "postmark-list",
         "postmark-show",
         "postmark-tag",

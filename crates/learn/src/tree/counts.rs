@@ -1,8 +1,10 @@
 //! Counts what a walk finds.
 
+use document::units::shortened;
 use rustix::fs::Statx;
 use rustix::io::Errno;
 
+use super::equal_sizes::EqualSizes;
 use super::open::Identity;
 use super::reservoir::Reservoir;
 use crate::contents::ContentSample;
@@ -15,13 +17,15 @@ pub(super) const PART_BYTES: u64 = 1 << 16;
 const PARTS_MAX: usize = 1 << 10;
 /// Files with longer paths are not in the sample, so that it has at most 4 MiB of paths.
 const PATH_MAX: usize = 1 << 12;
+/// Characters of a path as an example.
+const EXAMPLE_MAX: usize = 60;
 /// `stx_blocks` counts blocks of this number of bytes.
 const BLOCK_BYTES: u64 = 512;
 
 /// Why something is not a part of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Skipped {
-    /// A directory that cannot be opened or read to its end.
+    /// A directory that cannot be opened, or of which only a part can be read.
     Unreadable,
     /// A name whose metadata cannot be read.
     Unexamined,
@@ -87,6 +91,7 @@ pub(super) struct Counts {
     sparse: u64,
     directories: u64,
     parts: Reservoir<Part>,
+    equal_sizes: EqualSizes<Part>,
     skipped: [(u64, Option<String>); Skipped::ALL.len()],
 }
 
@@ -103,6 +108,7 @@ impl Default for Counts {
             sparse: 0,
             directories: 0,
             parts: Reservoir::new(PARTS_MAX),
+            equal_sizes: EqualSizes::default(),
             skipped: Default::default(),
         }
     }
@@ -122,11 +128,13 @@ impl Counts {
         let allocated = facts.stx_blocks.saturating_mul(BLOCK_BYTES);
         self.sparse += u64::from(allocated < size);
         if found.directory.len() + name.len() <= PATH_MAX {
-            self.parts.add(size.div_ceil(PART_BYTES), |index| Part {
+            let part = |index: u64| Part {
                 path: [found.directory, name].concat(),
                 identity: Identity::of(facts),
                 offset: index * PART_BYTES,
-            });
+            };
+            self.parts.add(size.div_ceil(PART_BYTES), part);
+            self.equal_sizes.add(size, || part(0));
         }
     }
 
@@ -150,7 +158,7 @@ impl Counts {
         };
         *count += 1;
         if example.is_none() {
-            let path = String::from_utf8_lossy(path);
+            let path = shortened(&String::from_utf8_lossy(path), EXAMPLE_MAX);
             let path = if path.is_empty() { "." } else { &path };
             let answer = errno.map(std::io::Error::from);
             *example = Some(match answer {
@@ -177,6 +185,11 @@ impl Counts {
 
     pub(super) fn sampled(&self) -> &[Part] {
         self.parts.kept()
+    }
+
+    /// Files of some sizes, each size with the first parts of its files.
+    pub(super) fn equal_sizes(&self) -> impl Iterator<Item = (u64, &[Part])> {
+        self.equal_sizes.groups()
     }
 
     pub(super) fn into_profile(self, contents: ContentSample) -> Profile {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::io::Write as _;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
@@ -16,6 +16,9 @@ use crate::contents::ContentSample;
 
 /// Bytes of the blocks that are searched for duplicates, as in the contents of runs.
 const BLOCK_BYTES: usize = workload::contents::BLOCK_BYTES;
+
+/// Bytes at the begin and at the end of a file that are compared.
+const END_BYTES: u64 = 1 << 13;
 
 /// Reads the parts, and compresses each on its own. Parts of files that cannot be read any more, or
 /// whose names now denote other files, are left out.
@@ -46,18 +49,66 @@ pub(super) fn read(root: impl AsFd, parts: &[Part]) -> ContentSample {
     sample
 }
 
+/// Compares the files of each size. Names of one file count once, and files that cannot be read any
+/// more are left out.
+pub(super) fn compare<'a>(
+    root: impl AsFd,
+    groups: impl Iterator<Item = (u64, &'a [Part])>,
+    sample: &mut ContentSample,
+) {
+    let mut inodes = HashSet::new();
+    let mut buffer = [0; 2 * END_BYTES as usize];
+    for (size, files) in groups {
+        let mut distinct = HashSet::new();
+        for file in files
+            .iter()
+            .filter(|file| inodes.insert(file.identity.inode))
+        {
+            let Ok(hash) = ends(&root, file, size, &mut buffer) else {
+                continue;
+            };
+            sample.compared_files += 1;
+            sample.compared_bytes = sample.compared_bytes.saturating_add(size);
+            if distinct.insert(hash) {
+                sample.distinct_bytes = sample.distinct_bytes.saturating_add(size);
+            }
+        }
+    }
+}
+
+/// Returns a hash of the first and the last bytes of a file.
+fn ends(root: impl AsFd, file: &Part, size: u64, buffer: &mut [u8]) -> Result<u128, Errno> {
+    let opened = opened(root, file)?;
+    let half = buffer.len() / 2;
+    let mut length = read_at(&opened, 0, &mut buffer[..half])?;
+    let last = size.saturating_sub(END_BYTES).max(length as u64);
+    length += read_at(&opened, last, &mut buffer[length..])?;
+    Ok(xxh3_128(&buffer[..length]))
+}
+
 /// Reads one part into the buffer. Returns its length in bytes, which is shorter at the end of a
 /// file.
 fn part_of_file(root: impl AsFd, part: &Part, buffer: &mut [u8]) -> Result<usize, Errno> {
+    read_at(opened(root, part)?, part.offset, buffer)
+}
+
+/// Opens the file of a part, unless its name now denotes another file.
+fn opened(root: impl AsFd, part: &Part) -> Result<OwnedFd, Errno> {
     let file = open::file(root, &part.path)?;
     let facts = open::facts_of(&file)?;
     let is_file = FileType::from_raw_mode(facts.stx_mode.into()) == FileType::RegularFile;
-    if !is_file || Identity::of(&facts).inode != part.identity.inode {
-        return Err(Errno::STALE);
+    match is_file && Identity::of(&facts).inode == part.identity.inode {
+        true => Ok(file),
+        false => Err(Errno::STALE),
     }
+}
+
+/// Fills the buffer from an offset in a file, or up to the end of the file. Returns the number of
+/// bytes.
+fn read_at(file: impl AsFd, offset: u64, buffer: &mut [u8]) -> Result<usize, Errno> {
     let mut length = 0;
     while length < buffer.len() {
-        match pread(&file, &mut buffer[length..], part.offset + length as u64) {
+        match pread(&file, &mut buffer[length..], offset + length as u64) {
             Ok(0) => break,
             Ok(read) => length += read,
             Err(Errno::INTR) => {}

@@ -107,7 +107,8 @@ proptest! {
     }
 
     #[test]
-    fn changed_captures_are_read(changes in prop::collection::vec((0_usize..4000, any::<u8>()), 1..20)) {
+    fn changed_captures_are_read(
+        changes in prop::collection::vec((0_usize..4000, any::<u8>()), 1..20)) {
         let mut capture = crate::nfs::session();
         for (at, byte) in changes {
             let length = capture.len();

@@ -153,7 +153,10 @@ pub(crate) fn session() -> Vec<u8> {
 
 #[test]
 fn seed_of_fuzzing_is_this_capture() {
-    let seed = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/capture/calls");
+    let seed = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../fuzz/seeds/capture/calls"
+    );
     if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
         std::fs::write(seed, session()).unwrap();
     }
