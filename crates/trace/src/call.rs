@@ -119,7 +119,9 @@ fn plain_name(name: &str) -> &str {
 pub fn number(text: &[u8]) -> Option<i64> {
     let text = std::str::from_utf8(text).ok()?;
     if let Some(digits) = text.strip_prefix("0x") {
-        return u64::from_str_radix(digits, 16).ok().map(u64::cast_signed);
+        return u64::from_str_radix(digits, 16)
+            .ok()
+            .map(|value| value as i64);
     }
     match text.strip_prefix('0') {
         Some(digits) if !digits.is_empty() => i64::from_str_radix(digits, 8).ok(),

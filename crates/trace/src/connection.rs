@@ -75,9 +75,7 @@ impl Direction {
     }
 
     fn wait(&mut self, sequence: u32, bytes: &[u8]) {
-        let ahead = sequence
-            .wrapping_sub(self.next.unwrap_or(sequence))
-            .cast_signed();
+        let ahead = sequence.wrapping_sub(self.next.unwrap_or(sequence)) as i32;
         // A segment that was sent again contains bytes that are already known.
         let known = usize::try_from(-i64::from(ahead.min(0))).unwrap_or(0);
         let Some(new) = bytes.get(known..).filter(|new| !new.is_empty()) else {
@@ -98,7 +96,7 @@ impl Direction {
                 let before = *self
                     .waiting
                     .keys()
-                    .find(|at| at.wrapping_sub(next).cast_signed() < 0)?;
+                    .find(|at| (at.wrapping_sub(next) as i32) < 0)?;
                 let bytes = self.waiting.remove(&before)?;
                 let known = next.wrapping_sub(before) as usize;
                 self.waiting_bytes -= bytes.len().min(known);

@@ -68,7 +68,7 @@ impl Server {
     /// Follows a call with its reply.
     pub fn take(&mut self, exchange: &Exchange<'_>) {
         self.exchanges += 1;
-        if self.exchanges.is_multiple_of(SWEEP_EVERY) || self.active.len() > ACTIVE_MAX {
+        if self.exchanges % SWEEP_EVERY == 0 || self.active.len() > ACTIVE_MAX {
             self.sweep(exchange.end);
         }
         let of_nfs = Procedure::ALL[..].iter().find(|procedure| {
@@ -308,7 +308,8 @@ impl Server {
             Procedure::ReadLink => self.perform(exchange, Action::ReadLink, path),
             Procedure::ReadDirectory | Procedure::ReadDirectoryPlus => {
                 // Later parts of a listing have the cookie of the last entry.
-                if arguments.u64()? == 0 {
+                let is_start = arguments.u64()? == 0;
+                if is_start {
                     let action = match procedure {
                         Procedure::ReadDirectory => Action::List,
                         _ => Action::ListWithStat,

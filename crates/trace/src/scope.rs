@@ -31,8 +31,8 @@ pub struct Changes(HashMap<Path, u64>);
 impl Changes {
     /// Counts a change of a name in `directory`.
     pub fn add(&mut self, directory: &[u8]) {
-        let slashes = (1..directory.len()).filter(|at| directory[*at] == b'/');
-        let end = slashes.skip(DEPTH_MAX - 1).next();
+        let mut slashes = (1..directory.len()).filter(|at| directory[*at] == b'/');
+        let end = slashes.nth(DEPTH_MAX - 1);
         let mut directory = &directory[..end.unwrap_or(directory.len())];
         loop {
             if let Some(count) = self.0.get_mut(directory) {
