@@ -1,5 +1,7 @@
 //! Tests of traces.
 
+#![allow(clippy::unwrap_used)]
+
 mod hostile;
 mod nfs;
 mod strace;
