@@ -40,7 +40,7 @@ pub use self::collect::CollectArguments;
 pub use self::compare::{CompareArguments, GateArguments, GateRequirement};
 pub use self::crash::CrashArguments;
 pub use self::history::HistoryArguments;
-pub use self::learn::LearnArguments;
+pub use self::learn::{LearnArguments, TraceNames};
 pub use self::manual::{CompletionsArguments, HelpArguments, ManArguments, Shell};
 pub use self::observe::ObserveArguments;
 pub use self::published::{PublishedArguments, PublishedCommand};

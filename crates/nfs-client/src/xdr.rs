@@ -29,6 +29,12 @@ impl<'a> Reader<'a> {
         Self(bytes)
     }
 
+    /// Returns the bytes that are not decoded yet.
+    #[inline]
+    pub fn rest(&self) -> &'a [u8] {
+        self.0
+    }
+
     /// Decodes a value of `N` bytes, which has neither a length in front nor padding.
     #[inline]
     pub fn fixed<const N: usize>(&mut self) -> Result<&'a [u8; N], Garbled> {

@@ -2,10 +2,19 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args};
+use clap::{ArgGroup, Args, ValueEnum};
 use document::Format;
 
 use super::format;
+
+/// How names of a trace are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TraceNames {
+    /// As numbers.
+    Hashed,
+    /// As in the trace.
+    Plain,
+}
 
 #[derive(Debug, Args)]
 #[command(
@@ -26,6 +35,23 @@ pub struct LearnArguments {
     /// Learn from a trace of operations.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
+    /// Learn only from files of the trace that are below this directory.
+    ///
+    /// The default is the deepest directory that contains 95 % of all changes.
+    #[arg(long, value_name = "DIR", conflicts_with = "directory")]
+    pub below: Option<PathBuf>,
+    /// How names of a trace are shown.
+    ///
+    /// With hashed, the report contains no names of files: they are replaced by numbers that differ
+    /// between reports.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "HOW",
+        default_value = "hashed",
+        conflicts_with = "directory"
+    )]
+    pub names: TraceNames,
     /// Include file systems that are mounted in the tree.
     #[arg(long, conflicts_with = "trace")]
     pub cross_mounts: bool,

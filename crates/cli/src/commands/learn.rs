@@ -1,6 +1,9 @@
 //! `postmark learn`: learns a workload from a tree or a trace, and reports how well it matches.
 
+use std::fs::File;
+use std::hash::{BuildHasher as _, RandomState};
 use std::io::Write as _;
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -9,9 +12,11 @@ use campaign::run_spec::options_text;
 use document::{Format, WIDTH, sanitize};
 use learn::{Fidelity, Profile, TreeRequest};
 
-use crate::args::LearnArguments;
+use trace::{Names, TraceError, TraceRequest};
+
+use crate::args::{LearnArguments, TraceNames};
 use crate::ui::output::{Outputs, is_standard_output};
-use crate::ui::problem::{Problem, refuse};
+use crate::ui::problem::{Problem, refuse, tell};
 use crate::ui::screen;
 
 /// Time limit for writing an output file, because its file system may hang.
@@ -68,16 +73,46 @@ fn profile(arguments: &LearnArguments) -> Result<Profile, Problem> {
             };
             learn::learn_tree(&request).map_err(Problem::refused)
         }
-        (None, Some(trace)) => profile_of_trace(trace),
+        (None, Some(trace)) => profile_of_trace(trace, arguments),
         (None, None) => refuse("expected a directory, or --trace FILE"),
     }
 }
 
-fn profile_of_trace(trace: &Path) -> Result<Profile, Problem> {
-    refuse(format_args!(
-        "cannot learn from the trace {}: this build reads no traces (learn from a directory)",
-        sanitize::path(trace)
-    ))
+fn profile_of_trace(path: &Path, arguments: &LearnArguments) -> Result<Profile, Problem> {
+    let shown = sanitize::path(path);
+    let failed = |why: TraceError| {
+        Problem::refused(format_args!("cannot learn from the trace {shown}: {why}"))
+    };
+    let is_file = std::fs::metadata(path)
+        .map_err(|cause| failed(TraceError::Read(cause)))?
+        .is_file();
+    if !is_file && arguments.below.is_none() {
+        return refuse(format_args!(
+            "the trace {shown} is no regular file, so it cannot be read twice (give the directory \
+             whose files are learned with --below)"
+        ));
+    }
+    let below = arguments.below.as_ref().map(|below| {
+        let absolute = std::path::absolute(below);
+        let absolute = absolute.unwrap_or_else(|_| below.clone());
+        absolute.into_os_string().into_vec()
+    });
+    let request = TraceRequest {
+        below,
+        names: match arguments.names {
+            // Without a secret key, names could be found by hashing likely ones.
+            TraceNames::Hashed => Names::Hashed(RandomState::new().hash_one(path)),
+            TraceNames::Plain => Names::Plain,
+        },
+    };
+    let learned = trace::learn_trace(|| File::open(path), &request).map_err(failed)?;
+    if arguments.below.is_none() && arguments.names == TraceNames::Plain {
+        tell(format_args!(
+            "the trace is learned below {} (select another directory with --below)",
+            learned.below
+        ));
+    }
+    Ok(learned.profile)
 }
 
 /// Writes the report to standard output, or to standard error if the workload is on standard

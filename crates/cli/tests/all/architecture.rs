@@ -30,6 +30,7 @@ const MAY_IMPORT: &str = "
     campaign | archive document engine faultfs ranks report scratch workload system spec record \
         verdict rundir study runner published
     learn | document engine workload spec
+    trace | engine learn nfs-client
     scratch | workload system schema
     ranks |
     ranks-mpi | ranks
@@ -38,10 +39,11 @@ const MAY_IMPORT: &str = "
     report | document engine workload scratch record verdict measure study rundir
     published | document workload record verdict study
     cli | document workload engine engines ranks ranks-mpi measure system ganesha spec record \
-        verdict learn rundir runner campaign scratch archive report published study faultfs
+        verdict learn trace rundir runner campaign scratch archive report published study \
+        faultfs
     bench | workload engines measure system scratch record verdict runner archive study faultfs
     postmark-fuzz | archive campaign cli document published system record verdict testkit report \
-        runner spec nfs-client s3-client study workload
+        runner spec nfs-client s3-client study trace workload
     faultfs |
     # Supports of tests: no program of ours may import them.
     testkit | engine engines record runner workload
@@ -160,8 +162,8 @@ fn pure_crates_touch_no_system() {
 /// clocks of the standard library; `core::time::Duration` is permitted. Engines may use files but
 /// no clock; the runner and `system` must not print.
 const PURE: &str = "
-    document workload engine measure record verdict report published | std::fs std::time std::env \
-        std::net std::process println! eprintln!
+    document workload engine measure record verdict report published trace | std::fs std::time \
+        std::env std::net std::process println! eprintln!
     spec study | std::fs std::env std::process Instant SystemTime println!
     archive | println! std::env process::exit Command::
     engines | std::time std::env println! clock_gettime

@@ -22,6 +22,7 @@ mod killed_trees;
 mod lab;
 mod laid_out;
 mod layout;
+mod learned_traces;
 mod learning;
 mod like;
 mod limits;
