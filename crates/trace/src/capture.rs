@@ -258,9 +258,7 @@ fn units(options: &[u8], is_swapped: bool) -> u64 {
     let mut rest = options;
     while let Some((head, after)) = rest.split_first_chunk::<4>() {
         let (code, length) = (half(&head[..2]), usize::from(half(&head[2..])));
-        if code == RESOLUTION
-            && let Some(value) = after.first()
-        {
+        if let Some(value) = after.first().filter(|_| code == RESOLUTION) {
             let exponent = u32::from(value & 0x7f);
             let base: u64 = if value & 0x80 == 0 { 10 } else { 2 };
             return base.checked_pow(exponent).unwrap_or(1_000_000);

@@ -224,18 +224,17 @@ impl Server {
             (Procedure::Rename, _) => Action::Rename,
             _ => Action::Link,
         };
-        if matches!(action, Action::MakeDirectory | Action::SymbolicLink)
-            && let Some(handle) = results.optional(|reader| reader.opaque(HANDLE_BYTES_MAX))?
-        {
-            self.know(handle, first.clone());
+        if matches!(action, Action::MakeDirectory | Action::SymbolicLink) {
+            let handle = results.optional(|reader| reader.opaque(HANDLE_BYTES_MAX))?;
+            if let Some(handle) = handle {
+                self.know(handle, first.clone());
+            }
         }
         self.close(&first, exchange.begin);
         let mut done = Done::new(action, first.clone(), exchange.begin, exchange.end);
         done.to.clone_from(&second);
         self.recorder.perform(exchange.thread, done);
-        if action == Action::Rename
-            && let Some(to) = second
-        {
+        if let Some(to) = second.filter(|_| action == Action::Rename) {
             self.close(&to, exchange.begin);
             if let Some(handle) = self.paths.remove(&first) {
                 self.know(&handle, to);
