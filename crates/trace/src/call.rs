@@ -28,7 +28,7 @@ pub struct Descriptor<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// Parses a call; `None` if the text is no complete call.
+    /// Parses a call; `None` if the text is not a complete call.
     pub fn parse(text: &'a [u8]) -> Option<Self> {
         let open = text.iter().position(|byte| *byte == b'(')?;
         let name = std::str::from_utf8(&text[..open]).ok()?;
@@ -70,7 +70,7 @@ impl<'a> Call<'a> {
         number(self.argument(index))
     }
 
-    /// Returns the descriptor at `index`; `None` if the argument is none.
+    /// Returns the descriptor at `index`; `None` if the argument is something else.
     pub fn descriptor(&self, index: usize) -> Option<Descriptor<'a>> {
         let argument = self.argument(index);
         let length = argument.iter().position(|byte| *byte == b'<');
@@ -83,7 +83,7 @@ impl<'a> Call<'a> {
         Some(Descriptor { number, path })
     }
 
-    /// Decodes the string at `index`; `None` if the argument is no string, or was truncated.
+    /// Decodes the string at `index`; `None` if the argument is not a string, or was truncated.
     pub fn string(&self, index: usize) -> Option<Vec<u8>> {
         let argument = self.argument(index);
         let inside = argument.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
@@ -175,7 +175,7 @@ fn split(text: &[u8]) -> Option<(Vec<&[u8]>, &[u8])> {
     None
 }
 
-/// Whether an angle bracket follows a descriptor, and is no shift.
+/// Whether an angle bracket encloses the path of a descriptor. `<<` is a shift.
 fn is_bracket(text: &[u8], at: usize) -> bool {
     let before = text[at - 1];
     (before.is_ascii_digit() || before == b'D') && text.get(at + 1) != Some(&b'<')

@@ -90,7 +90,7 @@ impl<R: Read> Capture<R> {
     /// Reads the head of a capture.
     ///
     /// # Errors
-    /// Returns an error if the input fails, or is no capture.
+    /// Returns an error if the input fails, or is not a capture.
     pub fn new(mut input: R) -> io::Result<Self> {
         let magic = u32::from_le_bytes(fixed(&mut input)?);
         let format = if let Some(mut classic) = Classic::new(magic) {

@@ -7,7 +7,7 @@ const WAITING_BYTES_MAX: usize = 4 << 20;
 /// The bytes of a record that are kept. Contents of reads and writes come last in their records,
 /// and only their lengths are needed.
 const KEPT_BYTES_MAX: usize = 4 << 10;
-/// A longer record is no record of NFS: the stream is out of step.
+/// Records of NFS are not longer. If one seems to be, the start of the record is wrong.
 const RECORD_BYTES_MAX: usize = 8 << 20;
 
 /// The start of a record.

@@ -318,17 +318,7 @@ impl Server {
             }
             Procedure::Read => {
                 let offset = arguments.u64()?;
-                let attributes = FileAttributes::read_optional(&mut results)?;
-                let (bytes, is_end) = (results.u32()?, results.bool()?);
-                let file = self.open(exchange, &path, opened, false);
-                if let Some(attributes) = attributes {
-                    file.set_size(attributes.size_bytes);
-                }
-                file.read(Some(offset), bytes.into());
-                if is_end {
-                    file.read(Some(offset), 0);
-                    self.close(&path, exchange.end);
-                }
+                self.read(exchange, &path, (opened, offset), &mut results)?;
             }
             Procedure::Write => {
                 let (offset, count, stable) =
@@ -347,6 +337,27 @@ impl Server {
             }
             Procedure::SetAttributes => self.set_attributes(exchange, path, opened, arguments)?,
             _ => {}
+        }
+        Ok(())
+    }
+
+    fn read(
+        &mut self,
+        exchange: &Exchange<'_>,
+        path: &Path,
+        (opened, offset): (Opened, u64),
+        results: &mut Reader<'_>,
+    ) -> Result<(), Garbled> {
+        let attributes = FileAttributes::read_optional(results)?;
+        let (bytes, is_end) = (results.u32()?, results.bool()?);
+        let file = self.open(exchange, path, opened, false);
+        if let Some(attributes) = attributes {
+            file.set_size(attributes.size_bytes);
+        }
+        file.read(Some(offset), bytes.into());
+        if is_end {
+            file.read(Some(offset), 0);
+            self.close(path, exchange.end);
         }
         Ok(())
     }

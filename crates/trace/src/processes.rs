@@ -90,7 +90,7 @@ impl Processes {
         }
     }
 
-    /// Creates the thread that a call returned, if a line of it did not come first.
+    /// Creates the thread that a call returned, unless an earlier line of that thread created it.
     pub fn end_clone(&mut self, parent: u32, created: Option<u32>, sharing: Sharing) {
         self.cloning.remove(&parent);
         if let Some(created) = created.filter(|created| !self.threads.contains_key(created)) {
@@ -198,7 +198,7 @@ impl Processes {
         }
     }
 
-    /// Closes what `execve` closes. Descriptors are no longer shared afterwards.
+    /// Closes what `execve` closes. The thread gets its own table of descriptors.
     pub fn execute(&mut self, thread: u32) -> Vec<Activity> {
         self.unshare(thread);
         self.close_if(thread, |_, closes_on_exec| closes_on_exec)

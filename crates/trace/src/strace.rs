@@ -119,7 +119,7 @@ impl Reader {
 
     fn call(&mut self, thread: u32, text: &[u8], begin: Stamp) {
         let Some(call) = Call::parse(text) else {
-            // `exit_group` does not return, and messages of strace are no calls.
+            // `exit_group` does not return, and strace writes messages of its own.
             if !text.starts_with(b"exit") && !text.starts_with(b"strace: ") {
                 self.world.recorder.leave_out(Reason::Incomplete, None);
             }

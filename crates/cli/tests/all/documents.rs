@@ -9,9 +9,25 @@ use std::process::Command;
 use crate::{layout, original};
 
 /// Replacements in a documented command, so that its run is short.
-const SCALED: [(&str, &str); 15] = [
+const SCALED: [(&str, &str); 17] = [
     // A small tree that every machine has.
     ("learn /usr/lib/python3", "learn /etc"),
+    (
+        " --trace tar.trace",
+        concat!(
+            " --trace ",
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../fuzz/seeds/strace/calls"
+        ),
+    ),
+    (
+        " --trace nfs.pcap",
+        concat!(
+            " --trace ",
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../fuzz/seeds/capture/calls"
+        ),
+    ),
     // Short runs in memory get the verdict INVALID, so with --strict they would fail.
     (" --strict", ""),
     (

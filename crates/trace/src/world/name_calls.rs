@@ -66,7 +66,7 @@ impl World {
             (Some("EEXIST"), Action::MakeDirectory) => {
                 self.perform(event, Action::MakeDirectoryExisting, path);
             }
-            // The name is no symbolic link, as in a resolution of a path.
+            // The name exists, and is not a symbolic link.
             (Some("EINVAL"), Action::ReadLink) => self.perform(event, Action::Stat, path),
             (Some("ENODATA"), Action::GetExtended) => self.perform(event, action, path),
             (Some("ENOENT"), Action::ReadLink | Action::GetExtended) => {

@@ -2,7 +2,7 @@
 
 use super::{Event, World};
 use crate::call::Call;
-use crate::done::resolve;
+use crate::done::{Path, resolve};
 use crate::processes::Sharing;
 
 impl World {
@@ -47,25 +47,29 @@ impl World {
                 let closed = self.processes.execute(thread);
                 self.finish(thread, closed, event.end);
             }
-            "chdir" => {
-                if let Some(path) = self.path(event, 0) {
-                    self.processes.change_directory(thread, path);
-                }
-            }
-            "fchdir" => {
-                if let Some(open) = self.descriptor(event, 0) {
-                    let path = open.borrow().path.clone();
-                    self.processes.change_directory(thread, path);
-                }
-            }
             _ => {
-                if let Some(path) = call.string(0).filter(|path| path.starts_with(b"/")) {
-                    self.processes
-                        .change_directory(thread, resolve(b"/", &path));
+                if let Some(path) = self.new_directory(event) {
+                    self.processes.change_directory(thread, path);
                 }
             }
         }
         true
+    }
+
+    /// The working directory that a call of chdir, fchdir or getcwd shows.
+    fn new_directory(&mut self, event: &Event<'_>) -> Option<Path> {
+        match event.call.name {
+            "chdir" => self.path(event, 0),
+            "fchdir" => {
+                let open = self.descriptor(event, 0)?;
+                let path = open.borrow().path.clone();
+                Some(path)
+            }
+            _ => {
+                let path = event.call.string(0)?;
+                path.starts_with(b"/").then(|| resolve(b"/", &path))
+            }
+        }
     }
 
     fn duplicate(&mut self, event: &Event<'_>, closes_on_exec: bool) {
