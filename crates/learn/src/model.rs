@@ -15,6 +15,7 @@ use workload::{Mix, Weights, Workload};
 
 use crate::bins::histogram;
 use crate::distribution::Distribution;
+use crate::durability;
 use crate::layout;
 use crate::popularity;
 use crate::profile::Profile;
@@ -59,6 +60,7 @@ pub fn workload_options(profile: &Profile) -> Options {
         popularity: profile.popularity.as_ref().map(popularity::nearest),
         names: profile.name_lengths.as_ref().and_then(names),
         think: profile.pauses.as_ref().and_then(think).map(ThinkOption),
+        durability: durability::policies(profile),
         workers: (workers > 1).then_some(Count(workers)),
         ..Options::default()
     }

@@ -47,6 +47,8 @@ pub struct Profile {
     pub contents: Option<ContentSample>,
     /// How often each operation was performed.
     pub mix: Option<BTreeMap<Action, u64>>,
+    /// For each operation that changes something: how often it was made durable.
+    pub syncs: Option<BTreeMap<Action, Syncs>>,
     /// Bytes of each append.
     pub append_sizes: Option<Distribution>,
     /// Bytes of each read of a part of a file.
@@ -61,6 +63,20 @@ pub struct Profile {
     pub sequences: Vec<Sequence>,
     /// What was observed and has no form in a profile.
     pub left_out: Vec<LeftOut>,
+}
+
+/// How often an operation was made durable before the thread continued.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Syncs {
+    /// All operations.
+    pub operations: u64,
+    /// Those whose file was synced by fdatasync(2).
+    pub data: u64,
+    /// Those whose file was synced by fsync(2).
+    pub file: u64,
+    /// Those whose directory was synced.
+    pub directory: u64,
 }
 
 /// How operations are distributed over files.

@@ -3,6 +3,7 @@
 use document::units::{fixed, grouped, percent, trimmed};
 use document::{Cell, Document, Number, Table, sanitize};
 
+use crate::durability;
 use crate::fidelity::{Comparison, Fidelity, Unit};
 use crate::profile::{LeftOut, Profile, Source};
 
@@ -20,6 +21,7 @@ pub fn document(fidelity: &Fidelity) -> Document {
         document.note("KS: Kolmogorov-Smirnov distance, 0 (equal) to 1");
     }
     operations(&mut document, fidelity);
+    syncs(&mut document, &fidelity.profile);
     popularity(&mut document, fidelity);
     sequences(&mut document, &fidelity.profile);
     if !fidelity.left_out.is_empty() {
@@ -121,6 +123,31 @@ fn operations(document: &mut Document, fidelity: &Fidelity) {
         "total variation distance {}, 0 (equal) to 1",
         fixed(distance, 3)
     ));
+}
+
+fn syncs(document: &mut Document, profile: &Profile) {
+    let all = profile.syncs.iter().flatten();
+    let synced = all.filter(|(_, of)| of.data + of.file + of.directory > 0);
+    let mut synced = synced.peekable();
+    if synced.peek().is_none() {
+        return;
+    }
+    document.heading("Durability");
+    let mut table = Table::new(1, &["", "fdatasync", "fsync", "directory", "model"]).with_words(4);
+    for (action, of) in synced {
+        let share = |count: u64| Cell::share(Some(count as f64 / of.operations.max(1) as f64));
+        let (data, file, directory) = (share(of.data), share(of.file), share(of.directory));
+        let model = Cell::ours(durability::policy(of).to_string());
+        table.row(vec![
+            Cell::ours(action.name()),
+            data,
+            file,
+            directory,
+            model,
+        ]);
+    }
+    document.table(table);
+    document.note("shares of the operations that were synced before the thread continued");
 }
 
 fn popularity(document: &mut Document, fidelity: &Fidelity) {

@@ -31,7 +31,7 @@ reasons! {
     Roots = "calls that change the root or the namespaces of a process",
     DirectoryNames = "renamings of directories",
     UnknownDirectory = "operations relative to an unknown directory",
-    Incomplete = "lines that are no complete call",
+    Incomplete = "lines that are not complete calls",
     LongLines = "lines longer than 64 KiB",
     Threads = "lines of threads beyond the first 65,536",
     Descriptors = "descriptors beyond the limits",

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use engine::Action;
-use learn::{Distribution, LeftOut, Profile, Source};
+use learn::{Distribution, LeftOut, Profile, Source, Syncs};
 
-use crate::done::{Done, Path, Stamp, Synced, is_below};
+use crate::done::{Done, Path, Stamp, is_below};
 use crate::files::{Files, Kind};
 use crate::reason::Reason;
 use crate::scope::{Changes, Names, is_of_system};
@@ -36,7 +36,7 @@ pub struct Recorder {
     pub files: Files,
     threads: HashMap<u32, Thread>,
     mix: BTreeMap<Action, u64>,
-    synced: BTreeMap<Action, BTreeMap<Synced, u64>>,
+    syncs: BTreeMap<Action, Syncs>,
     append_sizes: Distribution,
     range_sizes: Distribution,
     pauses: Distribution,
@@ -70,7 +70,7 @@ impl Recorder {
             files: Files::default(),
             threads: HashMap::new(),
             mix: BTreeMap::new(),
-            synced: BTreeMap::new(),
+            syncs: BTreeMap::new(),
             append_sizes: Distribution::default(),
             range_sizes: Distribution::default(),
             pauses: Distribution::default(),
@@ -213,8 +213,14 @@ impl Recorder {
     fn count(&mut self, thread: u32, done: Done) {
         *self.mix.entry(done.action).or_default() += done.times;
         if !done.action.reads() {
-            let by_sync = self.synced.entry(done.action).or_default();
-            *by_sync.entry(done.synced).or_default() += done.times;
+            let of = self.syncs.entry(done.action).or_default();
+            of.operations += done.times;
+            match done.synced.file {
+                0 => {}
+                1 => of.data += done.times,
+                _ => of.file += done.times,
+            }
+            of.directory += u64::from(done.synced.directory) * done.times;
         }
         match done.action {
             Action::Append => self.append_sizes.add(done.bytes),
@@ -276,6 +282,7 @@ impl Recorder {
         profile.append_sizes = some(self.append_sizes);
         profile.range_sizes = some(self.range_sizes);
         profile.pauses = some(self.pauses);
+        profile.syncs = Some(self.syncs);
         profile.mix = Some(self.mix);
         profile
     }

@@ -61,6 +61,8 @@ const OPTIONS: [(&str, &[&str]); 9] = [
             "resume",
             "age",
             "trace",
+            "below",
+            "names",
             "cross-mounts",
             "fullness",
             "crash",

@@ -35,7 +35,7 @@ pub struct LearnArguments {
     /// Learn from a trace of operations.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// Learn only from files of the trace that are below this directory.
+    /// Learn only from files of the trace below DIR.
     ///
     /// The default is the deepest directory that contains 95 % of all changes.
     #[arg(long, value_name = "DIR", conflicts_with = "directory")]

@@ -1,5 +1,5 @@
-//! Runs of presets are traced with strace and learned: the learned mix and sizes are those that the
-//! run recorded.
+//! Runs of presets are traced with strace and learned: the learned mix, sizes and durability are
+//! those of the run.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,9 +11,16 @@ use testkit::table;
 use crate::original;
 use crate::support::TestDir;
 
-/// Each row: presets, and the numbers of files and transactions of a worker.
+const FILES: &str = "300";
+const TRANSACTIONS: &str = "2000";
+/// Each row: a preset, and its durability.
 const PRESETS: &str = "
-    mail mail-expunge varmail news photo-store web-cache | 300 | 2000
+    mail         | append=fdatasync,deliver=fsync+dir
+    mail-expunge | append=fdatasync
+    varmail      | create=fsync,append=fsync
+    news         | none
+    photo-store  | none
+    web-cache    | none
 ";
 const TRANSACTIONS_FEW: &str = "1";
 /// The largest total variation distance of two mixes.
@@ -27,31 +34,32 @@ struct Traced {
     learned: Mix,
     created_bytes: u64,
     learned_bytes: u128,
+    /// The option `durability` of the learned workload.
+    durability: String,
 }
 
 #[test]
-fn learned_mix_and_sizes_of_presets_are_the_recorded_ones() {
+fn learned_mix_sizes_and_durability_of_presets_are_those_of_the_run() {
     let Some(strace) = original::strace() else {
         return;
     };
-    for [presets, files, transactions] in table(PRESETS) {
-        for preset in presets.split(' ') {
-            // Preparation and removal also request attributes and make directories. The difference
-            // of two runs contains only transactions.
-            let many = traced(strace, preset, files, transactions);
-            let few = traced(strace, preset, files, TRANSACTIONS_FEW);
-            let recorded = without(&many.recorded, &few.recorded);
-            let learned = without(&many.learned, &few.learned);
-            let distance = total_variation(&recorded, &learned);
-            assert!(
-                distance <= DISTANCE_MAX,
-                "{preset}: {distance}\nrecorded {recorded:?}\nlearned {learned:?}"
-            );
-            // Files of the run itself, such as its manifest, are below the target too.
-            let (all, learned) = (many.created_bytes as f64, many.learned_bytes as f64);
-            let ratio = learned / all;
-            assert!((ratio - 1.0).abs() < 0.01, "{preset}: {ratio}");
-        }
+    for [preset, durability] in table(PRESETS) {
+        // Preparation and removal also request attributes and make directories. The difference of
+        // two runs contains only transactions.
+        let many = traced(strace, preset, FILES, TRANSACTIONS);
+        let few = traced(strace, preset, FILES, TRANSACTIONS_FEW);
+        let recorded = without(&many.recorded, &few.recorded);
+        let learned = without(&many.learned, &few.learned);
+        let distance = total_variation(&recorded, &learned);
+        assert!(
+            distance <= DISTANCE_MAX,
+            "{preset}: {distance}\nrecorded {recorded:?}\nlearned {learned:?}"
+        );
+        // Files of the run itself, such as its manifest, are below the target too.
+        let (all, learned) = (many.created_bytes as f64, many.learned_bytes as f64);
+        let ratio = learned / all;
+        assert!((ratio - 1.0).abs() < 0.01, "{preset}: {ratio}");
+        assert_eq!(many.durability, durability, "{preset}");
     }
 }
 
@@ -99,7 +107,8 @@ fn traced(strace: &Path, preset: &str, files: &str, transactions: &str) -> Trace
     let errors = String::from_utf8_lossy(&learn.stderr);
     assert!(learn.status.success(), "{preset}: {errors}");
     let text = std::fs::read_to_string(&workload).unwrap();
-    assert!(text.contains("[mix]") || text.contains("mix"), "{text}");
+    let options: toml::Table = text.parse().unwrap();
+    let durability = options.get("durability").and_then(toml::Value::as_str);
     let request = trace::TraceRequest {
         below: Some(target.as_os_str().as_encoded_bytes().to_vec()),
         names: trace::Names::Plain,
@@ -115,6 +124,7 @@ fn traced(strace: &Path, preset: &str, files: &str, transactions: &str) -> Trace
         learned: mix.collect(),
         created_bytes,
         learned_bytes: learned.profile.sizes.map_or(0, |sizes| sizes.sum()),
+        durability: durability.unwrap_or("none").to_owned(),
     }
 }
 

@@ -79,7 +79,7 @@ fn a_million_names_and_threads_are_bounded() {
 fn incomplete_lines_are_counted() {
     let text = "1 unlink(\"/t/a\") = 0\n1 unlink(\"/t/a\n2 <... write resumed>) = 1\n1 gar(ba\n";
     let profile = learned(text.as_bytes(), "/t").unwrap();
-    assert_eq!(left_out(&profile), "lines that are no complete call=3");
+    assert_eq!(left_out(&profile), "lines that are not complete calls=3");
 }
 
 proptest! {
