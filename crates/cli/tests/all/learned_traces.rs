@@ -120,12 +120,22 @@ fn traced(strace: &Path, preset: &str, files: &str, transactions: &str) -> Trace
         .iter()
         .map(|(action, count)| (action.name().to_owned(), *count as i64));
     Traced {
-        recorded,
         learned: mix.collect(),
         created_bytes,
         learned_bytes: learned.profile.sizes.map_or(0, |sizes| sizes.sum()),
-        durability: durability.unwrap_or("none").to_owned(),
+        durability: of_recorded(durability.unwrap_or("none"), &recorded),
+        recorded,
     }
+}
+
+/// The policies of operations that the run recorded. The program also syncs files of its own.
+fn of_recorded(durability: &str, recorded: &Mix) -> String {
+    let is_recorded = |policy: &&str| match policy.split_once('=') {
+        Some((name, _)) => recorded.contains_key(name),
+        None => true,
+    };
+    let policies: Vec<&str> = durability.split(',').filter(is_recorded).collect();
+    policies.join(",")
 }
 
 /// Operations of all phases, and the bytes of files that were created.
