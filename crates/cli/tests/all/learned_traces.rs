@@ -135,7 +135,10 @@ fn of_recorded(durability: &str, recorded: &Mix) -> String {
         None => true,
     };
     let policies: Vec<&str> = durability.split(',').filter(is_recorded).collect();
-    policies.join(",")
+    match policies.is_empty() {
+        true => "none".to_owned(),
+        false => policies.join(","),
+    }
 }
 
 /// Operations of all phases, and the bytes of files that were created.

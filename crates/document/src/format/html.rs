@@ -221,8 +221,9 @@ fn figure(figure: &Picture) -> String {
     };
     let title = marked(title);
     format!(
-        "<figure>\n<p class=\"title\">{title}</p>\n<div class=\"picture\" role=\"region\" tabindex=\"0\" \
-         aria-label=\"{title}\">{svg}</div>\n<figcaption>{}</figcaption>\n{data}</figure>\n",
+        "<figure>\n<p class=\"title\">{title}</p>\n<div class=\"picture\" role=\"region\" \
+         tabindex=\"0\" aria-label=\"{title}\">{svg}</div>\n\
+         <figcaption>{}</figcaption>\n{data}</figure>\n",
         marked(caption)
     )
 }

@@ -366,13 +366,13 @@ fn a_failure_requires_enough_blocks_for_the_order_test() {
 #[test]
 fn the_documented_numbers_of_blocks_are_correct() {
     // With a bound of 0.985, identical systems pass with a probability of 95 %, and a loss of 3 %
-    // fails with a probability of 80 %.
+    // fails with a probability of 80 %. In 1 % of the gates, the A/A control is doubtful by chance.
     let is_enough = |blocks: u32, spread: f64| {
         let (root, degrees) = (f64::from(blocks).sqrt(), f64::from(blocks) - 1.0);
         let distance = |one: f64, other: f64| (one / other).ln() * root / spread;
         let passed = power(distance(1.0, 0.985), study::gate::PASS_ALPHA, degrees);
         let failed = power(distance(0.985, 0.97), study::gate::FAIL_ALPHA, degrees);
-        passed >= 0.95 && failed >= 0.8
+        passed >= 0.96 && failed >= 0.8
     };
     let blocks = [0.01, 0.02, 0.03]
         .map(|spread| (5..100).find(|blocks| is_enough(*blocks, spread)).unwrap());
@@ -381,7 +381,6 @@ fn the_documented_numbers_of_blocks_are_correct() {
         blocks[0], blocks[1], blocks[2]
     );
     for document in [
-        include_str!("../../../../docs/studies.md"),
         include_str!("../../../../docs/specification.md"),
         include_str!("../../../cli/src/args/compare.rs"),
     ] {

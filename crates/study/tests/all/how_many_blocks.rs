@@ -115,7 +115,6 @@ fn the_documented_tables_are_those_of_the_gate() {
     }
 }
 
-/// The documentation says that a loss equal to the bound cannot be found.
 #[test]
 fn a_loss_equal_to_the_bound_fails_in_one_gate_of_a_hundred() {
     for blocks in [10, 100, 1000] {
