@@ -171,9 +171,9 @@ pub(crate) fn set_sweep(draft: &mut Draft<'_>, said: SweepOption) -> Result<(), 
     }
     let run_for = time(options.run_for).unwrap_or(SWEEP_STEP_MIN);
     if run_for < SWEEP_STEP_MIN {
+        let least = Time::of(SWEEP_STEP_MIN);
         let expected = format_args!(
-            "a level of --sweep needs at least {} to show write-back and a growing queue",
-            Time::of(SWEEP_STEP_MIN)
+            "a level of --sweep needs at least {least} to show write-back and a growing queue"
         );
         return Err(ConfigError::invalid(Time::of(run_for), "--for", expected));
     }

@@ -1,5 +1,5 @@
-//! The processes that keep a block device in use: they have opened it, or their mount namespace
-//! contains a mount of it.
+//! The processes that keep a block device in use: those that have opened it, and those in whose
+//! mount namespace it is mounted.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -112,11 +112,11 @@ impl Recorder {
 
     /// Remembers that a name of this kind exists.
     pub fn meet(&mut self, path: &[u8], kind: Kind, size: Option<u64>) {
-        if let Scope::Below(directory) = &self.scope
-            && is_below(path, directory)
-        {
-            let directory = &directory.clone();
-            self.files.meet(path, directory, kind, size);
+        match &self.scope {
+            Scope::Below(directory) if is_below(path, directory) => {
+                self.files.meet(path, directory, kind, size);
+            }
+            _ => {}
         }
     }
 
@@ -131,13 +131,14 @@ impl Recorder {
             }
             Scope::Below(directory) => directory.clone(),
         };
-        let outside = [Some(done.path.clone()), done.to.clone()]
+        let paths = [Some(&done.path), done.to.as_ref()];
+        let outside = paths
             .into_iter()
             .flatten()
             .find(|path| !is_below(path, &directory));
         if let Some(outside) = outside {
-            if !is_of_system(&outside) {
-                self.leave_out(Reason::Outside, Some(&outside));
+            if !is_of_system(outside) {
+                self.leave_out(Reason::Outside, Some(outside));
             }
             return;
         }

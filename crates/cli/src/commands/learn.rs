@@ -88,7 +88,7 @@ fn profile_of_trace(path: &Path, arguments: &LearnArguments) -> Result<Profile, 
         .is_file();
     if !is_file && arguments.below.is_none() {
         return refuse(format_args!(
-            "the trace {shown} is no regular file, so it cannot be read twice (give the directory \
+            "the trace {shown} is not a regular file, so it cannot be read twice (give the directory \
              whose files are learned with --below)"
         ));
     }
