@@ -29,7 +29,10 @@ pub struct TreeRequest {
 #[derive(Debug, thiserror::Error)]
 pub enum TreeError {
     /// The root cannot be opened.
-    #[error("cannot open the directory {shown}: {1} (name a directory that you can read)", shown = document::sanitize::path(.0))]
+    #[error(
+        "cannot open the directory {shown}: {1} (name a directory that you can read)",
+        shown = document::sanitize::path(.0)
+    )]
     Root(PathBuf, io::Error),
     /// The tree has no regular file.
     #[error(

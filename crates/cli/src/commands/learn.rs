@@ -88,8 +88,8 @@ fn profile_of_trace(path: &Path, arguments: &LearnArguments) -> Result<Profile, 
         .is_file();
     if !is_file && arguments.below.is_none() {
         return refuse(format_args!(
-            "the trace {shown} is not a regular file, so it cannot be read twice (give the directory \
-             whose files are learned with --below)"
+            "the trace {shown} is not a regular file, so it cannot be read twice (give the \
+             directory whose files are learned with --below)"
         ));
     }
     let below = arguments.below.as_ref().map(|below| {
