@@ -50,3 +50,17 @@ impl Encrypted {
         match *self {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn encrypted_endpoints_are_refused() {
+        let refusal = Settings::new("host:9000", None).unwrap_err();
+        assert!(
+            refusal.to_string().contains("https://host:9000"),
+            "{refusal}"
+        );
+    }
+}
