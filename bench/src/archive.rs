@@ -1,7 +1,7 @@
 //! Benchmark of an archive with very many runs: duration of lists, reports and exports, and the
 //! size of the file.
 
-use crate::process::{output_and_memory, record_of};
+use crate::process::{caught, output_and_memory, record_of};
 use crate::result::Result;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -25,6 +25,10 @@ pub struct ArchiveOptions {
     #[arg(long)]
     pub check: bool,
 }
+
+/// The archived run. Lists do not depend on the size of a record, and the archive of 100,000
+/// records of a long run would be 7 GB.
+const RUN: &str = "--files 500 --transactions 20000 --no-series --no-overhead";
 
 /// The queries: name, arguments, and whether [`LIST_MAX_MS`] applies.
 const QUESTIONS: [(&str, &str, bool); 13] = [
@@ -69,7 +73,7 @@ const QUESTIONS: [(&str, &str, bool); 13] = [
 pub fn compare(ours: &Path, rounds: usize, size: ArchiveOptions) -> Result<bool> {
     let directory = tempfile::tempdir()?;
     let path = directory.path().join("archive.db");
-    let (record, _) = record_of(ours, "--preset mail --files 500 --for 5s", directory.path())?;
+    let (record, _) = record_of(ours, RUN, directory.path())?;
     let began = Instant::now();
     fill(&path, &record, size.runs)?;
     println!(
@@ -151,10 +155,10 @@ fn fill(path: &Path, record: &Record, runs: u64) -> Result<()> {
         record.origin.unix_ns = (FIRST_UNIX_NS + number * EVERY_NS) as i64;
         record.host.hostname = format!("host-{}", number % 500);
         record.spec.preset = Some(format!("preset-{}", number % 7));
-        if let Fact::Known(target) = &mut record.locations[0].target {
-            if let Fact::Known(mount) = &mut target.mount {
-                mount.file_system_type = ["ext4", "xfs", "btrfs"][number as usize % 3].to_owned();
-            }
+        if let Fact::Known(target) = &mut record.locations[0].target
+            && let Fact::Known(mount) = &mut target.mount
+        {
+            mount.file_system_type = ["ext4", "xfs", "btrfs"][number as usize % 3].to_owned();
         }
         record
     };
@@ -162,6 +166,9 @@ fn fill(path: &Path, record: &Record, runs: u64) -> Result<()> {
     // keeps only a few records in memory at a time.
     const AT_ONCE: u64 = 8;
     for first in (0..runs).step_by(AT_ONCE as usize) {
+        if let Some(signal) = caught() {
+            return Err(format!("ended by signal {signal}").into());
+        }
         let records: Vec<Record> = (first..runs.min(first + AT_ONCE)).map(varied).collect();
         let none = Remarks::default();
         let runs: Vec<(&Record, &Remarks)> = records.iter().map(|record| (record, &none)).collect();

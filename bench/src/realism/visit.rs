@@ -84,7 +84,11 @@ impl<'a> Visit<'a> {
         for (index, application) in applications.iter().enumerate() {
             let mut names = presets_beside(application.name);
             // Every second round begins with the presets.
-            let position = if self.round % 2 == 0 { 0 } else { names.len() };
+            let position = if self.round.is_multiple_of(2) {
+                0
+            } else {
+                names.len()
+            };
             names.insert(position, application.name);
             for name in names {
                 let place = self.place(file_system, name);
