@@ -6,7 +6,8 @@ use std::ops::Range;
 /// Replaces a value in the JSON text `data[..size]`; returns the new length. `None` if `seed`
 /// selects the mutation of libFuzzer instead, or if no value can be replaced.
 pub fn change(data: &mut [u8], size: usize, max_size: usize, seed: u32) -> Option<usize> {
-    let text = (seed % 2 == 0)
+    let text = seed
+        .is_multiple_of(2)
         .then(|| with_another(&data[..size], seed / 2))
         .flatten()?;
     let room = data

@@ -322,10 +322,10 @@ fn prepare(db: &Connection, path: &Path, looked: Look) -> Result<u32, ArchiveErr
     };
     let told = |cause| ArchiveError::of(path, "open", cause);
     set().map_err(told)?;
-    if let Look::Archive { bytes, .. } = looked {
-        if bytes <= CHECKED_BYTES_MAX {
-            check(db, path)?;
-        }
+    if let Look::Archive { bytes, .. } = looked
+        && bytes <= CHECKED_BYTES_MAX
+    {
+        check(db, path)?;
     }
     let found = schema::version(db).map_err(told)?;
     if found > schema::VERSION {

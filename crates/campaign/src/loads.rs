@@ -24,10 +24,10 @@ pub(crate) fn next_load(asked: &Sweep, steps: &[SweepStepSummary]) -> Option<Loa
         Climb::OfClosedLoop(_) if steps.is_empty() => return Some(Load::Closed),
         Climb::Rates(_) | Climb::OfClosedLoop(_) => requested(asked, steps)?,
     };
-    if let Some(rate) = rates.get(steps.iter().filter(is_rated).count()) {
-        if failures(steps) < FAILURES_MAX {
-            return Some(Load::Rate(*rate));
-        }
+    if let Some(rate) = rates.get(steps.iter().filter(is_rated).count())
+        && failures(steps) < FAILURES_MAX
+    {
+        return Some(Load::Rate(*rate));
     }
     let (for_limit, for_slo) = bisections(asked, &rates, steps);
     halving(asked, steps, for_limit, for_slo).map(|(_, rate)| Load::Rate(rate))

@@ -8,7 +8,7 @@ pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
@@ -86,7 +86,7 @@ pub fn exact_bytes(number: u64) -> String {
     let (value, unit) = scaled(number as f64);
     match value.fract() == 0.0 {
         true => format!("{} {unit}", fixed(value, 0)),
-        false if number % 1024 == 0 => format!("{} KiB", grouped(number / 1024)),
+        false if number.is_multiple_of(1024) => format!("{} KiB", grouped(number / 1024)),
         false => format!("{} B", grouped(number)),
     }
 }

@@ -231,7 +231,7 @@ fn wide(doublings: u32) -> u64 {
 /// doublings does.
 fn doublings(width_ns: u64) -> Result<u32, String> {
     let doubled = width_ns / SLICE_NS;
-    match width_ns % SLICE_NS == 0 && doubled.is_power_of_two() {
+    match width_ns.is_multiple_of(SLICE_NS) && doubled.is_power_of_two() {
         true => Ok(doubled.trailing_zeros()),
         false => Err(format!(
             "slices of {width_ns} ns: a slice is 1, 2, 4, 8, ... seconds wide"

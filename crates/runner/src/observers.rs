@@ -216,7 +216,7 @@ impl<T> KeptReadings<T> {
     fn add(&mut self, at_ns: i64, reading: T) {
         let number = self.taken;
         self.taken += 1;
-        if number % self.of != 0 {
+        if !number.is_multiple_of(self.of) {
             return;
         }
         self.readings.push((at_ns, reading));

@@ -316,13 +316,13 @@ fn refuse_inability(
     namespace: Option<&dyn Namespace>,
     directories: &[PathBuf],
 ) -> Result<Option<OtherUser>, Refused> {
-    if request.caches().contains(&Cache::Cold) {
-        if let Err(error) = system::may_drop_caches() {
-            return Err(Refused::Unable(format!(
-                "cannot use --cache cold: dropping the system's caches failed: {error} (run as \
+    if request.caches().contains(&Cache::Cold)
+        && let Err(error) = system::may_drop_caches()
+    {
+        return Err(Refused::Unable(format!(
+            "cannot use --cache cold: dropping the system's caches failed: {error} (run as \
                  root, or use --cache cold-data)"
-            )));
-        }
+        )));
     }
     let nowhere = namespace.is_none();
     let mut other_user = None;

@@ -269,10 +269,10 @@ fn makes(workload: &Workload) -> Makes {
     // File modes with which engines create files: 0o644 with `open`, as in the original PostMark,
     // and 0o666 with `fopen`.
     let mut modes = vec![0o644, 0o666];
-    if let Some(mix) = workload.mix() {
-        if mix.weights.actions().any(Action::sets_attributes) {
-            modes.extend(SET_MODES);
-        }
+    if let Some(mix) = workload.mix()
+        && mix.weights.actions().any(Action::sets_attributes)
+    {
+        modes.extend(SET_MODES);
     }
     let begins = match (workload.classic(), workload.contents) {
         (Some(classic), None) => Begins::Texts {

@@ -168,10 +168,11 @@ fn values_of(text: &str, section: &str) -> Vec<(String, String)> {
         if let Some(name) = line.strip_prefix('[') {
             let name = name.split(']').next().unwrap_or_default();
             is_inside = name.split_whitespace().eq(section.split_whitespace());
-        } else if is_inside && !line.starts_with(['#', ';']) {
-            if let Some((name, value)) = line.split_once('=') {
-                values.push((name.trim().to_owned(), value.trim().to_owned()));
-            }
+        } else if is_inside
+            && !line.starts_with(['#', ';'])
+            && let Some((name, value)) = line.split_once('=')
+        {
+            values.push((name.trim().to_owned(), value.trim().to_owned()));
         }
     }
     values

@@ -143,7 +143,7 @@ fn size_text(bytes: u64) -> String {
     ];
     let unit = units
         .iter()
-        .find(|(_, unit)| bytes > 0 && bytes % unit == 0);
+        .find(|(_, unit)| bytes > 0 && bytes.is_multiple_of(*unit));
     unit.map_or_else(
         || bytes.to_string(),
         |(name, unit)| format!("{}{name}", bytes / unit),

@@ -52,10 +52,10 @@ impl WatchedInterfaces {
                     server: server.to_string(),
                 })
             });
-            if let Some(interface) = found.known(&interface) {
-                if found.list.iter().all(|known| known.name != interface.name) {
-                    found.list.push(interface.clone());
-                }
+            if let Some(interface) = found.known(&interface)
+                && found.list.iter().all(|known| known.name != interface.name)
+            {
+                found.list.push(interface.clone());
             }
         }
         found.found()

@@ -68,7 +68,7 @@ impl Server {
     /// Follows a call with its reply.
     pub fn take(&mut self, exchange: &Exchange<'_>) {
         self.exchanges += 1;
-        if self.exchanges % SWEEP_EVERY == 0 || self.active.len() > ACTIVE_MAX {
+        if self.exchanges.is_multiple_of(SWEEP_EVERY) || self.active.len() > ACTIVE_MAX {
             self.sweep(exchange.end);
         }
         let of_nfs = Procedure::ALL[..].iter().find(|procedure| {

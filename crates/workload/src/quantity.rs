@@ -52,7 +52,7 @@ pub fn duration_ns(text: &str) -> Result<u64, WorkloadError> {
 pub fn duration_text(ns: u64) -> String {
     let (name, unit) = TIMES
         .into_iter()
-        .find(|(_, unit)| ns > 0 && ns % unit == 0)
+        .find(|(_, unit)| ns > 0 && ns.is_multiple_of(*unit))
         .unwrap_or(("s", 1));
     format!("{}{name}", ns / unit)
 }

@@ -78,7 +78,7 @@ impl FileTable {
             let words = bits.div_ceil(64).max(1);
             let mut level = zeroed::<u64>(words as usize).ok_or_else(no_memory)?;
             level.fill(u64::MAX);
-            if bits % 64 != 0 || bits == 0 {
+            if !bits.is_multiple_of(64) || bits == 0 {
                 level[words as usize - 1] = (1 << (bits % 64)) - 1;
             }
             levels.push(level);

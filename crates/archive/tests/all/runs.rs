@@ -86,10 +86,10 @@ fn deletion_of_an_active_run_is_reported() {
 
 fn on(record: &mut Record, file_system: &str) {
     for location in &mut record.locations {
-        if let Fact::Known(target) = &mut location.target {
-            if let Fact::Known(mount) = &mut target.mount {
-                mount.file_system_type = file_system.to_owned();
-            }
+        if let Fact::Known(target) = &mut location.target
+            && let Fact::Known(mount) = &mut target.mount
+        {
+            mount.file_system_type = file_system.to_owned();
         }
     }
 }

@@ -101,12 +101,12 @@ impl FoundParts {
                     .as_ref()
                     .map(|record| record.fingerprint.clone())
             });
-            if let [Some(one), Some(other)] = works {
-                if one != other {
-                    let why = "it has another workload than the other ranks".to_owned();
-                    self.unreadable.push((shown(&part.file), why));
-                    return Ok(());
-                }
+            if let [Some(one), Some(other)] = works
+                && one != other
+            {
+                let why = "it has another workload than the other ranks".to_owned();
+                self.unreadable.push((shown(&part.file), why));
+                return Ok(());
             }
         }
         if let Some(other) = self.parts.get(&part.of.rank) {

@@ -311,10 +311,10 @@ fn foreign(
         if !is_known {
             return Ok(Some(sanitize::path(&below).into_owned()));
         }
-        if kind.is_dir() {
-            if let Some(name) = foreign(site, &below, files, directories)? {
-                return Ok(Some(name));
-            }
+        if kind.is_dir()
+            && let Some(name) = foreign(site, &below, files, directories)?
+        {
+            return Ok(Some(name));
         }
     }
     Ok(None)

@@ -259,16 +259,16 @@ fn of_tag(
 /// Resolves `STUDY:CELL`, or a cell of the newest study. Returns `None` for other arguments. The
 /// label of a cell may itself contain colons.
 fn cell(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<Option<NamedSide>, Error> {
-    if let Some((name, cell)) = word.split_once(':') {
-        if let Some(found) = found::find(archive, name)? {
-            return match of_cell(archive, &found, cell, metrics)? {
-                Some(called) => Ok(Some(called)),
-                None => Err(Error::refused(format_args!(
-                    "there is no cell '{cell}' in the study {name} (it has {})",
-                    cells(&found).join(", ")
-                ))),
-            };
-        }
+    if let Some((name, cell)) = word.split_once(':')
+        && let Some(found) = found::find(archive, name)?
+    {
+        return match of_cell(archive, &found, cell, metrics)? {
+            Some(called) => Ok(Some(called)),
+            None => Err(Error::refused(format_args!(
+                "there is no cell '{cell}' in the study {name} (it has {})",
+                cells(&found).join(", ")
+            ))),
+        };
     }
     match found::find(archive, LAST)? {
         Some(found) => of_cell(archive, &found, word, metrics),

@@ -19,10 +19,10 @@ const SUGGESTIONS_MAX: usize = 3;
 /// written.
 pub fn help(arguments: &HelpArguments) -> Result<u8, Problem> {
     let words = &arguments.words;
-    if let [word] = &words[..] {
-        if let Some(topic) = Topic::find(word) {
-            return print(&topic.text()).map(|()| 0);
-        }
+    if let [word] = &words[..]
+        && let Some(topic) = Topic::find(word)
+    {
+        return print(&topic.text()).map(|()| 0);
     }
     let all = args::command();
     let below = words

@@ -218,12 +218,12 @@ impl HandedOn {
                 if waitid(WaitId::Pid(process), options)?.is_some() {
                     break;
                 }
-            } else if !comes_from_terminal(signal) {
-                if let Some(signal) = Signal::from_named_raw(signal) {
-                    // If the command has already ended, the signal has no receiver and the error is
-                    // ignored.
-                    let _ = kill_process(process, signal);
-                }
+            } else if !comes_from_terminal(signal)
+                && let Some(signal) = Signal::from_named_raw(signal)
+            {
+                // If the command has already ended, the signal has no receiver and the error is
+                // ignored.
+                let _ = kill_process(process, signal);
             }
         }
         self.is_over.store(true, Ordering::SeqCst);

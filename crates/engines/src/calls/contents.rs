@@ -223,7 +223,7 @@ impl<S: System, T: Style> Calls<S, T> {
     #[inline]
     pub(super) fn assert_alignment(&self, bytes: u64) {
         assert!(
-            !self.writes.is_direct() || bytes % DIRECT_ALIGNMENT as u64 == 0,
+            !self.writes.is_direct() || bytes.is_multiple_of(DIRECT_ALIGNMENT as u64),
             "{bytes} bytes are no multiple of {DIRECT_ALIGNMENT}, as direct input and output \
              needs it"
         );

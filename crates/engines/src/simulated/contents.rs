@@ -110,11 +110,11 @@ impl State {
         if offset.is_none() {
             open.at += length;
         }
-        if length > 0 {
-            if let Some(spoilt) = corruptions.of(Event::Read) {
-                bytes[length / 2] ^= 0x10;
-                corruptions.strike(spoilt, path_of(names, open.node));
-            }
+        if length > 0
+            && let Some(spoilt) = corruptions.of(Event::Read)
+        {
+            bytes[length / 2] ^= 0x10;
+            corruptions.strike(spoilt, path_of(names, open.node));
         }
         truth.bytes_read += length as u64;
         Ok(length)

@@ -171,7 +171,7 @@ impl Flight {
             TroubleKind::Short(moved) => {
                 // With direct I/O, a read that ends at an unaligned offset has reached the end of
                 // the file. No other read may start at this offset.
-                let is_aligned = self.done % DIRECT_ALIGNMENT as u64 == 0;
+                let is_aligned = self.done.is_multiple_of(DIRECT_ALIGNMENT as u64);
                 if moved > 0 && (is_aligned || !context.is_direct()) {
                     return Next::Chain;
                 }

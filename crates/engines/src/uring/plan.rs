@@ -200,7 +200,7 @@ impl Flight {
 #[inline]
 fn assert_alignment(bytes: u64, context: &Context) {
     assert!(
-        !context.is_direct() || bytes % DIRECT_ALIGNMENT as u64 == 0,
+        !context.is_direct() || bytes.is_multiple_of(DIRECT_ALIGNMENT as u64),
         "{bytes} bytes are no multiple of {DIRECT_ALIGNMENT}, as direct input and output needs it"
     );
 }

@@ -191,10 +191,10 @@ impl UringSession {
             Some(limit) => self.ring.enter_for(limit),
         };
         self.take_completions(steps);
-        if let Err(errno) = waited {
-            if is_final(errno) {
-                self.break_off(errno);
-            }
+        if let Err(errno) = waited
+            && is_final(errno)
+        {
+            self.break_off(errno);
         }
     }
 

@@ -94,7 +94,7 @@ impl Model {
 
     /// Returns `true` in one of two cases.
     pub(super) fn tosses(&mut self) -> bool {
-        self.draw() % 2 == 0
+        self.draw().is_multiple_of(2)
     }
 
     pub(super) fn node(&self, number: u64) -> Result<&Node, Errno> {
@@ -249,7 +249,8 @@ impl Model {
 
     /// Makes the data and size of a file durable.
     fn commit_data(&mut self, number: u64) {
-        let is_torn = self.bug == Some(Bug::SizeWithoutData) && self.draw() % TORN_EVERY == 0;
+        let is_torn =
+            self.bug == Some(Bug::SizeWithoutData) && self.draw().is_multiple_of(TORN_EVERY);
         let Some(node) = self.now.get(&number).filter(|node| node.links > 0) else {
             return;
         };

@@ -31,7 +31,7 @@ fn torn(synced: &[u8], written: &[u8], chance: u64) -> Vec<u8> {
 fn reordered(synced: &[u8], written: &[u8], draw: &mut impl FnMut() -> u64) -> Vec<u8> {
     let mut kept = synced.to_vec();
     for (number, page) in written.chunks(PAGE).enumerate() {
-        if draw() % 2 == 0 {
+        if draw().is_multiple_of(2) {
             continue;
         }
         let at = number * PAGE;

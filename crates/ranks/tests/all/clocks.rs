@@ -11,7 +11,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 
 /// Returns how far a rank's clock is ahead of the clock of rank 0, in nanoseconds.
 fn ahead_ns(rank: u32) -> i64 {
-    i64::from(rank).pow(2) * 1_000_003 * if rank % 2 == 0 { 1 } else { -1 }
+    i64::from(rank).pow(2) * 1_000_003 * if rank.is_multiple_of(2) { 1 } else { -1 }
 }
 
 /// A communicator that delays the messages that its rank sends.

@@ -58,7 +58,7 @@ const SECOND: u64 = 1_000_000_000;
 /// `first_worker`.
 fn transactions(first_worker: u32, workers: &[Did]) -> PhaseRecord {
     let role = |worker: u32| {
-        if worker % 3 == 0 {
+        if worker.is_multiple_of(3) {
             Role::Writer
         } else {
             Role::Reader

@@ -198,7 +198,7 @@ fn readouts_legends_and_tables_react_to_the_pointer() {
 /// Gives each record of a site another host and preset.
 fn varied(number: u32, record: &mut Record) {
     record.host.hostname = format!("host-{number}");
-    record.spec.preset = (number % 2 == 0).then(|| "mail-1".to_owned());
+    record.spec.preset = number.is_multiple_of(2).then(|| "mail-1".to_owned());
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn run(number: u32, rate: f64) -> StudyRun {
     ];
     // In every third run, fewer than ten reads are beyond the percentile, so the run has no value
     // of `read.p99`.
-    let has_read = number % 3 > 0;
+    let has_read = !number.is_multiple_of(3);
     let values = values.into_iter().take(if has_read { 3 } else { 2 });
     StudyRun {
         part: StudyPart {

@@ -118,10 +118,10 @@ impl<'a> Tree<'a> {
             None => return Ok(Some((Arc::clone(&place.held), path))),
         };
         let key = (*location, above.to_owned());
-        if let Some((last, held)) = &*self.last.borrow() {
-            if *last == key {
-                return Ok(Some((Arc::clone(held), name)));
-            }
+        if let Some((last, held)) = &*self.last.borrow()
+            && *last == key
+        {
+            return Ok(Some((Arc::clone(held), name)));
         }
         let mut held = Arc::clone(&place.held);
         for part in above.split(|byte| *byte == b'/') {

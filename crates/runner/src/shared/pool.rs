@@ -157,10 +157,10 @@ impl SharedPool {
                 break;
             }
         }
-        if !matches!(claimed, Claimed::Later) {
-            if let Some(since_ns) = waits.since_ns.take() {
-                waits.histogram.record(now_ns().saturating_sub(since_ns));
-            }
+        if !matches!(claimed, Claimed::Later)
+            && let Some(since_ns) = waits.since_ns.take()
+        {
+            waits.histogram.record(now_ns().saturating_sub(since_ns));
         }
         claimed
     }

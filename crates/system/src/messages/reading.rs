@@ -300,11 +300,11 @@ impl MessagesReading {
         let Some(before) = earlier.iter().find(same) else {
             return self.unavailable(&format!("{}: the messages were not read before", self.of));
         };
-        if let (Fact::Known(later), Fact::Known(earlier)) = (&self.age_s, &before.age_s) {
-            if later < earlier {
-                let why = format!("{}: was mounted again between two readings", self.of);
-                return self.unavailable(&why);
-            }
+        if let (Fact::Known(later), Fact::Known(earlier)) = (&self.age_s, &before.age_s)
+            && later < earlier
+        {
+            let why = format!("{}: was mounted again between two readings", self.of);
+            return self.unavailable(&why);
         }
         let bytes = |what: &str, of: fn(&MessagesReading) -> &Fact<u64>| {
             grown(format_args!("{}: {what}", self.of), of(self), of(before))

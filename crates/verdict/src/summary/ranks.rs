@@ -174,7 +174,8 @@ fn workers_of<'a>(
     let found = phase.workers.len() as u64;
     let (count, is_as_launched) = (cluster.ranks.len() as u64, found == all);
     if count == 0
-        || !(is_as_launched || (cluster.missing.is_empty() && found > 0 && found % count == 0))
+        || !(is_as_launched
+            || (cluster.missing.is_empty() && found > 0 && found.is_multiple_of(count)))
     {
         return None;
     }

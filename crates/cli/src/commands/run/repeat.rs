@@ -24,13 +24,13 @@ pub fn repeat(arguments: RunArguments, words: Vec<String>, side: &Side) -> Resul
 }
 
 fn refuse_options_of_one_run(arguments: &RunArguments) -> Result<(), Problem> {
-    if let (Some(repeat), Some(_)) = (arguments.repetition.repeat, &arguments.repetition.until) {
-        if repeat < RUNS_MIN_UNTIL {
-            return refuse(format_args!(
-                "--until needs at least {RUNS_MIN_UNTIL} runs, and --repeat allows {repeat} \
+    if let (Some(repeat), Some(_)) = (arguments.repetition.repeat, &arguments.repetition.until)
+        && repeat < RUNS_MIN_UNTIL
+    {
+        return refuse(format_args!(
+            "--until needs at least {RUNS_MIN_UNTIL} runs, and --repeat allows {repeat} \
                  (remove --repeat, or raise it)"
-            ));
-        }
+        ));
     }
     if arguments.format.is_classic() {
         return refuse(

@@ -385,7 +385,9 @@ fn data_is_rewritten_if_the_write_verifier_changes() {
         ran.assert(traffic.number("verifier_changes") >= 1, &what);
         ran.assert(rewritten > 0, &what);
         ran.assert(
-            depth > 1 || rewritten % NEW_BYTES == 0 || rewritten % APPENDED_BYTES == 0,
+            depth > 1
+                || rewritten.is_multiple_of(NEW_BYTES)
+                || rewritten.is_multiple_of(APPENDED_BYTES),
             &what,
         );
         ran.assert(rewritten <= 2 * depth * NEW_BYTES, &what);

@@ -20,10 +20,10 @@ impl NfsSession {
             let Some(channel) = self.lines[number].channel() else {
                 continue;
             };
-            if channel.has_unsent() {
-                if let Err(broken) = channel.send() {
-                    self.break_line(number, broken);
-                }
+            if channel.has_unsent()
+                && let Err(broken) = channel.send()
+            {
+                self.break_line(number, broken);
             }
         }
     }

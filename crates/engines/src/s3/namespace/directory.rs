@@ -181,10 +181,10 @@ impl Directory for S3Directory {
 
     fn facts_of(&self, name: &[u8]) -> Result<Facts, Errno> {
         // While an entry is listed, its facts are known from the page, without a request.
-        if let Some((listed, facts)) = &*self.listed() {
-            if listed == name {
-                return Ok(*facts);
-            }
+        if let Some((listed, facts)) = &*self.listed()
+            && listed == name
+        {
+            return Ok(*facts);
         }
         if let Some(facts) = self.found(name)? {
             return Ok(facts);

@@ -103,11 +103,11 @@ fn location(record: &Record, location: &LocationRecord, index: usize, at: &mut A
 fn mount(target: &Target, mount: &Mount, at: &mut At<'_>) {
     let class = target.class.known();
     at.same(".class", class, mount.class(), "of its mount");
-    if let Fact::Known(path) = &target.canonical_path {
-        if !Path::new(path).starts_with(&mount.mount_point) {
-            let why = format!("{} is not above {path}", mount.mount_point.display());
-            at.broken(".mount.mount_point", why);
-        }
+    if let Fact::Known(path) = &target.canonical_path
+        && !Path::new(path).starts_with(&mount.mount_point)
+    {
+        let why = format!("{} is not above {path}", mount.mount_point.display());
+        at.broken(".mount.mount_point", why);
     }
 }
 

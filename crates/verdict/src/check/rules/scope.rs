@@ -196,10 +196,10 @@ impl At<'_> {
         most: impl Into<Option<u64>>,
         by: &str,
     ) {
-        if let (Some(recorded), Some(most)) = (recorded.into(), most.into()) {
-            if recorded > most {
-                self.broken(field, format!("{recorded}, and at most {most} {by}"));
-            }
+        if let (Some(recorded), Some(most)) = (recorded.into(), most.into())
+            && recorded > most
+        {
+            self.broken(field, format!("{recorded}, and at most {most} {by}"));
         }
     }
 
@@ -211,10 +211,10 @@ impl At<'_> {
         least: impl Into<Option<u64>>,
         by: &str,
     ) {
-        if let (Some(recorded), Some(least)) = (recorded.into(), least.into()) {
-            if recorded < least {
-                self.broken(field, format!("{recorded}, and at least {least} {by}"));
-            }
+        if let (Some(recorded), Some(least)) = (recorded.into(), least.into())
+            && recorded < least
+        {
+            self.broken(field, format!("{recorded}, and at least {least} {by}"));
         }
     }
 
