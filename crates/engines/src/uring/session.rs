@@ -73,6 +73,7 @@ impl UringSession {
             write_block: settings.write_block_bytes as u64,
             keeps: settings.keep_contents_bytes > 0,
             chains: ring.kernel.chains,
+            skips_completions: ring.kernel.skips_completions,
             copies: depth > 1,
         };
         Ok(Self {
@@ -111,7 +112,7 @@ impl UringSession {
     }
 
     #[inline]
-    fn begin(&mut self, number: usize, ticket: Ticket, operation: &Operation<'_>) {
+    fn begin(&mut self, number: usize, ticket: Ticket, operation: &Operation<'_>, are_timed: bool) {
         let flight = &mut self.flights[number];
         flight.begin(ticket, operation.kind());
         if let Some(errno) = self.broken {
@@ -129,13 +130,13 @@ impl UringSession {
             }
         }
         self.busy += 1;
-        self.send(number);
+        self.send(number, are_timed);
     }
 
     /// Appends the next chain of an operation to the ring's queue.
     #[inline]
-    fn send(&mut self, number: usize) {
-        self.flights[number].chain(&self.context, &mut self.entries);
+    fn send(&mut self, number: usize, are_timed: bool) {
+        self.flights[number].chain(&self.context, are_timed, &mut self.entries);
         // SAFETY: the requests point to memory of the flight, which is neither moved nor freed
         // before its requests are complete. Contents remain valid as long, because they are copied,
         // or because the worker waits in `submit`.
@@ -155,7 +156,7 @@ impl UringSession {
             }
             let stopping = &self.stopping;
             match flight.after_chain(&self.context, || stopping.is_wanted()) {
-                Next::Chain => self.send(number),
+                Next::Chain => self.send(number, steps.are_timed()),
                 Next::Ended => self.end(number, steps),
             }
         }
@@ -249,7 +250,7 @@ impl Session for UringSession {
             .free
             .pop()
             .expect("no more are in flight than the engine's depth");
-        self.begin(number, ticket, operation);
+        self.begin(number, ticket, operation, steps.are_timed());
         if self.depth > 1 {
             // `complete` passes the requests of all operations to the kernel together.
             return Submitted::InFlight;
