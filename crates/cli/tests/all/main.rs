@@ -7,6 +7,7 @@ mod architecture;
 mod archived;
 mod check;
 mod circles;
+mod commands_page;
 mod compared;
 mod crash;
 mod crash_results;
