@@ -5,6 +5,7 @@
 mod adds_up;
 mod architecture;
 mod archived;
+mod book;
 mod check;
 mod circles;
 mod commands_page;
@@ -47,6 +48,7 @@ mod sweeps;
 mod system_calls;
 mod terminal;
 mod texts;
+mod transcripts;
 mod uring;
 mod verdict;
 mod words;
