@@ -36,10 +36,11 @@ const TARGET: &str = "/mnt/disk";
 const VARYING: [&str; 3] = ["VALID", "DOUBTFUL", "INVALID"];
 
 /// Replacements that make the run of a comparison short.
-const SHORTER: [(&str, &str); 5] = [
+const SHORTER: [(&str, &str); 6] = [
     (" --for 60s", " --for 500ms"),
     (" --for 20s", " --for 500ms"),
     (" --for 2s", " --for 500ms"),
+    (" --files 10k", " --files 300"),
     ("set number 20000", "set number 200"),
     ("set transactions 100000", "set transactions 500"),
 ];
