@@ -181,7 +181,7 @@ const AFTER_OPTIONS: &str = "Numbers and sizes:
   4KiB is 4096 bytes.
   Times need a unit: ns, us, ms, s, m (minutes) or h.
 
-docs/specification.md defines every operation, policy and number.";
+The book defines every operation, policy and number.";
 
 /// Help text of `plan`, before the options.
 const PLAN_STATUS: &str = "Exit status: 0 if the run would begin; 2 if it would be refused here, \

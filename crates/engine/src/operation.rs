@@ -1,7 +1,7 @@
 //! The only list of operations. For each operation it declares the parameters, the name, the
 //! required capability, the `Step`s, and the direction in which bytes move. Other lists of
 //! operations are derived from this list: the mix's names and help, the record's schema, the table
-//! in `docs/specification.md`, and the messages about unsupported operations.
+//! in `docs/reference/operations.md`, and the messages about unsupported operations.
 
 use std::ffi::CStr;
 use std::fmt;

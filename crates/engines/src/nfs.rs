@@ -2,7 +2,7 @@
 //! and the server, there is neither a kernel client nor a cache of names, attributes or data.
 //!
 //! An operation makes only the calls that it needs. Each operation looks up its file
-//! (`docs/specification.md` lists the calls). Only handles of directories are cached; a session
+//! (`docs/reference/nfs.md` lists the calls). Only handles of directories are cached; a session
 //! looks up each directory once. A call is repeated only if its connection was lost, and the
 //! repetition is counted. If the reply to a repeated call does not show whether the first call
 //! succeeded, the operation fails with [`Cause::NotKnown`](engine::Cause).

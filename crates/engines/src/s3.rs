@@ -1,7 +1,7 @@
 //! `s3`: object storage over HTTP/1.1, with this program's own client. A file is an object, and a
 //! directory is a prefix of keys, marked by an empty object whose key ends with a slash.
 //!
-//! An operation makes only the requests that it needs (`docs/specification.md` lists them). Each
+//! An operation makes only the requests that it needs (`docs/reference/s3.md` lists them). Each
 //! operation in flight has a connection of its own, which performs one request at a time. No
 //! request is repeated: if a connection is lost, the operation fails. The cause is
 //! [`Cause::NotKnown`](engine::Cause) if the server may have performed the operation.

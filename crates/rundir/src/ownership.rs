@@ -1,5 +1,5 @@
 //! Decides whether a file belongs to a run before `clean` or the run removes the file.
-//! `docs/security.md` lists the criteria; each criterion has a test.
+//! `docs/reference/security.md` lists the criteria; each criterion has a test.
 
 use std::collections::HashMap;
 

@@ -1,6 +1,6 @@
 //! A metric over the runs of one series, with the changes of its level.
 //!
-//! `docs/history.md` describes the method, its sources and its error rates.
+//! `docs/reference/history.md` describes the method, its sources and its error rates.
 
 use serde::{Deserialize, Serialize};
 use verdict::Level;

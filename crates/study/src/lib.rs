@@ -5,8 +5,8 @@
 //! The crate is pure: it uses no file system and no clock. How it works: an archived run is reduced
 //! to the compared numbers ([`Observed`]). The runs of one configuration form a [`ComparedSide`].
 //! The runs of two configurations in one block are a pair, whose log ratio is one sample.
-//! [`statistics`] computes intervals and tests from samples. `docs/specification.md`,
-//! "Comparisons", defines every estimator with its source.
+//! [`statistics`] computes intervals and tests from samples. `docs/reference/comparisons.md`
+//! defines every estimator with its source.
 
 pub mod alpha_spending;
 pub mod cells;

@@ -1,6 +1,6 @@
 //! The classes of published results, and the rules of the class `strict`.
 //!
-//! Results are compared only within a class. `docs/site.md` states the rules in words.
+//! Results are compared only within a class. `docs/reference/sites.md` states the rules in words.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -1,5 +1,5 @@
-//! Means, intervals and tests of samples of log ratios. `docs/specification.md`, "Comparisons",
-//! contains the formulas and sources.
+//! Means, intervals and tests of samples of log ratios. `docs/reference/comparisons.md` contains
+//! the formulas and sources.
 
 pub use record::{Middle, mean, standard_deviation};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};

@@ -4,7 +4,7 @@
 //! The module reads no clock and computes no rate; [`crate::clocks`] detects events that make the
 //! time between two snapshots doubtful. The module is designed for one reading a second. A reading
 //! opens a dozen files, and two files for every thread, up to [`THREADS_MAX`] threads. No file is
-//! kept open (`docs/specification.md` states the cost of a reading).
+//! kept open (`docs/reference/measurements-over-time.md` states the cost of a reading).
 //!
 //! How it works: each subject has a type with `read` and `since`. Each number is a [`Fact`]. A
 //! number that the kernel does not report is unavailable with a reason, in snapshots and in

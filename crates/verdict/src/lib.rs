@@ -2,8 +2,8 @@
 //! origin.
 //!
 //! A [`record::Record`] contains measurements and no derived values. [`Summary`] contains the
-//! derived values, each defined once (`docs/specification.md`), so that every view shows the same
-//! numbers.
+//! derived values, each defined once (`docs/reference/metrics.md`), so that every view shows the
+//! same numbers.
 
 pub mod check;
 mod intervals;

@@ -2,7 +2,7 @@
 //! Each limit has a separate file, which computes the limit's part. The parts add up to the whole
 //! time.
 //!
-//! The chapter "What limits a run" of `docs/specification.md` is generated from the module
+//! The list in `docs/reference/limited-by.md` is generated from the module
 //! documentation of these files.
 
 use record::run::Record;

@@ -3,7 +3,7 @@
 //!
 //! A verdict is a pure function of a record. A fact that was not examined, or that the system did
 //! not report, is never a reason; [`Seen`] reports such facts. The worst reason determines the
-//! verdict's level. The section "Verdict" of `docs/specification.md` is generated from the module
+//! verdict's level. The list in `docs/reference/rules.md` is generated from the module
 //! documentation of the rules' files.
 //!
 //! A load sweep deliberately applies rates that the target cannot sustain. The verdict of a sweep

@@ -1,4 +1,4 @@
-//! The numbers that are derived from a record. `docs/specification.md` defines each in words.
+//! The numbers that are derived from a record. `docs/reference/metrics.md` defines each in words.
 
 pub(crate) mod evidence;
 mod hosts;

@@ -52,7 +52,7 @@ pub fn check(
     let directories = submission_directories(&sources.files);
     if directories.is_empty() {
         return Err(Error::refused(format_args!(
-            "{} has no submission (write a file {SUBMISSION}: docs/site.md describes it)",
+            "{} has no submission (write a file {SUBMISSION}; in the book: reference/sites)",
             document::sanitize::path(directory)
         )));
     }

@@ -252,8 +252,7 @@ fn see_also(page: &mut Roff, name: &str) {
     let program = [bold("postmark"), roman("(1), ")];
     let program = program.into_iter().filter(|_| name != "postmark");
     let manuals = roman(
-        "the guide and the specification, in /usr/share/doc/postmark-rs or in the directory docs \
-         of the sources",
+        "the book, in /usr/share/doc/postmark-rs/book or in the directory docs of the sources",
     );
     page.text(program.chain([manuals]).collect::<Vec<_>>());
 }

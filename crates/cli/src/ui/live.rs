@@ -301,7 +301,7 @@ mod tests {
 
     use super::*;
 
-    const DOCS: &str = include_str!("../../../../docs/specification.md");
+    const DOCS: &str = include_str!("../../../../docs/reference/measurements-over-time.md");
 
     fn read() -> Counters {
         Counters::read(&Sources::default(), &Fact::Known(WatchedDevices::default()))
@@ -346,7 +346,7 @@ mod tests {
         for name in all {
             assert!(
                 DOCS.contains(&format!("`{name}`")),
-                "docs/specification.md has no `{name}`"
+                "docs/reference/measurements-over-time.md has no `{name}`"
             );
         }
     }

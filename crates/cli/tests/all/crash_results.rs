@@ -1,4 +1,5 @@
-//! The result of crash rounds in the archive, in gates and pages, and in `docs/crashes.md`.
+//! The result of crash rounds in the archive, in gates and pages, and in
+//! `docs/how-to/prove-durability.md`.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,10 @@ use serde_json::Value;
 use crate::original::{directory, ours};
 use crate::support::{Ended, Running, is_met};
 
-const BOOK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/crashes.md");
+const BOOK: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../docs/how-to/prove-durability.md"
+);
 const SCHEMA: &str = include_str!("../../../../docs/schema/crash-1.json");
 
 /// Runs the program in a directory, with an archive there.
@@ -254,8 +258,9 @@ fn bindfs() -> Option<String> {
     let (served, beside) = (directory(), tempfile::tempdir().unwrap());
     let (point, pid) = (tempfile::tempdir().unwrap(), beside.path().join("pid"));
     let book = std::fs::read_to_string(BOOK).unwrap();
-    let script = book.lines().filter_map(|line| line.strip_prefix("       "));
-    let script: Vec<&str> = script.take(4).collect();
+    let (_, script) = book.split_once("bindfs on `/srv/my`:\n\n").unwrap();
+    let script = script.lines().map_while(|line| line.strip_prefix("    "));
+    let script: Vec<&str> = script.collect();
     let script = script
         .join("\n")
         .replace("/srv/my", served.path().to_str().unwrap())

@@ -109,20 +109,20 @@ fn list_of_commands_names_every_topic_and_no_alias_is_a_command_or_a_second_topi
 
 #[test]
 fn topic_about_scratch_file_systems_and_the_documents_have_all_keys() {
-    let studies = include_str!("../../../../docs/studies.md");
+    let reference = include_str!("../../../../docs/reference/scratch-file-systems.md");
     let text = Topic::find("make").unwrap().text();
     for key in scratch::KEYS {
         text.shows(&format!("\n  {} ", key.name)).shows(key.example);
         text.shows(key.default);
-        studies.shows(&format!("\n| `{}` |", key.name));
+        reference.shows(&format!("\n| `{}` |", key.name));
     }
     text.shows(&scratch::FileSystemKind::names());
     assert!(!text.contains(['{', '}']), "{text}");
 }
 
 #[test]
-fn reasons_in_the_topic_about_verdicts_are_rules_of_the_specification() {
-    let specification = include_str!("../../../../docs/specification.md");
+fn reasons_in_the_topic_about_verdicts_are_rules_of_the_reference() {
+    let reference = include_str!("../../../../docs/reference/rules.md");
     let text = Topic::find("verdict").unwrap().text();
     let (_, reasons) = text.split_once("The commonest reasons").unwrap();
     let rows = reasons.lines().filter_map(|line| line.strip_prefix("  "));
@@ -132,7 +132,7 @@ fn reasons_in_the_topic_about_verdicts_are_rules_of_the_specification() {
         .collect();
     assert!(rules.len() >= 10, "{rules:?}");
     for rule in rules {
-        specification.shows(&format!("**`{rule}`** ("));
+        reference.shows(&format!("**`{rule}`** ("));
     }
 }
 

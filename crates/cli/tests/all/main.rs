@@ -5,8 +5,10 @@
 mod adds_up;
 mod architecture;
 mod archived;
+mod book;
 mod check;
 mod circles;
+mod commands_page;
 mod compared;
 mod crash;
 mod crash_results;
@@ -46,6 +48,7 @@ mod sweeps;
 mod system_calls;
 mod terminal;
 mod texts;
+mod transcripts;
 mod uring;
 mod verdict;
 mod words;

@@ -3,7 +3,10 @@
 
 use engine::{Action, Bytes, OperationKind, Part, Step, When};
 
-const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/specification.md");
+const PATH: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../docs/reference/operations.md"
+);
 const BEGIN: &str = "cargo test -p engine -->\n";
 const END: &str = "<!-- End of the list of operations. -->";
 

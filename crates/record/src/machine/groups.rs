@@ -15,7 +15,8 @@ pub(super) type Visit<'a> = dyn FnMut(&'static str, &mut dyn Column, Fact<u64>) 
 
 /// Defines a group of columns. Each entry contains the column's description, the function that
 /// reads its value from the counters, and its name in the output of `--live`. Columns without this
-/// name are not in the output of `--live`. docs/specification.md has a table of all columns.
+/// name are not in the output of `--live`. docs/reference/measurements-over-time.md has a table of
+/// all columns.
 macro_rules! over_time {
     (
         $(#[$about:meta])*

@@ -445,11 +445,11 @@ fn invalid_series_are_rejected() {
     }
 }
 
-/// The first cell of each row in a table of docs/specification.md contains names of columns. Names
-/// of groups are ignored.
+/// The first cell of each row in a table of docs/reference/measurements-over-time.md contains names
+/// of columns. Names of groups are ignored.
 #[test]
 fn specification_lists_each_column_once() {
-    const DOCS: &str = include_str!("../../../../docs/specification.md");
+    const DOCS: &str = include_str!("../../../../docs/reference/measurements-over-time.md");
     let (_, table) = DOCS
         .split_once("| column | unit | source |\n|---|---|---|\n")
         .unwrap();

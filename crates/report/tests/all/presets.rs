@@ -1,21 +1,19 @@
-//! The lists of presets, and the page `docs/choose-a-workload.md`, which contains them.
+//! The lists of presets, and the pages of the book that contain them.
 
 use document::{WIDTH, text};
 use report::presets::{list, one};
 use testkit::Shows;
 use workload::presets::{self, Preset, Values};
 
-const PAGE: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../../docs/choose-a-workload.md"
-);
+const BOOK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/");
 
 type Table = fn(&[Preset]) -> String;
 
-/// The lines before and after each generated part of the page, and the function that generates the
-/// part.
-const PARTS: [([&str; 2], Table); 2] = [
+/// The page of each generated part, the lines before and after the part, and the function that
+/// generates it.
+const PARTS: [(&str, [&str; 2], Table); 2] = [
     (
+        "how-to/choose-a-workload.md",
         [
             "<!-- Applications, from the presets by the tests of report. -->\n",
             "<!-- End of the applications. -->",
@@ -23,6 +21,7 @@ const PARTS: [([&str; 2], Table); 2] = [
         applications,
     ),
     (
+        "reference/presets.md",
         [
             "<!-- Sources, from the presets by the tests of report. -->\n",
             "<!-- End of the sources. -->",
@@ -59,7 +58,7 @@ fn sources(presets: &[Preset]) -> String {
     let mut page = String::new();
     for preset in current(presets) {
         let name = preset.full_name();
-        page += &format!("\n### `{name}`\n\n| values | source |\n|---|---|\n");
+        page += &format!("\n## `{name}`\n\n| values | source |\n|---|---|\n");
         for Values { source, values } in preset.values {
             let values = values.iter();
             let values: Vec<String> = values
@@ -77,15 +76,16 @@ fn sources(presets: &[Preset]) -> String {
 }
 
 #[test]
-fn page_about_workloads_contains_all_presets_and_sources() {
+fn pages_about_workloads_contain_all_presets_and_sources() {
     let presets = presets::all();
-    for ([begin, end], generate) in PARTS {
-        let page = std::fs::read_to_string(PAGE).unwrap();
+    for (name, [begin, end], generate) in PARTS {
+        let path = [BOOK, name].concat();
+        let page = std::fs::read_to_string(&path).unwrap();
         let (before, rest) = page.split_once(begin).unwrap();
         let (documented, behind) = rest.split_once(end).unwrap();
         let expected = generate(&presets);
         if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
-            std::fs::write(PAGE, [before, begin, &expected, end, behind].concat()).unwrap();
+            std::fs::write(&path, [before, begin, &expected, end, behind].concat()).unwrap();
         }
         assert_eq!(documented, expected, "POSTMARK_WRITE_GOLDEN=1 writes it");
     }

@@ -484,7 +484,7 @@ fn part(cell: &str, block: u32) -> StudyPart {
 
 #[test]
 fn specification_and_program_agree_on_the_blocks_of_an_interval() {
-    let specification = include_str!("../../../../docs/specification.md");
+    let specification = include_str!("../../../../docs/reference/comparisons.md");
     let words: Vec<&str> = specification.split_whitespace().collect();
     let minimum = study::statistics::BLOCKS_MIN;
     let stated = format!("Fewer than {minimum} samples have no interval.");

@@ -381,7 +381,7 @@ fn the_documented_numbers_of_blocks_are_correct() {
         blocks[0], blocks[1], blocks[2]
     );
     for document in [
-        include_str!("../../../../docs/specification.md"),
+        include_str!("../../../../docs/reference/gates.md"),
         include_str!("../../../cli/src/args/compare.rs"),
     ] {
         let words: Vec<&str> = document.split_whitespace().collect();

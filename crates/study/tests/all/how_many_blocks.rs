@@ -1,10 +1,14 @@
-//! Tests that the tables in `docs/how-many-blocks.md` are those of the gate's formulas.
+//! Tests that the tables in `docs/understanding/how-many-blocks.md` are those of the gate's
+//! formulas.
 
 use study::Requirement;
 use study::gate::FAIL_ALPHA;
 use study::statistics::{EstimatedDeviation, power};
 
-const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/how-many-blocks.md");
+const PATH: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../docs/understanding/how-many-blocks.md"
+);
 
 /// Minimum number of blocks of two runs that can fail a gate.
 const BLOCKS_TO_FAIL: u32 = 7;

@@ -3,8 +3,8 @@
 //! *Threshold*: with `--cache cold` or `cold-data`, more than 10 % of the sampled pages (the drift
 //! that is allowed for a steady run); INVALID: more than 50 %. Each phase of a workload is judged
 //! by its own cache state, and the worst counts. *Evidence*: the pages of the
-//! [residency](#evidence) sample that were in the page cache when the transactions began. *What to
-//! do*: use a file system that drops its cache; make sure that no other program uses the pool.
+//! [residency](evidence.md) sample that were in the page cache when the transactions began. *What
+//! to do*: use a file system that drops its cache; make sure that no other program uses the pool.
 
 use spec::Cache;
 

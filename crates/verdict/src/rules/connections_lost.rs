@@ -2,7 +2,7 @@
 //! lost and opened again. With `nfs`, the client repeats the requests that were in flight, and
 //! their latencies include the time without a connection. With `s3`, the operations of these
 //! requests fail. *Threshold*: one lost connection. *Evidence*: `reconnections` of the
-//! [messages](#evidence). *What to do*: look at the network and at the server's log.
+//! [messages](evidence.md). *What to do*: look at the network and at the server's log.
 
 use super::rule::*;
 use super::servers::server_counts;

@@ -1,7 +1,7 @@
 //! **`reads-from-device`** (DOUBTFUL). A warm cache was requested, but the device served reads.
 //! *Threshold*: with `--cache warm`, more than 10 % of the bytes read came from the device (*much*,
-//! as in "served by the device"). *Evidence*: fetched bytes of the [evidence](#evidence). *What to
-//! do*: use a smaller pool.
+//! as in "served by the device"). *Evidence*: fetched bytes of the [evidence](evidence.md). *What
+//! to do*: use a smaller pool.
 
 use super::rule::*;
 use crate::summary::reads::{self, Surprise};

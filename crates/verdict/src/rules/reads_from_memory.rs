@@ -5,7 +5,7 @@
 //! 10 % equal the drift that is allowed for a steady run; with `--direct`, less than 99 %, because
 //! all reads bypass the cache except for data that a file system stores with its metadata. INVALID:
 //! less than 1 %, about the share of metadata (the reads of contents never reached the device).
-//! *Evidence*: fetched bytes of the [evidence](#evidence), on devices of this machine and in
+//! *Evidence*: fetched bytes of the [evidence](evidence.md), on devices of this machine and in
 //! memory; for other targets the kernel need not count them. *What to do*: use a larger pool; check
 //! whether the file system honours the option.
 

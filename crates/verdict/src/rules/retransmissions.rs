@@ -1,6 +1,6 @@
 //! **`retransmissions`** (DOUBTFUL). Requests to a server were sent again. An NFS client waits 60 s
 //! over TCP before it sends again (`timeo`, nfs(5)): one such wait outweighs thousands of requests.
-//! *Threshold*: more than 0.1 % of the requests. *Evidence*: the [messages](#evidence). *What to
+//! *Threshold*: more than 0.1 % of the requests. *Evidence*: the [messages](evidence.md). *What to
 //! do*: use a network without losses, and a server that is not overloaded.
 
 use super::rule::*;

@@ -76,7 +76,7 @@ impl<R> Foreseen<R> {
 
 /// A rule of the verdict. A value of the type is a reason: what the rule found in a run, with its
 /// numbers. The module documentation of a rule's file is the rule's paragraph in
-/// `docs/specification.md`.
+/// `docs/reference/rules.md`.
 pub trait Rule: Sized {
     /// The level of a rule that has one level only.
     const LEVEL: Level = Level::Doubtful;

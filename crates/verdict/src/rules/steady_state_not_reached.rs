@@ -1,7 +1,7 @@
 //! **`steady-state-not-reached`** (INVALID). A steady-state rule was to end the transactions, but
 //! they ended without a steady state. The reported rate is therefore not that of a steady state,
-//! although the run requested one. *Threshold*: the [rule](#steady-state) of the run. *Evidence*:
-//! the rates of the rounds. *What to do*: use a warm-up, or longer or more rounds.
+//! although the run requested one. *Threshold*: the [rule](load.md#steady-state) of the run.
+//! *Evidence*: the rates of the rounds. *What to do*: use a warm-up, or longer or more rounds.
 
 use spec::SteadyRule;
 

@@ -109,10 +109,10 @@ fn nullable_fields_say_when_they_are_null() {
     assert_eq!(silent, Vec::<&String>::new());
 }
 
-/// `docs/record.md` contains a row for each field of `Record` and of `Actual`.
+/// `docs/reference/json.md` contains a row for each field of `Record` and of `Actual`.
 #[test]
 fn the_record_document_lists_every_field() {
-    let document = include_str!("../../../../docs/record.md");
+    let document = include_str!("../../../../docs/reference/json.md");
     let schema: Value = serde_json::from_str(PUBLISHED).unwrap();
     let (record, actual) = document.split_once("In `actual`:").unwrap();
     for (name, table) in [("Record", record), ("Actual", actual)] {
@@ -130,7 +130,7 @@ fn the_record_document_lists_every_field() {
             assert!(named.contains(&field.as_str()), "{name}: {field}");
         }
     }
-    // `docs/record.md` must also name each outcome of a run.
+    // `docs/reference/json.md` must also name each outcome of a run.
     for variant in schema["$defs"]["Outcome"]["oneOf"].as_array().unwrap() {
         let name = match &variant["const"] {
             Value::String(name) => name,

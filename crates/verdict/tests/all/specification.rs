@@ -1,18 +1,24 @@
-//! Tests that the lists of limits and of rules in `docs/specification.md` equal the module
-//! documentation of their source files.
+//! Tests that the lists of limits and of rules in `docs/reference` equal the module documentation
+//! of their source files.
 
 use verdict::{Reason, RunLimit};
 
-const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/specification.md");
+const REFERENCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/");
 
-/// A folder of `src`, the names of its files, and the lines before and after their list in the
-/// specification.
-type List = (&'static str, &'static [&'static str], [&'static str; 2]);
+/// A folder of `src`, the names of its files, the page of the reference with their list, and the
+/// lines before and after the list.
+type List = (
+    &'static str,
+    &'static [&'static str],
+    &'static str,
+    [&'static str; 2],
+);
 
 const LISTS: [List; 2] = [
     (
         "limits",
         RunLimit::FILES,
+        "limited-by.md",
         [
             "crates/verdict/src/limits by the tests of verdict. -->\n",
             "<!-- End of the list of limits. -->",
@@ -21,6 +27,7 @@ const LISTS: [List; 2] = [
     (
         "rules",
         Reason::FILES,
+        "rules.md",
         [
             "cargo test -p verdict -->\n",
             "<!-- End of the list of rules. -->",
@@ -39,16 +46,17 @@ pub fn paragraph(folder: &str, file: &str) -> String {
 }
 
 #[test]
-fn the_specification_matches_the_files_of_limits_and_rules() {
-    for (folder, files, [begin, end]) in LISTS {
+fn the_reference_matches_the_files_of_limits_and_rules() {
+    for (folder, files, page, [begin, end]) in LISTS {
+        let path = format!("{REFERENCE}{page}");
         let files = files.iter();
         let expected: String = files.map(|file| paragraph(folder, file) + "\n").collect();
         let expected = format!("\n{expected}");
-        let text = std::fs::read_to_string(PATH).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
         let (before, rest) = text.split_once(begin).unwrap();
         let (documented, behind) = rest.split_once(end).unwrap();
         if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
-            std::fs::write(PATH, [before, begin, &expected, end, behind].concat()).unwrap();
+            std::fs::write(&path, [before, begin, &expected, end, behind].concat()).unwrap();
         }
         assert_eq!(documented, expected, "POSTMARK_WRITE_GOLDEN=1 writes it");
     }

@@ -14,7 +14,7 @@ const WORK: &str = "--mix create=2,append=2,overwrite=1,truncate=1,replace=1,del
                     --files 60 --transactions 300 --workers 2 --calls --verify";
 
 /// Operations that fsync their file, if the policy syncs files. The same table is in
-/// `docs/specification.md`.
+/// `docs/reference/durability.md`.
 const SYNC: &[Action] = &[
     Action::Create,
     Action::Append,

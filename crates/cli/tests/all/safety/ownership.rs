@@ -1,6 +1,6 @@
 //! Before `clean` or a run removes a file, it checks whether the run has created the file. Each
-//! check in `docs/security.md` has its own test. Files of other programs, with names that the run
-//! uses, are created during the run or after it was killed.
+//! check in `docs/reference/security.md` has its own test. Files of other programs, with names that
+//! the run uses, are created during the run or after it was killed.
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
