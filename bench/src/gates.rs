@@ -89,7 +89,10 @@ fn as_asked(
     let mut decisions = Decisions::default();
     for number in 0..size.studies {
         let mut simulated = Simulated::new((size.seed, number), setting, (pilot, has_twin), 1.0);
-        let asked = simulated.gate(&requirement)?.blocks_needed.unwrap_or(pilot);
+        let asked = simulated
+            .gate(&requirement)?
+            .blocks_needed_to_pass
+            .unwrap_or(pilot);
         simulated.add(pilot + 1..=asked);
         decisions.count(simulated.gate(&requirement)?.decision);
     }

@@ -201,7 +201,7 @@ impl Bench<'_> {
                 // same one twice.
                 let gate =
                     self.gate(&first.archive, &[requirement.clone(), requirement.clone()])?;
-                let needed = gate.and_then(|gate| gate.blocks_needed);
+                let needed = gate.and_then(|gate| gate.blocks_needed_to_pass);
                 let is_enough = needed.is_some_and(|blocks| blocks <= self.size.blocks);
                 chosen_one = Some(requirement);
                 if is_enough {

@@ -204,6 +204,7 @@ impl Simulated {
             values: BTreeMap::from([(Metric::Transactions, 1_000.0 * log.exp())]),
             conditions: BTreeMap::new(),
             reasons: BTreeSet::new(),
+            advice: BTreeMap::new(),
             incomplete: BTreeMap::new(),
         }
     }

@@ -64,7 +64,7 @@ impl fmt::Display for Found {
         match &self.gate {
             Some(gate) => {
                 let needed = gate
-                    .blocks_needed
+                    .blocks_needed_to_pass
                     .map_or_else(|| "?".to_owned(), |blocks| blocks.to_string());
                 write!(f, "{} ({needed} blocks needed)", gate.decision.name())?;
             }

@@ -227,7 +227,7 @@ impl<G: Ground> Going<'_, G> {
             cell,
             is_twin: run.is_twin,
             block,
-            blocks: course.side.map_or(course.design.blocks, |_| block),
+            blocks: course.design.blocks,
             position,
             runs,
             left: self.left(block, runs - position + 1, runs),

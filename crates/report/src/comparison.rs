@@ -1,18 +1,25 @@
 //! Comparisons of configurations as a document: what is compared, a table with means, ratios and
 //! findings, the A/A control, and reasons to doubt the results.
 
+mod basis;
 mod notes;
 mod sentence;
+mod sides;
 mod spreadsheet;
 mod table;
 mod verdicts;
 mod words;
 
+use std::collections::BTreeSet;
+
 use document::units::{bound, counted, percent};
 use document::{Block, Document};
 use study::{Comparisons, Drift};
 
-pub(crate) use self::notes::{aa_control_in_words, add_gate_notes, add_notes, effort, ratio_note};
+pub(crate) use self::basis::add_limits;
+pub(crate) use self::notes::{
+    aa_control_in_words, add_gate_notes, add_notes, deviates, effort, ratio_note,
+};
 use self::notes::{joint_confidence, more_blocks};
 use self::sentence::doubt;
 pub(crate) use self::sentence::{
@@ -37,12 +44,16 @@ pub fn documents(tables: &[Comparisons]) -> Document {
         for runs in doubtful_sides(found) {
             document.push(Block::Warning(runs));
         }
+        if number == 0 {
+            add_remedies(&mut document, tables);
+        }
         document.table(table(found));
         if explained == Some(number) {
             document.words(ratio_note(found).unwrap_or_default());
         }
         add_notes(&mut document, found);
     }
+    add_limits(&mut document, tables);
     document
 }
 
@@ -86,12 +97,13 @@ pub(crate) fn contest(found: &Comparisons) -> String {
 
 /// The numbers of blocks and runs of a table, and the verdicts of the runs.
 pub(crate) fn size(found: &Comparisons) -> String {
+    let all = counted(found.blocks.into(), "block");
+    let compared = found.rows.iter().map(|row| row.count).max();
+    let compared = compared.filter(|compared| *compared < found.blocks);
+    let compared = compared.map_or_else(String::new, |compared| format!(" ({compared} compared)"));
     let blocks = match (found.is_in_blocks(), found.is_apart()) {
-        (true, false) => format!("{}, ", counted(found.blocks.into(), "block")),
-        (true, true) => format!(
-            "{}, not interleaved, ",
-            counted(found.blocks.into(), "block")
-        ),
+        (true, false) => format!("{all}, "),
+        (true, true) => format!("{all}{compared}, not interleaved, "),
         (false, _) => String::new(),
     };
     let runs = counted(found.verdicts.all().into(), "run");
@@ -133,6 +145,7 @@ pub(crate) fn doubts(found: &Comparisons) -> Vec<String> {
                 .to_owned(),
         );
     }
+    doubts.extend(sides::doubts(found).iter().map(|doubt| bound(doubt)));
     let drifts = found.drifts().filter(|(.., drift)| drift.is_seen);
     doubts.extend(drifts.map(|(side, metric, drift)| {
         let mean = format!("the mean {} of {}", noun(metric), side.name);
@@ -156,6 +169,19 @@ fn doubtful_sides(found: &Comparisons) -> Vec<String> {
         )))
     });
     words.collect()
+}
+
+/// Adds what the user can do about the reasons of DOUBTFUL and INVALID runs.
+pub(crate) fn add_remedies(document: &mut Document, tables: &[Comparisons]) {
+    let remedies: BTreeSet<String> = tables
+        .iter()
+        .flat_map(|found| &found.advice)
+        .map(|(rule, advice)| format!("{rule}: {advice}"))
+        .collect();
+    let remedies: Vec<String> = remedies.into_iter().collect();
+    if !remedies.is_empty() {
+        document.words(bound(&format!("What to do: {}.", remedies.join("; "))));
+    }
 }
 
 /// A drift of repeated runs in words. `mean` names the mean that changes.

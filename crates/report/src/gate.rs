@@ -8,12 +8,12 @@ mod reach;
 use document::units::{bound, counted, percent};
 use document::{Cell, Document, Table, Tone};
 use study::gate::FAIL_ALPHA;
-use study::{Bound, Comparisons, Decision, Gate, Judged, RatioInterval, VerdictCounts};
+use study::{Bound, Comparisons, Decision, Gate, Judged, Method, RatioInterval, VerdictCounts};
 
 use self::basis::{basis, blocks_needed, comparisons, needs_blocks, row};
 use crate::comparison::{
-    self, add_doubts, add_gate_notes, confidence, contest, doubtful_runs, finding, is_worse,
-    no_interval, probability, ratio_note, reservations, size, value,
+    self, add_doubts, add_gate_notes, add_limits, add_remedies, confidence, contest, doubtful_runs,
+    finding, is_worse, no_interval, probability, ratio_note, reservations, size, value,
 };
 
 /// The report of a gate, for example as text or as Markdown in a pull request.
@@ -55,17 +55,29 @@ pub fn document(gate: &Gate) -> Document {
     }
     document.gap();
     reach::add(&mut document, gate);
-    document.words(bound(
-        "Passed: each requirement is met with 95 % confidence. Failed: at least one is not met, \
-         with an error probability of 1 % for the whole gate (Holm's procedure), by Student's t \
-         and by the random order of the runs. Undecided: neither is shown.",
-    ));
+    document.words(bound(&meaning_of_decisions(gate)));
     for comparisons in &gate.comparisons {
         add_doubts(&mut document, comparisons);
         document.words(size(comparisons));
         add_gate_notes(&mut document, comparisons);
     }
+    add_remedies(&mut document, &gate.comparisons);
+    add_limits(&mut document, &gate.comparisons);
     document
+}
+
+/// What the decisions of a gate mean. Only interleaved runs have a random order.
+fn meaning_of_decisions(gate: &Gate) -> String {
+    let mut requirements = gate.requirements.iter();
+    let order = match requirements.all(|judged| judged.method == Method::Blocks) {
+        true => " and by the random order of the runs",
+        false => "",
+    };
+    format!(
+        "Passed: each requirement is met with 95 % confidence. Failed: at least one is not met, \
+         with an error probability of 1 % for the whole gate (Holm's procedure), by Student's \
+         t{order}. Undecided: neither is shown."
+    )
 }
 
 /// What the gate compares, for each baseline.
@@ -103,7 +115,7 @@ fn table(gate: &Gate) -> Table {
     let needs_blocks = needs_blocks(gate);
     let mut table = Table::new(2, &header);
     if needs_blocks {
-        table.column("needed", false);
+        table.column("needed", true);
     }
     table.column("decision", true);
     for judged in &gate.requirements {
@@ -134,7 +146,7 @@ fn table(gate: &Gate) -> Table {
         ];
         if needs_blocks {
             cells.push(match judged.decision {
-                Decision::Undecided => blocks_needed(judged).map(Cell::count).into(),
+                Decision::Undecided => Cell::ours(blocks_needed(judged)),
                 Decision::Passed | Decision::Failed => Cell::Empty,
             });
         }
@@ -226,10 +238,10 @@ fn add_reservations(text: &mut String, judged: &Judged) {
              identical systems such a ratio in {}",
             percent(order_p)
         );
-        if judged.count < judged.blocks_to_fail {
+        if judged.count < judged.blocks_to_fail_min {
             *text += &format!(
                 ": a gate like this needs {} to fail",
-                counted(judged.blocks_to_fail.into(), "block")
+                counted(judged.blocks_to_fail_min.into(), "block")
             );
         }
     }

@@ -11,12 +11,26 @@ use verdict::{ListedRun, State};
 
 /// Maximum number of characters of a word in text tables. Longer words are cut.
 const WORD_MAX: usize = 9;
+/// The cell of a study that a run belongs to, and its block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CellOfRun {
+    pub cell: String,
+    pub block: u32,
+}
+
 /// Maximum number of characters of a cell's name in text tables.
 const CELL_MAX: usize = 24;
 
 /// Headers of the columns that contain numbers in text and Markdown tables. The numbers are
 /// right-aligned; all other columns contain words.
-const NUMBERS: [&str; 5] = ["workers", "trans/s", "transactions/s", "p99", "p99 (µs)"];
+const NUMBERS: [&str; 6] = [
+    "workers",
+    "trans/s",
+    "transactions/s",
+    "p99",
+    "p99 (µs)",
+    "block",
+];
 
 fn table(runs: &[ListedRun], columns: &str, cell: impl Fn(&ListedRun, &str) -> Cell) -> Table {
     let mut table = Table::new(0, &[""; 0]);
@@ -90,9 +104,9 @@ fn for_programs(run: &ListedRun, column: &str) -> Cell {
     }
 }
 
-/// The list of runs as a table. Times are in UTC. `cells` are the cells of runs of studies, by
-/// number of the run.
-pub fn document(entries: &[ListedRun], cells: &BTreeMap<u64, String>) -> Document {
+/// The list of runs as a table. Times are in UTC. `cells` are the cells and blocks of runs of
+/// studies, by number of the run.
+pub fn document(entries: &[ListedRun], cells: &BTreeMap<u64, CellOfRun>) -> Document {
     let mut document = Document::default();
     if entries.is_empty() {
         document.line("No runs");
@@ -102,13 +116,20 @@ pub fn document(entries: &[ListedRun], cells: &BTreeMap<u64, String>) -> Documen
     let columns = format!(
         "run, begun (UTC), host, on, workload, verdict, {}{}trans/s, p99",
         if has_tags { "tags, " } else { "" },
-        if cells.is_empty() { "" } else { "cell, " }
-    );
-    let value = |run: &ListedRun, column: &str| match column {
-        "cell" => {
-            let cell = run.number.and_then(|number| cells.get(&number));
-            cell.map(|cell| shortened(&sanitize(cell), CELL_MAX)).into()
+        if cells.is_empty() {
+            ""
+        } else {
+            "cell, block, "
         }
+    );
+    let of_study = |run: &ListedRun| cells.get(&run.number?);
+    let value = |run: &ListedRun, column: &str| match column {
+        "cell" => of_study(run)
+            .map(|of| shortened(&sanitize(&of.cell), CELL_MAX))
+            .into(),
+        "block" => of_study(run)
+            .map(|of| Number::Ordinal(of.block.into()))
+            .into(),
         _ => short(run, column),
     };
     document.table(table(entries, &columns, value).leading(1));

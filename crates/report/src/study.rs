@@ -1,8 +1,11 @@
 //! The plan of a study, in words.
 
+pub mod sides;
+
+use document::sanitize::sanitize;
 use document::units::{bound, bytes, counted, grouped};
 use document::{Block, Document};
-use record::RunSpec;
+use record::{RunSpec, StudyPart};
 use study::statistics::BLOCKS_MIN;
 use study::{PlannedCell, StudyPlan};
 
@@ -144,6 +147,10 @@ fn time(plan: &StudyPlan) -> String {
         ),
         false => String::new(),
     };
+    let images = match plan.room.is_empty() {
+        true => "",
+        false => ", and that for its file systems,",
+    };
     let block = match (plan.block_s, plan.measured_s) {
         (Some(seconds), _) => format!(
             "a block takes about {}, by the rates of {} in the archive{quiet}",
@@ -151,7 +158,8 @@ fn time(plan: &StudyPlan) -> String {
             runs(&plan.estimated_from)
         ),
         (None, Some(seconds)) => format!(
-            "a block measures for {}; the time for its pools is known after the first block{quiet}",
+            "a block measures for {}; the time for its pools{images} is known after the first \
+             block{quiet}",
             length(seconds)
         ),
         (None, None) => {
@@ -159,7 +167,16 @@ fn time(plan: &StudyPlan) -> String {
         }
     };
     let seconds = plan.block_s.or(plan.measured_s);
+    let about = match plan.block_s {
+        Some(_) => "about",
+        None => "at least",
+    };
     match (plan.time_limit_s, plan.until, seconds, &plan.side) {
+        (.., Some(seconds), Some(_)) => format!(
+            "{block}. All {} of a side take {about} {}, and the time of the boots",
+            counted(plan.blocks.into(), "block"),
+            length(seconds * f64::from(plan.blocks))
+        ),
         (Some(limit), ..) => format!(
             "no block begins that would end after {}; {block}",
             length(limit)
@@ -169,12 +186,7 @@ fn time(plan: &StudyPlan) -> String {
             until * 100.0
         ),
         (None, None, Some(seconds), None) => format!(
-            "{} {}: {block}",
-            if plan.block_s.is_some() {
-                "about"
-            } else {
-                "at least"
-            },
+            "{about} {}: {block}",
             length(seconds * f64::from(plan.blocks_left))
         ),
         _ => block,
@@ -187,6 +199,30 @@ fn runs(all: &[u64]) -> String {
     let more = if all.len() > NAMED { ", …" } else { "" };
     let name = if all.len() == 1 { "run" } else { "runs" };
     format!("{name} {}{more}", shown.join(", "))
+}
+
+/// Where a run is in its study, such as `Study: kernels (3c540a4a321c), side old, block 3, run 2 of
+/// the block`, or `repetition 3` if the study has one configuration.
+pub fn place_of_run(part: &StudyPart) -> String {
+    let mut words = vec![format!("Study: {} ({})", part.name, part.study)];
+    match &part.side {
+        None if part.coordinates.is_empty() => words.push(format!("repetition {}", part.block)),
+        side => {
+            words.push(match side {
+                Some(side) => format!("side {side}"),
+                None => format!("cell {}", part.cell),
+            });
+            words.push(format!("block {}", part.block));
+            words.push(format!("run {} of the block", part.position));
+        }
+    }
+    if part.attempt > 1 {
+        words.push(format!("attempt {}", part.attempt));
+    }
+    if part.is_twin {
+        words.push("second run of the baseline (A/A control)".to_owned());
+    }
+    sanitize(&words.join(", ")).into_owned()
 }
 
 /// Formats a duration in seconds, minutes or hours.

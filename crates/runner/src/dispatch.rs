@@ -10,6 +10,7 @@ use crate::clock::RunClock;
 use crate::control::TakeControl;
 use crate::error::Refused;
 use crate::events::Events;
+pub use crate::preflight::judge_planned_room;
 use crate::run::Run;
 use crate::{RunSpec, preflight, run};
 

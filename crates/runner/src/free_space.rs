@@ -87,6 +87,19 @@ impl From<&Target> for Ground {
 }
 
 impl Ground {
+    /// An empty file system of this size, which does not exist yet. Its inodes are not known.
+    pub(crate) fn of_planned(name: &str, file_system: &str, available_bytes: u64) -> Self {
+        let why = "the file system does not exist yet";
+        Self {
+            path: name.to_owned(),
+            on: On::Path(name.to_owned()),
+            file_system: Fact::Known(file_system.to_owned()),
+            block_bytes: BLOCK_BYTES,
+            available_bytes: Fact::Known(available_bytes),
+            available_inodes: Fact::Unavailable(why.to_owned()),
+        }
+    }
+
     /// Reads the free space of a server's directory. Values that the server does not report are not
     /// available.
     pub(crate) fn of_server(namespace: &dyn Namespace, directory: &Path) -> Self {

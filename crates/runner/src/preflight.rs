@@ -143,6 +143,20 @@ pub fn judge_room(request: &RunSpec, engine: &dyn Engine) -> Result<(), Refused>
     room(request, &grounds).map(drop)
 }
 
+/// Checks whether a run would be refused for lack of space on an empty file system that does not
+/// exist yet: its name, its kind and its size in bytes.
+///
+/// # Errors
+/// Returns the reason for the refusal.
+pub fn judge_planned_room(
+    request: &RunSpec,
+    (name, kind, bytes): (&str, &str, u64),
+) -> Result<(), Refused> {
+    let ground = Ground::of_planned(name, kind, bytes);
+    let grounds = vec![ground; request.targets.len()];
+    room(request, &grounds).map(drop)
+}
+
 /// Returns a waiter that sends no events, for checks outside of a run.
 fn unwatched<'e>(request: &RunSpec, nobody: &'e mut NoEvents) -> Waiter<'e> {
     Waiter::new(Control::default(), request.stall_timeout, nobody)

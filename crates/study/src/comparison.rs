@@ -5,7 +5,7 @@
 //! intervals together. Runs in blocks are paired ([`crate::pairs`]). Other runs are two samples,
 //! and the comparison reports that they were not interleaved.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -58,7 +58,7 @@ pub struct Estimate {
     /// Number of blocks that would show a difference with a probability of 80 %, if the true ratio
     /// equals `ratio`. `None` without an interval, if a difference is already shown, or if 10,000
     /// blocks do not suffice.
-    pub blocks_needed: Option<u32>,
+    pub blocks_needed_to_show: Option<u32>,
 }
 
 /// Result of a comparison, or why the configurations were not compared.
@@ -115,10 +115,10 @@ pub struct AaControl {
     pub ratio: f64,
     /// Confidence interval of the true ratio; `None` for fewer than five blocks.
     pub interval: Option<RatioInterval>,
-    /// Half-width of the 90 % interval of the log ratio (0.03 is 3 %). Each end of this interval is
-    /// a one-sided bound with 95 % confidence, like the bound of a gate. `None` for fewer than five
-    /// blocks.
-    pub half_width: Option<f64>,
+    /// Distance of the upper end of the 90 % interval from `ratio`, as a share of `ratio`: 0.03 is
+    /// 3 %. Each end of this interval is a one-sided bound with 95 % confidence, like the bound of
+    /// a gate. `interval` has 95 % confidence, so it is wider. `None` for fewer than five blocks.
+    pub half_width_90: Option<f64>,
     /// A/A noise: standard deviation of the log ratio of second to first run over the blocks (0.03
     /// is 3 %). `None` for fewer than two blocks.
     pub noise: Option<f64>,
@@ -168,6 +168,8 @@ pub struct Comparisons {
     pub invalid: Vec<InvalidRun>,
     /// The verdicts of all runs, including INVALID ones.
     pub verdicts: VerdictCounts,
+    /// What the user can do about the reasons of DOUBTFUL and INVALID runs, by the rule's name.
+    pub advice: BTreeMap<String, String>,
 }
 
 /// The A/A control of a baseline; `None` without second runs, or without a block that contains a
@@ -182,7 +184,7 @@ fn aa_control(baseline: &Baseline, metric: Metric, alpha: f64) -> Option<AaContr
         count: count(logs),
         ratio: statistics::mean(logs).exp(),
         interval: interval(count(logs), mean, alpha),
-        half_width: mean.map(|mean| mean.mean - mean.lower_bound(PASS_ALPHA)),
+        half_width_90: mean.map(|mean| (mean.mean - mean.lower_bound(PASS_ALPHA)).exp_m1()),
         noise: statistics::standard_deviation(logs),
         p: mean.map(|mean| mean.p_of_zero()),
         is_doubtful: false,
@@ -236,6 +238,7 @@ impl Comparisons {
             aa_controls: metrics.iter().filter_map(control).collect(),
             invalid: all().flat_map(ComparedSide::invalid).collect(),
             verdicts: VerdictCounts::of(all().flat_map(|side| &side.runs)),
+            advice: advice(all().flat_map(|side| &side.runs)),
         };
         doubt(std::slice::from_mut(&mut table));
         table
@@ -286,11 +289,11 @@ impl Comparisons {
     }
 
     /// Number of blocks that would decide all undecided rows: the maximum over the rows. `None` if
-    /// [`Estimate::blocks_needed`] of every row is `None`.
-    pub fn blocks_needed(&self) -> Option<u32> {
+    /// [`Estimate::blocks_needed_to_show`] of every row is `None`.
+    pub fn blocks_needed_to_show(&self) -> Option<u32> {
         self.rows
             .iter()
-            .filter_map(|row| row.estimate()?.blocks_needed)
+            .filter_map(|row| row.estimate()?.blocks_needed_to_show)
             .max()
     }
 
@@ -304,6 +307,12 @@ impl Comparisons {
         let halves: Option<Vec<f64>> = self.rows.iter().map(half).collect();
         halves?.into_iter().reduce(f64::max)
     }
+}
+
+/// The advice for each reason, by the name of the rule. If runs have different advice for a rule,
+/// that of the last run is used.
+fn advice<'a>(runs: impl Iterator<Item = &'a Observed>) -> BTreeMap<String, String> {
+    runs.flat_map(|run| run.advice.clone()).collect()
 }
 
 fn count_of<'a>(sides: impl Iterator<Item = &'a ComparedSide>) -> u32 {
@@ -427,7 +436,8 @@ impl Estimate {
             standard_deviation: samples.spread,
             is_shown,
             smallest_detectable: smallest.map(f64::exp_m1),
-            blocks_needed: needed.and_then(|spread| errors.blocks_needed(log_ratio, spread)),
+            blocks_needed_to_show: needed
+                .and_then(|spread| errors.blocks_needed(log_ratio, spread)),
         }
     }
 }

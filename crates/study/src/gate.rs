@@ -94,20 +94,20 @@ pub struct Judged {
     /// Standard deviation of a block's log ratio (0.03 is 3 %); `None` for fewer than two blocks.
     pub standard_deviation: Option<f64>,
     /// Number of blocks with which identical systems pass the whole gate with a probability of 95 %
-    /// at this standard deviation; never less than `blocks_to_fail`. `None` without a standard
+    /// at this standard deviation; never less than `blocks_to_fail_min`. `None` without a standard
     /// deviation, or if 10,000 blocks do not suffice.
-    pub blocks_needed: Option<u32>,
+    pub blocks_needed_to_pass: Option<u32>,
     /// Number of blocks with which the requirement fails with a probability of 80 %, if the true
-    /// ratio equals `ratio`; never less than `blocks_to_fail`. `None` if `ratio` meets the
+    /// ratio equals `ratio`; never less than `blocks_to_fail_min`. `None` if `ratio` meets the
     /// requirement, without a standard deviation, or if 10,000 blocks do not suffice.
     pub blocks_needed_to_fail: Option<u32>,
     /// The true ratio with which the requirement fails with a probability of 80 %, at the present
     /// number of blocks. This ratio is always beyond the threshold. `None` with fewer than
-    /// `blocks_to_fail` blocks.
+    /// `blocks_to_fail_min` blocks.
     pub failing_ratio: Option<f64>,
     /// Minimum number of blocks that can fail the gate. With fewer blocks, the candidate has the
     /// worst run of every block by chance too often.
-    pub blocks_to_fail: u32,
+    pub blocks_to_fail_min: u32,
     /// Conditions in which candidate and baseline differ.
     pub unlike: Vec<Unlike>,
     /// Differences between the shares of incomplete operations.
@@ -119,9 +119,9 @@ pub struct Gate {
     pub decision: Decision,
     /// The requirements, ordered by candidate.
     pub requirements: Vec<Judged>,
-    /// Number of blocks that the gate needs: the maximum over its requirements. `None` if
-    /// [`Judged::blocks_needed`] of a requirement is `None`.
-    pub blocks_needed: Option<u32>,
+    /// Number of blocks with which identical systems pass: the maximum of the requirements. `None`
+    /// if [`Judged::blocks_needed_to_pass`] of a requirement is `None`.
+    pub blocks_needed_to_pass: Option<u32>,
     /// Number of the last block that the gate ignores, because blocks up to this one were already
     /// examined; `None` if all blocks were used.
     pub confirmed_after: Option<u32>,
@@ -180,7 +180,10 @@ impl Gate {
             }
         }
         fail_by_holm(&mut judged);
-        let needed: Option<Vec<u32>> = judged.iter().map(|judged| judged.blocks_needed).collect();
+        let needed: Option<Vec<u32>> = judged
+            .iter()
+            .map(|judged| judged.blocks_needed_to_pass)
+            .collect();
         let comparisons = Comparisons::of_groups(&groups, &metrics(requirements), ALPHA);
         let doubts = doubts(&comparisons, requirements);
         Ok(Self {
@@ -193,7 +196,7 @@ impl Gate {
                 decision => decision,
             },
             requirements: judged,
-            blocks_needed: needed.and_then(|needed| needed.into_iter().max()),
+            blocks_needed_to_pass: needed.and_then(|needed| needed.into_iter().max()),
             confirmed_after: after,
             allows_doubtful: rules.allows_doubtful,
             doubts,
@@ -324,10 +327,10 @@ fn judge(
             .filter(|_| !signed.is_empty())
             .map(|_| order_p(&signed)),
         standard_deviation: samples.spread,
-        blocks_needed: needed.map(|needed| needed.max(blocks_to_fail)),
+        blocks_needed_to_pass: needed.map(|needed| needed.max(blocks_to_fail)),
         blocks_needed_to_fail,
         failing_ratio,
-        blocks_to_fail,
+        blocks_to_fail_min: blocks_to_fail,
         unlike: unlike(side, &baseline.side),
         incomplete: differences(side, baseline),
     })

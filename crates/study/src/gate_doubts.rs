@@ -42,13 +42,13 @@ pub enum GateDoubt {
     WideControl {
         baseline: String,
         requirement: Requirement,
-        /// Half-width of the control's 90 % interval, as a share (0.44 is 44 %).
-        half_width: f64,
+        /// [`AaControl::half_width_90`], as a share (0.44 is 44 %).
+        half_width_90: f64,
         /// Distance of the requirement's threshold from 1, as a share (0.03 is 3 %).
         margin: f64,
         /// Number of blocks with which the control would be narrow enough at the same A/A noise;
         /// `None` if 10,000 blocks do not suffice.
-        blocks_needed: Option<u32>,
+        blocks_needed_for_control: Option<u32>,
     },
 }
 
@@ -91,14 +91,14 @@ pub(crate) fn doubts(tables: &[Comparisons], requirements: &[Requirement]) -> Ve
 }
 
 fn wide(control: &AaControl, baseline: &str, requirement: &Requirement) -> Option<GateDoubt> {
-    let half_width = control.half_width?;
+    let half_width_90 = control.half_width_90?;
     let margin = requirement.margin();
-    (half_width > margin).then(|| GateDoubt::WideControl {
+    (half_width_90.ln_1p() > margin).then(|| GateDoubt::WideControl {
         baseline: baseline.to_owned(),
         requirement: *requirement,
-        half_width: half_width.exp_m1(),
+        half_width_90,
         margin: requirement.distance(),
-        blocks_needed: control
+        blocks_needed_for_control: control
             .noise
             .and_then(|noise| blocks_of_half_width(margin, noise, PASS_ALPHA)),
     })

@@ -42,6 +42,8 @@ pub struct Observed {
     pub values: BTreeMap<Metric, f64>,
     /// Names of the rules that are the reasons of the verdict.
     pub reasons: BTreeSet<String>,
+    /// What the user can do about each reason, by the name of its rule.
+    pub advice: BTreeMap<String, String>,
     /// Conditions that must be equal for two runs to be comparable.
     pub conditions: BTreeMap<UnlikeWhat, String>,
     /// Share of the stream's operations that were not completed, by reason, from 0 to 1; empty if
@@ -243,6 +245,12 @@ impl Observed {
                 .reasons
                 .iter()
                 .map(verdict::Reason::name)
+                .collect(),
+            advice: summary
+                .verdict
+                .reasons
+                .iter()
+                .map(|reason| (reason.name(), reason.advice().to_owned()))
                 .collect(),
             incomplete: incomplete(record),
             conditions: conditions(record, tier),

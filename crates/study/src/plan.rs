@@ -64,7 +64,7 @@ pub struct PlannedCell {
     /// The cell's coordinates as text.
     pub label: String,
     pub target: String,
-    /// The workers, files, durability and other settings of the cell's runs, each as text.
+    /// Workers, transactions, files, durability and further settings of the cell's runs, as text.
     pub conditions: Vec<String>,
     /// Label of the cell's baseline; `None` for a baseline.
     pub baseline: Option<String>,

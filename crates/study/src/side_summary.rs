@@ -23,9 +23,18 @@ pub struct SideSummary {
     pub workloads: Vec<String>,
     /// File systems and devices of the runs, each once.
     pub targets: Vec<String>,
+    /// Whether a loop device below a target reads and writes its file through the page cache.
+    #[serde(default)]
+    pub has_caching_loop: bool,
     /// Names and releases of the kernels of the runs, each once.
     #[serde(default)]
     pub kernels: Vec<String>,
+    /// Hosts, kernel builds, targets and mount options of the runs, each combination once.
+    #[serde(default)]
+    pub systems: Vec<String>,
+    /// Identifiers of the boots in which the runs were made, each once.
+    #[serde(default)]
+    pub boots: Vec<String>,
     /// Geometric mean of each metric over the runs that are not INVALID, in the unit of the metric.
     /// For a baseline with an A/A control, first and second runs are included. The quotient of the
     /// means of two configurations is the ratio, unless the ratio excludes some of the runs.
@@ -60,7 +69,10 @@ impl SideSummary {
             name,
             workloads: each(|subject| &subject.workload),
             targets: each(|subject| &subject.target),
+            has_caching_loop: runs.iter().any(|run| run.subject.has_caching_loop),
             kernels: each(|subject| &subject.kernel),
+            systems: each(|subject| &subject.system),
+            boots: each(|subject| &subject.boot),
             means: metrics.iter().filter_map(geometric_mean).collect(),
             drifts: metrics.iter().filter_map(drift).collect(),
             verdicts: VerdictCounts::of(runs.iter().copied()),

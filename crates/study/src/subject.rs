@@ -12,9 +12,19 @@ pub struct Subject {
     pub workload: String,
     /// File systems and devices of the run's locations.
     pub target: String,
+    /// Whether a loop device below a location reads and writes its file through the page cache.
+    #[serde(default)]
+    pub has_caching_loop: bool,
     /// Name and release of the kernel, such as `Linux 6.18.1`; empty if not available.
     #[serde(default)]
     pub kernel: String,
+    /// Host, kernel with its build, and targets with their mount options, as one text. It is equal
+    /// for runs whose records show the same system.
+    #[serde(default)]
+    pub system: String,
+    /// Random identifier of the host's boot; empty if not available.
+    #[serde(default)]
+    pub boot: String,
     /// The coordinates of the run's cell; empty for a run outside of a study.
     pub coordinates: Vec<Coordinate>,
 }
@@ -27,13 +37,39 @@ impl From<&Record> for Subject {
             id: record.id.to_string(),
             workload: record.spec.preset.clone().unwrap_or_else(kind),
             target: target(record),
+            has_caching_loop: record.targets().any(|target| {
+                let device = target.device.known();
+                device.is_some_and(|device| device.caching_loop().is_some())
+            }),
             kernel: format!("{} {}", kernel.sysname, kernel.release),
+            system: system(record),
+            boot: record.host.boot_id.known().cloned().unwrap_or_default(),
             coordinates: record
                 .study
                 .as_ref()
                 .map_or_else(Vec::new, |part| part.coordinates.clone()),
         }
     }
+}
+
+fn system(record: &Record) -> String {
+    let kernel = &record.host.kernel;
+    let mounts = record.targets().filter_map(|target| target.mount.known());
+    let options = mounts.map(|mount| {
+        let options = mount.mount_options.iter().chain(&mount.super_options);
+        options.map(String::as_str).collect::<Vec<_>>().join(",")
+    });
+    let options: Vec<String> = options.collect();
+    let words = [
+        &record.host.hostname,
+        &kernel.sysname,
+        &kernel.release,
+        &kernel.version,
+        &kernel.machine,
+        &target(record),
+        &options.join("; "),
+    ];
+    words.map(String::as_str).join(" ")
 }
 
 /// Describes the file systems and devices of a run's locations, each once. The fill level is left

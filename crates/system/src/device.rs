@@ -332,7 +332,8 @@ impl LoopBacking {
             })
     }
 
-    /// Describes the file: `/x/y.img on ext4 /dev/vda`.
+    /// Describes the file: `/x/y.img on ext4 /dev/vda`, or `/x/y.img through the page cache of ext4
+    /// /dev/vda` without direct I/O.
     fn one_line(&self) -> String {
         let mount = self.mount.known();
         let kind = mount.map(|mount| mount.file_system_type.clone());
@@ -341,7 +342,11 @@ impl LoopBacking {
         if place.is_empty() {
             return self.file.clone();
         }
-        format!("{} on {}", self.file, place.join(" "))
+        let through = match self.direct_io {
+            Fact::Known(false) => "through the page cache of",
+            _ => "on",
+        };
+        format!("{} {through} {}", self.file, place.join(" "))
     }
 }
 

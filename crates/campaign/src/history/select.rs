@@ -9,7 +9,7 @@ use record::Record;
 use study::{BlockAttempt, HistoryPoint, Metric, Observed, SeriesKey, UnlikeWhat};
 use verdict::{ListedRun, State};
 
-use crate::error::Error;
+use crate::error::{Error, ErrorForm};
 use crate::study::named_runs::named_runs;
 
 /// Maximum number of series that a message lists.
@@ -190,5 +190,6 @@ fn one_series(
         "the runs are of {} series (choose one by a run of it, or use --preset, --host, \
          --file-system or --tag):{shown}{more}",
         all.len()
-    )))
+    ))
+    .shown(ErrorForm::Lines))
 }

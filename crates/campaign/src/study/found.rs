@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use archive::{Archive, Filter, Tag};
-use record::{Outcome, Record};
+use record::{Outcome, Record, StudyPart};
+use report::list::CellOfRun;
 use study::{Design, Metric, Observed, Repeats, StudyRun};
 use verdict::{ListedRun, State};
 
@@ -115,28 +116,35 @@ pub fn with_names(archive: &Archive, mut runs: Vec<ListedRun>) -> Vec<ListedRun>
     runs
 }
 
-/// The cells of the newest runs, by number of the run. A study of which only one cell is listed is
-/// left out, because its cells need no names.
-pub fn cells_of(archive: &Archive, runs: &[ListedRun]) -> BTreeMap<u64, String> {
+/// The cells and the blocks of the newest runs, by number of the run. A study is left out if only
+/// one cell of it is listed, because its cells need no names. Sides that are measured separately
+/// are never left out.
+pub fn cells_of(archive: &Archive, runs: &[ListedRun]) -> BTreeMap<u64, CellOfRun> {
     let of_studies = runs.iter().rev().filter(|run| study_of(run).is_some());
     let parts = of_studies.take(CELLS_MAX).filter_map(|run| {
         let number = run.number?;
         Some((number, archive.record(number).ok()?.study?))
     });
-    let mut cells: BTreeMap<String, BTreeMap<u64, String>> = BTreeMap::new();
+    let mut cells: BTreeMap<String, BTreeMap<u64, StudyPart>> = BTreeMap::new();
     for (number, part) in parts {
-        cells
-            .entry(part.study)
-            .or_default()
-            .insert(number, part.cell);
+        let study = cells.entry(part.study.clone()).or_default();
+        study.insert(number, part);
     }
-    let is_compared = |cells: &BTreeMap<u64, String>| {
-        let mut all = cells.values();
-        let first = all.next();
-        all.any(|cell| Some(cell) != first)
+    let is_compared = |parts: &BTreeMap<u64, StudyPart>| {
+        let mut all = parts.values();
+        let first = all.next().map(|part| &part.cell);
+        let has_side = parts.values().any(|part| part.side.is_some());
+        has_side || all.any(|part| Some(&part.cell) != first)
+    };
+    let cell = |(number, part): (u64, StudyPart)| {
+        let cell = CellOfRun {
+            cell: part.cell,
+            block: part.block,
+        };
+        (number, cell)
     };
     let compared = cells.into_values().filter(is_compared);
-    compared.flatten().collect()
+    compared.flatten().map(cell).collect()
 }
 
 /// Returns the tag in the archive for a tag that a user typed: `study:NAME` becomes `study:ID`.

@@ -7,7 +7,7 @@ use record::{TimeEstimate, TimeSource};
 use runner::{Refused, RunSpec};
 use scratch::{FileSystemKind, MakeSpec};
 use spec::{Invocation, Policies, Stop};
-use study::{Design, PlannedCell, StudyCell, StudyPlan, StudyRun};
+use study::{Design, PlannedCell, StudyCell, StudyPlan, StudyRun, TargetDesign};
 
 use super::cell_spec::{specify, specify_somewhere};
 use super::churn::AgedSpecs;
@@ -132,21 +132,46 @@ fn refuse_unable(
     }
 }
 
-/// Returns why memory or free space do not suffice for the runs of a cell. Scratch file systems,
-/// which are not made yet, and servers are not checked here: each run checks them.
+/// Returns why memory or free space do not suffice for the runs of a cell. Servers are not checked
+/// here: each run checks them.
 fn shortage(
     design: &Design,
     cell: &StudyCell,
     (invocation, user): (&Invocation, User),
 ) -> Option<String> {
     let target = &design.targets[cell.target];
+    if target.is_made() {
+        return shortage_of_image(design, cell, (invocation, user));
+    }
     let at = Path::new(&target.at);
-    if target.is_made() || spec::is_url(at) {
+    if spec::is_url(at) {
         return None;
     }
     let specified = specify(design, cell, at, invocation.clone(), user).ok()?;
     match runner::dispatch::judge_room(&specified.spec) {
         Err(Refused::NoRoom(lack) | Refused::NoMemory(lack)) => Some(lack),
+        _ => None,
+    }
+}
+
+/// Returns why a scratch file system, which does not exist yet, is too small for the runs of a
+/// cell. The space of its own structures is not subtracted. The first run therefore finds that a
+/// file system is slightly too small.
+fn shortage_of_image(
+    design: &Design,
+    cell: &StudyCell,
+    (invocation, user): (&Invocation, User),
+) -> Option<String> {
+    let at = &design.targets[cell.target].at;
+    let made: MakeSpec = at.parse().ok()?;
+    let specified = specify(design, cell, Path::new("/"), invocation.clone(), user).ok()?;
+    let full = cell.fullness.or(made.fullness_percent.map(u32::from));
+    let free = made.size_bytes / 100 * u64::from(100_u32.saturating_sub(full.unwrap_or(0)));
+    let kind = made.kind.to_string();
+    match runner::dispatch::judge_planned_room(&specified.spec, (at, &kind, free)) {
+        Err(Refused::NoRoom(lack)) => Some(format!(
+            "{lack} (or make a larger file system, like 'make:{kind}?size=8GiB')"
+        )),
         _ => None,
     }
 }
@@ -242,7 +267,11 @@ pub fn plan(
     let specs = cells.iter().map(|cell| spec_of(design, cell, user));
     let of_cells: Vec<RunSpec> = specs.collect::<Result<_, _>>()?;
     let specs: Vec<RunSpec> = order.iter().map(|run| of_cells[run.cell].clone()).collect();
-    let (block_s, estimated_from) = estimate(&specs, place, user);
+    // Earlier runs were on other file systems than those that the study makes.
+    let (block_s, estimated_from) = match design.targets.iter().any(TargetDesign::is_made) {
+        true => (None, Vec::new()),
+        false => estimate(&specs, place, user),
+    };
     let (room, root) = targets.needs();
     Ok(StudyPlan {
         study: (!runs.is_empty()).then(|| course.id.to_owned()),

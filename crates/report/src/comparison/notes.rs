@@ -1,20 +1,16 @@
-//! Notes below a table of comparisons: the A/A control, the smallest detectable difference, the
-//! number of further blocks needed, differences in conditions, targets, kernels, and excluded runs.
+//! Notes below a table of comparisons: the A/A control, the smallest detectable difference, and the
+//! number of further blocks needed.
 
 use document::Document;
-use document::units::{bound, counted, grouped};
+use document::units::{bound, counted, grouped, percent};
 use study::statistics::BLOCKS_MIN;
-use study::{
-    AaControl, Comparison, ComparisonOutcome, Comparisons, InvalidRun, Method, RatioInterval,
-    SideSummary,
-};
+use study::{AaControl, Comparison, Comparisons, Method, RatioInterval, SideSummary};
 
-use super::sentence::{confidence, detectable, reservations, tenths_up, why_missing};
+use super::basis::add_basis;
+use super::sentence::{confidence, detectable, tenths_up, why_missing};
 use super::table::metrics;
 use super::words::metric_name;
 use crate::study::length;
-
-const INVALID_LISTED_MAX: usize = 12;
 
 /// Explains why a ratio in a table differs from the quotient of the means in the same row. `None`
 /// if each ratio is that quotient.
@@ -36,7 +32,11 @@ pub(crate) fn add_notes(document: &mut Document, found: &Comparisons) {
     if let Some(text) = runs_of_each(found) {
         document.words(text);
     }
-    let first = [Some(aa_control(found)), smallest_detectable(found)];
+    let first = [
+        Some(aa_control(found)),
+        smallest_detectable(found),
+        standard_deviation(found),
+    ];
     let first: Vec<String> = first.into_iter().flatten().collect();
     document.words(bound(&first.join(" ")));
     for text in [joint_confidence(found), more_blocks(found)]
@@ -72,31 +72,6 @@ pub(crate) fn add_gate_notes(document: &mut Document, found: &Comparisons) {
     add_basis(document, found);
 }
 
-/// Adds conditions in which configurations differ, the targets, the kernels and the excluded runs.
-fn add_basis(document: &mut Document, found: &Comparisons) {
-    if found.is_apart() {
-        let baseline = found
-            .sides
-            .first()
-            .map_or(&found.baseline, |side| &side.name);
-        document.words(format!(
-            "The baseline is {baseline}, the side that was measured first."
-        ));
-    }
-    document.items(details(found).iter().map(|text| bound(text)));
-    targets(document, found);
-    kernels(document, found);
-    if !found.invalid.is_empty() {
-        let listed = found.invalid.iter().take(INVALID_LISTED_MAX);
-        let mut runs: Vec<String> = listed.map(invalid).collect();
-        let more = found.invalid.len().saturating_sub(INVALID_LISTED_MAX);
-        if more > 0 {
-            runs.push(format!("and {more} more"));
-        }
-        document.words(format!("INVALID, not counted: {}.", runs.join(", ")));
-    }
-}
-
 /// Prefixes each text with the name of its metric, unless the table has only one metric.
 fn by_metric(found: &Comparisons, values: Vec<(study::Metric, String)>) -> Vec<String> {
     let is_only = metrics(found).len() == 1;
@@ -126,7 +101,13 @@ pub(crate) fn aa_control_in_words(found: &Comparisons) -> String {
 
 /// The result of the A/A control as a sentence.
 fn aa_control(found: &Comparisons) -> String {
+    /// Width from which a control does not check what usual requirements of a gate allow.
+    const WIDE: f64 = 0.1;
     let mut text = format!("A/A control: {}.", aa_control_in_words(found));
+    let mut within = found.aa_controls.iter().filter_map(AaControl::within);
+    if within.any(|within| within > WIDE) {
+        text += " So wide a control does not show a smaller difference of the machine's own.";
+    }
     if found
         .aa_controls
         .iter()
@@ -162,11 +143,11 @@ fn aa_controls(found: &Comparisons) -> Vec<String> {
 }
 
 /// The interval of an A/A control as a percentage. If the upper end is above 2 (twice the
-/// baseline), both ends are shown as ratios, because the interval is too wide to check anything.
+/// baseline), both ends are shown as ratios.
 fn of_control(found: &Comparisons, control: &AaControl) -> String {
     match (control.interval, control.within()) {
         (Some(RatioInterval { low, high }), Some(within)) if within > 1.0 => {
-            format!("{low:.2} to {high:.2} times itself, too wide to check anything")
+            format!("{low:.2} to {high:.2} times itself")
         }
         (_, Some(within)) => format!("within ±{}", tenths_up(within)),
         _ if found.blocks < BLOCKS_MIN => format!("no interval (needs {BLOCKS_MIN} blocks)"),
@@ -213,6 +194,38 @@ fn smallest_detectable(found: &Comparisons) -> Option<String> {
     ))
 }
 
+/// The standard deviation of each metric: the largest value of all candidates. `None` if no
+/// comparison has an interval.
+fn standard_deviation(found: &Comparisons) -> Option<String> {
+    let known = |row: &&Comparison| row.interval().is_some();
+    let first = found.rows.iter().find(known)?;
+    let of_metric = |metric| {
+        let rows = found.rows.iter().filter(known);
+        let rows = rows.filter(|row| row.metric == metric);
+        rows.filter_map(|row| row.estimate()?.standard_deviation)
+            .reduce(f64::max)
+    };
+    let values: Vec<_> = metrics(found)
+        .into_iter()
+        .filter_map(|metric| Some((metric, percent(of_metric(metric)?))))
+        .collect();
+    Some(format!(
+        "Standard deviation ({}): {}.",
+        deviates(first.method),
+        by_metric(found, values).join(", ")
+    ))
+}
+
+/// The ratios that the standard deviation of a comparison or of a gate describes.
+pub(crate) const fn deviates(method: Method) -> &'static str {
+    match method {
+        Method::Blocks | Method::BlocksApart => "of a block's ratio",
+        Method::NotInterleaved => {
+            "of the ratio of two runs, one of each configuration: about 1.4 times that of one run"
+        }
+    }
+}
+
 /// Whether a shown difference is smaller than the smallest detectable difference. Logarithms are
 /// compared, so that a ratio and its inverse are equally large differences.
 fn is_below_detectable(row: &Comparison) -> bool {
@@ -240,159 +253,49 @@ pub(super) fn joint_confidence(found: &Comparisons) -> Option<String> {
 /// `None` if all comparisons are decided, or if the number is not available.
 pub(super) fn more_blocks(found: &Comparisons) -> Option<String> {
     let done = found.rows.iter().map(|row| row.count).max()?;
-    let more = found.blocks_needed()?.checked_sub(done);
+    let more = found.blocks_needed_to_show()?.checked_sub(done);
     let more = more.filter(|more| *more > 0 && found.is_in_blocks())?;
-    let command = found.study.as_ref().filter(|_| !found.is_apart());
-    let command = command.map_or_else(String::new, |study| {
-        let blocks = found.blocks + more;
-        format!(" 'postmark study --resume {study} --blocks {blocks}' adds them.")
-    });
     Some(format!(
         "{} ({}) would show a difference where none is shown, if the ratios seen are the true ones \
-         (probability 80 %).{command}",
+         (probability 80 %).{}",
         counted(more.into(), "more block"),
-        effort(std::slice::from_ref(found), more)
+        effort(std::slice::from_ref(found), more, "more run"),
+        adding(found, more)
     ))
 }
 
+/// The command that adds blocks to a study, as a sentence; empty for runs of no study or of several
+/// studies.
+fn adding(found: &Comparisons, more: u32) -> String {
+    let (first, last) = (found.blocks + 1, found.blocks + more);
+    match &found.study {
+        None => String::new(),
+        Some(_) if found.is_apart() => format!(
+            " To add them, repeat the command of each side with --blocks {last}, for --block \
+             {first} to --block {last}."
+        ),
+        Some(study) => format!(" 'postmark study --resume {study} --blocks {last}' adds them."),
+    }
+}
+
 /// The number of runs in `blocks` blocks of all tables of a study, and the duration of these runs:
-/// `135 runs in all, about 9 min`.
-pub(crate) fn effort(tables: &[Comparisons], blocks: u32) -> String {
-    let runs = counted(
-        tables.iter().map(|table| table.runs_in(blocks)).sum(),
-        "run",
-    );
+/// `135 runs in all, about 9 min`, or `51 more runs, about 27 s` if `what` is `more run`.
+pub(crate) fn effort(tables: &[Comparisons], blocks: u32, what: &str) -> String {
+    let runs = tables.iter().map(|table| table.runs_in(blocks)).sum();
+    let runs = match what {
+        "run" => format!("{} in all", counted(runs, what)),
+        _ => counted(runs, what),
+    };
     let time = tables
         .iter()
         .map(|table| Some(table.run_s? * table.runs_in(blocks) as f64))
         .sum::<Option<f64>>();
+    let boots = match tables.iter().any(Comparisons::is_apart) {
+        true => " and the boots",
+        false => "",
+    };
     match time.filter(|seconds| *seconds > 0.0) {
-        Some(seconds) => format!("{runs} in all, about {}", length(seconds)),
-        None => format!("{runs} in all"),
+        Some(seconds) => format!("{runs}, about {}{boots}", length(seconds)),
+        None => format!("{runs}{boots}"),
     }
-}
-
-/// Lists the conditions in which configurations differ, and the reasons why configurations were not
-/// compared, without duplicates.
-fn details(found: &Comparisons) -> Vec<String> {
-    let mut details: Vec<String> = Vec::new();
-    for row in &found.rows {
-        let side = found.side(&row.side).map_or(&row.side, |side| &side.name);
-        let baseline = found
-            .side(&row.baseline)
-            .map_or(&row.baseline, |side| &side.name);
-        let reserved = reservations(&row.unlike, &row.incomplete, side, baseline);
-        let reserved = reserved.trim_start_matches("; ").to_owned();
-        let reserved = (!reserved.is_empty()).then_some(reserved);
-        let blocks = fewer_blocks(found, row, side);
-        let of_row = [reserved, excluded(row, side), blocks];
-        for detail in of_row.into_iter().flatten() {
-            if !details.contains(&detail) {
-                details.push(detail);
-            }
-        }
-    }
-    details
-}
-
-/// The number of blocks of a comparison; `None` if it has all blocks of the table.
-fn fewer_blocks(found: &Comparisons, row: &Comparison, side: &str) -> Option<String> {
-    let is_fewer = found.is_in_blocks() && row.count < found.blocks;
-    row.estimate().filter(|_| is_fewer)?;
-    let metric = match row.without {
-        0 => String::new(),
-        without => format!(
-            "; {} without {}{}",
-            counted(without.into(), "block"),
-            metric_name(row.metric),
-            why_missing(row.metric)
-        ),
-    };
-    Some(format!(
-        "{side}: compared in {} of {}{metric}",
-        row.count,
-        counted(found.blocks.into(), "block")
-    ))
-}
-
-/// Why a candidate was not compared in a metric; `None` if it was compared.
-fn excluded(row: &Comparison, side: &str) -> Option<String> {
-    match row.outcome {
-        ComparisonOutcome::Estimated(_) => None,
-        ComparisonOutcome::TooManyInvalid => {
-            let all = row.count + row.without + row.invalid;
-            let all = match row.method {
-                Method::Blocks | Method::BlocksApart => counted(all.into(), "block"),
-                Method::NotInterleaved => counted((all + row.baseline_count).into(), "run"),
-            };
-            Some(format!(
-                "{side}: not compared, because {} of {all} are INVALID (threshold 20 %)",
-                row.invalid
-            ))
-        }
-        ComparisonOutcome::UnlikeShares => Some(format!(
-            "{side}: not compared (add --unlike to compare configurations that skip or fail \
-             different shares of their operations)"
-        )),
-        ComparisonOutcome::NotMeasured => {
-            let (metric, why) = (metric_name(row.metric), why_missing(row.metric));
-            Some(format!(
-                "{metric}: not in the runs of both {side} and the baseline{why}"
-            ))
-        }
-        ComparisonOutcome::NoRuns => Some(format!(
-            "{side}: no complete block in common with the baseline"
-        )),
-    }
-}
-
-/// Adds the file systems and devices of the configurations: one line for all, or one for each.
-fn targets(document: &mut Document, found: &Comparisons) {
-    let words = |side: &SideSummary| match side.targets.split_first() {
-        None => "not available".to_owned(),
-        Some((first, [])) => first.clone(),
-        Some((first, others)) => format!("{first}, and {} more", others.len()),
-    };
-    let Some((first, others)) = found.sides.split_first() else {
-        return;
-    };
-    if found.sides.iter().all(|side| side.targets.is_empty()) {
-        return;
-    }
-    if others.iter().all(|side| side.targets == first.targets) {
-        document.words(format!("Target of all: {}", words(first)));
-        return;
-    }
-    let of_side = |side: &SideSummary| format!("{}: {}", side.name, words(side));
-    document.items(found.sides.iter().map(of_side));
-}
-
-/// Adds the kernels of the configurations: one line for all, or one for each.
-fn kernels(document: &mut Document, found: &Comparisons) {
-    let words = |side: &SideSummary| match side.kernels.is_empty() {
-        true => "not available".to_owned(),
-        false => side.kernels.join(" and "),
-    };
-    let Some((first, others)) = found.sides.split_first() else {
-        return;
-    };
-    if found.sides.iter().all(|side| side.kernels.is_empty()) {
-        return;
-    }
-    if others.iter().all(|side| side.kernels == first.kernels) {
-        document.words(format!("Kernel of all: {}", words(first)));
-        return;
-    }
-    let of_side = |side: &SideSummary| format!("{}: kernel {}", side.name, words(side));
-    document.items(found.sides.iter().map(of_side));
-}
-
-fn invalid(run: &InvalidRun) -> String {
-    let name = run
-        .run
-        .map_or("a run".to_owned(), |run| format!("run {run}"));
-    let block = run.block.as_ref().map_or_else(String::new, |of| {
-        format!(", block {}, attempt {}", of.number, of.attempt)
-    });
-    format!("{name} ({}{block})", run.side)
 }

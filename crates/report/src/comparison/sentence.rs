@@ -165,7 +165,7 @@ fn undecided(row: &Comparison, estimate: &Estimate, basis: String) -> String {
         text += &format!("; smallest detectable difference: {}", detectable(smallest));
     }
     let is_paired = row.method != Method::NotInterleaved;
-    if let Some(needed) = estimate.blocks_needed.filter(|_| is_paired) {
+    if let Some(needed) = estimate.blocks_needed_to_show.filter(|_| is_paired) {
         text += &format!(
             "; {} would show it, if {:.digits$} is the true ratio",
             counted(needed.into(), "block"),

@@ -56,8 +56,8 @@ const COLUMNS: [(&str, Value); 35] = [
     ("smallest_detectable", |row, _| {
         estimated(row, |of| of.smallest_detectable)
     }),
-    ("blocks_needed", |row, _| {
-        count(row.estimate().and_then(|of| of.blocks_needed))
+    ("blocks_needed_to_show", |row, _| {
+        count(row.estimate().and_then(|of| of.blocks_needed_to_show))
     }),
     ("result", |row, _| Cell::ours(result(row))),
     ("unlike", |row, _| {

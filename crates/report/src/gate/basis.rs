@@ -3,7 +3,7 @@
 use document::units::{counted, grouped, percent};
 use study::{Comparison, Comparisons, Decision, Gate, Judged, Method};
 
-use crate::comparison::effort;
+use crate::comparison::{deviates, effort};
 
 /// A sentence with the blocks that were run and their standard deviation. If a requirement is
 /// undecided, the sentence includes the number of blocks that the gate needs.
@@ -72,16 +72,19 @@ pub(super) fn needs_blocks(gate: &Gate) -> bool {
         && requirements.any(|judged| judged.decision == Decision::Undecided)
 }
 
-/// Number of blocks that an undecided requirement needs. If the measured ratio violates the
-/// requirement, this number of blocks would fail the requirement. Otherwise this number would pass
-/// identical systems.
-pub(super) fn blocks_needed(judged: &Judged) -> Option<u32> {
-    match judged.is_violated() {
-        true => judged
-            .blocks_needed_to_fail
-            .filter(|needed| *needed > judged.count),
-        false => judged.blocks_needed,
-    }
+/// Numbers of blocks that an undecided requirement needs, such as `44 to fail, 3,752 to pass`. It
+/// fails if the measured ratio, which violates the requirement, is the true one. It passes if the
+/// systems are identical.
+pub(super) fn blocks_needed(judged: &Judged) -> String {
+    let fail = judged.blocks_needed_to_fail;
+    let fail = fail.filter(|needed| judged.is_violated() && *needed > judged.count);
+    let pass = judged.blocks_needed_to_pass;
+    let needed = [(fail, "fail"), (pass, "pass")];
+    let words = needed.into_iter().filter_map(|(needed, what)| {
+        let needed = grouped(needed?.into());
+        Some(format!("{needed} to {what}"))
+    });
+    words.collect::<Vec<_>>().join(", ")
 }
 
 /// Of the undecided requirements whose measured ratio violates them, the one that needs the fewest
@@ -107,23 +110,46 @@ fn to_fail(gate: &Gate, judged: &Judged, what: &str) -> String {
         format!("the ratio {ratio:.3} of {side} does not meet {requirement}, but it is not shown"),
         deviation(gate, judged),
     );
+    let pass = judged
+        .blocks_needed_to_pass
+        .map_or_else(String::new, |pass| {
+            format!(
+                "; if the systems are identical, {} pass it",
+                each(pass, what)
+            )
+        });
     match judged.blocks_needed_to_fail {
         Some(needed) if needed <= judged.count => {
             format!("{begin}, although these {what}s usually suffice at {deviation} (add {what}s)")
         }
         Some(needed) => format!(
             "{begin}. If that is the true ratio, {} ({}) fail the gate with a probability of 80 % \
-             at {deviation}. To show that the ratio is not 1, as 'postmark compare' does, takes \
-             fewer",
+             at {deviation}{pass}{}",
             each(needed, what),
-            effort(&gate.comparisons, needed)
+            effort(&gate.comparisons, needed, "run"),
+            of_compare(gate, judged)
         ),
         None if judged.bound.is_none() => begin,
         None => format!(
             "{begin}. If that is the true ratio, more than 10,000 {what}s are needed to fail the \
-             gate at {deviation} (use longer runs, or stop other programs). To show that the ratio \
-             is not 1, as 'postmark compare' does, takes fewer"
+             gate at {deviation} (use longer runs, or stop other programs){}",
+            of_compare(gate, judged)
         ),
+    }
+}
+
+/// Distinguishes the numbers of a gate from the result of `compare` for the same blocks: a sentence
+/// without a period, or nothing if `compare` reports neither a difference nor a number of blocks.
+fn of_compare(gate: &Gate, judged: &Judged) -> &'static str {
+    let row = row(gate, judged).filter(|row| row.method != Method::NotInterleaved);
+    match row.and_then(Comparison::estimate) {
+        Some(estimate) if estimate.is_shown => {
+            ". The comparison already shows that the ratio is not 1"
+        }
+        Some(estimate) if estimate.blocks_needed_to_show.is_some() => {
+            ". The number that 'postmark compare' reports is for another result: the ratio is not 1"
+        }
+        _ => "",
     }
 }
 
@@ -132,7 +158,7 @@ fn to_pass(gate: &Gate, (least, what): (u32, &str)) -> String {
     let Some((needed, judged)) = needed(gate) else {
         let mut requirements = gate.requirements.iter();
         let lacking = |judged: &&Judged| {
-            judged.blocks_needed.is_none() && judged.standard_deviation.is_some()
+            judged.blocks_needed_to_pass.is_none() && judged.standard_deviation.is_some()
         };
         return match requirements.find(lacking) {
             Some(judged) if judged.bound.is_none() => format!(
@@ -142,9 +168,9 @@ fn to_pass(gate: &Gate, (least, what): (u32, &str)) -> String {
             ),
             Some(judged) => format!(
                 "more than 10,000 {what}s are needed to pass identical systems at {} (use longer \
-                 runs, or stop other programs). The number that 'postmark compare' reports shows \
-                 only that the ratio is not 1",
-                deviation(gate, judged)
+                 runs, or stop other programs){}",
+                deviation(gate, judged),
+                of_compare(gate, judged)
             ),
             None => format!(
                 "how many it takes is not known, because a standard deviation needs 2 {what}s (add \
@@ -166,28 +192,29 @@ fn to_pass(gate: &Gate, (least, what): (u32, &str)) -> String {
             "run" => each(needed, what),
             _ => grouped(needed.into()),
         },
-        effort(&gate.comparisons, needed),
+        effort(&gate.comparisons, needed, "run"),
         deviation(gate, judged)
     )
 }
 
 /// The number of blocks that the gate needs, and the requirement that needs them.
 fn needed(gate: &Gate) -> Option<(u32, &Judged)> {
-    let needed = gate.blocks_needed?;
+    let needed = gate.blocks_needed_to_pass?;
     let mut requirements = gate.requirements.iter();
-    let judged = requirements.find(|judged| judged.blocks_needed == Some(needed))?;
+    let judged = requirements.find(|judged| judged.blocks_needed_to_pass == Some(needed))?;
     Some((needed, judged))
 }
 
-/// Words with the standard deviation of a requirement's ratio.
+/// Words with the standard deviation of a requirement's ratio, and of what it is the deviation.
 fn deviation(gate: &Gate, judged: &Judged) -> String {
     let deviation = judged
         .standard_deviation
         .map_or_else(|| "not available".to_owned(), percent);
+    let ratio = deviates(judged.method);
     match gate.requirements.len() {
-        1 => format!("a standard deviation of {deviation}"),
+        1 => format!("a standard deviation of {deviation} ({ratio})"),
         _ => format!(
-            "a standard deviation of {deviation} ({} of {})",
+            "a standard deviation of {deviation} ({ratio}; {} of {})",
             judged.requirement, judged.side
         ),
     }

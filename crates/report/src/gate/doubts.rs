@@ -7,14 +7,9 @@ use study::{Decision, Gate, GateDoubt};
 
 use crate::comparison::{doubtful_runs, drift_seen, noun, probability, ratio_of};
 
-/// Adds the doubts, unless the gate failed, because doubts do not change a failure. If a
-/// requirement is undecided, A/A controls that are too wide are left out, because the gate needs
-/// more blocks in any case.
+/// Adds the doubts, unless the gate failed, because doubts do not change a failure.
 pub(super) fn add(document: &mut Document, gate: &Gate) {
-    let is_named =
-        |doubt: &&GateDoubt| gate.is_met() || !matches!(doubt, GateDoubt::WideControl { .. });
-    let doubts: Vec<&GateDoubt> = gate.doubts.iter().filter(is_named).collect();
-    if doubts.is_empty() || gate.decision == Decision::Failed {
+    if gate.doubts.is_empty() || gate.decision == Decision::Failed {
         return;
     }
     let head = match (gate.decision, gate.is_met()) {
@@ -24,11 +19,14 @@ pub(super) fn add(document: &mut Document, gate: &Gate) {
         (_, false) => "With these doubts the gate cannot pass:",
     };
     document.words(head);
-    document.items(doubts.into_iter().map(|doubt| bound(&words(doubt))));
+    document.items(gate.doubts.iter().map(|doubt| bound(&words(doubt))));
+    let is_wide = |doubt: &GateDoubt| matches!(doubt, GateDoubt::WideControl { .. });
+    let remedy = match gate.doubts.iter().all(is_wide) {
+        true => "Add blocks",
+        false => "Remove the causes and run the study again",
+    };
     if !gate.allows_doubtful {
-        document.words(
-            "Remove the causes and run the study again, or add --allow-doubtful to ignore them.",
-        );
+        document.words(format!("{remedy}, or add --allow-doubtful to ignore them."));
     }
     document.gap();
 }
@@ -57,11 +55,11 @@ fn words(doubt: &GateDoubt) -> String {
         GateDoubt::WideControl {
             baseline,
             requirement,
-            half_width,
+            half_width_90,
             margin,
-            blocks_needed,
+            blocks_needed_for_control,
         } => {
-            let enough = match blocks_needed {
+            let enough = match blocks_needed_for_control {
                 Some(blocks) => format!(
                     "; {} would be enough at this A/A noise",
                     counted((*blocks).into(), "block")
@@ -72,7 +70,7 @@ fn words(doubt: &GateDoubt) -> String {
                 "the A/A control is too wide for {requirement}: with one-sided 95 % bounds, as the \
                  gate's, it measures {baseline} against itself to within {}, and the requirement \
                  allows {}{enough}",
-                percent(*half_width),
+                percent(*half_width_90),
                 percent(*margin)
             )
         }

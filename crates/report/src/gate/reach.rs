@@ -47,8 +47,9 @@ fn words(requirement: Requirement, judged: &[&Judged]) -> String {
         )
     });
     format!(
-        "{}More blocks bring the ratio that fails nearer to {threshold}. {threshold} itself, \
+        "{}More {}s bring the ratio that fails nearer to {threshold}. {threshold} itself, \
          {change}, is the limit that the requirement tolerates: it fails at most 1 % of the gates.",
         found.unwrap_or_default(),
+        judged[0].unit()
     )
 }

@@ -1,7 +1,9 @@
 //! The first line of the short report: what was measured, where, and under which conditions.
 
 use document::units::{counted, grouped, latency};
-use record::{Climb, Drive, Durability, EngineName, Policies, Record, RunSpec, Stop, Workers};
+use record::{
+    Climb, Drive, Durability, EngineName, Policies, Record, RunSpec, Stop, Workers, Workload,
+};
 use verdict::Summary;
 
 use super::heading::{size_of_pool, work};
@@ -40,6 +42,7 @@ pub(super) fn first_line(record: &Record, summary: &Summary) -> String {
 /// durability, and all other settings.
 pub(crate) fn conditions(spec: &RunSpec) -> Vec<String> {
     let mut words = workers(spec).to_vec();
+    words.extend(transactions(&spec.workload));
     if spec.engine.makes_files() {
         words.push(synced(&spec.durability));
     }
@@ -49,6 +52,16 @@ pub(crate) fn conditions(spec: &RunSpec) -> Vec<String> {
     };
     words.extend(others.settings());
     words
+}
+
+/// The number of transactions of each worker; `None` if time ends the transactions.
+fn transactions(workload: &Workload) -> Option<String> {
+    let each = Some(workload.transactions()).filter(|each| *each != Workload::ENDLESS)?;
+    let transactions = counted(each, "transaction");
+    Some(match workload.workers.count() {
+        1 => transactions,
+        _ => format!("{transactions} each"),
+    })
 }
 
 /// The number of workers, and the number of files of each worker or of all workers.

@@ -46,6 +46,7 @@ pub fn side(label: &str, rate: f64, shift: usize, blocks: u32) -> ComparedSide {
             ]),
             conditions: BTreeMap::from([(UnlikeWhat::CacheState, "as-is".to_owned())]),
             reasons: BTreeSet::new(),
+            advice: BTreeMap::new(),
             incomplete: BTreeMap::new(),
         }
     });
@@ -284,6 +285,76 @@ fn finding_about_doubtful_or_drifting_runs_has_its_reservation_beside_it() {
         .shows("6 VALID, 6 DOUBTFUL (not-steady 6)")
         .shows("new: all 6 runs DOUBTFUL: not-steady 6 ('postmark show' has the reasons).")
         .shows("new is 18 % slower (doubtful)");
+}
+
+/// Ten blocks of two sides that were measured separately, each side in these boots.
+#[test]
+fn sides_on_one_system_and_blocks_of_one_boot_are_doubted() {
+    let side = |name: &str, kernel: &str, boots: [&str; 2]| {
+        let mut side = side(name, 10_000.0, 5 * usize::from(name == "new"), 10);
+        for (run, boot) in side.runs.iter_mut().zip(boots.iter().cycle()) {
+            run.block.as_mut().unwrap().is_interleaved = false;
+            run.subject.system = format!("host {kernel}");
+            run.subject.kernel = kernel.to_owned();
+            run.subject.boot = (*boot).to_owned();
+        }
+        side
+    };
+    let text = |old: ComparedSide, new: ComparedSide| {
+        let baseline = Baseline::alone(old);
+        let found = Comparisons::of(&baseline, &[new], &[Metric::Transactions], ALPHA);
+        let text = document::text(&report::comparison::document(&found), document::WIDTH);
+        text.replace('\u{a0}', " ")
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let same = "All sides ran on the same host, kernel and mount";
+    text(
+        side("old", "6.1", ["a", "a"]),
+        side("new", "6.1", ["a", "a"]),
+    )
+    .shows(&format!("{same}, in one boot. If a side is another kernel"))
+    .does_not_show("10 blocks, but");
+    text(
+        side("old", "6.1", ["a", "a"]),
+        side("new", "6.2", ["b", "c"]),
+    )
+    .does_not_show(same)
+    .shows("10 blocks, but 1 boot of old and 2 boots of new: what differs from boot to boot")
+    .shows("Boot the system of a side before each of its blocks.")
+    .shows("To add them, repeat the command of each side with --blocks ")
+    .shows(" more blocks (");
+}
+
+#[test]
+fn comparison_names_caching_images_remedies_and_limits_of_the_preset() {
+    let cached = |label: &str, shift: usize| {
+        let mut side = side(label, 10_000.0, shift, 10);
+        for run in &mut side.runs {
+            run.subject.has_caching_loop = true;
+            run.level = Level::Doubtful;
+            run.reasons.insert("too-short".to_owned());
+            run.advice
+                .insert("too-short".to_owned(), "use --for 10s".to_owned());
+        }
+        side
+    };
+    let baseline = Baseline::alone(cached("ext4", 0));
+    let metrics = [Metric::Transactions];
+    let found = Comparisons::of(&baseline, &[cached("xfs", 1)], &metrics, ALPHA);
+    let text = document::text(&report::comparison::document(&found), document::WIDTH);
+    text.split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+        .shows("What to do: too-short: use --for 10s.")
+        .shows("ext4 and xfs: a loop device reads and writes its file through the page cache")
+        .shows("make a target with direct, like 'make:ext4?direct': 'postmark help scratch').")
+        .shows("The result does not predict the processor time of the server")
+        .shows("Standard deviation (of a block's ratio): ");
+    let text = document::text(&report::comparison::document(&pair()), document::WIDTH);
+    text.does_not_show("What to do")
+        .does_not_show("loop device");
 }
 
 /// The study also takes the time between its runs, such as that of making file systems. A pause of

@@ -27,12 +27,14 @@ fn undecided_gate_states_blocks_and_standard_deviation() {
     text.shows("Gate undecided: new against ext4 (baseline)")
         .shows(&format!(
             "Undecided with 6 blocks: it takes {0} ({1} runs in all, about {2:.1} h) at a standard \
-             deviation of {deviation:.1} % to pass identical systems",
-            judged.blocks_needed.unwrap(),
-            judged.blocks_needed.unwrap() * 3,
+             deviation of {deviation:.1} % (of a block's ratio) to pass identical systems",
+            judged.blocks_needed_to_pass.unwrap(),
+            judged.blocks_needed_to_pass.unwrap() * 3,
             // A block has three simulated runs of 30 s each.
-            f64::from(judged.blocks_needed.unwrap()) * 90.0 / 3600.0
-        ));
+            f64::from(judged.blocks_needed_to_pass.unwrap()) * 90.0 / 3600.0
+        ))
+        .shows("With these doubts the gate cannot pass: - the A/A control is too wide for")
+        .shows("Add blocks, or add --allow-doubtful to ignore them.");
 }
 
 #[test]
@@ -121,6 +123,9 @@ fn gate_on_runs_without_blocks_names_their_numbers_and_their_drift() {
     text(0.0)
         .begins_with("Gate passed: new against old")
         .shows("5 and 15 runs")
+        .shows("(of the ratio of two runs, one of each configuration: about 1.4 times that of one")
+        .shows("More runs bring the ratio that fails nearer to 0.9.")
+        .does_not_show("random order")
         .does_not_show("5 runs of each");
     text(0.01)
         .begins_with("Gate undecided: new against old")
@@ -167,7 +172,7 @@ fn control_that_is_too_wide_is_named_with_its_width() {
     let text = document::text(&report::comparison::document(&found), document::WIDTH);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     text.shows("A/A control: old against itself, 95 % interval: ")
-        .shows(" times itself, too wide to check anything.")
+        .shows(" times itself. So wide a control does not show a smaller difference of the")
         .shows("That is as far from 1 as a difference found")
         .shows("% above the baseline or ");
     assert!(!text.contains('±'), "{text}");
@@ -198,7 +203,11 @@ fn gate_explains_why_it_differs_from_the_comparison() {
         .shows("beyond 0.97 with an error of 1 %, as a failure requires")
         .shows("nearer to 0.97. 0.97 itself, a loss of 3.0 %, is the limit")
         .shows("is the limit that the requirement tolerates")
-        .shows("takes fewer")
+        .shows("(of a block's ratio); if the systems are identical, ")
+        .shows(". The comparison already shows that the ratio is not 1.")
+        .shows(" to fail, ")
+        .shows("by Student's t and by the random order of the runs")
+        .does_not_show("takes fewer")
         .does_not_show("require >= 0.985");
 }
 

@@ -219,6 +219,26 @@ fn unfinished_run_reports_its_completed_phases() {
     }
 }
 
+#[test]
+fn list_names_the_side_and_the_block_of_a_run() {
+    let run = ListedRun {
+        number: Some(6),
+        ..entry(&kept())
+    };
+    let of_side = list::CellOfRun {
+        cell: "old".to_owned(),
+        block: 3,
+    };
+    let cells = BTreeMap::from([(6, of_side)]);
+    let text = document::text(&list::document(&[run], &cells), document::WIDTH);
+    let lines: Vec<Vec<&str>> = text
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    lines[0].join(" ").shows("cell block");
+    lines[1].join(" ").shows("old 3");
+}
+
 fn listed(entries: &[ListedRun]) -> String {
     document::text(&list::document(entries, &BTreeMap::new()), document::WIDTH)
 }

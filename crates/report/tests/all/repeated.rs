@@ -39,6 +39,7 @@ fn run(number: u32, rate: f64) -> StudyRun {
             elapsed_s: 30.0,
             values: values.collect(),
             reasons: [].into(),
+            advice: [].into(),
             conditions: [(UnlikeWhat::Fingerprint, "f".to_owned())].into(),
             incomplete: [].into(),
         },

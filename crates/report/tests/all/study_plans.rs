@@ -1,7 +1,8 @@
 //! The plans of studies and of repeated runs.
 
 use document::WIDTH;
-use study::{PlannedCell, StudyPlan};
+use report::study::sides::{next_step, warnings};
+use study::{PlannedCell, SideBlocks, StudyPlan};
 use testkit::Shows;
 
 /// A study of two cells (compared configurations). Each block takes one minute.
@@ -112,7 +113,33 @@ fn plan_shows_files_and_durability_of_all_cells_and_the_baseline_of_sides() {
     };
     let [first, _] = texts(&side("old"), false);
     first.shows("Side old, measured first and therefore the baseline of the other sides");
+    first.shows("All 10 blocks of a side take at least 10 min, and the time of the boots");
     let [second, _] = texts(&side("new"), false);
     second.shows("Side new, compared with old, the side that was measured first");
     second.does_not_show("ext4 (baseline)");
+}
+
+#[test]
+fn wrong_names_and_blocks_of_sides_are_warned_of_before_they_are_measured() {
+    let side = |side: &str, blocks: &[u32]| SideBlocks {
+        side: side.to_owned(),
+        blocks: blocks.iter().copied().collect(),
+    };
+    let sides = [side("old", &[1, 2]), side("new", &[2, 3])];
+    let of = |side: &str, block: u32| warnings(&sides, (side, block)).join(" ");
+    assert_eq!(of("new", 1), "");
+    assert_eq!(of("old", 3), "");
+    of("newer", 1).shows("side newer is new in this study, which has old (2 blocks) and new (2");
+    of("new", 4).shows("block 4 is not compared before old, the baseline, has it");
+    of("old", 5).shows("side old has no block 3 yet, and this is block 5");
+    assert!(warnings(&[], ("old", 1)).is_empty());
+    next_step(&sides, (3, 10), "k5")
+        .shows("blocks measured, of 10: old 2, new 2")
+        .shows("next: repeat the command on new with --side new --block 1 --tag k5");
+    next_step(&sides[..1], (2, 10), "k5").shows_all(
+        "only one side has been measured | of 10: old 2 | on the other side with --side NAME \
+         --block 2 --tag k5",
+    );
+    let whole = [side("old", &[1, 2]), side("new", &[1, 2])];
+    next_step(&whole, (2, 2), "k5").shows("next: postmark gate k5 --require");
 }

@@ -63,7 +63,7 @@ fn intervals_are_computed_from_log_ratios_of_pairs() {
     estimate.assert((estimate.standard_deviation.unwrap() - 0.022_275).abs() < 1e-5);
     assert!((interval.low - 0.690_495).abs() < 1e-4, "{interval:?}");
     assert!((interval.high - 0.729_767).abs() < 1e-4, "{interval:?}");
-    assert!(estimate.is_shown && estimate.blocks_needed.is_none());
+    assert!(estimate.is_shown && estimate.blocks_needed_to_show.is_none());
 }
 
 #[test]

@@ -78,9 +78,9 @@ fn a_control_wider_than_the_margin_passes_only_if_allowed() {
     let found = decided("transactions >= 0.97", false);
     let [
         GateDoubt::WideControl {
-            half_width,
+            half_width_90,
             margin,
-            blocks_needed,
+            blocks_needed_for_control,
             ..
         },
     ] = &found.doubts[..]
@@ -88,8 +88,11 @@ fn a_control_wider_than_the_margin_passes_only_if_allowed() {
         panic!("{:?}", found.doubts);
     };
     assert_eq!(found.decision, Decision::Undecided);
-    found.assert(found.is_met() && *half_width > *margin && (margin - 0.03).abs() < 1e-9);
-    assert!(blocks_needed.unwrap() > 10, "{blocks_needed:?}");
+    found.assert(found.is_met() && *half_width_90 > *margin && (margin - 0.03).abs() < 1e-9);
+    assert!(
+        blocks_needed_for_control.unwrap() > 10,
+        "{blocks_needed_for_control:?}"
+    );
     let allowed = decided("transactions >= 0.97", true);
     assert_eq!(allowed.decision, Decision::Passed);
     // The control is narrow enough for a requirement with a wide margin.

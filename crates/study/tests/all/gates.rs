@@ -179,7 +179,7 @@ fn gate_with_too_few_blocks_is_undecided() {
         side.runs.truncate(4);
         let found = gate(side, base(), &["transactions >= 0.97"]).unwrap();
         assert_eq!(found.decision, Decision::Undecided);
-        assert!(found.requirements[0].p.is_none() && found.blocks_needed.is_some());
+        assert!(found.requirements[0].p.is_none() && found.blocks_needed_to_pass.is_some());
     }
     let single = gate(
         apart("new", &[100.0]),
@@ -188,7 +188,7 @@ fn gate_with_too_few_blocks_is_undecided() {
     );
     let single = single.unwrap();
     assert_eq!(
-        (single.decision, single.blocks_needed),
+        (single.decision, single.blocks_needed_to_pass),
         (Decision::Undecided, None)
     );
 }
@@ -317,10 +317,10 @@ fn a_failure_requires_enough_blocks_for_the_order_test() {
     assert!(judged.p.unwrap() < 0.0001, "{judged:?}");
     judged.assert((judged.order_p.unwrap() - 1.0 / 32.0).abs() < 1e-12);
     assert_eq!(
-        (found.decision, judged.blocks_to_fail),
+        (found.decision, judged.blocks_to_fail_min),
         (Decision::Undecided, 7)
     );
-    assert!(found.blocks_needed.unwrap() >= 7);
+    assert!(found.blocks_needed_to_pass.unwrap() >= 7);
     let (side, baseline) = always_last(7);
     let found = gate(side, baseline, &["transactions >= 0.97"]).unwrap();
     assert_eq!(found.decision, Decision::Failed, "{found:?}");
@@ -380,12 +380,26 @@ fn the_documented_numbers_of_blocks_are_correct() {
         "{} blocks at a standard deviation of 1 %, {} at 2 % and {} at 3 %",
         blocks[0], blocks[1], blocks[2]
     );
-    for document in [
+    // The ratio of two runs deviates by the square root of 2 times as much as a run.
+    let runs = [0.01, 0.02, 0.03].map(|spread| {
+        let enough = |runs: &u32| is_enough(*runs, spread * 2_f64.sqrt());
+        (5..200).find(enough).unwrap()
+    });
+    let of_runs = format!(
+        "{} runs of each side at 1 %, {} at 2 % and {} at 3 %",
+        runs[0], runs[1], runs[2]
+    );
+    let documents = [
         include_str!("../../../../docs/reference/gates.md"),
         include_str!("../../../cli/src/args/compare.rs"),
-    ] {
-        let words: Vec<&str> = document.split_whitespace().collect();
-        assert!(words.join(" ").contains(&documented), "{documented}");
+        include_str!("../../../cli/help/ci.txt"),
+    ];
+    let documents = documents.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
+    for text in &documents {
+        assert!(text.contains(&documented), "{documented}");
+    }
+    for text in &documents[1..] {
+        assert!(text.contains(&of_runs), "{of_runs}");
     }
     // With a bound of 0.97, a loss of 3 % meets the requirement exactly. The gate then fails only
     // by chance, with a probability of 1 %, even with 100 blocks.

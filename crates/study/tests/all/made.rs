@@ -37,6 +37,7 @@ fn bare(block: Option<u32>, values: &[(Metric, f64)]) -> Observed {
         values: values.iter().copied().collect(),
         conditions: BTreeMap::new(),
         reasons: BTreeSet::new(),
+        advice: BTreeMap::new(),
         incomplete: BTreeMap::new(),
     }
 }

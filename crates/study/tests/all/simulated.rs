@@ -108,7 +108,7 @@ fn identical_systems_pass_with_the_blocks_that_the_gate_requests() {
             machine.blocks(&mut study, 1..=10, 1.0);
             // The first gate reports the number of blocks that are needed at the observed spread.
             let first = gate(&study, &requirements);
-            let needed = first.blocks_needed.unwrap();
+            let needed = first.blocks_needed_to_pass.unwrap();
             if needed > 10 {
                 machine.blocks(&mut study, 11..=needed, 1.0);
             }
@@ -138,7 +138,7 @@ fn first_blocks_suffice_to_estimate_the_blocks_needed() {
             let mut study = empty(noisy);
             let pilot = pilot as u32;
             machine.blocks(&mut study, 1..=pilot, 1.0);
-            let asked = gate(&study, &requirements).blocks_needed.unwrap();
+            let asked = gate(&study, &requirements).blocks_needed_to_pass.unwrap();
             machine.blocks(&mut study, pilot + 1..=asked, 1.0);
             passed += u32::from(gate(&study, &requirements).decision == Decision::Passed);
         }

@@ -181,6 +181,9 @@ fn records<'a>(
         head.line(format!("Note: {note}"));
     }
     let record = archive.record(number(&entry))?;
+    if let Some(part) = &record.study {
+        head.line(report::study::place_of_run(part));
+    }
     Ok(Box::new(std::iter::once(Ok((record, head)))))
 }
 

@@ -1,5 +1,6 @@
 //! Converts command-line options to a study file, or applies them to an existing study file.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use campaign::run_spec::{RunRequest, Specified, specify};
@@ -266,6 +267,52 @@ fn value(word: &str) -> Value {
             value @ (Value::Integer(_) | Value::Float(_) | Value::Boolean(_) | Value::String(_)),
         ) => value,
         _ => Value::String(word.to_owned()),
+    }
+}
+
+/// The differences between two study files, such as `files: 100 there, 200 here`. The number of
+/// blocks is ignored, because blocks can be added to a study.
+pub fn differences(there: &str, here: &str) -> Vec<String> {
+    let keys = |text: &str| {
+        let table: Table = spec::read_toml(text).unwrap_or_default();
+        let mut keys = BTreeMap::new();
+        add_keys(&mut keys, "", &Value::Table(table));
+        keys.remove("blocks");
+        keys
+    };
+    let (there, here) = (keys(there), keys(here));
+    let all: BTreeSet<&String> = there.keys().chain(here.keys()).collect();
+    let value = |of: Option<&String>| of.map_or("not given", String::as_str).to_owned();
+    all.into_iter()
+        .map(|key| (key, there.get(key), here.get(key)))
+        .filter(|(_, there, here)| there != here)
+        .map(|(key, there, here)| format!("{key}: {} there, {} here", value(there), value(here)))
+        .collect()
+}
+
+/// Adds the keys of a TOML value with their values as text. The keys of the only workload have no
+/// prefix.
+fn add_keys(keys: &mut BTreeMap<String, String>, path: &str, value: &Value) {
+    let below = |key: &str| match path {
+        "" | "workload" => key.to_owned(),
+        path => format!("{path}.{key}"),
+    };
+    match value {
+        Value::Table(table) => {
+            for (key, value) in table {
+                add_keys(keys, &below(key), value);
+            }
+        }
+        Value::Array(values) => match &values[..] {
+            [only] => add_keys(keys, path, only),
+            values => {
+                for (number, value) in (1..).zip(values) {
+                    add_keys(keys, &format!("{path} {number}"), value);
+                }
+            }
+        },
+        Value::String(text) => drop(keys.insert(path.to_owned(), text.clone())),
+        value => drop(keys.insert(path.to_owned(), value.to_string())),
     }
 }
 

@@ -12,7 +12,7 @@ use campaign::study::{Course, Environment, StudyEnd, found};
 use document::{Format, sanitize};
 use ranks::Ranks;
 use spec::Invocation;
-use study::{Design, StudyCell, StudyPlan, StudyRun, TargetDesign};
+use study::{Design, SideBlocks, StudyCell, StudyPlan, StudyRun, TargetDesign};
 use verdict::Level;
 
 use super::intended::intended;
@@ -84,6 +84,12 @@ pub(super) fn of_first(
     let targets = Targets::new(course.design, course.cells, arguments.file.as_deref(), user)?;
     let plan = campaign::study::plan(&course, &intended.runs, &targets, (&place, USER))?;
     show_plan(arguments, &plan, course.is_repetition())?;
+    if let Some(side) = course.side.filter(|_| plan.blocks_left > 0) {
+        let sides = SideBlocks::of(&intended.runs);
+        report::study::sides::warnings(&sides, side)
+            .iter()
+            .for_each(tell);
+    }
     if arguments.dry_run {
         return Ok(0);
     }

@@ -59,14 +59,17 @@ pub(super) fn intended(
             mounted: BTreeMap::new(),
         });
     };
-    if found.design.text != design.text {
+    let differences = design_args::differences(&found.design.text, &design.text);
+    if !differences.is_empty() {
         return refuse(format_args!(
-            "the tag belongs to the study {} with another design (use the same words as for its \
-             other sides, or another --tag)",
-            found.id
+            "the tag belongs to the study {} with another design: {} (use the same options as for \
+             its other sides, or another --tag)",
+            found.id,
+            differences.join("; ")
         ));
     }
     Ok(FoundStudy {
+        design,
         // With `--side`, candidate and baseline may be on different file systems. So the file
         // systems of archived runs are not compared with those of the next runs.
         mounted: BTreeMap::new(),

@@ -7,7 +7,8 @@ use campaign::page;
 use campaign::study::{Course, found};
 use document::{Format, sanitize};
 use published::layouts::LayoutView;
-use study::{Comparisons, Repeats, StudyComparisons, StudyRun};
+use report::study::sides;
+use study::{Comparisons, Repeats, SideBlocks, StudyComparisons, StudyRun};
 
 use super::layout;
 use crate::args::StudyArguments;
@@ -83,14 +84,13 @@ fn compare_of(
         true => tables.collect(),
         false => tables.map(Comparisons::without_unlike_shares).collect(),
     };
-    if let (Some((_, block)), true) = (course.side, tables.iter().all(|of| of.rows.is_empty())) {
+    compare::show(&tables, &[], arguments.format)?;
+    if let Some((_, block)) = course.side {
         let tag = arguments.remarks.tag.first();
         let tag = tag.map_or_else(|| "TAG".to_owned(), ToString::to_string);
-        tell(format_args!(
-            "only one side has been measured, so nothing is compared yet (repeat the command on \
-             the other side: --side NAME --block {block} --tag {})",
-            sanitize::shown(&tag)
-        ));
+        let blocks = (block, course.design.blocks);
+        let tag = sanitize::shown(&tag).to_string();
+        tell(sides::next_step(&SideBlocks::of(runs), blocks, &tag));
     }
-    compare::show(&tables, &[], arguments.format)
+    Ok(())
 }

@@ -109,6 +109,9 @@ fn wrong_selections_are_answered_with_the_way_out() {
     one_line(&ended.errors)
         .shows("the runs are of 2 series (choose one by a run of it")
         .shows("postmark history 1: 1 run, classic (");
+    // Each series is on a line of its own.
+    ended.errors.shows("\n  postmark history 1: ");
+    ended.errors.does_not_show("\\n");
     assert!(!ended.errors.contains('\u{1b}'), "{}", ended.errors);
 }
 

@@ -123,7 +123,7 @@ fn names_that_list_shows_select_studies() {
     }
     let listed = archived.answer("list");
     let header = one_line(listed.lines().next().unwrap());
-    header.shows("tags cell trans/s");
+    header.shows("tags cell block trans/s");
     one_line(&listed).shows_all("study:pair@0123 old | study:pair@0123 new | study:pair@fedc new");
     let rows = |words: &str| archived.answer(words).lines().count() - 1;
     assert_eq!(rows("list --tag study:pair@0123"), 15);

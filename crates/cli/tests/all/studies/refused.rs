@@ -138,6 +138,8 @@ fn invalid_study_options_are_refused() {
             study --preset mail -t a b | for a target, use --target b
             study a b --preset mail | for a target, use --target b
             study | there is no target
+            study --files 20k -t make:ext4?size=16MiB -t a | not enough space on the file system \
+                of make:ext4?size=16MiB | make a larger file system, like 'make:ext4?size=8GiB'
             study --target a --colour 1 | unknown option '--colour'
             study --target a --wokers 2 | '--workers'? For several values: --axis workers=A,B
             study --target a --workers 1,4 | for several values: --axis workers=1,4

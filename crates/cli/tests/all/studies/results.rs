@@ -275,7 +275,10 @@ fn separately_measured_configurations_are_joined_in_one_study() {
     assert!(one_line(&lab.answer("compare last")).contains("not interleaved"));
     // A study with the same tag but another design is refused.
     let ended = lab.shows(&words("kernels", "new", 6, " --dirs 3"));
-    ended.code(2).shows("another design").shows("--tag");
+    ended
+        .code(2)
+        .shows("another design: dirs: not given there, 3 here (use the same options")
+        .shows("--tag");
     assert_eq!(lab.complete().len(), 10);
     lab.is_clean(&[], &again);
 }
@@ -290,8 +293,12 @@ fn runs_of_separately_measured_sides_add_up() {
     let told = one_line(&format!("{first}"));
     told.shows_all(
         "Side old, measured first and therefore the baseline | only one side has been measured | \
-         old (baseline) | 1 block, 2 runs | transactions/s old",
+         blocks measured, of 10: old 1 (next: repeat the command on the other side | old \
+         (baseline) | 1 block, 2 runs | transactions/s old",
     );
+    let list = lab.answer("list");
+    list.shows("block");
+    one_line(&lab.answer("show 1")).shows("side old, block 1, run 1 of the block");
     let both = lab.shows(&words("new"));
     both.code(0);
     let told = one_line(&both.output);
@@ -300,7 +307,16 @@ fn runs_of_separately_measured_sides_add_up() {
          (baseline) 1 block, not interleaved, 3 runs | Runs: old 2 (twice in each block, for the \
          A/A control), new 1. | The baseline is old, the side that was measured first.",
     );
+    let told = one_line(&format!("{both}"));
+    told.shows("block 1 of 10, run 1 of 1")
+        .shows("of 10: old 1, new 1 (next: repeat the command on old with --side old --block 2")
+        .does_not_show("warning: side");
+    told.shows("All sides ran on the same host, kernel and mount, in one boot.");
     assert_eq!(lab.complete().len(), 3, "each run is in the table");
+    // The number of blocks may grow, and a name that is probably wrong is reported.
+    let third = lab.shows(&format!("{} --blocks 22 --dry-run", words("newer")));
+    one_line(&format!("{third}")).shows("side newer is new in this study, which has old (1 block)");
+    third.code(0);
     lab.is_clean(&[], &both);
 }
 
