@@ -13,6 +13,7 @@ mod manual;
 mod observe;
 mod published;
 mod repeat;
+mod replay;
 mod report;
 pub mod short;
 pub mod similar;
@@ -45,6 +46,7 @@ pub use self::manual::{CompletionsArguments, HelpArguments, ManArguments, Shell}
 pub use self::observe::ObserveArguments;
 pub use self::published::{PublishedArguments, PublishedCommand};
 pub use self::repeat::RepeatArguments;
+pub use self::replay::ReplayArguments;
 pub use self::report::ReportArguments;
 pub use self::site::{SiteArguments, SiteCommand};
 pub use self::study::StudyArguments;
@@ -86,6 +88,13 @@ impl CommandLine {
         let mut read = Self::from_arg_matches(matches)?;
         let command = matches.subcommand();
         if let (Some((_, matches)), Some(Command::Run(RunArguments { work, .. })))
+        | (
+            Some((_, matches)),
+            Some(Command::Replay(ReplayArguments {
+                run: RunArguments { work, .. },
+                ..
+            })),
+        )
         | (Some((_, matches)), Some(Command::Plan(PlanArguments { work, .. })))
         | (Some((_, matches)), Some(Command::Crash(CrashArguments { work, .. }))) =
             (command, &mut read.command)
@@ -147,6 +156,7 @@ pub fn command() -> clap::Command {
         })
     });
     let command = command.mut_subcommand("crash", crash::for_rounds);
+    let command = command.mut_subcommand("replay", replay::for_replays);
     groups::grouped(command.mut_subcommand("plan", |plan| {
         plan.after_help(AFTER_SHORT)
             .before_long_help(PLAN_STATUS)
@@ -281,6 +291,10 @@ pub enum Command {
     ///
     /// The workload is a configuration file of 'run'. A report compares it with what was observed.
     Learn(LearnArguments),
+    /// Replay a trace: its operations, in their order.
+    ///
+    /// A run performs the operations of the trace with their dependencies, on files of its own.
+    Replay(ReplayArguments),
     /// Print the completions of a shell.
     Completions(CompletionsArguments),
     /// Print the manual page of a command, or write all pages.

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 use spec::RunSpec;
 use system::Fact;
+use workload::replay::Timing;
 use workload::{End, Phase};
 
 use super::super::values;
@@ -290,8 +291,11 @@ impl Scope<'_> {
 
     /// Returns the number of transactions that the workload requests of all workers together.
     pub(super) fn asked_for(&self) -> u64 {
-        let each = self.spec.workload.transactions();
-        each.saturating_mul(self.workers.into())
+        let workload = &self.spec.workload;
+        match workload.replay() {
+            Some(_) => workload.transactions_of_all(),
+            None => workload.transactions().saturating_mul(self.workers.into()),
+        }
     }
 
     pub(super) fn is_complete(&self) -> bool {
@@ -304,7 +308,9 @@ impl Scope<'_> {
     }
 
     pub(super) fn is_open(&self, phase: &PhaseRecord) -> bool {
-        phase.phase == Phase::Transactions && self.per_second.is_some()
+        let replay = self.spec.workload.replay();
+        let is_traced = replay.is_some_and(|replay| replay.timing == Timing::Traced);
+        phase.phase == Phase::Transactions && (self.per_second.is_some() || is_traced)
     }
 }
 
