@@ -1,5 +1,6 @@
 //! The workload of a replay: a mix whose weights are the numbers of the trace's operations.
 
+use crate::contents::{ContentKind, ContentSpec};
 use crate::intent::Action;
 use crate::layout::Shape;
 use crate::mix::{Mix, Weights};
@@ -54,6 +55,10 @@ pub fn workload(built: Built, replay: Replay) -> Workload {
             readers: 0,
             pools: 1,
         },
+        contents: Some(ContentSpec {
+            kind: ContentKind::Incompressible,
+            dedup: 1.0,
+        }),
         ..mix.into()
     }
 }
