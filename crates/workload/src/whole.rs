@@ -17,7 +17,7 @@ use crate::intent::{Action, Stream};
 use crate::mix::Mix;
 use crate::mix_stream::MixStream;
 use crate::mixer::Mixer;
-use crate::replay::{Replay, ReplayStream};
+use crate::replay::{Replay, ReplayStream, Timing};
 use crate::stream::ClassicStream;
 use crate::table::MemoryHint;
 pub use crate::workers::{Role, WorkerSeeds, Workers};
@@ -176,6 +176,12 @@ impl Workload {
     /// Returns the replay of a trace; `None` if the operations are drawn.
     pub fn replay(&self) -> Option<&Replay> {
         self.mix()?.replay.as_deref()
+    }
+
+    /// Whether operations start at the times of a trace.
+    pub fn has_traced_times(&self) -> bool {
+        self.replay()
+            .is_some_and(|replay| replay.timing == Timing::Traced)
     }
 
     /// Returns the number of transactions of all workers together.

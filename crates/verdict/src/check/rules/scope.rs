@@ -9,7 +9,6 @@ use serde::Serialize;
 use serde_json::Value;
 use spec::RunSpec;
 use system::Fact;
-use workload::replay::Timing;
 use workload::{End, Phase};
 
 use super::super::values;
@@ -308,9 +307,8 @@ impl Scope<'_> {
     }
 
     pub(super) fn is_open(&self, phase: &PhaseRecord) -> bool {
-        let replay = self.spec.workload.replay();
-        let is_traced = replay.is_some_and(|replay| replay.timing == Timing::Traced);
-        phase.phase == Phase::Transactions && (self.per_second.is_some() || is_traced)
+        let is_open = self.per_second.is_some() || self.spec.workload.has_traced_times();
+        phase.phase == Phase::Transactions && is_open
     }
 }
 
