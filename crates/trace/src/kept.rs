@@ -9,6 +9,8 @@ use crate::scope::identify;
 
 /// The number of names that are kept.
 const NAMES_MAX: usize = 1 << 22;
+/// The number of levels of directories that are kept.
+const LEVELS_MAX: usize = 64;
 
 /// The operations of a trace on files of one directory.
 #[derive(Debug)]
@@ -73,19 +75,29 @@ impl Kept {
         });
     }
 
-    /// Returns the number of a name, with that of its directory and of the directory above.
+    /// Returns the number of a name, and numbers the directories above it.
     fn name(&mut self, path: &[u8]) -> NameIndex {
-        let (directory, above) = (parent(path), parent(parent(path)));
-        let above = self.intern(above, None);
-        let directory = self.intern(directory, Some(above));
-        self.intern(path, Some(directory))
+        if let Some(known) = self.names.get(&identify(path)) {
+            return *known;
+        }
+        let root = self.directory.clone();
+        let mut paths = vec![path];
+        while let Some(last) = paths.last().filter(|last| ***last != *root) {
+            let above = parent(last);
+            let is_deep = paths.len() > LEVELS_MAX;
+            paths.push(if is_deep { &root } else { above });
+        }
+        let is_deep = paths.len() > LEVELS_MAX + 1;
+        let mut directory = None;
+        for path in paths.into_iter().rev() {
+            directory = Some(self.intern(path, directory, is_deep));
+        }
+        directory.unwrap_or_default()
     }
 
-    fn intern(&mut self, path: &[u8], directory: Option<NameIndex>) -> NameIndex {
+    fn intern(&mut self, path: &[u8], directory: Option<NameIndex>, is_deep: bool) -> NameIndex {
         let next = self.names.len() as NameIndex;
         if let Some(known) = self.names.get(&identify(path)) {
-            let name = &mut self.trace.names[*known as usize];
-            name.directory = name.directory.or(directory);
             return *known;
         }
         if self.names.len() >= NAMES_MAX {
@@ -93,13 +105,10 @@ impl Kept {
             return 0;
         }
         self.names.insert(identify(path), next);
-        let inside = path.get(self.directory.len()..).unwrap_or_default();
-        let slashes = inside.iter().filter(|byte| **byte == b'/').count();
-        let in_root = usize::from(&*self.directory == b"/");
         self.trace.names.push(TracedName {
             directory,
             is_mail_part: path.ends_with(b"/new") || path.ends_with(b"/tmp"),
-            is_deep: slashes + in_root > 2,
+            is_deep,
         });
         next
     }

@@ -3,7 +3,7 @@
 //! A [`Trace`] contains the operations that were recognized in a trace. [`Built`] follows them on a
 //! simulated pool, twice: first to find how large the files were that existed before the trace, and
 //! then to determine the operations of each worker. Names of the trace do not occur in a replay:
-//! files have numbers, and directories are side by side.
+//! files and directories have numbers. Directories are nested as in the trace.
 //!
 //! Each worker performs the operations of a thread. An operation that depends on operations of
 //! other workers starts only when these are complete.

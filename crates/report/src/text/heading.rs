@@ -253,6 +253,10 @@ fn median(bins: &[Bin]) -> u64 {
 fn places(mix: &Mix, workload: &Workload) -> Vec<String> {
     let mut words = vec![format!("popularity {}", mix.popularity)];
     words.push(match workload.directories() {
+        count if mix.replay.is_some() => match count {
+            1 => "1 directory".to_owned(),
+            count => format!("{} directories", grouped(count)),
+        },
         0 => format!("directories {}", mix.layout.shape),
         count => format!(
             "directories {} ({} in {})",

@@ -48,7 +48,7 @@ impl Built {
         let mut second = Simulation::new(trace, workers, Some(sizes));
         run(&mut second, &lanes);
         let Simulation {
-            objects,
+            mut objects,
             mut steps,
             differences,
             ..
@@ -59,6 +59,7 @@ impl Built {
             objects.places()
         );
         steps.remaining = objects.remaining();
+        steps.parents = objects.take_parents();
         Ok(Self {
             steps,
             places: objects.places(),

@@ -31,7 +31,7 @@ macro_rules! differences {
 }
 
 differences! {
-    Deep = "operations in deeper directories (all directories are side by side)", false;
+    Deep = "operations below 64 levels of directories (performed in a higher one)", false;
     AcrossDirectories =
         "renamings, links and copies between directories (performed in one directory)", false;
     RenamedOver = "renamings over an existing file (performed as removal and renaming)", false;

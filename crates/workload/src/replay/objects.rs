@@ -32,6 +32,13 @@ pub struct Object {
     pub uses: Option<Box<Uses>>,
 }
 
+/// The number of levels of directories.
+const LEVELS_MAX: usize = 66;
+
+fn above(names: &[TracedName], name: NameIndex) -> Option<NameIndex> {
+    names.get(name as usize)?.directory
+}
+
 /// What each name of the trace denotes, and the directories of the replay.
 #[derive(Debug, Default)]
 pub struct Objects {
@@ -40,6 +47,8 @@ pub struct Objects {
     /// The numbers of additional hard links.
     links: HashMap<ObjectIndex, Vec<u32>>,
     places: HashMap<NameIndex, u32>,
+    /// For each directory of the replay, the number of the directory that contains it.
+    parents: Vec<Option<u32>>,
     pub uses_of_places: HashMap<u32, Uses>,
     is_maildir: bool,
     numbers: u32,
@@ -69,15 +78,50 @@ impl Objects {
         self.numbers
     }
 
-    /// The number of the directory of the replay for a directory of the trace.
+    /// The number of the directory of the replay for a directory of the trace. A directory has a
+    /// higher number than the one that contains it.
     pub fn place(&mut self, names: &[TracedName], directory: NameIndex) -> u32 {
+        let mut chain = vec![self.unfolded(names, directory)];
+        while let Some(last) = chain.last().copied() {
+            if let Some(place) = self.places.get(&last).copied() {
+                chain.pop();
+                return self.add_places(chain, Some(place));
+            }
+            match above(names, last) {
+                Some(above) if chain.len() <= LEVELS_MAX => {
+                    chain.push(self.unfolded(names, above));
+                }
+                _ => break,
+            }
+        }
+        self.add_places(chain, None)
+    }
+
+    /// Adds directories below each other; the last one is the highest. Returns the lowest one.
+    fn add_places(&mut self, chain: Vec<NameIndex>, mut parent: Option<u32>) -> u32 {
+        for directory in chain.into_iter().rev() {
+            let next = self.parents.len() as u32;
+            let place = *self.places.entry(directory).or_insert(next);
+            if place == next {
+                self.parents.push(parent);
+            }
+            parent = Some(place);
+        }
+        parent.unwrap_or(0)
+    }
+
+    /// In a maildir, `new` and `tmp` are parts of the directory above.
+    fn unfolded(&self, names: &[TracedName], directory: NameIndex) -> NameIndex {
         let name = names.get(directory as usize).copied().unwrap_or_default();
-        let directory = match name.directory {
+        match name.directory {
             Some(above) if self.is_maildir && name.is_mail_part => above,
             _ => directory,
-        };
-        let next = self.places.len() as u32;
-        *self.places.entry(directory).or_insert(next)
+        }
+    }
+
+    /// For each directory, the number of the directory that contains it.
+    pub fn take_parents(&mut self) -> Vec<Option<u32>> {
+        std::mem::take(&mut self.parents)
     }
 
     /// The number of the directory of the replay that contains a name.

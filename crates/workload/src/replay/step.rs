@@ -77,6 +77,8 @@ pub struct Steps {
     /// For each worker, the indices of its operations.
     pub of_workers: Vec<Vec<u32>>,
     pub dependencies: Vec<Dependency>,
+    /// For each directory, the number of the directory that contains it, which is lower.
+    pub parents: Vec<Option<u32>>,
     /// The objects that exist after the last operation.
     pub remaining: Vec<Kept>,
 }
@@ -99,6 +101,18 @@ impl Steps {
         self.dependencies
             .get(first..first + count)
             .unwrap_or_default()
+    }
+
+    /// The names of all directories as paths, each with a final slash, such as `s0/s3/`.
+    pub fn paths(&self) -> Vec<Vec<u8>> {
+        let mut paths: Vec<Vec<u8>> = Vec::with_capacity(self.parents.len());
+        for (place, parent) in self.parents.iter().enumerate() {
+            let above = parent.and_then(|parent| paths.get(parent as usize));
+            let mut path = above.cloned().unwrap_or_default();
+            path.extend(format!("s{place}/").bytes());
+            paths.push(path);
+        }
+        paths
     }
 
     /// The workers' shares of what is prepared, or of what remains, are spread evenly.

@@ -45,11 +45,11 @@ pub struct TracedOperation {
 /// What a replay needs to know about a name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TracedName {
-    /// The directory that contains the name; `None` for directories whose place is not needed.
+    /// The directory that contains the name; `None` for the directory that is replayed.
     pub directory: Option<NameIndex>,
     /// Whether the name is `new` or `tmp`, as in a maildir.
     pub is_mail_part: bool,
-    /// Whether the name is in a subdirectory of a subdirectory, or deeper.
+    /// Whether the name is below more levels of directories than are replayed.
     pub is_deep: bool,
 }
 

@@ -37,7 +37,11 @@ fn operation(action: Action, thread: u32, name: u32, begin: u64) -> TracedOperat
 
 fn trace(operations: Vec<TracedOperation>) -> Trace {
     let names = (0..NAMES).map(|name| TracedName {
-        directory: Some(name % DIRECTORIES),
+        directory: match name {
+            0 => None,
+            1..DIRECTORIES => Some(name - 1),
+            _ => Some(name % DIRECTORIES),
+        },
         is_mail_part: name == 1,
         is_deep: false,
     });
