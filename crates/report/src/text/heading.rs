@@ -254,6 +254,7 @@ fn places(mix: &Mix, workload: &Workload) -> Vec<String> {
     let mut words = vec![format!("popularity {}", mix.popularity)];
     words.push(match workload.directories() {
         count if mix.replay.is_some() => match count {
+            0 => "no subdirectories".to_owned(),
             1 => "1 directory".to_owned(),
             count => format!("{} directories", grouped(count)),
         },

@@ -311,3 +311,26 @@ fn names_of_one_file_are_removed_one_by_one() {
     assert_eq!(actions, ["create", "link", "remove-link", "stat", "delete"]);
     assert!(built.steps.remaining.is_empty() && built.steps.prepared.is_empty());
 }
+
+#[test]
+fn directories_are_nested_as_in_the_trace() {
+    let create = |action, name, begin| operation(action, 1, name, begin);
+    let nested = built(vec![
+        create(Action::Create, 5, 1),
+        create(Action::Create, 4, 2),
+        create(Action::List, 0, 3),
+    ]);
+    let paths = |built: &Built| -> Vec<String> {
+        let paths = built.steps.paths().into_iter();
+        paths.map(|path| String::from_utf8(path).unwrap()).collect()
+    };
+    assert_eq!(paths(&nested), ["s0/", "s0/s1/", "s0/s1/s2/"]);
+    let places: Vec<u32> = nested.steps.all.iter().map(|step| step.place).collect();
+    assert_eq!(places, [2, 1, 0]);
+    // In a maildir, a directory `new` is a part of the directory above.
+    let maildir = built(vec![
+        create(Action::Deliver, 4, 1),
+        create(Action::Create, 5, 2),
+    ]);
+    assert_eq!(paths(&maildir), ["s0/", "s0/s1/"]);
+}
