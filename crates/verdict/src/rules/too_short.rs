@@ -6,8 +6,8 @@
 //! fewer than 100 operations, because their 99th percentile (nearest rank) is the maximum; or no
 //! measured part (the run consisted only of its warm-up or of think time). *Evidence*: the time and
 //! the operations of the measured segment; with `--transactions 0`, of the preparation. *What to
-//! do*: use `--for 10s` or more `--transactions`; for a preparation, use more files; for a replay, use
-//! a longer trace.
+//! do*: use `--for 10s` or more `--transactions`; for a preparation, use more files; for a replay,
+//! use a longer trace.
 
 use spec::Stop;
 use workload::Workload;
