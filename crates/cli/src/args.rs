@@ -46,7 +46,6 @@ pub use self::manual::{CompletionsArguments, HelpArguments, ManArguments, Shell}
 pub use self::observe::ObserveArguments;
 pub use self::published::{PublishedArguments, PublishedCommand};
 pub use self::repeat::RepeatArguments;
-pub use self::replay::ReplayArguments;
 pub use self::report::ReportArguments;
 pub use self::site::{SiteArguments, SiteCommand};
 pub use self::study::StudyArguments;
@@ -407,6 +406,25 @@ impl RunArguments {
             skips_space_check: self.no_space_check,
             trusts_others: is_run && self.allow_unsafe_target,
         }
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = replay::AFTER_HELP)]
+pub struct ReplayArguments {
+    /// Replay this trace.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub run: RunArguments,
+}
+
+impl ReplayArguments {
+    /// Returns the arguments of a run with the option `--replay`.
+    pub fn into_run(self) -> RunArguments {
+        let mut run = self.run;
+        run.work.options.replay = Some(self.file);
+        run
     }
 }
 

@@ -82,7 +82,6 @@ pub fn plan(record: &PlanRecord) -> Document {
     end(document, record);
     data(document, record);
     if let Some(replay) = record.spec.workload.replay() {
-        document.gap();
         deviations(document, replay);
         document.gap();
     }

@@ -1,13 +1,9 @@
-//! The arguments of `replay`.
+//! The help of `replay`.
 
-use std::path::PathBuf;
+use clap::Command;
 
-use clap::{Args, Command};
-
-use super::RunArguments;
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
+/// Text after the options.
+pub const AFTER_HELP: &str = "\
 The trace is text of strace -f, or packets with calls of NFS version 3. Its names are not used: the
 run creates files and directories of its own, and first those that the trace reads.
 
@@ -17,23 +13,7 @@ Examples:
   postmark replay trace.txt --dry-run
   postmark study --replay trace.txt --target /mnt/disk --target /mnt/other
 
-Exit status: that of 'postmark run'; 2 if the trace cannot be replayed.")]
-pub struct ReplayArguments {
-    /// Replay this trace.
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-    #[command(flatten)]
-    pub run: RunArguments,
-}
-
-impl ReplayArguments {
-    /// Returns the arguments of a run with the option `--replay`.
-    pub fn into_run(self) -> RunArguments {
-        let mut run = self.run;
-        run.work.options.replay = Some(self.file);
-        run
-    }
-}
+Exit status: that of 'postmark run'; 2 if the trace cannot be replayed.";
 
 /// Hides the options that a replay cannot have.
 pub fn for_replays(command: Command) -> Command {

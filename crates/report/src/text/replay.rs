@@ -1,4 +1,4 @@
-//! The replay of a trace: what it has of the trace, and how it compares with it.
+//! The replay of a trace: its workers, and its differences from the trace.
 
 use document::units::{counted, grouped, latency, percent};
 use document::{Cell, Document, Table};
