@@ -35,8 +35,7 @@ impl Kept {
         }
     }
 
-    /// Whether the trace has more operations or names than the limit, so that it need not be read
-    /// to its end.
+    /// Whether the trace has more operations or names than the limit. The rest need not be read.
     pub fn is_full(&self) -> bool {
         self.is_full
     }

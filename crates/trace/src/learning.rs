@@ -46,7 +46,7 @@ pub enum TraceError {
     NoOperation(String),
     /// The trace contains more operations than a replay may have.
     #[error(
-        "the trace contains more than {0} operations or 4,194,304 names (give another limit with \
+        "the trace contains more than {0} operations or 4,194,304 names (raise \
          --limit-operations, replay a part with --below, or use 'postmark learn')"
     )]
     TooLong(u64),

@@ -10,7 +10,7 @@ use crate::learning::{TraceError, directory, read};
 use crate::recorder::Recorder;
 use crate::scope::Names;
 
-/// What is replayed of a trace.
+/// Selects the operations of a trace for a replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplayRequest {
     /// The directory whose files are replayed. `None` selects the deepest directory that contains

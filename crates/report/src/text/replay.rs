@@ -25,7 +25,7 @@ pub(crate) fn lines(document: &mut Document, workload: &Workload, replay: &Repla
     document.sentence("Replay", words);
 }
 
-/// Adds what the replay leaves out and what it performs in another way, with their shares.
+/// Adds the differences between the replay and its trace, with their shares.
 pub(crate) fn deviations(document: &mut Document, replay: &Replay) {
     if replay.deviations.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! What is replayed of a trace.
+//! Tests which operations of a trace are replayed.
 
 use std::io::Cursor;
 
