@@ -38,7 +38,7 @@ macro_rules! option_table {
     timing: Timing => |s| replay(s, |r| r.timing), |_, _| ();
     /// Most operations of a replay [default: 5M].
     ///
-    /// A trace with more is refused. A million operations take about 200 MB of memory.
+    /// A trace with more is refused. A million operations take up to 400 MB of memory.
     #[arg(value_name = "N")]
     limit_operations: Count => limit, |_, _| ();
 }
