@@ -21,6 +21,14 @@ const SCALED: [(&str, &str); 17] = [
         ),
     ),
     (
+        "replay tar.trace",
+        concat!(
+            "replay ",
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../fuzz/seeds/strace/calls"
+        ),
+    ),
+    (
         " --trace nfs.pcap",
         concat!(
             " --trace ",
