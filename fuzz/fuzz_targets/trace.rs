@@ -5,10 +5,21 @@
 use std::io::Cursor;
 
 use libfuzzer_sys::fuzz_target;
-use trace::{Names, TraceRequest, learn_trace};
+use trace::{Names, ReplayRequest, TraceRequest, learn_trace, read_for_replay};
+use workload::replay::Built;
 
 fuzz_target!(|bytes: &[u8]| {
     for below in [None, Some(b"/".to_vec())] {
+        let replay = ReplayRequest {
+            below: below.clone(),
+            operations_max: 1_000_000,
+        };
+        if let Ok(mut read) = read_for_replay(|| Ok(Cursor::new(bytes)), &replay) {
+            if let Ok(built) = Built::new(&mut read.trace) {
+                // A renaming over a file becomes two operations.
+                assert!(built.steps.all.len() <= 2 * bytes.len());
+            }
+        }
         let request = TraceRequest {
             below,
             names: Names::Hashed(1),

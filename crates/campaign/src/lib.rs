@@ -33,6 +33,7 @@ mod mailbox;
 mod merge;
 mod perform;
 mod rates;
+mod replay;
 mod target_key;
 mod user;
 

@@ -73,7 +73,8 @@ pub fn specify(request: &RunRequest, user: User) -> Result<Specified, Error> {
 /// on a file, an earlier run, or the size of a working set.
 pub fn specify_anywhere(request: &RunRequest) -> Option<Result<RunSpec, Error>> {
     let options = &request.options;
-    let is_of_others = request.like.is_some() || request.config.is_some();
+    let is_of_others =
+        request.like.is_some() || request.config.is_some() || options.replay.is_some();
     if is_of_others || options.working_set.is_some() || !histograms(options).is_empty() {
         return None;
     }
@@ -93,7 +94,9 @@ fn specify_over(
         target: request.locations.clone().map_err(Error::refused)?,
         ..request.options.clone()
     };
-    let inputs = [&said, &file].map(histograms).concat();
+    let mut inputs = [&said, &file].map(histograms).concat();
+    let replayed = crate::replay::read(&said.clone().over(file.clone()))?;
+    inputs.extend(replayed.iter().map(|(_, input)| input.clone()));
     let asked = Asked {
         options: said,
         file,
@@ -104,6 +107,7 @@ fn specify_over(
         earlier_preset: earlier.and_then(|earlier| earlier.spec.preset.clone()),
         invocation: request.invocation.clone(),
         read: &config::text_of,
+        replayed: replayed.map(|(replayed, _)| replayed),
     };
     let mut sizing = None;
     let resolved = spec::resolve(&asked, |working_set, workload| {

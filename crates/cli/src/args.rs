@@ -13,6 +13,7 @@ mod manual;
 mod observe;
 mod published;
 mod repeat;
+mod replay;
 mod report;
 pub mod short;
 pub mod similar;
@@ -86,6 +87,13 @@ impl CommandLine {
         let mut read = Self::from_arg_matches(matches)?;
         let command = matches.subcommand();
         if let (Some((_, matches)), Some(Command::Run(RunArguments { work, .. })))
+        | (
+            Some((_, matches)),
+            Some(Command::Replay(ReplayArguments {
+                run: RunArguments { work, .. },
+                ..
+            })),
+        )
         | (Some((_, matches)), Some(Command::Plan(PlanArguments { work, .. })))
         | (Some((_, matches)), Some(Command::Crash(CrashArguments { work, .. }))) =
             (command, &mut read.command)
@@ -147,6 +155,7 @@ pub fn command() -> clap::Command {
         })
     });
     let command = command.mut_subcommand("crash", crash::for_rounds);
+    let command = command.mut_subcommand("replay", replay::for_replays);
     groups::grouped(command.mut_subcommand("plan", |plan| {
         plan.after_help(AFTER_SHORT)
             .before_long_help(PLAN_STATUS)
@@ -281,6 +290,10 @@ pub enum Command {
     ///
     /// The workload is a configuration file of 'run'. A report compares it with what was observed.
     Learn(LearnArguments),
+    /// Replay a trace: its operations, in their order.
+    ///
+    /// A run performs the operations of the trace with their dependencies, on files of its own.
+    Replay(ReplayArguments),
     /// Print the completions of a shell.
     Completions(CompletionsArguments),
     /// Print the manual page of a command, or write all pages.
@@ -393,6 +406,25 @@ impl RunArguments {
             skips_space_check: self.no_space_check,
             trusts_others: is_run && self.allow_unsafe_target,
         }
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = replay::AFTER_HELP)]
+pub struct ReplayArguments {
+    /// Replay this trace.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub run: RunArguments,
+}
+
+impl ReplayArguments {
+    /// Returns the arguments of a run with the option `--replay`.
+    pub fn into_run(self) -> RunArguments {
+        let mut run = self.run;
+        run.work.options.replay = Some(self.file);
+        run
     }
 }
 

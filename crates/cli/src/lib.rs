@@ -170,7 +170,7 @@ fn program(side: &Side) -> u8 {
     let words: Vec<String> = std::env::args_os()
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
-    let is_run = matches!(said.command, Some(Command::Run(_)));
+    let is_run = matches!(said.command, Some(Command::Run(_) | Command::Replay(_)));
     let is_for_ranks = is_run || matches!(said.command, Some(Command::Study(_)));
     if let Some(launched) = Launched::here() {
         let why = match is_for_ranks {
@@ -225,6 +225,7 @@ fn prompt(said: &CommandLine, words: Vec<String>, side: &Side) -> u8 {
 fn perform_command(command: Command, words: Vec<String>, side: &Side) -> Result<u8, Problem> {
     match command {
         Command::Run(arguments) => run::run(arguments, words, side),
+        Command::Replay(arguments) => run::run(arguments.into_run(), words, side),
         Command::Plan(arguments) => plan::plan(arguments),
         Command::Study(arguments) => study::study(arguments, words, side),
         Command::Presets(arguments) => presets::show(&arguments),

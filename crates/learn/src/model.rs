@@ -80,6 +80,7 @@ pub fn resolve(options: &Options) -> Result<RunSpec, ConfigError> {
         invocation: Invocation::default(),
         // Learned options contain their histograms.
         read: &|_| Err(io::ErrorKind::NotFound.into()),
+        replayed: None,
     };
     let resolved = resolve_options(&asked, |_, workload| Ok::<_, ConfigError>(workload.clone()))?;
     Ok(resolved.spec)

@@ -13,6 +13,7 @@ use crate::environment;
 use crate::estimated;
 use crate::load_levels;
 use crate::sizing::{assumed, sentence};
+use crate::text::replay::deviations;
 use crate::text::{work, workload_lines};
 
 pub fn render(record: &PlanRecord) -> String {
@@ -80,6 +81,10 @@ pub fn plan(record: &PlanRecord) -> Document {
     transactions(document, record);
     end(document, record);
     data(document, record);
+    if let Some(replay) = record.spec.workload.replay() {
+        deviations(document, replay);
+        document.gap();
+    }
     room(document, record);
     whole
 }

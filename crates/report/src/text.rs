@@ -14,6 +14,7 @@ pub(crate) mod phases;
 pub(crate) mod quoted;
 pub(crate) mod ranks;
 pub(crate) mod reasons;
+pub(crate) mod replay;
 mod short;
 mod steady;
 pub(crate) mod sweep;
@@ -55,6 +56,11 @@ pub fn report(record: &Record) -> Document {
     elapsed(document, &summary);
     whole_run(document, &summary);
     document.gap();
+    replay::comparison(document, summary.replay.as_ref());
+    if let Some(replay) = record.spec.workload.replay() {
+        replay::deviations(document, replay);
+        document.gap();
+    }
     times::render(document, record, &summary);
     limit::render(document, &summary);
     overhead::render(document, record, &summary);

@@ -30,6 +30,7 @@ mod preflight;
 mod private;
 mod processes;
 mod ranks;
+mod replay;
 mod run_target;
 mod servers;
 mod setup;

@@ -157,6 +157,7 @@ fn contents_bytes(workload: &Workload) -> u64 {
     match &workload.work {
         // The classic text is as long as the largest file.
         Work::Classic(classic) => classic.size_high_bytes,
+        Work::Mix(mix) if mix.replay.is_some() => mix.content_bytes_max(),
         Work::Mix(mix) => {
             let mixer = workload.mixer(mix, 0);
             let drawn =

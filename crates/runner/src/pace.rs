@@ -1,6 +1,9 @@
-//! Due times of transactions in an open loop.
+//! Due times of transactions in an open loop: at an offered rate, or those of a trace.
+
+use std::sync::Arc;
 
 use workload::arrivals::{ArrivalProcess, Arrivals};
+use workload::replay::Steps;
 
 /// Maximum number of overdue transactions that [`Pacer::waiting`] counts.
 const COUNTED_MAX: u64 = 10_000_000;
@@ -13,7 +16,26 @@ pub(crate) struct Pacer {
     process: Option<(ArrivalProcess, u64, (u32, u32))>,
     /// `None` in a closed loop, where a transaction is due when the previous one is complete.
     arrivals: Option<Arrivals>,
+    /// The worker's operations of a replay with the times of its trace.
+    traced: Option<Traced>,
     origin_ns: u64,
+}
+
+/// Operations with the times of a trace.
+#[derive(Debug)]
+struct Traced {
+    steps: Arc<Steps>,
+    worker: u32,
+    /// Index of the worker's next operation.
+    next: usize,
+}
+
+impl Traced {
+    fn next_due_ns(&mut self) -> Option<u64> {
+        let due_ns = self.steps.of_worker(self.worker, self.next)?.due_ns;
+        self.next += 1;
+        Some(due_ns)
+    }
 }
 
 impl Pacer {
@@ -22,7 +44,20 @@ impl Pacer {
         Self {
             process: None,
             arrivals: None,
+            traced: None,
             origin_ns: 0,
+        }
+    }
+
+    /// Returns a pacer for the operations of a worker in a replay, at the times of the trace.
+    pub(crate) fn traced(steps: Arc<Steps>, worker: u32) -> Self {
+        Self {
+            traced: Some(Traced {
+                steps,
+                worker,
+                next: 0,
+            }),
+            ..Self::closed()
         }
     }
 
@@ -36,12 +71,12 @@ impl Pacer {
 
     /// Whether the run may apply an open loop.
     pub(crate) fn may_be_open(&self) -> bool {
-        self.process.is_some()
+        self.process.is_some() || self.traced.is_some()
     }
 
     /// Whether the current load is an open loop.
     pub(crate) fn is_open(&self) -> bool {
-        self.arrivals.is_some()
+        self.arrivals.is_some() || self.traced.is_some()
     }
 
     /// Starts transactions at `now_ns`. `rate` is the rate of all workers together in an open loop;
@@ -62,8 +97,12 @@ impl Pacer {
     /// Due time of the next transaction; `None` in a closed loop.
     #[inline]
     pub(crate) fn next_due_ns(&mut self) -> Option<u64> {
-        let arrivals = self.arrivals.as_mut()?;
-        Some(self.origin_ns.saturating_add(arrivals.next_due_ns()))
+        let due_ns = match (&mut self.arrivals, &mut self.traced) {
+            (Some(arrivals), _) => arrivals.next_due_ns(),
+            (None, Some(traced)) => traced.next_due_ns()?,
+            (None, None) => return None,
+        };
+        Some(self.origin_ns.saturating_add(due_ns))
     }
 
     /// Counts the transactions that are due by `now_ns` and were not started, up to a limit.

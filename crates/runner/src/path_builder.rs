@@ -2,10 +2,11 @@
 //! into existing buffers, without allocation.
 
 use std::ffi::CStr;
+use std::sync::Arc;
 
 use engine::{Listing, Name, NameWriter, Operation};
 use engines::PathBuffer;
-use workload::layout::Layout;
+use workload::layout::{Layout, Shape};
 use workload::names::{NameKind, Names};
 use workload::{Action, Intent, Work};
 
@@ -29,6 +30,12 @@ pub(crate) enum Naming {
     },
     /// Paths in the directories of `layout`, with the names of a mix.
     Mix { layout: Layout, names: Names },
+    /// Paths in the directories of a replay, each of which has a final slash.
+    Replay {
+        paths: Arc<[Vec<u8>]>,
+        layout: Layout,
+        names: Names,
+    },
 }
 
 impl Naming {
@@ -37,25 +44,50 @@ impl Naming {
             Work::Classic(classic) => Self::Classic {
                 subdirectories: classic.subdirectories,
             },
-            Work::Mix(mix) => Self::Mix {
-                layout: mix.layout,
-                names: mix.names,
-            },
+            Work::Mix(mix) => {
+                let (layout, names) = (mix.layout, mix.names);
+                let replay = mix.replay.as_ref().filter(|_| layout.shape != Shape::Flat);
+                match replay.map(|replay| replay.loaded.steps()) {
+                    Some(Ok(steps)) => Self::Replay {
+                        paths: steps.paths().into(),
+                        layout,
+                        names,
+                    },
+                    _ => Self::Mix { layout, names },
+                }
+            }
         }
+    }
+
+    /// The directories that a directory of the pool contains, as pairs of its number and a name.
+    pub(crate) fn inner_directories(&self) -> impl Iterator<Item = (u32, Vec<u8>)> {
+        let paths = match self {
+            // In a maildir, they are beside the directories with files.
+            Self::Replay { paths, layout, .. } if !layout.maildir => Arc::clone(paths),
+            _ => Arc::default(),
+        };
+        let parent = |path: &[u8]| {
+            let mut names = path.split(|byte| *byte == b'/').rev().skip(1);
+            let name = names.next()?.to_vec();
+            let above = std::str::from_utf8(names.next()?.get(1..)?).ok()?;
+            Some((above.parse().ok()?, name))
+        };
+        let inner: Vec<_> = paths.iter().filter_map(|path| parent(path)).collect();
+        inner.into_iter()
     }
 
     /// Number of pool directories of one location.
     pub(crate) fn places(&self) -> u32 {
         match self {
             Self::Classic { subdirectories } => *subdirectories,
-            Self::Mix { layout, .. } => layout.places(),
+            Self::Mix { layout, .. } | Self::Replay { layout, .. } => layout.places(),
         }
     }
 
     pub(crate) fn has_directories(&self) -> bool {
         match self {
             Self::Classic { subdirectories } => *subdirectories > 1,
-            Self::Mix { layout, .. } => layout.directory_count() > 0,
+            Self::Mix { layout, .. } | Self::Replay { layout, .. } => layout.directory_count() > 0,
         }
     }
 
@@ -68,6 +100,21 @@ impl Naming {
                 .map(|number| format!("s{number}").into_bytes())
                 .collect(),
             Self::Mix { layout, .. } => layout.directories().collect(),
+            Self::Replay { paths, layout, .. } => {
+                let parts = match layout.maildir {
+                    true => &[&b""[..], Layout::NEW, Layout::TEMPORARY][..],
+                    false => &[&b""[..]][..],
+                };
+                let all = paths.iter().flat_map(|path| {
+                    let part = |part: &&[u8]| [path.as_slice(), *part].concat();
+                    parts.iter().map(part)
+                });
+                let without_slash = |mut path: Vec<u8>| {
+                    path.pop();
+                    path
+                };
+                all.map(without_slash).collect()
+            }
         }
     }
 
@@ -89,6 +136,14 @@ impl Naming {
                 layout.write_temporary_directory(place, to)
             }
             Self::Mix { layout, .. } => layout.write_files_directory(place, to),
+            Self::Replay { paths, layout, .. } => {
+                to.extend(paths.get(place as usize).map_or(b"", Vec::as_slice));
+                match layout.maildir {
+                    true if kind == NameKind::Temporary => to.extend(Layout::TEMPORARY),
+                    true => to.extend(Layout::NEW),
+                    false => {}
+                }
+            }
         }
     }
 
@@ -112,7 +167,7 @@ impl Naming {
     pub(crate) fn write_name(&self, kind: NameKind, number: u64, to: &mut NameWriter<'_>) {
         match self {
             Self::Classic { .. } => to.push_decimal(number, 1),
-            Self::Mix { names, .. } => names.write(kind, number, to),
+            Self::Mix { names, .. } | Self::Replay { names, .. } => names.write(kind, number, to),
         }
     }
 }

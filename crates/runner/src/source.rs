@@ -1,11 +1,12 @@
-//! The source of a worker's intents: the stream of a private pool, or the operations on a pool that
-//! several workers share.
+//! The source of a worker's intents: the stream of a private pool, the operations on a pool that
+//! several workers share, or the replay of a trace.
 
 use record::Histogram;
 use workload::{End, Intent, Kept, Pause, Phase, PoolState};
 
 use crate::listings::Expected;
 use crate::private::Private;
+use crate::replay::ReplaySource;
 use crate::shared::SharedSource;
 
 /// A source of intents. Each intent belongs to a flight (a slot for an operation in flight). The
@@ -16,6 +17,7 @@ use crate::shared::SharedSource;
 pub(crate) enum Source {
     Private(Box<Private>),
     Shared(Box<SharedSource>),
+    Replay(Box<ReplaySource>),
 }
 
 macro_rules! of_pool {
@@ -23,6 +25,7 @@ macro_rules! of_pool {
         match $self {
             Source::Private($own) => $call,
             Source::Shared($own) => $call,
+            Source::Replay($own) => $call,
         }
     };
 }
@@ -85,7 +88,7 @@ impl Source {
         match self {
             Self::Private(own) => own.next_phase(),
             // Only private pools have phases.
-            Self::Shared(_) => {}
+            Self::Shared(_) | Self::Replay(_) => {}
         }
     }
 
@@ -113,7 +116,11 @@ impl Source {
     /// Whether all operations were drawn before the run. `pool` then calls `each` for the entries
     /// after the last transaction.
     pub(crate) fn is_drawn_before(&self) -> bool {
-        matches!(self, Self::Private(own) if own.is_drawn_before())
+        match self {
+            Self::Private(own) => own.is_drawn_before(),
+            Self::Shared(_) => false,
+            Self::Replay(_) => true,
+        }
     }
 
     /// Whether this worker lists the pool's directories when the names of the pool are checked. In

@@ -369,6 +369,7 @@ mod tests {
                 earlier_preset: None,
                 invocation: crate::Invocation::default(),
                 read: &|_| unreachable!("there is no file"),
+                replayed: None,
             };
             let size = |_, _: &Workload| unreachable!("there is no working set");
             crate::resolve::<ConfigError>(&asked, size).map(|resolved| resolved.spec)

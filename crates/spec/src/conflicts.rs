@@ -10,6 +10,7 @@ use crate::config_error::ConfigError;
 use crate::dirs::DirsOption;
 use crate::engine_name::EngineName;
 use crate::options::Options;
+use crate::replay::{NOT_OF_REPLAYS, TRACE_DETERMINES};
 use crate::run_spec::RunSpec;
 use crate::settings::{Cache, Place};
 use crate::sizes::SizesOption;
@@ -80,6 +81,10 @@ fn thinks(options: &Options) -> bool {
     options.think.is_some_and(|think| think.0 != Think::None)
 }
 
+fn replays(options: &Options, _: &RunSpec) -> bool {
+    options.replay.is_some()
+}
+
 fn has_phases(options: &Options, _: &RunSpec) -> bool {
     options.has_phases()
 }
@@ -126,6 +131,22 @@ const REQUIRES_FILE_SYSTEM: &str =
 /// Conflicts between the given options of all sources, and conflicts with the workload to which
 /// these options are applied.
 pub(crate) const GIVEN: &[Conflict] = &[
+    Conflict(
+        TRACE_DETERMINES,
+        replays,
+        "{*} cannot be used with a replay: the trace determines files, operations, workers and \
+         their times (remove it, or use 'postmark learn' for a workload with such options)",
+    ),
+    Conflict(
+        NOT_OF_REPLAYS,
+        replays,
+        "{*} cannot be used with a replay (remove it)",
+    ),
+    Conflict(
+        &["below", "timing", "limit-operations"],
+        |options, _| options.replay.is_none(),
+        "{*} requires --replay (add --replay with the trace)",
+    ),
     Conflict(
         &["working-set"],
         |options, _| is(options.reuse),

@@ -11,6 +11,7 @@ use workload::compute::Compute;
 use workload::contents::ContentKind;
 use workload::names::Names;
 use workload::popularity::Popularity;
+use workload::replay::Timing;
 use workload::{Classic, Edition, Mix, Weights};
 
 use crate::config_error::ConfigError;
@@ -21,6 +22,7 @@ use crate::load::{self, Sweep};
 use crate::load_options;
 use crate::options::{Options, TargetOption};
 use crate::phases;
+use crate::replay::{limit, replay};
 use crate::run_spec::RunSpec;
 use crate::settings::{Cache, OnError, SteadyRule};
 use crate::sizes::SizesOption;
@@ -43,6 +45,7 @@ macro_rules! convert {
                     target: targets(self),
                     phase: phases::to_options(self),
                 }
+                .without_traced()
             }
 
             /// Describes the settings that differ from those of the original PostMark, for reports.

@@ -110,6 +110,7 @@ fn unchanged(options: Options) -> BTreeMap<String, String> {
         earlier_preset: None,
         invocation: Invocation::default(),
         read: &|_| unreachable!("no option names a file"),
+        replayed: None,
     };
     let resolved = resolve::<ConfigError>(&asked, |_, _| unreachable!("no working set"));
     let spec = resolved.expect("defaults go together").spec;

@@ -22,6 +22,7 @@ mod note;
 mod options;
 mod phase_option;
 mod phases;
+mod replay;
 mod resolve;
 mod run_spec;
 #[cfg(feature = "schema")]
@@ -47,6 +48,9 @@ pub use load::{Drive, Sweep};
 pub use note::Note;
 pub use options::{Options, TargetOption};
 pub use phase_option::PhaseOption;
+pub use replay::{
+    NOT_OF_REPLAYS, OPERATIONS_DEFAULT, OPERATIONS_LIMIT, ReplayOptions, Replayed, TRACE_DETERMINES,
+};
 pub use resolve::{Asked, Invocation, Resolved, resolve};
 pub use run_spec::RunSpec;
 pub use settings::{Cache, Keeping, OnError, Place, SteadyRule, directory};

@@ -15,6 +15,7 @@ use workload::contents::ContentKind;
 use workload::intent::Action;
 use workload::names::Names;
 use workload::popularity::Popularity;
+use workload::replay::Timing;
 use workload::{Edition, Weights};
 
 use crate::dirs::DirsOption;

@@ -182,6 +182,7 @@ mod tests {
             earlier_preset: None,
             invocation: Invocation::default(),
             read: &|_| unreachable!("there is no file"),
+            replayed: None,
         };
         let size = |_, _: &Workload| unreachable!("there is no working set");
         resolve::<ConfigError>(&asked, size).map(|resolved| resolved.spec)

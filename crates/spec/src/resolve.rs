@@ -20,6 +20,7 @@ use crate::load_options::{check_sweep, ends_otherwise};
 use crate::note::Note;
 use crate::options::{Options, TargetOption};
 use crate::phases;
+use crate::replay::{self, Replayed};
 use crate::run_spec::RunSpec;
 use crate::settings::Place;
 use crate::sizes::Read;
@@ -42,6 +43,8 @@ pub struct Asked<'a> {
     pub invocation: Invocation,
     /// Reads a histogram from a file.
     pub read: &'a Read<'a>,
+    /// The trace of the option `--replay`, if it was read.
+    pub replayed: Option<Replayed>,
 }
 
 /// Settings of the command that performs a run. They are not in the option table.
@@ -94,8 +97,13 @@ fn unsized_spec(
     let locations = locations(asked, &options)?;
     let preset = asked.preset.map(|preset| &preset.workload);
     let ranks = workers::ranks(&options)?;
-    let all = workers::resolve(preset, [&asked.file, &asked.options], ranks)?;
-    let workload = work::base(&mut options, preset, all, notes)?;
+    let workload = match replay::workload(&options, asked.replayed.as_ref())? {
+        Some(workload) => workload,
+        None => {
+            let all = workers::resolve(preset, [&asked.file, &asked.options], ranks)?;
+            work::base(&mut options, preset, all, notes)?
+        }
+    };
     let targets = locations.iter().map(|one| one.path.clone()).collect();
     let spec = RunSpec {
         ranks,
@@ -153,6 +161,8 @@ fn base(
     let engine = EngineName::of_urls(&targets).unwrap_or_else(of_work);
     let durability = asked.preset.and_then(|preset| preset.how.durability);
     let durability = durability.map(str::parse::<Policies>).transpose()?;
+    let replayed = asked.replayed.as_ref();
+    let durability = durability.or_else(|| replayed?.durability.clone());
     Ok(RunSpec {
         command_line: asked.invocation.command_line.clone(),
         engine,
@@ -160,7 +170,7 @@ fn base(
         check: does_more,
         sync_phases: does_more,
         series: true,
-        overhead: does_more,
+        overhead: does_more && workload.replay().is_none(),
         room_check: !asked.invocation.skips_space_check,
         trusts_others: asked.invocation.trusts_others,
         ..RunSpec::classic(workload, targets, Place::OwnDirectory)
@@ -184,6 +194,14 @@ fn merged(asked: &Asked<'_>) -> Result<Options, ConfigError> {
         under.phase.clear();
     }
     let mut options = given.over(under);
+    if options.replay.is_some() {
+        return match asked.preset {
+            None => Ok(options),
+            Some(_) => Err(ConfigError::new(
+                "--preset and --replay cannot be combined: both set the workload",
+            )),
+        };
+    }
     if options.mix.is_none() && options.phase.is_empty() {
         options.phase = phases::of_preset(asked.preset)?;
     }

@@ -15,6 +15,34 @@
 /// Passes the option table to a macro.
 macro_rules! option_table {
     ($then:ident) => { $then! {
+"What to run" {
+    /// Replay the operations of this trace.
+    ///
+    /// The trace is text of strace -f, or packets with calls of NFS version 3. It determines files,
+    /// operations and workers. 'postmark replay' is a run with this option.
+    #[arg(value_name = "FILE")]
+    replay: PathBuf =>
+        |s| replay(s, |r| PathBuf::from(&r.trace)), |_, _| (),
+        shows 0 => |s| replay(s, |r| format!("replay of a trace ({})", r.timing));
+    /// Replay only files of the trace below DIR.
+    ///
+    /// The default is the deepest directory that contains 95 % of all changes.
+    #[arg(value_name = "DIR")]
+    below: PathBuf =>
+        |s| replay(s, |r| r.below.as_ref().map(PathBuf::from)).flatten(), |_, _| ();
+    /// Start times of a replay: asap or traced [default: asap].
+    ///
+    /// With asap, an operation starts when its worker and the operations on which it depends are
+    /// ready. With traced, it starts at its time in the trace, and latencies count from then.
+    #[arg(value_name = "WHEN")]
+    timing: Timing => |s| replay(s, |r| r.timing), |_, _| ();
+    /// Most operations of a replay [default: 5M].
+    ///
+    /// A trace with more is refused. A million operations take up to 400 MB of memory.
+    #[arg(value_name = "N")]
+    limit_operations: Count => limit, |_, _| ();
+}
+
 "Load" {
     /// Measure for this time, like 2m [default: 10s].
     ///

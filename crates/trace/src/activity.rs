@@ -43,6 +43,8 @@ pub struct Activity {
     extended_set: u64,
     extended_read: u64,
     copied: Option<Action>,
+    /// The source of a copy or clone.
+    source: Option<Path>,
     is_source: bool,
     resized: bool,
     is_reported: bool,
@@ -92,6 +94,7 @@ impl Activity {
             extended_set: 0,
             extended_read: 0,
             copied: None,
+            source: None,
             is_source: false,
             resized: false,
             is_reported: false,
@@ -181,8 +184,9 @@ impl Activity {
     }
 
     /// Counts bytes that the kernel copied to the file, or all bytes of a clone.
-    pub fn copy_to(&mut self, action: Action, bytes: u64) {
+    pub fn copy_to(&mut self, action: Action, bytes: u64, source: Option<Path>) {
         self.copied = Some(action);
+        self.source = source;
         self.written.add(self.position, bytes);
         self.position = self.position.saturating_add(bytes);
         self.size = Some(self.size.unwrap_or(0).max(self.position));
@@ -230,6 +234,11 @@ impl Activity {
             (one.bytes, one.times) = (bytes, times);
             (one.size, one.synced) = (self.size, self.synced);
             one.has_attributes = self.has_attributes;
+            if action == Action::ReadRange {
+                one.offset = self.read.start;
+            } else if self.copied == Some(action) {
+                one.from.clone_from(&self.source);
+            }
             done.push(one);
         };
         if let Some(action) = self.changes() {

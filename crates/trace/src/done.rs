@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use engine::Action;
+use workload::replay::TracedKind;
 
 /// A path that starts at `/`, without `.` and `..`.
 pub type Path = Rc<[u8]>;
@@ -31,8 +32,14 @@ pub struct Done {
     pub path: Path,
     /// The second name of a renaming or link.
     pub to: Option<Path>,
+    /// The source of a copy or clone, if it is known.
+    pub from: Option<Path>,
+    /// The kind of object that the path denotes.
+    pub kind: TracedKind,
     /// The number of bytes of contents that the operation wrote or read.
     pub bytes: u64,
+    /// The offset in bytes of the first byte that was read.
+    pub offset: u64,
     /// The size of the file afterwards in bytes, if it is known.
     pub size: Option<u64>,
     pub synced: Synced,
@@ -52,7 +59,10 @@ impl Done {
             action,
             path,
             to: None,
+            from: None,
+            kind: TracedKind::File,
             bytes: 0,
+            offset: 0,
             size: None,
             synced: Synced::default(),
             has_attributes: false,

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read};
 use learn::Profile;
 
 use crate::capture;
-use crate::done::resolve;
+use crate::done::{Path, resolve};
 use crate::recorder::Recorder;
 use crate::rpc;
 use crate::scope::Names;
@@ -44,6 +44,12 @@ pub enum TraceError {
         "the trace contains no operation on files below {0} (give another directory with --below)"
     )]
     NoOperation(String),
+    /// The trace contains more operations than a replay may have.
+    #[error(
+        "the trace contains more than {0} operations or 4,194,304 names (raise \
+         --limit-operations, replay a part with --below, or use 'postmark learn')"
+    )]
+    TooLong(u64),
 }
 
 /// Learns a profile from a trace. `open` opens the trace from its start, twice if the request names
@@ -61,10 +67,7 @@ pub fn learn_trace<R: Read>(
     };
     let below = match &request.below {
         Some(below) => resolve(b"/", below),
-        None => {
-            let found = read(open()?, Recorder::finding())?;
-            found.common().ok_or(TraceError::NoChange)?
-        }
+        None => directory(&mut open)?,
     };
     let shown = names.show(&below);
     let recorder = read(open()?, Recorder::below(below, request.names))?;
@@ -78,7 +81,15 @@ pub fn learn_trace<R: Read>(
     })
 }
 
-fn read(input: impl Read, recorder: Recorder) -> io::Result<Recorder> {
+/// Reads a trace to find the deepest directory that contains most of its changes.
+pub(crate) fn directory<R: Read>(
+    open: &mut impl FnMut() -> io::Result<R>,
+) -> Result<Path, TraceError> {
+    let found = read(open()?, Recorder::finding())?;
+    found.common().ok_or(TraceError::NoChange)
+}
+
+pub(crate) fn read(input: impl Read, recorder: Recorder) -> io::Result<Recorder> {
     let mut input = io::BufReader::with_capacity(1 << 16, input);
     match capture::is_capture(input.fill_buf()?) {
         true => rpc::read(input, recorder),

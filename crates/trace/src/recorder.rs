@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use engine::Action;
 use learn::{Distribution, LeftOut, Profile, Source, Syncs};
+use workload::replay::{Trace, TracedKind};
 
 use crate::done::{Done, Path, Stamp, is_below};
 use crate::files::{Files, Kind};
+use crate::kept::Kept;
 use crate::reason::Reason;
 use crate::scope::{Changes, Names, is_of_system};
 use crate::window::Window;
@@ -41,6 +43,8 @@ pub struct Recorder {
     range_sizes: Distribution,
     pauses: Distribution,
     left_out: BTreeMap<Reason, (u64, Option<String>)>,
+    /// The operations themselves, if they are replayed.
+    kept: Option<Kept>,
 }
 
 /// The operations of a thread.
@@ -63,6 +67,25 @@ impl Recorder {
         Self::new(Scope::Below(directory), names)
     }
 
+    /// Creates a recorder that also keeps at most `operations_max` operations below a directory.
+    pub fn keeping(directory: Path, operations_max: u64) -> Self {
+        let kept = Some(Kept::new(directory.clone(), operations_max));
+        Self {
+            kept,
+            ..Self::below(directory, Names::Plain)
+        }
+    }
+
+    /// Whether the trace has more operations than are kept.
+    pub fn is_full(&self) -> bool {
+        self.kept.as_ref().is_some_and(Kept::is_full)
+    }
+
+    /// Removes and returns the kept operations.
+    pub fn take_kept(&mut self) -> Trace {
+        self.kept.take().map(Kept::finish).unwrap_or_default()
+    }
+
     fn new(scope: Scope, names: Names) -> Self {
         Self {
             scope,
@@ -75,6 +98,7 @@ impl Recorder {
             range_sizes: Distribution::default(),
             pauses: Distribution::default(),
             left_out: BTreeMap::new(),
+            kept: None,
         }
     }
 
@@ -145,6 +169,7 @@ impl Recorder {
         let done = self.known(done);
         self.change_files(&done, &directory);
         let state = self.threads.entry(thread).or_default();
+        state.window.is_single = self.kept.is_some();
         if let Some(ready) = state.window.push(done) {
             self.count(thread, ready);
         }
@@ -159,7 +184,13 @@ impl Recorder {
 
     /// Completes an operation with what is known about its files.
     fn known(&self, mut done: Done) -> Done {
-        done.action = match (done.action, self.files.kind(&done.path)) {
+        let kind = self.files.kind(&done.path);
+        done.kind = match kind {
+            Kind::File | Kind::Link => TracedKind::File,
+            Kind::SymbolicLink => TracedKind::SymbolicLink,
+            Kind::Directory => TracedKind::Directory,
+        };
+        done.action = match (done.action, kind) {
             (Action::Delete, Kind::Link) => Action::RemoveLink,
             (Action::Delete, Kind::SymbolicLink) => Action::RemoveSymbolicLink,
             (action, _) => action,
@@ -212,6 +243,9 @@ impl Recorder {
 
     /// Counts an operation that is complete.
     fn count(&mut self, thread: u32, done: Done) {
+        if let Some(kept) = &mut self.kept {
+            kept.add(thread, &done);
+        }
         *self.mix.entry(done.action).or_default() += done.times;
         if !done.action.reads() {
             let of = self.syncs.entry(done.action).or_default();
@@ -259,10 +293,15 @@ impl Recorder {
         }
     }
 
-    /// Returns the profile of all operations.
-    pub fn finish(mut self) -> Profile {
+    /// Ends all threads.
+    pub fn end_threads(&mut self) {
         let threads: Vec<u32> = self.threads.keys().copied().collect();
         threads.iter().for_each(|thread| self.end_thread(*thread));
+    }
+
+    /// Returns the profile of all operations.
+    pub fn finish(mut self) -> Profile {
+        self.end_threads();
         let total: u64 = self.mix.values().sum();
         let mut profile = Profile {
             source: Source::Trace,

@@ -54,6 +54,9 @@ pub fn read(input: impl Read, recorder: Recorder) -> io::Result<Recorder> {
         if let Some(segment) = segment(packet.link, packet.bytes) {
             connections.take(segment, now);
         }
+        if connections.server.recorder.is_full() {
+            break;
+        }
     }
     let Connections {
         directions,

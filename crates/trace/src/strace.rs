@@ -45,6 +45,9 @@ pub fn read(input: impl BufRead, recorder: Recorder) -> io::Result<Recorder> {
     };
     while let Some(line) = lines.next_line()? {
         reader.take(&parse(line));
+        if reader.world.recorder.is_full() {
+            break;
+        }
     }
     let (now, world) = (reader.now, &mut reader.world);
     for thread in world.processes.threads() {

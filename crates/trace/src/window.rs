@@ -14,22 +14,26 @@ const LOCK_FILE_BYTES_MAX: u64 = 64;
 
 /// The last operations of a thread.
 #[derive(Debug, Default)]
-pub struct Window(VecDeque<Done>);
+pub struct Window {
+    waiting: VecDeque<Done>,
+    /// Whether removals and trees remain single operations, each with its name.
+    pub is_single: bool,
+}
 
 impl Window {
     /// Adds an operation. Returns an operation that can no longer be part of a compound one.
     pub fn push(&mut self, done: Done) -> Option<Done> {
-        self.0.push_back(done);
+        self.waiting.push_back(done);
         while self.combine() {}
-        match self.0.len() > WAITING_MAX {
-            true => self.0.pop_front(),
+        match self.waiting.len() > WAITING_MAX {
+            true => self.waiting.pop_front(),
             false => None,
         }
     }
 
     /// Returns the waiting operations at the end of a thread.
     pub fn drain(&mut self) -> impl Iterator<Item = Done> + '_ {
-        self.0.drain(..)
+        self.waiting.drain(..)
     }
 
     /// Counts the sync of a directory as part of the last operation that changed it. Returns
@@ -40,30 +44,31 @@ impl Window {
             let mut names = names.into_iter().flatten();
             !done.action.reads() && names.any(|name| parent(name) == directory)
         };
-        let last = self.0.iter_mut().rev().find(changed);
+        let last = self.waiting.iter_mut().rev().find(changed);
         last.map(|done| done.synced.directory = true).is_some()
     }
 
     /// Replaces the last operations by a compound one. Returns whether there is one.
     fn combine(&mut self) -> bool {
-        self.0.make_contiguous();
-        let (all, _) = self.0.as_slices();
+        self.waiting.make_contiguous();
+        let (all, _) = self.waiting.as_slices();
         let (combined, used) = match all {
             [.., one, two, three] if install(one, two, three).is_some() => {
                 (install(one, two, three), 3)
             }
-            [.., one, two, three] if is_tree_removal(one, two, three) => {
+            [.., one, two, three] if !self.is_single && is_tree_removal(one, two, three) => {
                 let tree = spanning(one, three, Action::RemoveTree);
                 (Some(tree), 3)
             }
+            [.., one, two] if self.is_single && is_of_many(one, two) => (None, 0),
             [.., one, two] => (pair(one, two), 2),
             _ => (None, 0),
         };
         let Some(combined) = combined else {
             return false;
         };
-        self.0.truncate(self.0.len() - used);
-        self.0.push_back(combined);
+        self.waiting.truncate(self.waiting.len() - used);
+        self.waiting.push_back(combined);
         true
     }
 }
@@ -124,6 +129,13 @@ fn pair(one: &Done, two: &Done) -> Option<Done> {
         },
         _ => return None,
     })
+}
+
+/// Whether two operations could become one operation on several names.
+fn is_of_many(one: &Done, two: &Done) -> bool {
+    let makes = matches!(one.action, Action::MakeDirectory | Action::CopyTree);
+    let removes = one.action == Action::Delete && two.action == Action::Delete;
+    removes || (makes && two.action == Action::Copy)
 }
 
 /// An installation of a file: check that its name is free, try to create its directory, create the

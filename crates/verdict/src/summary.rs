@@ -12,6 +12,7 @@ mod pool;
 pub(crate) mod ranks;
 mod rate;
 pub(crate) mod reads;
+mod replay;
 mod run_time;
 mod shares;
 mod tier;
@@ -44,6 +45,7 @@ pub use self::pool::PoolSummary;
 pub use self::ranks::{HostShare, RankShare, RanksSummary, SharesSpread, SlowestRank};
 pub use self::rate::Rate;
 pub use self::reads::{Behind, ReadsServed, Surprise, WARM_MAX};
+pub use self::replay::ReplaySummary;
 pub use self::run_time::RunTime;
 pub use self::shares::{Share, shares, transactions_meant};
 pub use self::tier::{DurabilitySummary, DurabilityTier};
@@ -86,6 +88,9 @@ pub struct Summary {
     /// Offered and achieved rate of an open loop; null for a closed loop, and for a load sweep,
     /// whose load levels contain their own rates.
     pub arrivals: Option<ArrivalsSummary>,
+    /// How a replay compares with its trace; absent for other workloads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<ReplaySummary>,
     /// Load levels, saturation rate and knee of a load sweep; null for other runs.
     pub sweep: Option<SweepSummary>,
     /// Where the bytes that transactions read came from; null without transactions, or without
@@ -133,6 +138,7 @@ impl Summary {
             limit: limits::summary(record, &phases),
             phases,
             arrivals: arrivals(record),
+            replay: replay::summary(record),
             sweep: record
                 .spec
                 .drive

@@ -89,9 +89,9 @@ impl Shape {
 
 impl Layout {
     /// Name of the subdirectory for files in a maildir.
-    const NEW: &[u8] = b"new/";
+    pub const NEW: &[u8] = b"new/";
     /// Name of the subdirectory for temporary files in a maildir.
-    const TEMPORARY: &[u8] = b"tmp/";
+    pub const TEMPORARY: &[u8] = b"tmp/";
 
     pub fn places(&self) -> u32 {
         u32::try_from(self.shape.on_level(self.shape.depth())).unwrap_or(u32::MAX)

@@ -35,6 +35,8 @@ pub mod prepared;
 pub mod presets;
 pub mod quantity;
 pub mod random;
+pub mod replay;
+pub mod replayed;
 mod sequence;
 pub mod sizes;
 pub mod skip;

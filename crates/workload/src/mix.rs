@@ -17,6 +17,7 @@ use crate::layout::{Layout, Shape};
 use crate::names::Names;
 use crate::phases::{self, PhaseWork};
 use crate::popularity::Popularity;
+use crate::replay::Replay;
 use crate::sizes::{SIZE_MAX_BYTES, Sizes};
 
 /// The think time: the time between an operation's completion and the issue of the next one.
@@ -58,6 +59,10 @@ pub struct Mix {
     /// mix.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<PhaseWork>,
+    /// The trace whose operations are performed, instead of operations that are drawn; absent
+    /// without a trace. The weights are then the numbers of the trace's operations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Box<Replay>>,
     /// Sizes of new files.
     pub sizes: Sizes,
     /// The number of bytes that an append adds.
@@ -98,6 +103,7 @@ impl Default for Mix {
             transactions: 500,
             weights: Self::classic_pairs(5, 5),
             phases: Vec::new(),
+            replay: None,
             sizes: Sizes::Uniform {
                 low: 500,
                 high: 10_000,
@@ -147,7 +153,9 @@ impl Mix {
         if self.weights.sum() == 0 {
             return Err(weights::none());
         }
-        check_files(self.files, Self::FILES_MAX)?;
+        if self.replay.is_none() {
+            check_files(self.files, Self::FILES_MAX)?;
+        }
         let part = |what: &str, valid: Result<(), WorkloadError>| {
             valid.map_err(|why| invalid!("{what}: {why}"))
         };
@@ -249,6 +257,9 @@ impl Mix {
         }
         for phase in &self.phases {
             text += &format!(" phase={phase}");
+        }
+        if let Some(replay) = &self.replay {
+            text += &format!(" {}", replay.canonical());
         }
         text
     }

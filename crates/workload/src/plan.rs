@@ -192,13 +192,21 @@ impl<'a> Planner<'a> {
                 all.add_peaks(&one);
             }
         }
-        let is_estimate = self.workload.workers.is_shared();
+        let is_estimate = self.is_estimate();
+        if self.workload.replay().is_some() {
+            firsts.clear();
+        }
         if let (true, Some(mix)) = (is_estimate, self.workload.mix()) {
             firsts = (0..self.workload.workers.count())
                 .map(|worker| fingerprint::first_drafts(self.workload, mix, worker))
                 .collect();
         }
         Ok(self.sum_up(sum, firsts))
+    }
+
+    /// Whether the order of the workers' operations is not known.
+    fn is_estimate(&self) -> bool {
+        self.workload.workers.is_shared() && self.workload.replay().is_none()
     }
 
     fn sum_up(&self, sum: Sum, firsts: Vec<StreamHasher>) -> Plan {
@@ -214,7 +222,7 @@ impl<'a> Planner<'a> {
                 Action::operations().filter(occurs).map(tally).collect()
             }),
             skipped: sum.skipped,
-            is_estimate: self.workload.workers.is_shared(),
+            is_estimate: self.is_estimate(),
             transactions: sum.transactions,
             end: sum.end,
             files_peak: sum.files_peak,

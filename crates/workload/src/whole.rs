@@ -3,6 +3,8 @@
 mod bounds;
 mod canonical;
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +17,7 @@ use crate::intent::{Action, Stream};
 use crate::mix::Mix;
 use crate::mix_stream::MixStream;
 use crate::mixer::Mixer;
+use crate::replay::{Replay, ReplayStream, Timing};
 use crate::stream::ClassicStream;
 use crate::table::MemoryHint;
 pub use crate::workers::{Role, WorkerSeeds, Workers};
@@ -116,6 +119,7 @@ impl Workload {
             Work::Mix(_) if self.contents.is_none() => Err(invalid!(
                 "a mix needs contents: text, incompressible or compressible:RATIO"
             )),
+            Work::Mix(mix) if mix.replay.is_some() => mix.validate(),
             Work::Mix(mix) if self.workers.is_shared() && !mix.phases.is_empty() => Err(invalid!(
                 "phases need private pools (use --workers instead of --writers and --readers)"
             )),
@@ -166,6 +170,27 @@ impl Workload {
         match &self.work {
             Work::Classic(_) => None,
             Work::Mix(mix) => Some(mix),
+        }
+    }
+
+    /// Returns the replay of a trace; `None` if the operations are drawn.
+    pub fn replay(&self) -> Option<&Replay> {
+        self.mix()?.replay.as_deref()
+    }
+
+    /// Whether operations start at the times of a trace.
+    pub fn has_traced_times(&self) -> bool {
+        self.replay()
+            .is_some_and(|replay| replay.timing == Timing::Traced)
+    }
+
+    /// Returns the number of transactions of all workers together.
+    pub fn transactions_of_all(&self) -> u64 {
+        match self.replay() {
+            Some(replay) => replay.operations.min(self.transactions()),
+            None => self
+                .transactions()
+                .saturating_mul(self.workers.count().into()),
         }
     }
 
@@ -254,6 +279,10 @@ impl Workload {
     /// Returns an error if the workload is invalid or does not fit in memory.
     pub fn stream(&self, number: u32, hint: MemoryHint) -> Result<AnyStream, WorkloadError> {
         self.validate()?;
+        if let Some(replay) = self.replay() {
+            let steps = Arc::clone(replay.loaded.steps()?);
+            return Ok(Box::new(ReplayStream::new(steps, self.transactions())));
+        }
         Ok(match (&self.work, self.workers) {
             (Work::Classic(classic), _) => Box::new(ClassicStream::without_text(
                 &self.classic_of(classic, number),

@@ -8,7 +8,7 @@ pub const COMMANDS: [(&str, &[&str]); 6] = [
     (
         "Measure",
         &[
-            "run", "plan", "study", "crash", "observe", "learn", "presets", "engines",
+            "run", "plan", "study", "crash", "observe", "learn", "replay", "presets", "engines",
         ],
     ),
     ("Compare", &["compare", "gate", "history"]),

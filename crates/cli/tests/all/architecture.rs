@@ -28,9 +28,9 @@ const MAY_IMPORT: &str = "
     rundir | workload engine system schema spec record
     runner | document workload engine engines ranks measure system spec record rundir
     campaign | archive document engine faultfs ranks report scratch workload system spec record \
-        verdict rundir study runner published
+        verdict rundir study runner published learn trace
     learn | document engine workload spec
-    trace | engine learn nfs-client
+    trace | engine learn nfs-client workload
     scratch | workload system schema
     ranks |
     ranks-mpi | ranks

@@ -10,13 +10,21 @@ use std::sync::Mutex;
 use crate::{layout, original};
 
 /// Replacements in a documented command, so that its run is short.
-const SCALED: [(&str, &str); 17] = [
+const SCALED: [(&str, &str); 18] = [
     // A small tree that every machine has.
     ("learn /usr/lib/python3", "learn /etc"),
     (
         " --trace tar.trace",
         concat!(
             " --trace ",
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../fuzz/seeds/strace/calls"
+        ),
+    ),
+    (
+        "replay tar.trace",
+        concat!(
+            "replay ",
             env!("CARGO_MANIFEST_DIR"),
             "/../../fuzz/seeds/strace/calls"
         ),

@@ -38,6 +38,7 @@ mod plans;
 mod prompt;
 mod published_results;
 mod ranks;
+mod replays;
 mod s3;
 mod safety;
 mod schema;

@@ -307,6 +307,8 @@ fn reasons() -> Vec<Value> {
             "operations": 4000}),
         json!({"reason": "too-short", "phase": "transactions", "measured_ns": 4 * S,
             "operations": 4000, "is_counted": true}),
+        json!({"reason": "too-short", "phase": "transactions", "measured_ns": 4 * S,
+            "operations": 4000, "is_counted": true, "is_replay": true}),
         json!({"reason": "too-short", "phase": "prepare", "measured_ns": 4 * S, "operations": 12}),
         json!({"reason": "too-short", "phase": "transactions", "measured_ns": 0, "operations": 0}),
         json!({"reason": "too-short", "phase": "transactions", "measured_ns": 4 * S,

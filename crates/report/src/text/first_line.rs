@@ -80,6 +80,9 @@ fn workers(spec: &RunSpec) -> [String; 2] {
         };
     }
     match workload.workers {
+        workers if workload.replay().is_some() => {
+            [counted(workers.count().into(), "worker"), files]
+        }
         Workers::ONE => ["1 worker".to_owned(), files],
         Workers::Private { workers } => {
             [counted(workers.into(), "worker"), format!("{files} each")]

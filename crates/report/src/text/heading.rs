@@ -7,7 +7,7 @@ use verdict::Summary;
 use verdict::summary::{PoolSummary, Share};
 use workload::sizes::{Bin, Sizes};
 
-use super::reasons;
+use super::{reasons, replay};
 use crate::environment;
 use crate::sizing::sentence;
 
@@ -96,6 +96,7 @@ pub(super) fn size_of_pool(pool: &PoolSummary) -> String {
 pub(crate) fn kind(workload: &Workload) -> String {
     match &workload.work {
         Work::Classic(classic) => format!("edition {}", classic.edition),
+        Work::Mix(mix) if mix.replay.is_some() => "replay".to_owned(),
         Work::Mix(_) => "mix".to_owned(),
     }
 }
@@ -112,7 +113,10 @@ pub(crate) fn workload_lines(document: &mut Document, workload: &Workload, share
         }
         document.list("", "", &words);
     }
-    workers(document, workload);
+    match workload.replay() {
+        Some(replay) => replay::lines(document, workload, replay),
+        None => workers(document, workload),
+    }
 }
 
 fn transactions(count: u64) -> String {
@@ -163,13 +167,20 @@ fn mix(document: &mut Document, workload: &Workload, mix: &Mix, shares: &[Share]
             .collect();
         let lead = match role {
             Role::Worker => "",
+            Role::Writer if mix.replay.is_some() => "",
             Role::Writer => "writers: ",
             Role::Reader => "readers: ",
         };
         document.list("", lead, &words);
     }
-    document.list("", "sizes: ", &sizes(mix));
-    document.list("", "", &places(mix, workload));
+    match mix.replay {
+        // What a replay does not draw is left out.
+        Some(_) => document.list("", "", &places(mix, workload)[1..]),
+        None => {
+            document.list("", "sizes: ", &sizes(mix));
+            document.list("", "", &places(mix, workload));
+        }
+    }
     let mut words = vec![
         format!("read {}", exact_bytes(mix.read_block_bytes)),
         format!("write {}", exact_bytes(mix.write_block_bytes)),
@@ -242,6 +253,11 @@ fn median(bins: &[Bin]) -> u64 {
 fn places(mix: &Mix, workload: &Workload) -> Vec<String> {
     let mut words = vec![format!("popularity {}", mix.popularity)];
     words.push(match workload.directories() {
+        count if mix.replay.is_some() => match count {
+            0 => "no subdirectories".to_owned(),
+            1 => "1 directory".to_owned(),
+            count => format!("{} directories", grouped(count)),
+        },
         0 => format!("directories {}", mix.layout.shape),
         count => format!(
             "directories {} ({} in {})",

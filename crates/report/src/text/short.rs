@@ -12,7 +12,7 @@ use workload::Action;
 use super::evidence;
 use super::findings::{self, clean_up};
 use super::first_line::first_line;
-use super::{limit, outcome, phases, reasons, sweep};
+use super::{limit, outcome, phases, reasons, replay, sweep};
 use crate::latencies;
 
 /// Maximum number of reasons of a verdict. The full report contains all reasons.
@@ -42,6 +42,7 @@ pub fn short(record: &Record) -> Document {
     phases::arrivals(document, &summary);
     operations(document, &summary);
     others(document, &summary);
+    replay::comparison(document, summary.replay.as_ref());
     facts(document, record, &summary);
     findings::skipped_noticeably(document, &summary);
     findings::errors(document, record, ERRORS_MAX);

@@ -24,7 +24,7 @@ pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary
         document.gap();
     }
     if record.spec.workload.workers.is_shared() {
-        claim_waits(document, summary);
+        claim_waits(document, record, summary);
     }
     compute(document, summary);
 }
@@ -181,9 +181,17 @@ fn compute(document: &mut Document, summary: &Summary) {
 }
 
 /// For shared pools, adds the waits for files that other workers had claimed.
-fn claim_waits(document: &mut Document, summary: &Summary) {
+fn claim_waits(document: &mut Document, record: &Record, summary: &Summary) {
     let columns = ["mean", "p99", "max"];
-    let head = ["Claim wait", "", "count"];
+    let (name, whose, counts) = match record.spec.workload.replay() {
+        None => ("Claim wait", "for a file that another worker used", false),
+        Some(_) => (
+            "Order wait",
+            "for an operation of another worker on the same file or directory",
+            record.spec.workload.has_traced_times(),
+        ),
+    };
+    let head = [name, "", "count"];
     let mut table = Table::new(2, &[head, columns].concat());
     for (name, _, waits) in by_phase(summary, |phase| &phase.claim_waits) {
         let role = format!("{}s", waits.role.name());
@@ -192,10 +200,13 @@ fn claim_waits(document: &mut Document, summary: &Summary) {
         table.row(cells);
     }
     if table.is_empty() {
-        document.line("No worker waited for a file that another worker used.");
+        document.line(format!("No worker waited {whose}."));
     } else {
         document.table(table);
-        document.note("for a file that another worker used; latencies do not include these waits");
+        document.note(match counts {
+            false => format!("{whose}; latencies do not include these waits"),
+            true => format!("{whose}; latencies include these waits"),
+        });
     }
     document.gap();
 }

@@ -57,6 +57,9 @@ impl Worker {
             naming.write_name(kept.kind, kept.number, &mut NameWriter::new(&mut name));
             places.entry(kept.place).or_default().add(&name);
         });
+        for (place, name) in naming.inner_directories() {
+            places.entry(place).or_default().add(&name);
+        }
         for (place, expected) in places {
             self.unless_stopping()?;
             looked.check.directories += 1;

@@ -116,6 +116,10 @@ impl Worker {
                 wanted.insert(written(kept.kind, kept.number));
             }
         });
+        let inner = naming
+            .inner_directories()
+            .filter(|(above, _)| *above == place);
+        wanted.extend(inner.map(|(_, name)| name));
         let mut seen: BTreeMap<Vec<u8>, u32> = BTreeMap::new();
         let directory = self.config.namer.directory(place);
         let names = self.tools.slots[flight].aside(

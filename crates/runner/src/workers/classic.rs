@@ -63,7 +63,7 @@ pub(super) fn figures(
         transactions_began_s: border(1),
         transactions_ended_s: border(2),
         ended_s: border(3),
-        transactions: request.workload.transactions() * u64::from(request.workload.workers.count()),
+        transactions: request.workload.transactions_of_all(),
         created_alone: count(Phase::Prepare, Action::Create),
         created_mixed: count(Phase::Transactions, Action::Create),
         read: count(Phase::Transactions, Action::Read),

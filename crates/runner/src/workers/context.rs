@@ -14,6 +14,7 @@ use spec::RunSpec;
 use workload::births::Tables;
 use workload::contents::Contents;
 use workload::mixer::Mixer;
+use workload::replay::Timing;
 use workload::{Mix, Phase, Role, StreamHasher, Work, Workers};
 
 use crate::acknowledged::AcknowledgedByAll;
@@ -23,6 +24,7 @@ use crate::error::Refused;
 use crate::failures::{Failures, Spoiled};
 use crate::pace::Pacer;
 use crate::path_builder::{Namer, Naming};
+use crate::replay::ReplayProgress;
 use crate::run_target::{Taken, TakenLocation};
 use crate::supervisor::PoolOfWorker;
 use crate::worker::{Payload, PoolDirectory, WorkerConfig};
@@ -45,6 +47,8 @@ pub(super) struct RunContext<'a> {
     /// Files and names of the shared pool whose state is unknown after failed operations.
     pub(super) spoiled: Arc<Spoiled>,
     pub(super) acknowledged: AcknowledgedByAll,
+    /// The progress of the workers of a replay.
+    pub(super) progress: Arc<ReplayProgress>,
     pub(super) origin_ns: u64,
 }
 
@@ -69,6 +73,10 @@ impl<'a> RunContext<'a> {
             ack_log,
             spoiled: Arc::default(),
             acknowledged: AcknowledgedByAll::default(),
+            progress: Arc::new(ReplayProgress::new(match request.workload.replay() {
+                Some(_) => request.workload.workers.count(),
+                None => 0,
+            })),
             origin_ns: origin.monotonic_ns.unsigned_abs(),
         })
     }
@@ -204,6 +212,11 @@ impl<'a> RunContext<'a> {
     }
 
     pub(super) fn pacer(&self, worker: u32) -> Pacer {
+        let replay = self.request.workload.replay();
+        let traced = replay.filter(|replay| replay.timing == Timing::Traced);
+        if let Some(Ok(steps)) = traced.map(|replay| replay.loaded.steps()) {
+            return Pacer::traced(Arc::clone(steps), worker);
+        }
         let Some(process) = self.request.drive.arrivals() else {
             return Pacer::closed();
         };

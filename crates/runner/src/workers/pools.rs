@@ -10,6 +10,7 @@ use crate::error::Refused;
 use crate::failures::Spoiled;
 use crate::listings::Listings;
 use crate::private::{Private, PrivateStream};
+use crate::replay::ReplaySource;
 use crate::shared::{SharedPool, SharedSource};
 use crate::source::Source;
 use crate::worker::{OtherPool, Payload, PoolAt};
@@ -59,6 +60,20 @@ impl RunContext<'_> {
             .request
             .checks_across()
             .then(|| self.request.checked_by(worker));
+        if let Some(replay) = self.request.workload.replay() {
+            let source = ReplaySource::new(
+                Arc::clone(replay.loaded.steps()?),
+                Arc::clone(&self.progress),
+                self.control.clone(),
+                self.clock.clone(),
+                worker,
+            );
+            return Ok(Pools {
+                own: (Source::Replay(Box::new(source)), self.payload(worker, None)),
+                neighbour: None,
+                checked: None,
+            });
+        }
         let (Work::Mix(mix), Some(shared)) = (&self.request.workload.work, shared) else {
             let theirs = |of: (u32, u32)| {
                 self.private(of.0, depth)

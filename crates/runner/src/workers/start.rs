@@ -9,6 +9,7 @@ use record::Origin;
 use rundir::AckLog;
 use rundir::worker_status::Slot;
 use spec::{Cache, RunSpec};
+use workload::Mix;
 
 use super::context::RunContext;
 use super::pools::SharedPools;
@@ -36,7 +37,8 @@ pub(crate) fn start(
     let (messages, from_workers) = mpsc::channel();
     let mut answers = Vec::new();
     let is_shared = request.workload.workers.is_shared();
-    let shared = request.workload.mix().filter(|_| is_shared);
+    let is_drawn = |mix: &&Mix| is_shared && mix.replay.is_none();
+    let shared = request.workload.mix().filter(is_drawn);
     let shared = shared.map(SharedPools::new);
     for (index, worker) in workers.clone().enumerate() {
         let (answer, from_supervisor) = mpsc::channel();

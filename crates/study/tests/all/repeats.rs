@@ -183,6 +183,7 @@ fn metrics_of_a_repeated_run_are_the_rate_and_the_p99_of_its_operations() {
             earlier_preset: None,
             invocation: spec::Invocation::default(),
             read: &|_| unreachable!("no option names a file"),
+            replayed: None,
         };
         let resolved = spec::resolve::<ConfigError>(&asked, |_, _| unreachable!("no working set"));
         let metrics = study::repeats::metrics(&resolved.unwrap().spec.workload);

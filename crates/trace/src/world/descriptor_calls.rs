@@ -92,13 +92,15 @@ impl World {
         if let Some(source) = &source {
             source.borrow_mut().copy_from();
         }
-        let size = source.and_then(|source| self.recorder.files.size(&source.borrow().path));
+        let source = source.map(|source| source.borrow().path.clone());
+        let size = source.as_ref();
+        let size = size.and_then(|path| self.recorder.files.size(path));
         if let Some(target) = target {
             let bytes = match action {
                 Action::Clone => size.unwrap_or(0),
                 _ => bytes,
             };
-            target.borrow_mut().copy_to(action, bytes);
+            target.borrow_mut().copy_to(action, bytes, source);
         }
         true
     }

@@ -1,6 +1,10 @@
 //! Traces that are cut, mixed up or forged.
 
+use std::io::Cursor;
+
 use proptest::prelude::*;
+use trace::{ReplayRequest, read_for_replay};
+use workload::replay::Built;
 
 use crate::{learned, left_out, mix};
 
@@ -21,6 +25,19 @@ fn trace_that_is_cut_anywhere_is_read_up_to_there() {
     for end in 0..TRACE.len() {
         let learned = learned(&TRACE.as_bytes()[..end], "/t");
         assert!(learned.is_ok() || end < 700, "{end}");
+        replayed(&TRACE.as_bytes()[..end]);
+    }
+}
+
+/// Determines the replay of a trace, if it has operations.
+fn replayed(trace: &[u8]) {
+    let request = ReplayRequest {
+        below: Some(b"/t".to_vec()),
+        operations_max: 1_000,
+    };
+    if let Ok(mut read) = read_for_replay(|| Ok(Cursor::new(trace)), &request) {
+        let built = Built::new(&mut read.trace).unwrap();
+        assert!(built.bytes_max() <= 1 << 30);
     }
 }
 
@@ -55,6 +72,7 @@ fn forged_numbers_neither_overflow_nor_allocate() {
     }
     let profile = learned(text.as_bytes(), "/t").unwrap();
     assert_eq!(mix(&profile), "truncate=7 list=1 copy=1");
+    replayed(text.as_bytes());
 }
 
 #[test]
@@ -103,6 +121,7 @@ proptest! {
             text.push(b'\n');
         }
         let found = learned(&text, "/t");
+        replayed(&text);
         prop_assert!(found.is_err() || mix(&found.unwrap()).contains('='));
     }
 

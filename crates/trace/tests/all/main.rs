@@ -4,6 +4,7 @@
 
 mod hostile;
 mod nfs;
+mod replay;
 mod strace;
 
 use std::collections::BTreeMap;

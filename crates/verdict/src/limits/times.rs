@@ -49,7 +49,9 @@ impl Times {
         let overhead = overhead(record, phase);
         let claims = (claims_ns(record, phase) / ns).min(1.0);
         let computing = (phase.compute().ns as f64 / ns).min(1.0);
-        let (is_open, thinks) = (record.spec.drive.rate().is_some(), thinks(record));
+        let has_rate = record.spec.drive.rate().is_some();
+        let is_open = has_rate || record.spec.workload.has_traced_times();
+        let thinks = thinks(record);
         let operations = match is_open || thinks {
             true if !record.spec.latencies => return unavailable("latencies were not recorded"),
             true => (operations_ns(phase) as f64 / ns).min(1.0),

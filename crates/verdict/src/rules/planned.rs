@@ -62,8 +62,8 @@ impl Planned<'_> {
     /// number was requested.
     pub(super) fn requested(&self) -> Option<f64> {
         let workload = &self.spec().workload;
-        let each = workload.transactions();
-        (each < Workload::ENDLESS).then(|| each as f64 * f64::from(workload.workers.count()))
+        let is_bounded = workload.transactions() < Workload::ENDLESS;
+        is_bounded.then(|| workload.transactions_of_all() as f64)
     }
 
     /// Whether the run ends after a requested number of transactions (not after a time), and the

@@ -3,14 +3,15 @@
 //! creations and deletions do not keep a small pool's size: n random draws change it by about the
 //! square root of n. *Threshold*: more than 20 % of the files at the start, twice the drift that is
 //! allowed for a steady run. Not judged for work that only creates or only deletes, because its mix
-//! implies the change; for phases, which may create or remove a whole pool; for partial runs; and
-//! for a reused pool that is kept again, because its size is not known. *Evidence*: the creations,
-//! deliveries and deletions that were completed in the preparation, in warm-ups and in the measured
-//! time; for a sweep on one pool, over all its levels. *What to do*: if the weights of creations
-//! and deletions differ by at most 10 %, use more files; otherwise use a mix that creates as often
-//! as it deletes.
+//! implies the change; for phases, which may create or remove a whole pool; for replays, whose
+//! change is that of the trace; for partial runs; and for a reused pool that is kept again, because
+//! its size is not known. *Evidence*: the creations, deliveries and deletions that were completed
+//! in the preparation, in warm-ups and in the measured time; for a sweep on one pool, over all its
+//! levels. *What to do*: if the weights of creations and deletions differ by at most 10 %, use more
+//! files; otherwise use a mix that creates as often as it deletes.
 
 use record::run::{Segment, SegmentKind};
+use spec::RunSpec;
 use workload::{Action, Bias, Work};
 
 use super::rule::*;
@@ -35,7 +36,7 @@ pub struct PoolChangedSize {
 
 impl Rule for PoolChangedSize {
     fn find(record: &Record, _: &Seen) -> Option<Self> {
-        if record.actual.is_partial() || !record.spec.phases().is_empty() {
+        if record.actual.is_partial() || !is_one_mix(&record.spec) {
             return None;
         }
         let steps = &record.actual.sweep_steps;
@@ -57,7 +58,7 @@ impl Rule for PoolChangedSize {
         let (spec, plan) = (planned.spec(), &planned.record.plan);
         // The size of a reused pool that is kept again is never recorded, so the rule will not
         // apply.
-        if (spec.keeping.reuse && spec.keeping.keep) || !spec.phases().is_empty() {
+        if (spec.keeping.reuse && spec.keeping.keep) || !is_one_mix(spec) {
             return None;
         }
         let count = |is_one: &dyn Fn(Option<bool>) -> bool| {
@@ -168,6 +169,11 @@ impl PoolChangedSize {
             is_balanced,
         })
     }
+}
+
+/// Whether the operations are drawn for one pool, so that they could keep its size.
+fn is_one_mix(spec: &RunSpec) -> bool {
+    spec.phases().is_empty() && spec.workload.replay().is_none()
 }
 
 /// Whether the weights of creations and deletions differ by at most 10 %.

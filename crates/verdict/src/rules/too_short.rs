@@ -6,7 +6,8 @@
 //! fewer than 100 operations, because their 99th percentile (nearest rank) is the maximum; or no
 //! measured part (the run consisted only of its warm-up or of think time). *Evidence*: the time and
 //! the operations of the measured segment; with `--transactions 0`, of the preparation. *What to
-//! do*: use `--for 10s` or more `--transactions`; for a preparation, use more files.
+//! do*: use `--for 10s` or more `--transactions`; for a preparation, use more files; for a replay,
+//! use a longer trace.
 
 use spec::Stop;
 use workload::Workload;
@@ -40,6 +41,9 @@ pub struct TooShort {
     /// Whether a number of transactions was requested; absent if not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_counted: bool,
+    /// Whether the run was the replay of a trace; absent if not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_replay: bool,
 }
 
 impl Rule for TooShort {
@@ -57,6 +61,7 @@ impl Rule for TooShort {
             measured_ns: ns,
             operations,
             is_counted: record.spec.workload.transactions() != Workload::ENDLESS,
+            is_replay: record.spec.workload.replay().is_some(),
         })
     }
 
@@ -76,6 +81,7 @@ impl Rule for TooShort {
             measured_ns,
             operations,
             is_counted: planned.requested().is_some(),
+            is_replay: spec.workload.replay().is_some(),
         };
         if planned.requested().is_some() && operations < OPERATIONS_MIN {
             let operations = counted(operations, "operation");
@@ -139,6 +145,9 @@ impl Rule for TooShort {
 
     fn advice(&self) -> &'static str {
         match self {
+            Self {
+                is_replay: true, ..
+            } => "use a longer trace",
             Self { measured_ns: 0, .. } => "use a shorter --warm-up, or more transactions",
             Self { operations: 0, .. } => "use a longer --for, or less think time (--think)",
             Self {

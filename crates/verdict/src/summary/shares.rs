@@ -30,6 +30,8 @@ pub fn shares(workload: &Workload) -> Vec<Share> {
         weights.actions().map(share).collect()
     };
     match workload.workers {
+        // All workers of a replay perform all operations.
+        _ if mix.replay.is_some() => of(Role::Writer, &mix.weights),
         Workers::Private { .. } => of(Role::Worker, &mix.weights),
         Workers::Shared {
             writers, readers, ..
@@ -48,7 +50,5 @@ pub fn shares(workload: &Workload) -> Vec<Share> {
 
 /// Returns the number of transactions that the workload requests of all workers together.
 pub fn transactions_meant(workload: &Workload) -> u64 {
-    workload
-        .transactions()
-        .saturating_mul(workload.workers.count().into())
+    workload.transactions_of_all()
 }

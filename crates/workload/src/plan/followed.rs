@@ -28,6 +28,10 @@ impl Followed {
 
     /// Returns the part of a workload to compute; `None` if the complete workload is small enough.
     pub fn of(workload: &Workload) -> Option<Self> {
+        // A replay has a limit of its own.
+        if workload.replay().is_some() {
+            return None;
+        }
         let files_max = (Self::FILES_MAX / u64::from(workload.streams().max(1))).max(1);
         let transactions_max =
             (Self::TRANSACTIONS_MAX / u64::from(workload.workers.count().max(1))).max(1);

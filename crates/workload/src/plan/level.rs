@@ -34,6 +34,10 @@ impl Level {
         match intent.action {
             action if action.changes_count() == Some(true) => self.grow(1, 0, intent.bytes),
             Action::Append => self.grow(0, intent.size_bytes, intent.size_bytes + intent.bytes),
+            // An overwriting that is longer than the file enlarges it.
+            Action::Overwrite => {
+                self.grow(0, intent.size_bytes, intent.bytes.max(intent.size_bytes));
+            }
             Action::Replace => {
                 // The old and the new file exist at the same time for a moment.
                 self.grow(1, 0, intent.bytes);

@@ -19,6 +19,7 @@ impl Workload {
                 .slots()
                 .min(classic.files.saturating_add(classic.transactions))
                 .saturating_mul(pools),
+            Work::Mix(mix) if mix.replay.is_some() => mix.files.saturating_add(created(mix)),
             Work::Mix(mix) => {
                 let transactions = mix
                     .transactions
@@ -81,6 +82,9 @@ impl Workload {
                 )
                 .collect(),
         };
+        if let Some(mix) = self.mix().filter(|mix| mix.replay.is_some()) {
+            return actions_of_replay(mix, phase);
+        }
         let mut actions = match phase {
             Phase::Prepare => vec![Action::Create],
             Phase::Transactions => of_transactions,
@@ -151,6 +155,52 @@ impl Workload {
         };
         self.files().saturating_add(work)
     }
+}
+
+/// Returns the number of objects that the operations of a replay create.
+fn created(mix: &Mix) -> u64 {
+    let creates = |action: &Action| {
+        let makes = [Action::MakeDirectory, Action::SymbolicLink];
+        action.changes_count() == Some(true) || makes.contains(action)
+    };
+    let creating = mix.weights.actions().filter(creates);
+    creating
+        .map(|action| u64::from(mix.weights.get(action)))
+        .sum()
+}
+
+/// Returns the actions that can occur in a phase of a replay.
+fn actions_of_replay(mix: &Mix, phase: Phase) -> Vec<Action> {
+    let has = |actions: &[Action]| actions.iter().any(|action| mix.weights.get(*action) > 0);
+    let has_links = has(&[Action::Link, Action::InstallLink]);
+    let has_symbolic_links = has(&[
+        Action::SymbolicLink,
+        Action::ReadLink,
+        Action::RemoveSymbolicLink,
+    ]);
+    let has_directories = has(&[
+        Action::MakeDirectory,
+        Action::MakeDirectoryExisting,
+        Action::RemoveDirectory,
+    ]);
+    let all = match phase {
+        Phase::Transactions => return mix.weights.actions().collect(),
+        Phase::Prepare => [
+            (Action::Create, true),
+            (Action::SymbolicLink, has_symbolic_links),
+            (Action::MakeDirectory, has_directories),
+        ]
+        .to_vec(),
+        Phase::Delete => [
+            (Action::Delete, true),
+            (Action::RemoveLink, has_links),
+            (Action::RemoveSymbolicLink, has_symbolic_links),
+            (Action::RemoveDirectory, has_directories),
+        ]
+        .to_vec(),
+    };
+    let possible = all.into_iter().filter(|(_, is_possible)| *is_possible);
+    possible.map(|(action, _)| action).collect()
 }
 
 /// Returns the sum of the weights of all actions that create files (if `grows` is true), or of all

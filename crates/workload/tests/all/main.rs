@@ -5,3 +5,4 @@
 mod fingerprints;
 mod phases;
 mod published;
+mod replay;

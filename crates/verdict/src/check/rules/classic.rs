@@ -43,12 +43,11 @@ fn expected(record: &Record, figures: &ClassicFigures, work: &Classic) -> Classi
         let is_near = (figure - exact).abs() <= exact * FLOATS_OFF + 1.0 || exact > FLOATS_EXACT;
         if is_float && is_near { figure } else { exact }
     };
-    let workers = u64::from(record.spec.workload.workers.count());
     let in_transactions = |action| count(Phase::Transactions, action);
     ClassicFigures {
         edition: work.edition,
         end: actual.end.known().copied().unwrap_or(figures.end),
-        transactions: record.spec.workload.transactions().saturating_mul(workers),
+        transactions: record.spec.workload.transactions_of_all(),
         created_alone: count(Phase::Prepare, Action::Create),
         created_mixed: in_transactions(Action::Create),
         read: in_transactions(Action::Read),

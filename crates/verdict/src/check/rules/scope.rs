@@ -290,8 +290,11 @@ impl Scope<'_> {
 
     /// Returns the number of transactions that the workload requests of all workers together.
     pub(super) fn asked_for(&self) -> u64 {
-        let each = self.spec.workload.transactions();
-        each.saturating_mul(self.workers.into())
+        let workload = &self.spec.workload;
+        match workload.replay() {
+            Some(_) => workload.transactions_of_all(),
+            None => workload.transactions().saturating_mul(self.workers.into()),
+        }
     }
 
     pub(super) fn is_complete(&self) -> bool {
@@ -304,7 +307,8 @@ impl Scope<'_> {
     }
 
     pub(super) fn is_open(&self, phase: &PhaseRecord) -> bool {
-        phase.phase == Phase::Transactions && self.per_second.is_some()
+        let is_open = self.per_second.is_some() || self.spec.workload.has_traced_times();
+        phase.phase == Phase::Transactions && is_open
     }
 }
 

@@ -34,6 +34,7 @@ fn one_of_each() -> Vec<Reason> {
             measured_ns,
             operations,
             is_counted: false,
+            is_replay: false,
         }
         .into()
     };

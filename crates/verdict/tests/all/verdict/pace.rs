@@ -41,6 +41,7 @@ fn short_runs_are_doubtful_and_very_short_ones_invalid() {
             measured_ns: ns,
             operations,
             is_counted: true,
+            is_replay: false,
         });
         assert_eq!(short(ns, operations), (expected, found));
     }
@@ -82,6 +83,7 @@ fn preparation_is_the_measured_phase_without_transactions() {
         measured_ns: 9 * SECOND,
         operations: 500,
         is_counted: true,
+        is_replay: false,
     });
     assert_eq!((level, &found), (Level::Doubtful, &expected));
     assert!(!found.sentence().contains("transactions"), "{found:?}");
