@@ -15,6 +15,7 @@ pub(crate) mod quoted;
 pub(crate) mod ranks;
 pub(crate) mod reasons;
 mod short;
+pub(crate) mod slo;
 mod steady;
 pub(crate) mod sweep;
 pub(crate) mod times;
