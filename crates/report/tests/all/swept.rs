@@ -156,7 +156,7 @@ fn slo_of_too_few_operations_is_undecided() {
         note: None,
     };
     let csv = report::export::csv(&entry, &record);
-    let of_level = |line: &&str| line.contains(",rate,500.") && line.contains(",delete,");
+    let of_level = |line: &&str| line.contains(",rate,500") && line.contains(",delete,");
     assert_eq!(csv.lines().filter(of_level).count(), 1, "{csv}");
 }
 
