@@ -59,7 +59,7 @@ pub(crate) fn left_max(asked: &Sweep, steps: &[SweepStepSummary]) -> usize {
         let limit = Limit::of(steps, |step| step.meets(slo));
         bisections(limit, for_slo)
     });
-    listed + bisections(Limit::of(steps, |step| step.holds), for_limit) + slo
+    listed + bisections(Limit::of(steps, |step| Some(step.holds)), for_limit) + slo
 }
 
 /// Returns the rates that the option lists. Shares of the closed loop's rate are converted to
@@ -109,17 +109,21 @@ fn bisections(asked: &Sweep, rates: &[f64], steps: &[SweepStepSummary]) -> (usiz
 
 /// Returns the purpose and the rate of the next bisection. The purpose is `true` for the saturation
 /// rate and `false` for the highest rate that meets the SLO. The saturation rate comes first. At
-/// most [`BISECTIONS_MAX`] bisections serve each purpose.
+/// most [`BISECTIONS_MAX`] bisections serve each purpose. A rate is measured only once: if a level
+/// did not decide the SLO, another level of the same length would not either.
 fn halving(
     asked: &Sweep,
     steps: &[SweepStepSummary],
     for_limit: usize,
     for_slo: usize,
 ) -> Option<(bool, f64)> {
-    let limit = between(Limit::of(steps, |step| step.holds)).filter(|_| for_limit < BISECTIONS_MAX);
+    let limit =
+        between(Limit::of(steps, |step| Some(step.holds))).filter(|_| for_limit < BISECTIONS_MAX);
     let slo = || {
         let slo = asked.slo().filter(|_| for_slo < BISECTIONS_MAX)?;
-        between(Limit::of(steps, |step| step.meets(slo)))
+        let rate = between(Limit::of(steps, |step| step.meets(slo)))?;
+        let is_new = steps.iter().all(|step| step.load.rate() != Some(rate));
+        is_new.then_some(rate)
     };
     limit
         .map(|rate| (true, rate))
@@ -240,7 +244,7 @@ mod tests {
         let all = rates(&sweep_steps);
         assert_eq!(all[..6], [100.0, 200.0, 400.0, 800.0, 1_600.0, 3_200.0]);
         assert_eq!(all[6], 1_130.0, "the geometric mean is 1,131.4");
-        let limit = Limit::of(&sweep_steps, |sweep_step| sweep_step.holds);
+        let limit = Limit::of(&sweep_steps, |step| Some(step.holds));
         let (highest, beyond) = (limit.highest.unwrap(), limit.lowest_beyond.unwrap());
         assert!(
             highest <= 1_010.2 && beyond >= 1_010.0 && beyond <= highest * 1.05,
@@ -265,7 +269,7 @@ mod tests {
         assert_eq!(rates(&climbed(&all, 100.0)), [1.0, 2.0, 3.0]);
         let sweep_steps = climbed(&all, 0.5);
         assert_eq!(rates(&sweep_steps), [1.0, 2.0]);
-        let limit = Limit::of(&sweep_steps, |sweep_step| sweep_step.holds);
+        let limit = Limit::of(&sweep_steps, |step| Some(step.holds));
         assert_eq!((limit.highest, limit.lowest_beyond), (None, Some(1.0)));
     }
 
@@ -293,7 +297,7 @@ mod tests {
         assert!(highest <= 539.5 && beyond >= 539.5, "{highest} {beyond}");
         assert!(beyond <= highest * (1.0 + PRECISION));
         assert_eq!(slo.nearest, None);
-        let limit = Limit::of(&sweep_steps, |sweep_step| sweep_step.holds);
+        let limit = Limit::of(&sweep_steps, |step| Some(step.holds));
         assert!(
             limit.highest.unwrap() <= 1_010.1 && limit.lowest_beyond.unwrap() >= 1_010.1,
             "{limit:?}"
@@ -315,7 +319,7 @@ mod tests {
             .map(|rate| climb(Load::Rate(rate), 100.0))
             .into();
         sweep_steps[1].holds = false;
-        let limit = Limit::of(&sweep_steps, |sweep_step| sweep_step.holds);
+        let limit = Limit::of(&sweep_steps, |step| Some(step.holds));
         assert_eq!(
             (limit.highest, limit.lowest_beyond),
             (Some(10.0), Some(20.0))

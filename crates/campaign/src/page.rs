@@ -10,7 +10,7 @@ use document::Document;
 use record::Record;
 use report::figures::{PaperFigure, comparison_figures, run_figures};
 use report::page::{ComparedPage, PageRun, comparison_page, fits, page};
-use study::{Comparisons, Design, Metric, SideGroup};
+use study::{Comparisons, Design, MayDiffer, Metric, SideGroup};
 
 use crate::error::Error;
 use crate::publications::{beside_on_page, layout_on_page};
@@ -53,8 +53,9 @@ pub struct PageRequest<'a> {
     pub compare: bool,
     /// The metrics by which configurations are compared.
     pub metrics: &'a [Metric],
-    /// Whether configurations may be compared whose conditions differ, such as their workloads.
-    pub unlike: bool,
+    /// The conditions in which compared configurations may differ, such as their workloads; `None`
+    /// if the user named none.
+    pub unlike: Option<&'a MayDiffer>,
     /// Whether figures are requested as files besides the page.
     pub figures: bool,
 }
@@ -88,7 +89,8 @@ impl<'a> PageRequest<'a> {
             let find = || found::find(archive, word);
             let study = (!is_number(word)).then(find).transpose()?;
             if let Some(study) = study.flatten() {
-                return of_study(archive, &study, self.metrics, (self.unlike, self.figures));
+                let shares = self.unlike.is_some_and(|unlike| unlike.shares);
+                return of_study(archive, &study, self.metrics, (shares, self.figures));
             }
         }
         let is_run = |word: &PathBuf| record_source::name(word).is_some() || is_file(word);
@@ -108,7 +110,9 @@ impl<'a> PageRequest<'a> {
                 "a page compares archived runs ('postmark import' adds those of a file)",
             ));
         }
-        let found = sides(Some(archive), words, self.metrics, self.unlike)?;
+        let none = MayDiffer::default();
+        let unlike = self.unlike.unwrap_or(&none);
+        let found = sides(Some(archive), words, self.metrics, unlike)?;
         let name = |group: &SideGroup| {
             let labels: Vec<&str> = group.sides.iter().map(|side| &*side.label).collect();
             let baseline = &group.baseline.side.label;
@@ -123,7 +127,7 @@ impl<'a> PageRequest<'a> {
     }
 
     fn of_runs(self, archive: Option<&Archive>) -> Result<PageFiles, Error> {
-        if self.unlike || !self.metrics.is_empty() {
+        if self.unlike.is_some() || !self.metrics.is_empty() {
             return Err(Error::refused(
                 "--metric and --unlike need a comparison (name a study or sides, or add --compare)",
             ));
@@ -162,7 +166,7 @@ pub fn of_run(record: Record, remarks: &Remarks) -> Result<String, Error> {
     Ok(page)
 }
 
-/// Makes the page of a study. `unlike` permits comparisons of configurations whose shares of
+/// Makes the page of a study. `shares` permits comparisons of configurations whose shares of
 /// incomplete operations differ. `figures` requests figures as files besides the page.
 ///
 /// # Errors
@@ -171,10 +175,10 @@ pub fn of_study(
     archive: &Archive,
     study: &FoundStudy,
     metrics: &[Metric],
-    (unlike, figures): (bool, bool),
+    (shares, figures): (bool, bool),
 ) -> Result<PageFiles, Error> {
     let mut found = all_of_study(archive, study, metrics)?;
-    if !unlike {
+    if !shares {
         let tables = found.tables.into_iter();
         found.tables = tables.map(Comparisons::without_unlike_shares).collect();
     }

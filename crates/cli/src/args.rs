@@ -143,8 +143,8 @@ pub fn command() -> clap::Command {
     ));
     let command = spec::with_help(command);
     let command = command.mut_subcommand("run", |run| {
-        run.after_help(format!("{EXAMPLES}\n{AFTER_SHORT}"))
-            .before_long_help(EXAMPLES)
+        run.after_help(format!("{RUN_STATUS}\n{EXAMPLES}\n{AFTER_SHORT}"))
+            .before_long_help(format!("{RUN_STATUS}\n{EXAMPLES}"))
             .after_long_help(AFTER_OPTIONS)
     });
     let command = command.mut_subcommand("study", |study| {
@@ -196,6 +196,12 @@ The book defines every operation, policy and number.";
 const PLAN_STATUS: &str = "Exit status: 0 if the run would begin; 2 if it would be refused here, \
                            or by this build.
 If a server does not answer, the plan is shown without the facts about the server.
+";
+
+/// Exit statuses of `run`.
+const RUN_STATUS: &str = "Exit status: 0 complete, INVALID or not; 1 the run failed; 2 refused: \
+                          nothing was changed; 3 INVALID with --strict; 130 or 143 if a signal \
+                          ended it.
 ";
 
 const EXAMPLES: &str = "Examples:

@@ -2,7 +2,7 @@
 //! these facts.
 
 use crate::url::UrlSyntax;
-use crate::{Capability, Durability, Need, OperationKind, Unsupported};
+use crate::{Action, Capability, Durability, Need, OperationKind, Unsupported};
 
 /// The kind of targets on which an engine creates files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,9 +134,25 @@ impl EngineFacts {
         Err(self.lacks(match self.protocol {
             None => format!("cannot perform {all} (use --engine posix or raw)"),
             Some(protocol) => format!(
-                "cannot perform {all}: {protocol} has no call for {it} (leave {it} out of --mix)"
+                "cannot perform {all}: {protocol} has no call for {it} ({})",
+                self.possible_mix(&need.mix).map_or_else(
+                    || format!("leave {it} out of --mix"),
+                    |mix| format!("use {mix}")
+                )
             ),
         }))
+    }
+
+    /// Returns `--mix` with the weights of the operations that the engine can perform; `None` if
+    /// there are none.
+    fn possible_mix(&self, mix: &[(Action, u32)]) -> Option<String> {
+        let possible = mix
+            .iter()
+            .filter(|(action, _)| action.performs().is_some_and(|kind| self.performs(kind)));
+        let weights: Vec<String> = possible
+            .map(|(action, weight)| format!("{}={weight}", action.name()))
+            .collect();
+        (!weights.is_empty()).then(|| format!("--mix {}", weights.join(",")))
     }
 
     /// Returns the error for a run that the engine cannot perform. The message consists of

@@ -1,12 +1,14 @@
 //! The requirements of a workload, and the error of an engine that does not meet them.
 
-use crate::{OperationKind, Policies, Settings};
+use crate::{Action, OperationKind, Policies, Settings};
 
 /// The operations and settings that a workload requires of an engine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Need {
     /// The kinds of operations; empty if only settings are checked ([`Need::of_settings`]).
     pub operations: Vec<OperationKind>,
+    /// The weights of the mix, for the advice to a user; empty without a single mix.
+    pub mix: Vec<(Action, u32)>,
     /// The required policies. For a batch, the number of operations is irrelevant.
     pub durability: Policies,
     /// Whether contents bypass the page cache (direct I/O).
@@ -19,6 +21,7 @@ impl Need {
     pub fn of_settings(settings: &Settings) -> Self {
         Self {
             operations: Vec::new(),
+            mix: Vec::new(),
             durability: settings.durability.clone(),
             direct: settings.direct,
         }

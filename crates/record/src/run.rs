@@ -166,6 +166,12 @@ impl Load {
             Self::Closed | Self::Rate(_) | Self::Phase(_) => None,
         }
     }
+
+    /// Returns the offered rate, or the number of workers or ranks; `None` for a closed loop
+    /// without such a number, and for a phase.
+    pub fn value(self) -> Option<f64> {
+        self.rate().or(self.count().map(f64::from))
+    }
 }
 
 /// One load level of a sweep, performed by the run of the record or by a separate run.

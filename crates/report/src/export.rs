@@ -5,7 +5,7 @@ use document::units::utc;
 use document::{Cell, Number, csv_rows};
 use record::{Load, Record};
 use verdict::summary::{LatencySummary, TransactionsSummary};
-use verdict::{ListedRun, OperationSummary, Summary, SweepStepSummary};
+use verdict::{ListedRun, OperationSummary, Summary, SweepStepOperation, SweepStepSummary};
 
 use crate::latencies;
 use crate::steps::by_load;
@@ -20,8 +20,9 @@ pub const CSV_HEADER: &str = "number,id,begun_utc,host,file_systems,preset,workl
                               p99_9_ns,max_ns\r\n";
 
 /// The rows of a run, without the header (RFC 4180). The rows are for all transactions, for each
-/// operation in each phase, and for each load level of a sweep, ordered by load. In a row
-/// `transaction`, latencies and failures are those of the operations in the transactions.
+/// operation in each phase, and for each load level of a sweep, ordered by load, and each operation
+/// of the level. In a row `transaction`, latencies and failures are those of the operations in the
+/// transactions.
 pub fn csv(entry: &ListedRun, record: &Record) -> String {
     let run = run(entry, record);
     let summary = Summary::of(record);
@@ -35,11 +36,12 @@ pub fn csv(entry: &ListedRun, record: &Record) -> String {
             |of_kind| [&run[..], &no_step, &operation(phase.phase.name(), of_kind)].concat();
         rows.extend(phase.operations.iter().map(of_kind));
     }
-    rows.extend(
-        by_load(&summary)
-            .into_iter()
-            .map(|(number, step)| [&run[..], &self::step(number, step)].concat()),
-    );
+    for (number, step) in by_load(&summary) {
+        let load = load_cells(number, step);
+        rows.push([&run[..], &load, &level(step)].concat());
+        let of_kind = |of_kind| [&run[..], &load, &operation_of_level(step, of_kind)].concat();
+        rows.extend(step.by_operation.iter().map(of_kind));
+    }
     csv_rows(&rows, "\r\n")
 }
 
@@ -93,9 +95,9 @@ fn row(kind: [&str; 3], counts: [Cell; 4], times: &LatencySummary) -> Vec<Cell> 
     [&kind.map(Cell::ours)[..], &counts, &times].concat()
 }
 
-/// The columns of a load level: its number, the unit and value of the load, the workers, and the
-/// transactions of all roles and kinds. A closed loop has no value of the load.
-fn step(number: usize, step: &SweepStepSummary) -> Vec<Cell> {
+/// The number of a load level, the unit and value of the load, and the workers. A closed loop has
+/// no value of the load.
+fn load_cells(number: usize, step: &SweepStepSummary) -> Vec<Cell> {
     let (by, load) = match step.load {
         Load::Closed => ("closed", Cell::Empty),
         Load::Rate(rate) => ("rate", Number::Rate(rate).into()),
@@ -107,18 +109,44 @@ fn step(number: usize, step: &SweepStepSummary) -> Vec<Cell> {
             step.name.as_deref().map_or(Cell::Empty, Cell::from),
         ),
     };
-    let mut cells = vec![
+    vec![
         Number::Ordinal(number as u64 + 1).into(),
         Cell::ours(by),
         load,
         Number::Ordinal(step.workers.into()).into(),
-    ];
+    ]
+}
+
+/// The transactions of a load level, of all roles and kinds.
+fn level(step: &SweepStepSummary) -> Vec<Cell> {
     let counts = [
         Cell::count(step.transactions),
         Cell::rate(step.achieved_per_second),
         Cell::Empty,
         Cell::count(step.failed),
     ];
-    cells.extend(row(ALL, counts, &latencies::of_step(step)));
-    cells
+    row(ALL, counts, &latencies::of_step(step))
+}
+
+/// One kind of operation at a load level. Its rate follows from the rate of the transactions.
+fn operation_of_level(step: &SweepStepSummary, of: &SweepStepOperation) -> Vec<Cell> {
+    let of_transactions = of.operations as f64 / step.transactions.max(1) as f64;
+    let counts = [
+        Cell::count(of.operations),
+        Cell::rate(step.achieved_per_second.map(|rate| rate * of_transactions)),
+        Cell::Empty,
+        Cell::count(of.failed),
+    ];
+    let times = LatencySummary {
+        p50: of.p50_ns,
+        p99: of.p99_ns,
+        p99_9: of.p999_ns,
+        max: of.max_ns,
+        ..LatencySummary::default()
+    };
+    row(
+        ["transactions", of.role.name(), of.action.name()],
+        counts,
+        &times,
+    )
 }

@@ -1,8 +1,9 @@
 //! The load levels of a planned sweep, the duration of the levels, and the SLO of the sweep.
 
 use document::Document;
-use document::units::{counted, duration, rate, trimmed};
-use record::{Cache, Climb, Drive, PhaseLoad, RunSpec, Stop, Sweep};
+use document::units::{counted, duration, grouped, rate, trimmed};
+use record::{Action, Cache, Climb, Drive, Phase, PhaseLoad, PlanRecord, Stop, Sweep};
+use verdict::summary::LatencySummary;
 use workload::{PhaseOperations, PhaseWork, Workload};
 
 /// Maximum number of load levels that are listed one by one.
@@ -10,20 +11,21 @@ const LISTED_MAX: usize = 12;
 
 /// Adds the load levels of a sweep. `levels_max` is the maximum number of load levels that the
 /// sweep can measure.
-pub(crate) fn render(document: &mut Document, spec: &RunSpec, levels_max: Option<u64>) {
-    let drive = &spec.drive;
+pub(crate) fn render(document: &mut Document, record: &PlanRecord, levels_max: Option<u64>) {
+    let drive = &record.spec.drive;
     let Some(sweep) = &drive.sweep else {
         return;
     };
     if let Climb::Phases(loads) = &sweep.climb {
-        return phases(document, spec.phases(), loads);
+        return phases(document, record.spec.phases(), loads);
     }
     document.sentence("Load levels", levels(sweep, levels_max));
     if let Some(length) = length(drive, levels_max) {
         document.sentence("Each level", length);
     }
     if let Some(slo) = slo(sweep) {
-        document.sentence("SLO", slo);
+        let too_few = too_few(drive, sweep, per_transaction(record, sweep));
+        document.sentence("SLO", slo + &too_few.unwrap_or_default());
     }
 }
 
@@ -156,6 +158,41 @@ fn slo(sweep: &Sweep) -> Option<String> {
     Some(format!("{slo}: 99 % of the {what} must be faster"))
 }
 
+/// The number of operations of the SLO for each transaction of the plan.
+fn per_transaction(record: &PlanRecord, sweep: &Sweep) -> f64 {
+    let operation = sweep.slo().and_then(|slo| slo.operation);
+    let counted = Action::operations().filter(|action| operation.is_none_or(|one| one == *action));
+    let tallies = counted.map(|action| record.plan.tally(Phase::Transactions, action).operations);
+    tallies.sum::<u64>() as f64 / record.plan.transactions.max(1) as f64
+}
+
+/// The rate below which a level has too few operations for a 99th percentile, and how long the
+/// levels must be instead. `None` if all levels have a higher rate, or if the plan has none of the
+/// operations.
+fn too_few(drive: &Drive, sweep: &Sweep, per_transaction: f64) -> Option<String> {
+    let Stop::After(measured) = drive.stop else {
+        return None;
+    };
+    if per_transaction <= 0.0 {
+        return None;
+    }
+    let needed = LatencySummary::P99_MIN as f64 / per_transaction;
+    let enough = needed / measured.as_secs_f64();
+    let remedy = match &sweep.climb {
+        Climb::Rates(rates) => {
+            let lowest = rates.first().filter(|lowest| **lowest < enough)?;
+            // A tenth is added, because the number of operations varies.
+            format!("--for {}s", (11.0 * needed / lowest / 10.0).ceil())
+        }
+        _ => "a longer --for".to_owned(),
+    };
+    Some(format!(
+        "; a p99 needs {} of them, and levels below {} transactions/s have fewer (use {remedy})",
+        grouped(LatencySummary::P99_MIN),
+        rate(Some(enough))
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -187,6 +224,17 @@ mod tests {
             slo(&rates).unwrap(),
             "p99<10ms: 99 % of the operations must be faster"
         );
+        let drive = Drive {
+            stop: Stop::After(Duration::from_secs(10)),
+            ..Drive::default()
+        };
+        assert_eq!(
+            too_few(&drive, &rates, 0.01).unwrap(),
+            "; a p99 needs 1,000 of them, and levels below 10,000 transactions/s have fewer (use \
+             --for 110s)"
+        );
+        assert_eq!(too_few(&drive, &rates, 0.1), None);
+        assert_eq!(too_few(&drive, &rates, 0.0), None);
         let shares = sweep(Climb::OfClosedLoop(vec![0.1, 0.555]), None);
         let shown = levels(&shares, None);
         let first = "a closed loop, then 2 shares of its rate, 10 %, 55.5 %; from low to high";

@@ -58,7 +58,7 @@ pub fn plan(record: &PlanRecord) -> Document {
     }
     document.list("How", "", &record.spec.settings());
     let levels_max = record.time.as_ref().and_then(|time| time.load_levels);
-    load_levels::render(document, &record.spec, levels_max);
+    load_levels::render(document, record, levels_max);
     if let Some(load) = record.load_level {
         let words = format!(
             "all numbers of operations, files and bytes are those of the level with {}, the \

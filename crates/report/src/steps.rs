@@ -17,6 +17,17 @@ pub(crate) fn by_load(summary: &Summary) -> Vec<(usize, &SweepStepSummary)> {
     steps
 }
 
+/// A load with its unit.
+pub(crate) fn load(load: Load) -> String {
+    match load {
+        Load::Closed => "closed loop".to_owned(),
+        Load::Rate(per_second) => format!("{} transactions/s", rate(Some(per_second))),
+        Load::Workers(workers) => counted(workers.into(), "worker"),
+        Load::Ranks(ranks) => counted(ranks.into(), "rank"),
+        Load::Phase(number) => format!("phase {}", number + 1),
+    }
+}
+
 /// The value of a load: transactions a second, workers or ranks.
 fn value(load: Load) -> f64 {
     match load {

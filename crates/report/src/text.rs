@@ -16,6 +16,7 @@ pub(crate) mod ranks;
 pub(crate) mod reasons;
 pub(crate) mod replay;
 mod short;
+pub(crate) mod slo;
 mod steady;
 pub(crate) mod sweep;
 pub(crate) mod times;

@@ -282,8 +282,15 @@ fn need(request: &RunSpec) -> Need {
             Cache::AsIs | Cache::Cold => {}
         }
     }
+    let weights = workload.mix().map(|mix| &mix.weights);
+    let mix = weights.map(|all| {
+        all.actions()
+            .map(|action| (action, all.get(action)))
+            .collect()
+    });
     Need {
         operations,
+        mix: mix.unwrap_or_default(),
         durability: request.durability.clone(),
         direct: request.direct,
     }

@@ -112,7 +112,8 @@ impl RunSpec {
             let are = if ranks == 1 { "is" } else { "are" };
             return Err(ConfigError::new(format!(
                 "--sweep ranks=... has a level of {asked} ranks, and there {are} {ranks} (use \
-                 mpirun -n {asked} postmark run ..., or fewer ranks in the sweep)"
+                 mpirun -n {asked} postmark run ... of a build with MPI, as in 'postmark help \
+                 hosts', or sweep fewer ranks)"
             )));
         }
         match counts.first() {

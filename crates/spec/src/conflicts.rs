@@ -269,23 +269,25 @@ pub(crate) const GIVEN: &[Conflict] = &[
          with --for)",
     ),
     Conflict(
-        &["arrivals", "slo", "working-set"],
-        |options, _| climbs(options, |climb| matches!(climb, Climb::Ranks(_))),
-        "{} cannot be combined with --sweep ranks=...: its levels are closed loops with a new \
-         pool for each",
+        &["arrivals"],
+        |options, _| climbs(options, Climb::is_of_counts),
+        "{} cannot be combined with --sweep workers=... or ranks=...: its levels are closed loops",
     ),
     Conflict(
-        &[
-            "workers",
-            "writers",
-            "readers",
-            "arrivals",
-            "slo",
-            "working-set",
-        ],
+        &["working-set"],
+        |options, _| climbs(options, Climb::is_of_counts),
+        "{} cannot be combined with --sweep workers=... or ranks=...: each level has a new pool \
+         of its own size (use --files)",
+    ),
+    Conflict(
+        &["workers"],
         |options, _| climbs(options, |climb| matches!(climb, Climb::Workers(_))),
-        "{} cannot be combined with --sweep workers=...: its levels are closed loops with private \
-         pools",
+        "{} cannot be combined with --sweep workers=...: the sweep sets the workers",
+    ),
+    Conflict(
+        &["writers", "readers"],
+        |options, _| climbs(options, |climb| matches!(climb, Climb::Workers(_))),
+        "{} cannot be combined with --sweep workers=...: its levels have private pools",
     ),
     Conflict(
         &["rate"],

@@ -104,7 +104,7 @@ macro_rules! option_table {
     sweep: SweepOption =>
         levels, load_options::set_sweep,
         shows 1 => |s| load::shown_sweep(&s.drive), (alone);
-    /// Find the highest rate of the sweep with this p99.
+    /// Find the highest load of the sweep with this p99.
     ///
     /// With 'p99<10ms', 99 % of all operations must be faster than this time. With the name of an
     /// operation, like 'deliver.p99<10ms', 99 % of the operations of this kind must be.

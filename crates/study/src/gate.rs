@@ -9,7 +9,8 @@
 //! tests must reject. Student's t tests the hypothesis that the ratio meets its bound. The random
 //! order of the runs (`order.rs`) tests the hypothesis that the systems are identical, and is valid
 //! whatever disturbs the machine. All other results are undecided. A gate that would pass is
-//! undecided as well if there are reasons to doubt the study ([`crate::GateDoubt`]).
+//! undecided as well if there are reasons to doubt the study ([`crate::GateDoubt`]), and so is a
+//! gate that would fail by runs without a random order.
 
 use serde::{Deserialize, Serialize};
 
@@ -188,12 +189,12 @@ impl Gate {
         let doubts = doubts(&comparisons, requirements);
         Ok(Self {
             decision: match decision(&judged) {
-                // Doubts do not change a failure: the test by the random order of the runs is valid
-                // whatever disturbs the machine.
-                Decision::Passed if !doubts.is_empty() && !rules.allows_doubtful => {
-                    Decision::Undecided
-                }
-                decision => decision,
+                decision if doubts.is_empty() || rules.allows_doubtful => decision,
+                // Doubts do not change a failure by the random order of the runs, because this
+                // test is valid whatever disturbs the machine. Without this order, a disturbance
+                // can look like a difference between the systems.
+                Decision::Failed if judged.iter().any(Judged::fails_by_order) => Decision::Failed,
+                _ => Decision::Undecided,
             },
             requirements: judged,
             blocks_needed_to_pass: needed.and_then(|needed| needed.into_iter().max()),
@@ -351,6 +352,11 @@ impl Judged {
             Method::Blocks | Method::BlocksApart => "block",
             Method::NotInterleaved => "run",
         }
+    }
+
+    /// Whether the requirement failed by interleaved runs, whose order is random.
+    fn fails_by_order(&self) -> bool {
+        self.decision == Decision::Failed && self.method == Method::Blocks
     }
 
     /// The greater p-value of Student's t test and the order test, both of which must reject.

@@ -23,6 +23,7 @@ pub mod history_gate;
 mod history_point;
 mod host_change;
 pub mod incomplete;
+pub mod may_differ;
 pub mod metric;
 pub mod observed;
 mod order;
@@ -63,6 +64,7 @@ pub use history_gate::{HistoryGate, Prediction};
 pub use history_point::{HistoryPoint, SeriesKey};
 pub use host_change::{Cause, RatioWithInterval};
 pub use incomplete::IncompleteDifference;
+pub use may_differ::MayDiffer;
 pub use metric::{Better, Metric, MetricUnit, Statistic, UnknownMetric};
 pub use observed::{
     Baseline, BlockAttempt, ComparedSide, Incomplete, InvalidRun, Observed, SideGroup, Unlike,

@@ -139,6 +139,18 @@ impl UnlikeWhat {
         Self::Medium,
         Self::ScratchImage,
     ];
+
+    /// The name of the condition in `--unlike`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fingerprint => "workload",
+            Self::DurabilityTier => "durability",
+            Self::CacheState => "cache",
+            Self::Host => "host",
+            Self::Medium => "medium",
+            Self::ScratchImage => "image",
+        }
+    }
 }
 
 impl From<&StudyPart> for BlockAttempt {

@@ -191,7 +191,7 @@ impl FromStr for Requirement {
         let threshold = threshold.ok_or_else(|| {
             let example = match bound {
                 Bound::AtLeast => "0.985",
-                Bound::AtMost => "1.10",
+                Bound::AtMost => "1.10; 'postmark help sweep' is about limits in time",
             };
             RequirementError(format!(
                 "'{threshold_word}' is not a positive ratio to the baseline (use one like \

@@ -13,7 +13,7 @@ use record::run::{Load, OperationRecord, PhaseRecord, SweepStep};
 /// Maximum share of failed and skipped operations at a sustained load level. The target did not
 /// complete these operations, so it did not sustain their load.
 pub const FAILED_MAX: f64 = 0.01;
-/// Results of one load level. Latencies are null if none were recorded.
+/// Results of one load level. A percentile is null if fewer than ten latencies are beyond it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepStepSummary {
     /// The applied load: an offered rate, a number of workers or ranks, or a phase of the workload.
@@ -63,8 +63,8 @@ pub struct SweepStepSummary {
     pub holds: bool,
 }
 
-/// Operations of one kind at a load level. Latencies are null if no operation succeeded, or if none
-/// were recorded.
+/// Operations of one kind at a load level. A percentile is null if fewer than ten latencies are
+/// beyond it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepStepOperation {
     /// Role of the workers that performed the operations.
@@ -92,15 +92,18 @@ fn by_operation(phase: &PhaseRecord) -> Vec<SweepStepOperation> {
     for operation in phase.measured_operations() {
         merge::operation(&mut kinds, operation.clone());
     }
-    let of_kind = |kind: OperationRecord| SweepStepOperation {
-        role: kind.role,
-        action: kind.action,
-        operations: kind.meter.operations,
-        failed: kind.meter.failed,
-        p50_ns: kind.meter.latency.percentile(50.0),
-        p99_ns: kind.meter.latency.percentile(99.0),
-        p999_ns: kind.meter.latency.percentile(99.9),
-        max_ns: kind.meter.latency.max_ns(),
+    let of_kind = |kind: OperationRecord| {
+        let latency = kind.meter.latency.summary();
+        SweepStepOperation {
+            role: kind.role,
+            action: kind.action,
+            operations: kind.meter.operations,
+            failed: kind.meter.failed,
+            p50_ns: latency.p50,
+            p99_ns: latency.p99,
+            p999_ns: latency.p99_9,
+            max_ns: latency.max,
+        }
     };
     kinds.into_iter().map(of_kind).collect()
 }
@@ -116,6 +119,7 @@ impl SweepStepSummary {
                 service.get_or_insert_default().merge(more);
             }
         }
+        let latency = latency.summary();
         let by_operation = phase.map_or_else(Vec::new, by_operation);
         let operations = by_operation.iter().map(|kind| kind.operations).sum::<u64>();
         let failed = by_operation.iter().map(|kind| kind.failed).sum::<u64>();
@@ -144,14 +148,14 @@ impl SweepStepSummary {
             achieved_per_second,
             achieved_fraction: open.and_then(PhaseRecord::done_fraction),
             waiting: open.and_then(|phase| phase.waiting),
-            mean_ns: latency.mean_ns(),
-            p50_ns: latency.percentile(50.0),
-            p99_ns: latency.percentile(99.0),
-            p999_ns: latency.percentile(99.9),
-            max_ns: latency.max_ns(),
+            mean_ns: latency.mean,
+            p50_ns: latency.p50,
+            p99_ns: latency.p99,
+            p999_ns: latency.p99_9,
+            max_ns: latency.max,
             service_p99_ns: service
                 .filter(|_| open.is_some())
-                .and_then(|service| service.percentile(99.0)),
+                .and_then(|service| service.summary().p99),
             operations,
             failed,
             skipped,
@@ -162,71 +166,113 @@ impl SweepStepSummary {
         }
     }
 
-    /// Whether the load was sustained and the 99th percentile is below the SLO.
-    pub fn meets(&self, slo: SloOption) -> bool {
-        let p99_ns = self.p99_ns_of(slo.operation);
-        self.holds && p99_ns.is_some_and(|p99_ns| p99_ns < slo.p99_ns)
+    /// Whether the load was sustained and the 99th percentile is below the SLO. `None` if too few
+    /// operations were measured for a 99th percentile, unless their median shows that the SLO is
+    /// not met.
+    pub fn meets(&self, slo: SloOption) -> Option<bool> {
+        if !self.holds {
+            return Some(false);
+        }
+        let (p50_ns, p99_ns) = match slo.operation {
+            None => (self.p50_ns, self.p99_ns),
+            Some(_) => {
+                let p50s = self.operations_of(slo.operation).map(|kind| kind.p50_ns);
+                (p50s.max().flatten(), self.p99_ns_of(slo.operation))
+            }
+        };
+        match p99_ns {
+            Some(p99_ns) => Some(p99_ns < slo.p99_ns),
+            None => p50_ns
+                .is_some_and(|p50_ns| p50_ns >= slo.p99_ns)
+                .then_some(false),
+        }
     }
 
     /// Returns the 99th percentile of one kind of operation, or of all operations together, in
     /// nanoseconds. If workers of two roles perform the operation, this is the greater of the two
-    /// percentiles.
-    fn p99_ns_of(&self, operation: Option<Action>) -> Option<u64> {
-        let Some(operation) = operation else {
+    /// percentiles, and `None` if one of them is not available.
+    pub fn p99_ns_of(&self, operation: Option<Action>) -> Option<u64> {
+        if operation.is_none() {
             return self.p99_ns;
-        };
-        let kinds = self.by_operation.iter();
-        let of_roles = kinds.filter(|kind| kind.action == operation);
-        of_roles.filter_map(|kind| kind.p99_ns).max()
+        }
+        let p99s: Option<Vec<u64>> = self
+            .operations_of(operation)
+            .map(|kind| kind.p99_ns)
+            .collect();
+        p99s?.into_iter().max()
+    }
+
+    /// Returns the number of measured operations of one kind, or of all kinds together.
+    pub fn count_of(&self, operation: Option<Action>) -> u64 {
+        self.operations_of(operation)
+            .map(|kind| kind.operations)
+            .sum()
+    }
+
+    fn operations_of(
+        &self,
+        operation: Option<Action>,
+    ) -> impl Iterator<Item = &SweepStepOperation> {
+        self.by_operation
+            .iter()
+            .filter(move |kind| operation.is_none_or(|operation| kind.action == operation))
     }
 }
 
-/// The two rates between which a condition stops being met. The condition is, for example, that the
-/// load is sustained.
+/// The two loads between which a condition stops being met. The condition is, for example, that the
+/// load is sustained. A load is an offered rate in transactions a second, or a number of workers or
+/// ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Limit {
-    /// The highest tried rate up to which all tried rates meet the condition; null if the lowest
-    /// tried rate does not meet the condition.
+    /// The highest tried load that meets the condition and is below `lowest_beyond`; null if no
+    /// load is.
     pub highest: Option<f64>,
     /// The rate that was achieved at `highest`, in transactions a second; absent without `highest`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub achieved_per_second: Option<f64>,
-    /// The lowest rate that does not meet the condition; null if all tried rates meet it.
+    /// The lowest tried load that does not meet the condition; null without such a load.
     pub lowest_beyond: Option<f64>,
 }
 
 impl Limit {
-    /// Derives the limit from the completed load levels. `is_well` is the condition.
+    /// Derives the limit from the completed load levels. `is_well` is the condition; `None` if it
+    /// is undecided at a load level.
     pub fn of(
         sweep_steps: &[SweepStepSummary],
-        is_well: impl Fn(&SweepStepSummary) -> bool,
+        is_well: impl Fn(&SweepStepSummary) -> Option<bool>,
     ) -> Self {
         let by = |wanted: bool| {
             let sweep_steps = sweep_steps
                 .iter()
-                .filter(|sweep_step| sweep_step.complete && is_well(sweep_step) == wanted);
+                .filter(|sweep_step| sweep_step.complete && is_well(sweep_step) == Some(wanted));
             sweep_steps
                 .filter_map(|sweep_step| {
-                    Some((sweep_step.load.rate()?, sweep_step.achieved_per_second))
+                    Some((sweep_step.load.value()?, sweep_step.achieved_per_second))
                 })
                 .collect::<Vec<(f64, Option<f64>)>>()
         };
-        let rates = by(false).into_iter().map(|(rate, _)| rate);
-        let lowest_beyond = rates.reduce(f64::min);
-        let below = |rate: f64| lowest_beyond.is_none_or(|beyond| rate < beyond);
+        let loads = by(false).into_iter().map(|(load, _)| load);
+        let lowest_beyond = loads.reduce(f64::min);
+        let below = |load: f64| lowest_beyond.is_none_or(|beyond| load < beyond);
         let highest = by(true)
             .into_iter()
-            .filter(|(rate, _)| below(*rate))
+            .filter(|(load, _)| below(*load))
             .max_by(|(one, _), (other, _)| one.total_cmp(other));
         Self {
-            highest: highest.map(|(rate, _)| rate),
+            highest: highest.map(|(load, _)| load),
             achieved_per_second: highest.and_then(|(_, achieved)| achieved),
             lowest_beyond,
         }
     }
+
+    /// Whether a load is above `highest` and below `lowest_beyond`.
+    fn is_open_at(&self, load: f64) -> bool {
+        self.highest.is_none_or(|highest| load > highest)
+            && self.lowest_beyond.is_none_or(|beyond| load < beyond)
+    }
 }
 
-/// Result of an SLO: the two rates between which it stops being met. If no load level meets the
+/// Result of an SLO: the two loads between which it stops being met. If no load level meets the
 /// SLO, the result includes the load level that is nearest to it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SloSummary {
@@ -235,11 +281,14 @@ pub struct SloSummary {
     pub operation: Option<Action>,
     /// The latency that 99 % of the operations must stay below, in nanoseconds.
     pub p99_ns: u64,
-    /// The two rates between which the SLO stops being met.
+    /// The two loads between which the SLO stops being met.
     pub limit: Limit,
     /// The load level with the lowest 99th percentile: its index, and this percentile in
     /// nanoseconds. Null if a load level meets the SLO, or if no load level was measured.
     pub nearest: Option<(usize, u64)>,
+    /// Index of the highest load level between the two loads of `limit` that measured too few
+    /// operations for a 99th percentile; null without such a level.
+    pub undecided: Option<usize>,
 }
 
 /// Results of a load sweep: its load levels, the saturation rate, the result of the SLO, and the
@@ -263,21 +312,15 @@ impl SweepSummary {
         let sweep_steps: Vec<SweepStepSummary> =
             sweep_steps.iter().map(SweepStepSummary::of).collect();
         let is_of_rates = !asked.climb.is_of_counts() && !asked.climb.is_of_phases();
-        let point = |sweep_step: &SweepStepSummary| {
-            let load = match sweep_step.load {
-                Load::Rate(rate) => rate,
-                Load::Workers(count) | Load::Ranks(count) => f64::from(count),
-                Load::Closed | Load::Phase(_) => return None,
-            };
-            Some((load, sweep_step.mean_ns?))
-        };
+        let point =
+            |sweep_step: &SweepStepSummary| Some((sweep_step.load.value()?, sweep_step.mean_ns?));
         let points: Vec<(f64, f64)> = sweep_steps
             .iter()
             .filter(|sweep_step| sweep_step.complete && sweep_step.holds)
             .filter_map(point)
             .collect();
         Self {
-            limit: is_of_rates.then(|| Limit::of(&sweep_steps, |sweep_step| sweep_step.holds)),
+            limit: is_of_rates.then(|| Limit::of(&sweep_steps, |step| Some(step.holds))),
             slo: asked.slo().map(|slo| SloSummary::of(slo, &sweep_steps)),
             knee: knee::knee(&points, SENSITIVITY),
             sweep_steps,
@@ -316,7 +359,7 @@ impl SweepSummary {
 }
 
 impl SloSummary {
-    /// Returns the highest rate that meets the SLO although a lower rate does not.
+    /// Returns the highest load that meets the SLO although a lower load does not.
     pub fn met_beyond(&self, sweep_steps: &[SweepStepSummary]) -> Option<f64> {
         let beyond = self.limit.lowest_beyond?;
         let slo = SloOption {
@@ -325,24 +368,28 @@ impl SloSummary {
         };
         let met = sweep_steps
             .iter()
-            .filter(|step| step.complete && step.meets(slo));
-        let rates = met.filter_map(|step| step.load.rate());
-        rates.filter(|rate| *rate > beyond).reduce(f64::max)
+            .filter(|step| step.complete && step.meets(slo) == Some(true));
+        let loads = met.filter_map(|step| step.load.value());
+        loads.filter(|load| *load > beyond).reduce(f64::max)
     }
 
     pub fn of(slo: SloOption, sweep_steps: &[SweepStepSummary]) -> Self {
-        let of_rates = |(_, sweep_step): &(usize, &SweepStepSummary)| {
-            sweep_step.complete && sweep_step.load.rate().is_some()
-        };
-        let all = sweep_steps.iter().enumerate().filter(of_rates);
-        let is_met = all.clone().any(|(_, sweep_step)| sweep_step.meets(slo));
-        let p99_ns_of = |sweep_step: &SweepStepSummary| sweep_step.p99_ns_of(slo.operation);
-        let nearest = all.filter_map(|(index, sweep_step)| Some((index, p99_ns_of(sweep_step)?)));
+        let all = sweep_steps.iter().enumerate();
+        let all = all.filter(|(_, step)| step.complete && step.load.value().is_some());
+        let is_met = all.clone().any(|(_, step)| step.meets(slo) == Some(true));
+        let limit = Limit::of(sweep_steps, |step| step.meets(slo));
+        let undecided = all.clone().filter_map(|(index, step)| {
+            let load = step.load.value().filter(|load| limit.is_open_at(*load))?;
+            step.meets(slo).is_none().then_some((index, load))
+        });
+        let undecided = undecided.max_by(|(_, one), (_, other)| one.total_cmp(other));
+        let p99s = all.filter_map(|(index, step)| Some((index, step.p99_ns_of(slo.operation)?)));
         Self {
             operation: slo.operation,
             p99_ns: slo.p99_ns,
-            limit: Limit::of(sweep_steps, |sweep_step| sweep_step.meets(slo)),
-            nearest: nearest.min_by_key(|(_, p99)| *p99).filter(|_| !is_met),
+            limit,
+            nearest: p99s.min_by_key(|(_, p99)| *p99).filter(|_| !is_met),
+            undecided: undecided.map(|(index, _)| index),
         }
     }
 

@@ -1,4 +1,5 @@
-//! Detects tags that select runs of different experiments: runs of several days, hosts or kernels.
+//! Detects tags that select runs of different experiments: runs of several days, hosts, kernels or
+//! series.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -44,13 +45,18 @@ impl PooledRuns {
         self.studies.insert(block.map(|block| block.study.clone()));
     }
 
-    /// Returns the runs if they are of several days, hosts or kernels. `None` if all runs belong to
-    /// one study, even if the study took several days.
+    /// Returns the runs if they are of several days, hosts, kernels or series. `None` if all runs
+    /// belong to one study, even if the study took several days.
     pub(super) fn if_apart(self) -> Option<Self> {
         let is_one_study = self.studies.len() == 1 && !self.studies.contains(&None);
         let sets = [&self.days, &self.hosts, &self.kernels];
-        let is_apart = sets.iter().any(|set| set.len() > 1);
+        let is_apart = sets.iter().any(|set| set.len() > 1) || self.series() > 1;
         (is_apart && !is_one_study).then_some(self)
+    }
+
+    /// The number of studies and of series of repeated runs.
+    fn series(&self) -> usize {
+        self.studies.iter().flatten().count()
     }
 }
 
@@ -63,6 +69,9 @@ impl fmt::Display for PooledRuns {
             (first, _) => write!(f, "on {}", first.map_or("", String::as_str))?,
         }
         f.write_str(" (UTC)")?;
+        if self.series() > 1 {
+            write!(f, ", in {} series", self.series())?;
+        }
         for (set, name) in [(&self.hosts, "host"), (&self.kernels, "kernel")] {
             if set.len() > 1 {
                 write!(f, ", with {}", counted(set.len() as u64, name))?;
@@ -127,5 +136,10 @@ mod tests {
             sentence(&[(0, "Linux 6", Some(one)), (1, "Linux 6", Some(other))]).is_some()
         };
         assert!(!of_studies("a", "a") && of_studies("a", "b"));
+        assert_eq!(
+            sentence(&[(0, "Linux 6", Some("a")), (0, "Linux 6", Some("b"))]).unwrap(),
+            "The tag base selects 2 runs, made on 1970-01-01 (UTC), in 2 series: to leave some \
+             out, name the runs by number, like 3..9, or use a new tag."
+        );
     }
 }

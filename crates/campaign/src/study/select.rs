@@ -7,8 +7,8 @@ use archive::{Archive, Tag};
 use record::Record;
 use study::statistics::ALPHA;
 use study::{
-    Baseline, ComparedSide, Comparisons, Metric, SideGroup, StudyComparisons, StudyRun, Unlike,
-    unlike,
+    Baseline, ComparedSide, Comparisons, MayDiffer, Metric, SideGroup, StudyComparisons, StudyRun,
+    Unlike, unlike,
 };
 
 use super::found::{self, FoundStudy};
@@ -41,30 +41,30 @@ pub fn need_archive(words: &[String]) -> bool {
 ///
 /// # Errors
 /// Returns an error if an argument names nothing. Also returns an error if configurations are not
-/// alike, unless `is_unlike_allowed`.
+/// alike in other conditions than those of `may_differ`.
 pub fn sides(
     archive: Option<&Archive>,
     words: &[String],
     metrics: &[Metric],
-    is_unlike_allowed: bool,
+    may_differ: &MayDiffer,
 ) -> Result<Found, Error> {
     let found = match words {
-        [] => of_one(archive, (LAST, metrics), is_unlike_allowed),
-        [word] => of_one(archive, (word, metrics), is_unlike_allowed),
+        [] => of_one(archive, (LAST, metrics), may_differ),
+        [word] => of_one(archive, (word, metrics), may_differ),
         words => {
             let metrics = or_transactions(metrics);
             let named = words.iter().map(|word| named_side(archive, word, &metrics));
-            of_named(named.collect::<Result<_, _>>()?, metrics, is_unlike_allowed)
+            of_named(named.collect::<Result<_, _>>()?, metrics, may_differ)
         }
     }?;
     let rows = found.tables.iter().flat_map(|table| &table.rows);
     match rows.into_iter().find(|row| row.has_unlike_shares()) {
-        Some(row) if !is_unlike_allowed => {
+        Some(row) if !may_differ.shares => {
             let (side, baseline) = (&row.side, &row.baseline);
             let shares = report::comparison::incomplete_words(&row.incomplete, side, baseline);
             Err(Error::refused(format_args!(
                 "cannot compare '{side}' with '{baseline}': {shares}, and what is not done makes \
-                 a system seem fast (add --unlike to compare them)"
+                 a system seem fast (add --unlike=shares to compare them)"
             )))
         }
         _ => Ok(found),
@@ -83,7 +83,7 @@ fn or_transactions(metrics: &[Metric]) -> Vec<Metric> {
 fn of_named(
     named: Vec<NamedSide>,
     metrics: Vec<Metric>,
-    is_unlike_allowed: bool,
+    may_differ: &MayDiffer,
 ) -> Result<Found, Error> {
     let notes = named.iter().filter_map(|side| side.note.clone()).collect();
     let mut named = named.into_iter().map(halves);
@@ -96,8 +96,8 @@ fn of_named(
     let mut sides = Vec::new();
     for (side, _) in named {
         are_apart(&side, &baseline)?;
-        let found = unlike(&side, &baseline.side);
-        if !is_unlike_allowed && !found.is_empty() && !is_planned(&side, &baseline.side) {
+        let found = may_differ.others(unlike(&side, &baseline.side));
+        if !found.is_empty() && !is_planned(&side, &baseline.side) {
             return Err(not_alike(&side, &baseline.side, &found));
         }
         sides.push(side);
@@ -136,7 +136,7 @@ pub fn no_study(word: &str) -> Error {
 fn of_one(
     archive: Option<&Archive>,
     (word, metrics): (&str, &[Metric]),
-    is_unlike_allowed: bool,
+    may_differ: &MayDiffer,
 ) -> Result<Found, Error> {
     let Some(archive) = archive.filter(|_| !is_record_file(word)) else {
         let study = study_in_file(word, metrics)?;
@@ -150,7 +150,7 @@ fn of_one(
     match sides.len() {
         0 => Err(alone(word, &named_side(Some(archive), word, &metrics)?)),
         1 => Err(alone(word, &sides[0])),
-        _ => of_named(sides, metrics, is_unlike_allowed),
+        _ => of_named(sides, metrics, may_differ),
     }
 }
 
@@ -298,14 +298,15 @@ fn is_planned(side: &ComparedSide, baseline: &ComparedSide) -> bool {
 }
 
 fn not_alike(side: &ComparedSide, baseline: &ComparedSide, differences: &[Unlike]) -> Error {
-    let differences: Vec<String> = differences
+    let words: Vec<String> = differences
         .iter()
         .map(report::comparison::unlike_words)
         .collect();
     Error::refused(format_args!(
-        "'{}' and '{}' differ in {} (add --unlike to compare them)",
+        "'{}' and '{}' differ in {} (add {} to compare them)",
         side.label,
         baseline.label,
-        differences.join(", and in ")
+        words.join(", and in "),
+        study::may_differ::option(differences)
     ))
 }

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use document::Format;
-use study::{CrashRequirement, Metric, PaperLayout, Requirement, RequirementError};
+use study::{CrashRequirement, MayDiffer, Metric, PaperLayout, Requirement, RequirementError};
 
 use super::{ArchiveArgument, format};
 
@@ -46,12 +46,20 @@ pub struct CompareArguments {
     /// [default: the study's, or transactions].
     #[arg(long, value_name = "METRIC")]
     pub metric: Vec<Metric>,
-    /// Compare runs of different conditions.
+    /// Compare runs of different conditions: all, or these, like host.
     ///
-    /// They may differ in workload, durability tier, cache state, host, medium (memory or not) or
-    /// scratch image, and their shares of skipped or failed operations by more than 1 %.
-    #[arg(long)]
-    pub unlike: bool,
+    /// The conditions are workload, durability (tier), cache (state), host (name), medium (memory
+    /// or not), image (of a scratch file system) and shares (of skipped or failed operations, by
+    /// more than 1 %). Write a list with an equals sign: --unlike=host,medium. Other differences
+    /// are refused.
+    #[arg(
+        long,
+        value_name = "WHAT",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "all"
+    )]
+    pub unlike: Option<MayDiffer>,
     /// Show a study in the tables of a paper instead.
     ///
     /// The paper is tr3022, veritas, sessions, submissions or completion.
@@ -97,7 +105,7 @@ pub enum Against {
 #[derive(Debug, Args)]
 #[command(after_help = "'postmark compare --help' says what a SIDE is.
 
-Exit status: 0 passed; 2 refused, or the baseline is missing or INVALID; 4 failed; 5 undecided.
+Exit status: 0 passed; 2 refused, or a side is missing or INVALID; 4 failed; 5 undecided.
 
 Examples:
   postmark gate last --require 'transactions >= 0.985' --require 'create.p99 <= 1.10'
@@ -144,15 +152,23 @@ pub struct GateArguments {
     /// Doubts are: more than half of a configuration's runs are DOUBTFUL; runs that were not
     /// interleaved drift; the baseline differs from itself in the A/A control; or this control is
     /// too wide for a requirement. Without this option, doubts prevent a pass: the gate is then
-    /// undecided. It fails in spite of doubts.
+    /// undecided. Interleaved runs fail in spite of doubts, other runs do not.
     #[arg(long)]
     pub allow_doubtful: bool,
-    /// Compare runs of different conditions.
+    /// Compare runs of different conditions: all, or these, like host.
     ///
-    /// They may differ in workload, durability tier, cache state, host, medium (memory or not) or
-    /// scratch image, and their shares of skipped or failed operations by more than 1 %.
-    #[arg(long)]
-    pub unlike: bool,
+    /// The conditions are workload, durability (tier), cache (state), host (name), medium (memory
+    /// or not), image (of a scratch file system) and shares (of skipped or failed operations, by
+    /// more than 1 %). Write a list with an equals sign: --unlike=host,medium. Other differences
+    /// are refused.
+    #[arg(
+        long,
+        value_name = "WHAT",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "all"
+    )]
+    pub unlike: Option<MayDiffer>,
     /// Format of the decision.
     #[arg(long, value_parser = format::one_of(format::GATE), default_value = "text")]
     pub format: Format,

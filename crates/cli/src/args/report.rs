@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use study::Metric;
+use study::{MayDiffer, Metric};
 
 use super::ArchiveArgument;
 
@@ -31,12 +31,20 @@ pub struct ReportArguments {
     /// The default is that of the study, or transactions. Repeat the option for more.
     #[arg(long, value_name = "METRIC")]
     pub metric: Vec<Metric>,
-    /// Compare runs of different conditions.
+    /// Compare runs of different conditions: all, or these, like host.
     ///
-    /// They may differ in workload, durability tier, cache state, host, medium (memory or not) or
-    /// scratch image, and their shares of skipped or failed operations by more than 1 %.
-    #[arg(long)]
-    pub unlike: bool,
+    /// The conditions are workload, durability (tier), cache (state), host (name), medium (memory
+    /// or not), image (of a scratch file system) and shares (of skipped or failed operations, by
+    /// more than 1 %). Write a list with an equals sign: --unlike=host,medium. Other differences
+    /// are refused.
+    #[arg(
+        long,
+        value_name = "WHAT",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "all"
+    )]
+    pub unlike: Option<MayDiffer>,
     /// Write the HTML file here; - is standard output.
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     pub output: PathBuf,

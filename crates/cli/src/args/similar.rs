@@ -30,7 +30,7 @@ pub fn command_meant<'a>(
 }
 
 /// Options of other programs, each with the equivalent option of PostMark or with advice.
-const ELSEWHERE: [(&str, &str); 29] = [
+const ELSEWHERE: [(&str, &str); 30] = [
     ("--threads", "--workers N"),
     (
         "--ioengine",
@@ -67,6 +67,10 @@ const ELSEWHERE: [(&str, &str); 29] = [
     ("--location", "--target PATH"),
     ("--nrfiles", "--files N"),
     ("--fsync", "--durability fsync"),
+    (
+        "--repeat",
+        "'postmark run --repeat N --dry-run' shows the plan of repeated runs",
+    ),
     ("--runs", "--repeat N"),
     ("--repeats", "--repeat N"),
     ("--iterations", "--repeat N"),

@@ -15,7 +15,7 @@ use super::{RemarkArguments, format};
                   the study could not be removed, 2 if the study was refused, 130 or 143 if a \
                   signal ended it. 'postmark study --resume' continues a study that did not end.
 
-Every option of a run is an option of a study too ('postmark study --help' lists them): it applies \
+Most options of a run are options of a study, too ('postmark study --help' lists them): they apply \
                   to all configurations. --axis gives one of them several values.
 
 Examples:

@@ -5,7 +5,9 @@ use std::path::Path;
 use campaign::study::select::{Found, need_archive, one_study, sides};
 use document::{Document, Format, sanitize};
 use published::layouts::LayoutView;
-use study::{Comparisons, CrashGate, CrashRequirement, Gate, GateRules, Metric, Requirement};
+use study::{
+    Comparisons, CrashGate, CrashRequirement, Gate, GateRules, MayDiffer, Metric, Requirement,
+};
 
 use crate::args::{ArchiveArgument, CompareArguments, GateArguments, GateRequirement};
 use crate::commands::archive::{crashes, open};
@@ -30,7 +32,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<u8, Problem> {
         layout::show(&archive, &found.design, &found.runs, shown)?;
         return Ok(0);
     }
-    let named = (&arguments.sides[..], arguments.unlike);
+    let named = (&arguments.sides[..], &arguments.unlike);
     let found = found(&arguments.archive, named, &arguments.metric)?;
     show(&found.tables, &found.notes, arguments.format)?;
     Ok(0)
@@ -39,11 +41,12 @@ pub fn compare(arguments: &CompareArguments) -> Result<u8, Problem> {
 /// Finds the runs that the arguments name. The archive is not opened if all arguments are files.
 fn found(
     archive: &ArchiveArgument,
-    (words, unlike): (&[String], bool),
+    (words, unlike): (&[String], &Option<MayDiffer>),
     metrics: &[Metric],
 ) -> Result<Found, Problem> {
     let archive = need_archive(words).then(|| open(archive)).transpose()?;
-    sides(archive.as_ref(), words, metrics, unlike)
+    let unlike = unlike.clone().unwrap_or_default();
+    sides(archive.as_ref(), words, metrics, &unlike)
 }
 
 /// Prints comparisons. Text formats also contain the notes about names.
@@ -79,7 +82,7 @@ pub fn gate(arguments: &GateArguments) -> Result<u8, Problem> {
     let mut metrics: Vec<Metric> = ratios.iter().map(Requirement::metric).collect();
     metrics.sort();
     metrics.dedup();
-    let named = (&arguments.sides[..], arguments.unlike);
+    let named = (&arguments.sides[..], &arguments.unlike);
     let found = found(&arguments.archive, named, &metrics)?;
     let rules = GateRules {
         after: arguments.confirm,

@@ -6,6 +6,7 @@ use crate::args::groups::of_width;
 use crate::args::short::short;
 use crate::args::topics::{TOPICS, Topic};
 use crate::args::{self, HelpArguments};
+use crate::commands::presets::is_preset;
 use crate::ui::problem::{Problem, print, refuse};
 use crate::ui::width;
 
@@ -61,6 +62,7 @@ fn unknown(words: &[String]) -> Result<u8, Problem> {
         .map(|word| format!("'postmark help {word}'"))
         .collect();
     let meant = match &nearest[..] {
+        _ if is_preset(first) => format!(": 'postmark presets {first}' explains the preset"),
         [] => String::new(),
         nearest => format!(": did you mean {}?", nearest.join(" or ")),
     };

@@ -288,7 +288,10 @@ fn comparable_archived_runs_are_compared() {
     archived.add(&cold, "warm");
     let ended = archived.shows("compare base warm");
     ended.code(2);
-    ended.errors.shows("differ in cache state (warm, as-is)");
+    one_line(&ended.errors)
+        .shows("differ in cache state (warm, as-is) (add --unlike=cache to compare them)");
+    archived.shows("compare base warm --unlike=host").code(2);
+    archived.answer("compare base warm --unlike=host,cache");
     let told = one_line(&archived.answer("compare base warm --unlike"));
     told.shows("warm and base differ in cache state (warm, as-is)");
     for wrong in [
@@ -317,7 +320,7 @@ fn configuration_with_failed_operations_is_not_called_faster() {
         ended.code(2);
         let told = one_line(&ended.errors);
         told.shows("failing failed 59.9 % of its operations and base 0.0 %")
-            .shows("add --unlike");
+            .shows("add --unlike=shares");
     }
     for format in ["text", "markdown", "csv"] {
         let told = archived.answer(&format!("compare base failing --unlike --format {format}"));

@@ -81,6 +81,7 @@ fn help_prints_topics_and_the_help_of_commands() {
             "did you mean 'postmark help sweep'? (topics: sweep, nfs, s3, durability, cache, \
              ci, hosts, study, scratch, verdict, classic; commands: run, plan",
         ),
+        ("help mail", "'postmark presets mail' explains the preset"),
         ("help frobnicate", "a topic nor a command (topics: sweep"),
         ("help published nothing", "commands: run, plan"),
         ("trust", "did you mean 'postmark help trust'?"),

@@ -49,6 +49,16 @@ fn presets_are_listed_with_descriptions_and_sources() {
             "{name}: {told}\n{section}"
         );
     }
+    // The message about an engine that lacks operations has a mix without them.
+    let mail = "plan --durability none -t s3://127.0.0.1:1/b/x --preset mail";
+    let told = ended(&split(mail), at.path());
+    let told = String::from_utf8_lossy(&told.errors).into_owned();
+    let (_, mix) = told.split_once("(use --mix ").unwrap();
+    let (mix, _) = mix.split_once(')').unwrap();
+    let other = format!("{mail} --mix {mix}");
+    let planned = ended(&split(&other), at.path());
+    let errors = String::from_utf8_lossy(&planned.errors).into_owned();
+    assert!(!errors.contains("has no call for"), "{mix}: {errors}");
     let one = answer(&["presets", "mail"], at.path());
     one.shows_all("mail-1 | mix deliver | From our own choice:");
     assert_eq!(one, answer(&["presets", "mail-1"], at.path()));

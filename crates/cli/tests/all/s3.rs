@@ -209,7 +209,7 @@ fn what_the_protocol_lacks_is_refused_before_the_run() {
     for (options, words) in [
         (
             "--preset mail --durability none",
-            "cannot perform 'append', 'read by mmap' and 'lock': S3 has no call for them",
+            "cannot perform 'append', 'read by mmap' and 'lock': S3 has no call for them (use",
         ),
         ("--mix create=1,truncate=1", "cannot perform 'truncate'"),
         ("--mix create=1,link=1", "cannot perform 'link'"),

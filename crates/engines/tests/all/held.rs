@@ -32,6 +32,7 @@ fn has(engine: &impl Engine, operation: OperationKind, durability: Durability) -
         operations: vec![operation],
         durability: durability.into(),
         direct: false,
+        mix: Vec::new(),
     };
     engine.supports(&need).is_ok()
 }

@@ -142,6 +142,7 @@ fn rejection_names_engines_that_support_the_requirement() {
         operations: OperationKind::ALL.to_vec(),
         durability: Durability::OSync.into(),
         direct: true,
+        mix: Vec::new(),
     };
     assert_eq!(Posix.supports(&everything), Ok(()));
     assert_eq!(engines::uring::Uring::new(8).supports(&everything), Ok(()));

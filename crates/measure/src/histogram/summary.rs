@@ -26,9 +26,12 @@ pub struct LatencySummary {
 }
 
 /// A percentile is available only if at least this number of durations is beyond it.
-const BEYOND_MIN: f64 = 10.0;
+const BEYOND_MIN: u64 = 10;
 
 impl LatencySummary {
+    /// The smallest number of durations with a 99th percentile.
+    pub const P99_MIN: u64 = 100 * BEYOND_MIN;
+
     pub(super) fn new(
         count: u64,
         mean: Option<f64>,
@@ -37,7 +40,7 @@ impl LatencySummary {
     ) -> Self {
         // Fractions such as 0.1 % are not exact in binary, so a millionth of a duration is added.
         let beyond = |percent| count as f64 * (100.0 - percent) / 100.0 + 1e-6;
-        let shown = |percent| percentile(percent).filter(|_| beyond(percent) >= BEYOND_MIN);
+        let shown = |percent| percentile(percent).filter(|_| beyond(percent) >= BEYOND_MIN as f64);
         Self {
             mean,
             p50: shown(50.0),

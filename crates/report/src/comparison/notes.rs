@@ -4,7 +4,9 @@
 use document::Document;
 use document::units::{bound, counted, grouped, percent};
 use study::statistics::BLOCKS_MIN;
-use study::{AaControl, Comparison, Comparisons, Method, RatioInterval, SideSummary};
+use study::{
+    AaControl, Comparison, ComparisonOutcome, Comparisons, Method, RatioInterval, SideSummary,
+};
 
 use super::basis::add_basis;
 use super::sentence::{confidence, detectable, tenths_up, why_missing};
@@ -86,6 +88,11 @@ fn by_metric(found: &Comparisons, values: Vec<(study::Metric, String)>) -> Vec<S
 /// interval: within ±1.2 %`.
 pub(crate) fn aa_control_in_words(found: &Comparisons) -> String {
     if found.aa_controls.is_empty() {
+        let mut rows = found.rows.iter();
+        let lacks = |row: &&Comparison| matches!(row.outcome, ComparisonOutcome::NotMeasured);
+        if let Some(row) = rows.find(lacks) {
+            return format!("none, because the runs lack {}", metric_name(row.metric));
+        }
         return match found.is_in_blocks() {
             true => "none, because the baseline ran once in each block".to_owned(),
             false => "none, because the runs are not in blocks".to_owned(),

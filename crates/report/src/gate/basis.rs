@@ -153,6 +153,10 @@ fn of_compare(gate: &Gate, judged: &Judged) -> &'static str {
     }
 }
 
+/// With fewer blocks, the uncertainty of the standard deviation raises the number of blocks that a
+/// gate needs to several times that of an exact deviation.
+const FEW: u32 = 5;
+
 /// Words with the number of blocks that the gate needs to pass identical systems.
 fn to_pass(gate: &Gate, (least, what): (u32, &str)) -> String {
     let Some((needed, judged)) = needed(gate) else {
@@ -184,6 +188,11 @@ fn to_pass(gate: &Gate, (least, what): (u32, &str)) -> String {
                 ", but a ratio is too close to its threshold (add {what}s, or widen the margin)"
             )
         }
+        false if judged.count < FEW => format!(
+            ". The deviation may be too low by chance after {}, which the number allows for: it \
+             usually falls with more {what}s",
+            counted(judged.count.into(), what)
+        ),
         false => String::new(),
     };
     format!(

@@ -7,12 +7,18 @@ use study::{Decision, Gate, GateDoubt};
 
 use crate::comparison::{doubtful_runs, drift_seen, noun, probability, ratio_of};
 
-/// Adds the doubts, unless the gate failed, because doubts do not change a failure.
+/// Adds the doubts, unless the gate failed, because doubts do not change such a failure.
 pub(super) fn add(document: &mut Document, gate: &Gate) {
     if gate.doubts.is_empty() || gate.decision == Decision::Failed {
         return;
     }
+    let mut requirements = gate.requirements.iter();
+    let has_failed = requirements.any(|judged| judged.decision == Decision::Failed);
     let head = match (gate.decision, gate.is_met()) {
+        _ if has_failed => {
+            "Undecided because of these doubts, although a requirement is not met: the runs were \
+             not interleaved, so that what caused the doubts can look like this difference."
+        }
         (Decision::Passed, _) => "Passed despite these doubts, which --allow-doubtful allows:",
         (_, true) => "Undecided because of these doubts, although each requirement is met:",
         (_, false) if gate.allows_doubtful => "Doubts, which --allow-doubtful allows:",

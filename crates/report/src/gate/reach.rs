@@ -2,7 +2,7 @@
 //! at the threshold.
 
 use document::Document;
-use document::units::{bound, counted, percent};
+use document::units::{bound, counted, percent, trimmed};
 use study::{Bound, Decision, Gate, Judged, Requirement};
 
 /// Adds a note for each requirement that no candidate failed.
@@ -48,8 +48,11 @@ fn words(requirement: Requirement, judged: &[&Judged]) -> String {
     });
     format!(
         "{}More {}s bring the ratio that fails nearer to {threshold}. {threshold} itself, \
-         {change}, is the limit that the requirement tolerates: it fails at most 1 % of the gates.",
+         {change}, is the limit that the requirement tolerates: it fails at most 1 % of the gates. \
+         To find {change}, require {}.",
         found.unwrap_or_default(),
-        judged[0].unit()
+        judged[0].unit(),
+        // The bound is half of the change that it finds.
+        trimmed(f64::midpoint(1.0, threshold), 4)
     )
 }

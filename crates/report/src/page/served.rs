@@ -10,9 +10,7 @@ use verdict::summary::{EvidenceSummary, ServedBy, phase_evidence};
 use crate::environment::fact;
 use crate::steps::by_load;
 use crate::text;
-use crate::text::evidence::{
-    asked, behind, by_reason, cached, in_words, messages, table, unavailable,
-};
+use crate::text::evidence::{asked, behind, by_reason, in_words, messages, table, unavailable};
 use crate::text::sweep::name;
 
 /// A line on what served the transactions (cache, device or server), for the summary at the top of
@@ -29,18 +27,20 @@ pub(super) fn in_short(record: &Record, summary: &Summary) -> String {
         return "not available (no evidence was recorded of transactions)".to_owned();
     };
     let reads = &evidence.reads;
-    let mut words = vec![
-        match (reads.read_bytes, cached(reads), reads.served_bytes()) {
-            (0, ..) => "the transactions read no contents".to_owned(),
-            (_, Some(share), _) => format!(
-                "{} of what was read from the cache, the rest by the {}",
-                percent(share),
-                behind(reads)
-            ),
-            (_, None, Fact::Unavailable(why)) => format!("not available ({why})"),
-            (_, None, _) => "not applicable".to_owned(),
-        },
-    ];
+    let mut words = vec![match (
+        reads.read_bytes,
+        reads.cached_fraction(),
+        reads.served_bytes(),
+    ) {
+        (0, ..) => "the transactions read no contents".to_owned(),
+        (_, Some(share), _) => format!(
+            "{} of what was read from the cache, the rest by the {}",
+            percent(share),
+            behind(reads)
+        ),
+        (_, None, Fact::Unavailable(why)) => format!("not available ({why})"),
+        (_, None, _) => "not applicable".to_owned(),
+    }];
     for sent in &evidence.messages {
         if let Some(each) = sent.per_done {
             words.push(format!(

@@ -13,7 +13,7 @@ use crate::pictures::scale::Scale;
 use crate::steps::{Swept, by_load, is_at};
 use crate::text;
 
-pub(super) use crate::text::sweep::load;
+pub(super) use crate::steps::load;
 
 /// The load level at the saturation rate, preceded by its index in the order of measurement. For a
 /// sweep of workers or ranks: the sustained load level with the highest load. If no load level was
@@ -123,7 +123,9 @@ fn latencies(document: &mut Document, sweep: &SweepSummary, steps: &[&SweepStepS
             Some((step.achieved_per_second?, ns))
         })
     };
-    let series: Vec<Series> = ["p50", "p99", "p99.9"].map(line).into();
+    let mut series: Vec<Series> = ["p50", "p99", "p99.9"].map(line).into();
+    // A percentile with too few operations at every level has no line.
+    series.retain(|of| points(std::slice::from_ref(of)).next().is_some());
     let ys = || points(&series).map(|(_, y)| y);
     if ys().next().is_none() {
         document.note("Latency against the rate: not available (no latencies were recorded).");
@@ -136,7 +138,7 @@ fn latencies(document: &mut Document, sweep: &SweepSummary, steps: &[&SweepStepS
     let mut behind = Vec::new();
     behind.extend(slo.map(|slo| Behind::Level {
         at: slo.p99_ns as f64,
-        name: format!("SLO: {}", text::sweep::slo_name(slo)),
+        name: format!("SLO: {}", text::slo::slo_name(slo)),
     }));
     behind.extend(knee(sweep, steps));
     let found = text::sweep::found(sweep);

@@ -86,7 +86,9 @@ pub(crate) fn table<'a>(
     let columns: [Column<(&str, &EvidenceSummary)>; 9] = [
         ("Served by", |(name, _)| (*name).into()),
         ("read", |(_, of)| moved(of.reads.read_bytes)),
-        ("from cache", |(_, of)| Cell::share(cached(&of.reads))),
+        ("from cache", |(_, of)| {
+            Cell::share(of.reads.cached_fraction())
+        }),
         ("device reads", |(_, of)| count(&of.device_reads.reads)),
         ("written", |(_, of)| moved(of.writes.written_bytes)),
         ("to device", |(_, of)| {
@@ -119,16 +121,14 @@ pub(crate) fn count(fact: &Fact<u64>) -> Cell {
     fact.known().copied().map(Number::Count).into()
 }
 
-/// Page-cache hit rate, as a share of the bytes read; `None` if it is not available.
-pub(crate) fn cached(reads: &ReadsServed) -> Option<f64> {
-    reads.fraction.map(|fetched| (1.0 - fetched).max(0.0))
-}
-
 /// Whether the size of the pool made the run a test of the page cache: the pool fits in memory, and
 /// the cache served nearly all bytes that the transactions read.
 pub(crate) fn tests_cache(summary: &Summary) -> bool {
     let fraction = summary.pool.as_ref().and_then(|pool| pool.memory_fraction);
-    let cached = summary.reads.as_ref().and_then(cached);
+    let cached = summary
+        .reads
+        .as_ref()
+        .and_then(ReadsServed::cached_fraction);
     fraction.is_some_and(|fraction| fraction <= 1.0)
         && cached.is_some_and(|cached| cached >= 1.0 - WARM_MAX)
 }
@@ -171,8 +171,19 @@ pub(crate) fn level(durability: &DurabilitySummary) -> Option<String> {
 
 /// The name of the storage behind the page cache.
 pub(crate) fn behind(reads: &ReadsServed) -> &'static str {
-    let behind = reads.fetched_from.known();
-    behind.map_or("device", |behind: &Behind| behind.name())
+    match &reads.fetched_from {
+        Fact::Known(behind) => behind.name(),
+        Fact::NotApplicable => Behind::Device.name(),
+        Fact::Unavailable(_) => "layers below the page cache",
+    }
+}
+
+/// Why it is not known what served the reads that the page cache did not serve; `None` if it is
+/// known, or if the page cache served all reads.
+pub(crate) fn rest(reads: &ReadsServed) -> Option<String> {
+    let why = reads.fetched_from.why()?;
+    let fetched = reads.fetched_bytes.known().filter(|bytes| **bytes > 0);
+    fetched.map(|_| format!("what served the rest: not available ({why})"))
 }
 
 fn residency(document: &mut Document, residency: &Residency) {
@@ -273,9 +284,18 @@ pub(crate) fn asked(evidence: &EvidenceSummary) -> impl Iterator<Item = (&str, O
         flushes,
         ..
     } = evidence;
-    let why = reads.fetched_from.why();
-    let why = why.or_else(|| reads.fetched_bytes.why());
-    let fetched = Some(("reads from the cache", why)).filter(|_| reads.read_bytes > 0);
+    let fetched = match reads.fetched_bytes.why() {
+        Some(why) => ("reads from the cache", Some(why)),
+        None => {
+            let from = reads.fetched_from.why();
+            let has_rest = self::rest(reads).is_some();
+            (
+                "what served the rest of the reads",
+                from.filter(|_| has_rest),
+            )
+        }
+    };
+    let fetched = Some(fetched).filter(|_| reads.read_bytes > 0);
     let numbers = [
         ("device reads", device_reads.reads.why()),
         ("bytes to the device", writes.device_bytes.why()),

@@ -25,15 +25,12 @@ pub(super) fn limited_by(document: &mut Document, summary: &Summary) -> Option<S
 fn in_words(found: &LimitSummary) -> String {
     let other = found.same_resource();
     let other = other.filter(|other| other.fraction >= SHOWN_MIN);
-    let with = other.map_or_else(String::new, |other| {
-        let both = percent(found.fraction + other.fraction);
-        format!(", {both} with {}", other.limit.name())
-    });
-    format!(
-        "limited by: {} ({} of the workers' time{with})",
-        found.limit.name(),
-        percent(found.fraction)
-    )
+    let own = percent(found.fraction);
+    let both = other.map(|other| (percent(found.fraction + other.fraction), other.limit.name()));
+    let both = both.filter(|(both, _)| *both != own);
+    let with = both.map_or_else(String::new, |(both, name)| format!(", {both} with {name}"));
+    let name = found.limit.name();
+    format!("limited by: {name} ({own} of the workers' time{with})")
 }
 
 /// Adds the limit, and the parts of the workers' time from the largest to the smallest.

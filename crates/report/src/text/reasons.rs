@@ -150,7 +150,7 @@ pub(crate) fn looked_at(summary: &Summary) -> Vec<String> {
         }
     }
     let reads = summary.reads.as_ref();
-    if let Some((reads, cached)) = reads.and_then(|of| Some((of, evidence::cached(of)?))) {
+    if let Some((reads, cached)) = reads.and_then(|of| Some((of, of.cached_fraction()?))) {
         let fetched = percent(1.0 - cached);
         let behind = evidence::behind(reads);
         words.push(format!("{fetched} of reads from the {behind}"));

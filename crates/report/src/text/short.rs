@@ -4,8 +4,9 @@
 use document::units::{bound, latency, percent, rate, throughput};
 use document::{Cell, Document, Number, Table, Tone, kept};
 use engine::OperationKind;
+use record::durability::FlushAnswer;
 use record::{Fact, Phase, Record};
-use verdict::summary::{OperationTotal, TransactionsSummary};
+use verdict::summary::{DurabilityTier, OperationTotal, TransactionsSummary};
 use verdict::{Level, Summary};
 use workload::Action;
 
@@ -77,9 +78,14 @@ fn answer(summary: &Summary) -> String {
             }
         }
         let times = &transactions.latency_ns;
-        for (name, ns) in [("p50", times.p50), ("p99", times.p99)] {
-            words.extend(ns.map(|ns| format!("{name} {}", latency(ns as f64))));
-        }
+        let times = [("p50", times.p50), ("p99", times.p99)].into_iter();
+        let times = times.filter_map(|(name, ns)| Some(format!("{name} {}", latency(ns? as f64))));
+        let times: Vec<String> = times.collect();
+        let of_all = match summary.operations.len() {
+            0 | 1 => "",
+            _ => " (all operations)",
+        };
+        words.extend((!times.is_empty()).then(|| times.join(", ") + of_all));
     }
     words.extend(summary.sweep.iter().flat_map(sweep::found));
     words.push(summary.verdict.level.name().to_owned());
@@ -160,23 +166,42 @@ fn others(document: &mut Document, summary: &Summary) {
     }
 }
 
+/// A warning that data may be in memory after a flush, because the device is not of this machine.
+fn flushed_by(record: &Record, summary: &Summary) -> &'static str {
+    if summary.durability.tier != Fact::Known(DurabilityTier::FlushAcknowledged) {
+        return "";
+    }
+    let facts = record.locations.iter().flat_map(|of| &of.durability);
+    let devices = facts.flat_map(|facts| facts.devices.known().into_iter().flatten());
+    let answers: Vec<FlushAnswer> = devices.map(|device| device.flush_answer).collect();
+    if answers.contains(&FlushAnswer::Hypervisor) {
+        " (a virtual device: the hypervisor may keep the data in memory)"
+    } else if answers.contains(&FlushAnswer::OtherMachine) {
+        " (a device of another machine, which may keep the data in memory)"
+    } else {
+        ""
+    }
+}
+
 /// Adds the page-cache hit rate, the durability level of writes, and the overhead of the program.
 fn facts(document: &mut Document, record: &Record, summary: &Summary) {
     let mut words = Vec::new();
     if let Some(reads) = summary.reads.as_ref().filter(|reads| reads.read_bytes > 0) {
-        match (reads.served_bytes(), evidence::cached(reads)) {
+        match (&reads.fetched_bytes, reads.cached_fraction()) {
             (Fact::Known(_), Some(cached)) => {
                 let tests_cache = match evidence::tests_cache(summary) {
                     true => " (the pool fits in memory: a test of the cache)",
                     false => "",
                 };
+                let rest = evidence::rest(reads).map(|rest| format!("; {rest}"));
                 words.push(format!(
-                    "reads: {} from page cache{tests_cache}",
-                    percent(cached)
+                    "reads: {} from page cache{tests_cache}{}",
+                    percent(cached),
+                    rest.unwrap_or_default()
                 ));
             }
             (Fact::Unavailable(why), _) => {
-                document.words(format!("reads from cache: not available ({why})"));
+                document.words(format!("reads: what served them is not available ({why})"));
             }
             (Fact::Known(_) | Fact::NotApplicable, _) => {}
         }
@@ -186,7 +211,10 @@ fn facts(document: &mut Document, record: &Record, summary: &Summary) {
             Some(level) if summary.durability.stability.is_some() => {
                 format!("writes: acknowledged, {level}")
             }
-            Some(level) => format!("writes: acknowledged {level}"),
+            Some(level) => format!(
+                "writes: acknowledged {level}{}",
+                flushed_by(record, summary)
+            ),
             None => "durability: not available".to_owned(),
         });
     }

@@ -6,10 +6,11 @@ use document::units::{counted, grouped, latency, percent, rate};
 use document::{Cell, Column, Document, Number, Table};
 use measure::knee::{POINTS_MIN, RISE_MIN};
 use record::{Action, Load, Role};
-use verdict::{Limit, SloSummary, Summary, SweepStepSummary, SweepSummary};
+use verdict::{Limit, Summary, SweepStepSummary, SweepSummary};
 
 use crate::latencies::{self, Unit};
-use crate::steps::{self, Swept, by_load};
+use crate::steps::{self, Swept, by_load, load};
+use crate::text::slo;
 
 /// Maximum number of kinds of operations in one table.
 const KINDS_MAX: usize = 5;
@@ -35,7 +36,7 @@ pub(crate) fn render(document: &mut Document, summary: &Summary, is_full: bool) 
         document.sentence("Saturation", words);
     }
     if let Some(slo) = &sweep.slo {
-        document.sentence("SLO", self::slo(slo, &sweep.sweep_steps));
+        document.sentence("SLO", slo::sentence(slo, sweep));
     }
     if let Some(highest) = highest(summary) {
         document.sentence("Maximum", highest);
@@ -83,16 +84,6 @@ fn highest(summary: &Summary) -> Option<String> {
     })
 }
 
-pub(crate) fn load(load: Load) -> String {
-    match load {
-        Load::Closed => "closed loop".to_owned(),
-        Load::Rate(per_second) => format!("{} transactions/s", rate(Some(per_second))),
-        Load::Workers(workers) => counted(workers.into(), "worker"),
-        Load::Ranks(ranks) => counted(ranks.into(), "rank"),
-        Load::Phase(number) => format!("phase {}", number + 1),
-    }
-}
-
 /// Describes the load of a level, or names the phase of the workload.
 pub(crate) fn name(step: &SweepStepSummary) -> String {
     match &step.name {
@@ -117,31 +108,10 @@ pub(crate) fn results(sweep: &SweepSummary) -> Vec<(&'static str, String)> {
     let rate_of = |limit| Some(("Saturation", saturation_rate(limit)?));
     results.extend(sweep.limit.as_ref().and_then(rate_of));
     if let Some(slo) = &sweep.slo {
-        let name = slo_name(slo);
-        let words = match slo.limit.highest {
-            // The unit is left out, because the line of the saturation rate contains it.
-            Some(highest) => {
-                let highest = rate(Some(highest));
-                format!("{name} up to {highest} offered (one measurement)")
-            }
-            None if slo.met_beyond(&sweep.sweep_steps).is_some() => format!("{name} undecided"),
-            None => format!("{name} not met"),
-        };
-        results.push(("SLO", words));
+        results.push(("SLO", slo::short(slo, sweep)));
     }
     results.extend(knee_load(sweep).map(|load| ("Knee", format!("at {load}"))));
     results
-}
-
-/// The name of an SLO, such as `p99 < 10 ms`.
-pub(crate) fn slo_name(slo: &SloSummary) -> String {
-    let shown = latency(slo.p99_ns as f64);
-    let (digits, unit) = shown.split_once(' ').unwrap_or((&shown, ""));
-    let digits = match digits.contains('.') {
-        true => digits.trim_end_matches('0').trim_end_matches('.'),
-        false => digits,
-    };
-    format!("{} < {digits} {unit}", slo.name())
 }
 
 /// The load at the knee, with its unit.
@@ -150,19 +120,12 @@ fn knee_load(sweep: &SweepSummary) -> Option<String> {
     Some(Swept::of(sweep).load(knee.rate))
 }
 
-/// The achieved and the offered rate of the highest load level within a limit (the saturation rate
-/// or an SLO).
-fn achieved(limit: &Limit) -> String {
-    let (achieved, offered) = (rate(limit.achieved_per_second), rate(limit.highest));
-    format!("{achieved} transactions/s achieved ({offered} offered)")
-}
-
 /// The saturation rate: the highest sustained rate, or the rate that bounds it. `None` if no load
 /// level with a rate was complete.
 fn saturation_rate(limit: &Limit) -> Option<String> {
     match (limit.highest, limit.lowest_beyond) {
-        (Some(_), Some(_)) => Some(format!("at {}", achieved(limit))),
-        (Some(_), None) => Some(format!("above {}", achieved(limit))),
+        (Some(_), Some(_)) => Some(format!("at {}", slo::achieved(Swept::Rates, limit))),
+        (Some(_), None) => Some(format!("above {}", slo::achieved(Swept::Rates, limit))),
         (None, Some(beyond)) => Some(format!(
             "below {} transactions/s offered",
             rate(Some(beyond))
@@ -195,7 +158,8 @@ fn state(step: &SweepStepSummary) -> &'static str {
     }
 }
 
-/// Adds a table of the load levels, with the columns that fit on one screen.
+/// Adds a table of the load levels, with the columns that fit on one screen. With an SLO for one
+/// operation, a column has its 99th percentile.
 fn in_short(document: &mut Document, summary: &Summary) {
     const COLUMNS: [&str; 4] = ["p50", "p99", "p99.9", "max"];
     let Some(sweep) = &summary.sweep else {
@@ -203,24 +167,41 @@ fn in_short(document: &mut Document, summary: &Summary) {
     };
     let steps = by_load(summary);
     let times: Vec<_> = steps.iter().map(|(_, of)| latencies::of_step(of)).collect();
-    let units = COLUMNS.map(|name| {
-        let ns = times.iter().filter_map(|times| latencies::ns(times, name));
-        Unit::of(ns)
-    });
+    let mut columns: Vec<(String, Vec<Option<f64>>)> = Vec::new();
+    for name in COLUMNS {
+        let of_levels = times.iter().map(|times| latencies::ns(times, name));
+        columns.push((name.to_owned(), of_levels.collect()));
+    }
+    let of_one = sweep.slo.as_ref().filter(|slo| slo.operation.is_some());
+    if let Some(slo) = of_one {
+        let p99s = steps.iter().map(|(_, of)| of.p99_ns_of(slo.operation));
+        let p99s = p99s.map(|ns| ns.map(|ns| ns as f64));
+        columns.push((slo.name(), p99s.collect()));
+    }
     let mut table = Table::new(0, &[Swept::of(sweep).column(), "achieved/s"]);
-    for (name, unit) in COLUMNS.iter().zip(&units) {
+    let units = columns
+        .iter()
+        .map(|(_, ns)| Unit::of(ns.iter().copied().flatten()));
+    let units: Vec<Unit> = units.collect();
+    for ((name, _), unit) in columns.iter().zip(&units) {
         table.column(format!("{name}, {}", unit.name), false);
     }
     table.column("", true);
-    for ((_, step), times) in steps.iter().zip(&times) {
+    for (index, (_, step)) in steps.iter().enumerate() {
         let mut cells = vec![steps::cell(step), Cell::rate(step.achieved_per_second)];
-        let of_columns = COLUMNS.iter().zip(units);
-        cells.extend(of_columns.map(|(name, unit)| unit.cell(latencies::ns(times, name))));
+        let of_columns = columns.iter().zip(&units);
+        cells.extend(of_columns.map(|((_, ns), unit)| unit.cell(ns[index])));
         cells.push(state(step).into());
         table.row(cells);
     }
     document.table(table.leading(1));
-    document.note("rates in transactions/s");
+    document.note(match of_one {
+        None => "rates in transactions/s; latencies of all operations".to_owned(),
+        Some(slo) => format!(
+            "rates in transactions/s; latencies of all operations, but for {}",
+            slo.name()
+        ),
+    });
     if !sweep.is_of_phases() {
         for words in [disturbed(summary), exceeded(sweep)].into_iter().flatten() {
             document.note(words);
@@ -372,60 +353,6 @@ fn of_role(role: Role, name: &str) -> String {
     match role {
         Role::Worker => name.to_owned(),
         Role::Writer | Role::Reader => format!("{} {name}", role.name()),
-    }
-}
-
-/// The highest rate that meets the SLO, and the lowest rate that does not. If no load level meets
-/// the SLO, the load level whose latency is nearest to the SLO.
-fn slo(slo: &SloSummary, sweep_steps: &[SweepStepSummary]) -> String {
-    let name = slo_name(slo);
-    let nearest = slo
-        .nearest
-        .and_then(|(place, p99)| Some((sweep_steps.get(place)?, p99)));
-    if let Some((nearest, p99)) = nearest {
-        let service = nearest.service_p99_ns.filter(|_| slo.operation.is_none());
-        let why = match service.filter(|service| *service >= slo.p99_ns) {
-            Some(service) => format!(
-                "; the operations alone, from their start, have a p99 of {}, so a lower rate will \
-                 not meet it",
-                latency(service as f64)
-            ),
-            None => String::new(),
-        };
-        return format!(
-            "{name}: NOT MET by any level; the nearest level is {} with {} {}{why}",
-            load(nearest.load),
-            slo.name(),
-            latency(p99 as f64)
-        );
-    }
-    if let Some(higher) = slo.met_beyond(sweep_steps) {
-        return format!(
-            "{name} is undecided: not met at {} transactions/s offered, but met at {}; something \
-             else disturbed a level (repeat the sweep)",
-            rate(slo.limit.lowest_beyond),
-            rate(Some(higher))
-        );
-    }
-    let limit = &slo.limit;
-    let beyond = rate(limit.lowest_beyond);
-    match (limit.highest, limit.lowest_beyond) {
-        (Some(_), Some(_)) => format!(
-            "{name} is met at {}, and not at {beyond} offered: one measurement of each rate",
-            achieved(limit)
-        ),
-        (Some(_), None) => format!(
-            "{name} is met at all rates, the highest {} (sweep higher rates): one measurement of \
-             each rate",
-            achieved(limit)
-        ),
-        (None, Some(_)) => {
-            format!(
-                "{name} is not met at {beyond} transactions/s offered, the lowest rate (sweep \
-                 lower rates)"
-            )
-        }
-        (None, None) => format!("{name}: the sweep has no complete load level with a rate"),
     }
 }
 

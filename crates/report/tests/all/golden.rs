@@ -112,7 +112,7 @@ fn short_report_shows_reads_from_cache() {
     let known = screen(Fact::Known(8));
     known.shows("reads: 87.5 % from page cache  durability: not available\n");
     let unknown = screen(Fact::Unavailable("the kernel does not tell".to_owned()));
-    unknown.shows("reads from cache: not available (the kernel does not tell)");
+    unknown.shows("reads: what served them is not available (the kernel does not tell)");
 }
 
 /// A run that only reads acknowledges no changes, so the report must not state a durability level.

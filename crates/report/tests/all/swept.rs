@@ -1,9 +1,9 @@
 //! Reports and pages of load sweeps: offered and achieved rates, saturation, SLO, and charts.
 
 use document::Picture;
-use record::{Climb, Load, Phase, Record, SweepStep};
+use record::{Action, Climb, Load, Phase, Record, SweepStep};
 use testkit::{Assert, Shows};
-use verdict::Summary;
+use verdict::{Headline, ListedRun, Summary};
 
 use crate::golden::compare;
 use crate::pages::{figures, kept, swept};
@@ -111,18 +111,53 @@ fn sweep_of_workers_ends_with_its_highest_rate() {
             level
         });
         record.actual.sweep_steps = levels.collect();
+        record.spec.drive.sweep.as_mut().unwrap().slo_p99_ns = Some(10_000_000_000);
         let report = report::text::render(&record);
         report.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     of_rates(&[1_000.0, 1_900.0, 3_000.0])
         .shows("Maximum 3,000 transactions/s at 4 workers, the most workers of the sweep: ")
-        .shows("it still rises (sweep more workers)");
+        .shows("it still rises (sweep more workers)")
+        .shows("is met at all levels, the highest 4 workers (3,000 transactions/s achieved) ")
+        .shows("(sweep more workers): one measurement of each level");
     of_rates(&[1_000.0, 1_900.0, 1_950.0])
         .shows("Maximum 1,950 transactions/s at 4 workers; more than 2 workers raise it by")
         .shows("by less than 5.0 %");
     of_rates(&[1_000.0, 800.0, 500.0])
         .shows("Maximum 1,000 transactions/s at 1 worker; more than 1 worker raise");
     assert!(!of_rates(&[1_000.0]).contains("Maximum"));
+}
+
+/// The kept run has fewer than 1,000 deletions.
+#[test]
+fn slo_of_too_few_operations_is_undecided() {
+    let mut record = sweep();
+    let asked = record.spec.drive.sweep.as_mut().unwrap();
+    asked.slo_operation = Some(Action::Delete);
+    asked.slo_p99_ns = Some(10_000_000_000);
+    let short = document::text(&report::text::short(&record), 200);
+    short
+        .shows("delete p99 < 10 s undecided (too few delete operations)")
+        .shows("  delete p99, ")
+        .shows("latencies of all operations, but for delete p99");
+    let words = full(&record);
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    words
+        .shows("delete p99 < 10 s is undecided: the level of 1,112 transactions/s measured ")
+        .shows(" delete operations, and a p99 needs 1,000 (use --for ");
+    // The median shows that an SLO is not met, with few operations, too.
+    record.spec.drive.sweep.as_mut().unwrap().slo_p99_ns = Some(1);
+    let short = document::text(&report::text::short(&record), 200);
+    short.shows("delete p99 < 1 ns not met");
+    let entry = ListedRun {
+        number: None,
+        headline: Headline::of(&record),
+        tags: Vec::new(),
+        note: None,
+    };
+    let csv = report::export::csv(&entry, &record);
+    let of_level = |line: &&str| line.contains(",rate,500") && line.contains(",delete,");
+    assert_eq!(csv.lines().filter(of_level).count(), 1, "{csv}");
 }
 
 #[test]

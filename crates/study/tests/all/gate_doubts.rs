@@ -31,14 +31,19 @@ fn a_doubtful_study_passes_only_if_allowed() {
 }
 
 #[test]
-fn runs_that_are_mostly_doubtful_pass_only_if_allowed() {
-    let decided = |doubtful: usize, allows_doubtful: bool| {
-        let mut side = around("new", 100.0);
+fn runs_that_are_mostly_doubtful_decide_only_if_allowed() {
+    let decided = |doubtful: usize, rate: f64, is_interleaved: bool, allows_doubtful: bool| {
+        let (mut side, mut baseline) = (around("new", rate), base());
         for run in &mut side.runs[..doubtful] {
             run.level = Level::Doubtful;
         }
+        if !is_interleaved {
+            let all = side.runs.iter_mut().chain(&mut baseline.side.runs);
+            all.for_each(|run| run.block = None);
+            baseline.twin = None;
+        }
         let group = SideGroup {
-            baseline: base(),
+            baseline,
             sides: vec![side],
         };
         let rules = GateRules {
@@ -48,9 +53,14 @@ fn runs_that_are_mostly_doubtful_pass_only_if_allowed() {
         let gate = Gate::of(vec![group], &[requirement("transactions >= 0.9")], rules);
         gate.unwrap().decision
     };
-    assert_eq!(decided(5, false), Decision::Passed);
-    assert_eq!(decided(6, false), Decision::Undecided);
-    assert_eq!(decided(6, true), Decision::Passed);
+    assert_eq!(decided(5, 100.0, true, false), Decision::Passed);
+    assert_eq!(decided(6, 100.0, true, false), Decision::Undecided);
+    assert_eq!(decided(6, 100.0, true, true), Decision::Passed);
+    // Only the random order of interleaved runs shows that a disturbance is not the difference.
+    assert_eq!(decided(6, 50.0, true, false), Decision::Failed);
+    assert_eq!(decided(5, 50.0, false, false), Decision::Failed);
+    assert_eq!(decided(6, 50.0, false, false), Decision::Undecided);
+    assert_eq!(decided(6, 50.0, false, true), Decision::Failed);
 }
 
 /// The A/A control shows no difference, but its interval is wider than the requirement's margin.

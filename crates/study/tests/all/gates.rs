@@ -64,6 +64,7 @@ const NO_REQUIREMENTS: &str = "
     transactions >= -1 | not a positive ratio
     transactions >= nan | not a positive ratio
     create.p99 <= inf | not a positive ratio
+    create.p99 <= 20ms | '20ms' is not a positive ratio to the baseline
     transactions >= 1.0 | leave a margin, like 'transactions >= 0.985'
     transactions >= 1.05 | leave a margin
     create.p99 <= 1 | leave a margin, like 'create.p99 <= 1.10'

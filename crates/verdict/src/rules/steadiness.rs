@@ -69,7 +69,7 @@ fn changed(change: &RateChange) -> String {
         );
     }
     format!(
-        "the rate {} from {} to {} operations/s, by {}, limit {}",
+        "the rate {} from {} to {} operations/s, by {} of the mean, limit {}",
         if change.drift < 0.0 { "falls" } else { "rises" },
         of_line(-1.0),
         of_line(1.0),

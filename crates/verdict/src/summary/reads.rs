@@ -189,6 +189,13 @@ impl ReadsServed {
             .and_then(|_| self.fetched_bytes.clone())
     }
 
+    /// Returns the share of the bytes read that the page cache served. It is known although what is
+    /// behind the page cache is not, such as a caching loop device.
+    pub fn cached_fraction(&self) -> Option<f64> {
+        let fetched = self.fraction.or_else(|| self.fetched_fraction())?;
+        Some((1.0 - fetched).max(0.0))
+    }
+
     /// Returns the fetched bytes divided by the read bytes, whatever served the fetched bytes. This
     /// share is compared with the requested cache state.
     pub(crate) fn fetched_fraction(&self) -> Option<f64> {

@@ -190,11 +190,11 @@ fn record_of_a_sweep_with_schema_1_is_read() {
         "{sweep:?}"
     );
     assert!(sweep.sweep_steps[1].achieved_per_second.unwrap() > 80.0);
-    let service = sweep
-        .sweep_steps
-        .iter()
-        .map(|sweep_step| sweep_step.service_p99_ns);
-    assert!(service.min().unwrap().is_some());
+    // The levels have too few operations for a 99th percentile of the service times.
+    let levels = record.actual.sweep_steps.iter();
+    let phases = levels.filter_map(|level| level.transactions());
+    let mut operations = phases.flat_map(|phase| phase.measured_operations());
+    assert!(operations.all(|of| of.meter.service.is_some()));
 }
 
 #[test]

@@ -87,8 +87,8 @@ const CONTRADICTIONS: &str = "
         | --warm-up
     run --mix read=1 --sweep 10,20 --think 1ms | --sweep and --think
     run --sweep workers=1,2 --workers 3 | --workers cannot be combined with --sweep workers=
+        | the sweep sets the workers
     run --sweep workers=1,2 --arrivals poisson | --arrivals cannot be combined with --sweep workers=
-    run --sweep workers=1,2 --slo p99<1ms | --slo cannot be combined with --sweep workers=
     run --sweep workers=1,9999 | workers=9999 | 1 to 4096
     run --preset ai-samples --sweep workers=1,2 | --sweep workers= | shared pool | sweep rates
     run --sweep 10,20 --fresh --keep | --keep and --reuse | remove --fresh

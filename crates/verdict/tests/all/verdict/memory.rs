@@ -189,7 +189,7 @@ fn source_of_reads_is_unknown_behind_a_caching_loop_device() {
     let mut record = crate::verdict::made::well();
     asked(Some(200_000))(&mut record);
     let reads = verdict::Summary::of(&record).reads.unwrap();
-    assert_eq!(reads.fraction, None);
+    assert_eq!((reads.fraction, reads.cached_fraction()), (None, Some(0.0)));
     assert_eq!(reads.fetched_bytes, Fact::Known(1_000_000));
     assert_eq!(reads.beneath_loop_bytes, Fact::Known(200_000));
     let why = reads.fetched_from.why().unwrap();
