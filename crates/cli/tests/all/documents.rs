@@ -138,11 +138,14 @@ fn scaled(command: &str, target: &Path, log: &Path) -> String {
     }
     command = words.join(" ");
     let is_study = |option| command.starts_with(&format!("postmark study {option} "));
-    if is_study("--preset") || is_study("--config") {
+    if ["--preset", "--config", "--replay"]
+        .into_iter()
+        .any(is_study)
+    {
         // In this test, all target directories of a document are the same directory. So names
         // distinguish the targets: `a`, `b` and so on.
         for (word, name) in words.iter_mut().zip('a'..) {
-            if word.starts_with('/') {
+            if word.starts_with(&*target.to_string_lossy()) {
                 *word = format!("{name}={word}");
             }
         }
@@ -161,7 +164,10 @@ fn scaled(command: &str, target: &Path, log: &Path) -> String {
         ];
         for option in short {
             let (name, _) = option.rsplit_once(' ').unwrap_or_default();
-            if !command.contains(&format!("{name} ")) {
+            // A trace determines the files and the end of its replay.
+            let is_given = command.contains(" --replay ")
+                && [" --files", " --transactions", " --for"].contains(&name);
+            if !is_given && !command.contains(&format!("{name} ")) {
                 command.push_str(option);
             }
         }
