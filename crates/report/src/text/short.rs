@@ -175,9 +175,9 @@ fn flushed_by(record: &Record, summary: &Summary) -> &'static str {
     let devices = facts.flat_map(|facts| facts.devices.known().into_iter().flatten());
     let answers: Vec<FlushAnswer> = devices.map(|device| device.flush_answer).collect();
     if answers.contains(&FlushAnswer::Hypervisor) {
-        " (a virtual device: the hypervisor may keep the data in memory)"
+        " (virtual device: the hypervisor may keep data in memory)"
     } else if answers.contains(&FlushAnswer::OtherMachine) {
-        " (a device of another machine, which may keep the data in memory)"
+        " (device of another machine, which may keep data in memory)"
     } else {
         ""
     }
