@@ -113,7 +113,8 @@ fn device_reads_are_not_available_on_fuse() {
     ] {
         let text = document::text(&report, document::WIDTH);
         ran.assert(
-            text.contains("from cache: not available")
+            text.contains("what served them is not available")
+                || text.contains("from cache: not available")
                 || text.contains("from the cache: not available"),
             &text,
         );
