@@ -46,7 +46,7 @@ pub struct CompareArguments {
     /// [default: the study's, or transactions].
     #[arg(long, value_name = "METRIC")]
     pub metric: Vec<Metric>,
-    /// Compare runs of different conditions: all, or these.
+    /// Allow conditions to differ: all, or these.
     ///
     /// The conditions are workload, durability (tier), cache (state), host (name), medium (memory
     /// or not), image (of a scratch file system) and shares (of skipped or failed operations, by
@@ -155,7 +155,7 @@ pub struct GateArguments {
     /// undecided. Interleaved runs fail in spite of doubts, other runs do not.
     #[arg(long)]
     pub allow_doubtful: bool,
-    /// Compare runs of different conditions: all, or these.
+    /// Allow conditions to differ: all, or these.
     ///
     /// The conditions are workload, durability (tier), cache (state), host (name), medium (memory
     /// or not), image (of a scratch file system) and shares (of skipped or failed operations, by

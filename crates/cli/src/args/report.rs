@@ -31,7 +31,7 @@ pub struct ReportArguments {
     /// The default is that of the study, or transactions. Repeat the option for more.
     #[arg(long, value_name = "METRIC")]
     pub metric: Vec<Metric>,
-    /// Compare runs of different conditions: all, or these.
+    /// Allow conditions to differ: all, or these.
     ///
     /// The conditions are workload, durability (tier), cache (state), host (name), medium (memory
     /// or not), image (of a scratch file system) and shares (of skipped or failed operations, by
