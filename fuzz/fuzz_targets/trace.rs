@@ -14,11 +14,11 @@ fuzz_target!(|bytes: &[u8]| {
             below: below.clone(),
             operations_max: 1_000_000,
         };
-        if let Ok(mut read) = read_for_replay(|| Ok(Cursor::new(bytes)), &replay) {
-            if let Ok(built) = Built::new(&mut read.trace) {
-                // A renaming over a file becomes two operations.
-                assert!(built.steps.all.len() <= 2 * bytes.len());
-            }
+        if let Ok(mut read) = read_for_replay(|| Ok(Cursor::new(bytes)), &replay)
+            && let Ok(built) = Built::new(&mut read.trace)
+        {
+            // A renaming over a file becomes two operations.
+            assert!(built.steps.all.len() <= 2 * bytes.len());
         }
         let request = TraceRequest {
             below,
