@@ -12,7 +12,7 @@ pub(super) struct Flights {
     in_flight: Vec<Option<Flight>>,
     /// The files and names of the operations in flight, indexed by flight. They form a separate
     /// list, because each new intent is compared with all of them.
-    reaches: Vec<Reach>,
+    reaches: Vec<Option<Reach>>,
     free: Vec<usize>,
     /// How long intents have waited for operations in flight on the same file.
     waits: Histogram,
@@ -36,29 +36,18 @@ pub(super) struct Issued {
     pub(super) logged: Option<Entered>,
 }
 
-/// The file and the names that an intent uses, creates or removes, as numbers that are compared
-/// with all operations in flight. An operation with a single name has this name twice.
+/// The file and the names that an intent uses, creates or removes. An operation with a single name
+/// has this name twice.
 #[derive(Clone, Copy, Debug)]
 struct Reach {
     file: u64,
-    names: [u64; 2],
+    names: [(NameKind, u64); 2],
 }
 
-/// Number of bits of a name's number; the kind of the name is above them.
-const NUMBER_BITS: u32 = 56;
-
 impl Reach {
-    /// Equals no reach of an intent: their files and names are smaller.
-    const NONE: Self = Self {
-        file: u64::MAX,
-        names: [u64::MAX; 2],
-    };
-
     /// Returns `None` for a listing, which affects no file.
-    #[inline]
     fn of(intent: &Intent) -> Option<Self> {
-        let name = |kind: NameKind, number: u64| (kind as u64) << NUMBER_BITS | number;
-        let first = name(intent.action.named(), intent.number);
+        let name = (intent.action.named(), intent.number);
         let second = match intent.action {
             Action::List | Action::ListWithStat => return None,
             Action::Rename
@@ -68,28 +57,21 @@ impl Reach {
             | Action::Copy
             | Action::Clone
             | Action::InstallCopy
-            | Action::InstallClone => name(NameKind::File, intent.other),
-            Action::Link | Action::InstallLink => name(NameKind::Link, intent.other),
-            Action::SymbolicLink => name(NameKind::SymbolicLink, intent.other),
-            _ => first,
+            | Action::InstallClone => (NameKind::File, intent.other),
+            Action::Link | Action::InstallLink => (NameKind::Link, intent.other),
+            Action::SymbolicLink => (NameKind::SymbolicLink, intent.other),
+            _ => name,
         };
         Some(Self {
             file: intent.file,
-            names: [first, second],
+            names: [name, second],
         })
     }
 
-    /// Compares without branches, because this takes part of every operation's time, times the
-    /// depth.
-    #[inline]
     fn meets(&self, other: &Self) -> bool {
-        let [first, second] = self.names;
         // Entries other than files have the file number 0.
-        ((self.file == other.file) & (self.file != 0))
-            | (first == other.names[0])
-            | (first == other.names[1])
-            | (second == other.names[0])
-            | (second == other.names[1])
+        (self.file == other.file && self.file != 0)
+            || self.names.iter().any(|name| other.names.contains(name))
     }
 }
 
@@ -97,7 +79,7 @@ impl Flights {
     pub(super) fn new(depth: usize) -> Self {
         Self {
             in_flight: vec![None; depth],
-            reaches: vec![Reach::NONE; depth],
+            reaches: vec![None; depth],
             free: (0..depth).rev().collect(),
             waits: Histogram::default(),
         }
@@ -122,7 +104,7 @@ impl Flights {
             true => drop(self.free.pop()),
             false => self.free.retain(|free| *free != number),
         }
-        self.reaches[number] = Reach::of(&flight.intent).unwrap_or(Reach::NONE);
+        self.reaches[number] = Reach::of(&flight.intent);
         self.in_flight[number] = Some(flight);
     }
 
@@ -132,7 +114,7 @@ impl Flights {
     /// Panics if the operation was not in flight, because an engine must return each ticket once.
     pub(super) fn ends(&mut self, ticket: Ticket) -> Flight {
         let number = ticket.flight();
-        self.reaches[number] = Reach::NONE;
+        self.reaches[number] = None;
         let flight = self.in_flight[number]
             .take()
             .filter(|flight| flight.issued.ticket == ticket);
@@ -149,8 +131,8 @@ impl Flights {
         let Some(reach) = Reach::of(intent) else {
             return false;
         };
-        let others = self.reaches.iter();
-        others.fold(false, |meets, other| meets | other.meets(&reach))
+        let mut others = self.reaches.iter().flatten();
+        others.any(|other| other.meets(&reach))
     }
 
     /// Whether an operation of this transaction is in flight.
