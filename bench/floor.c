@@ -119,10 +119,10 @@ static inline void perform(int directory, const struct operation *operation, cha
     close_file(file, name);
 }
 
-/* A slot for an operation in flight, whose number is that of its file in the ring's table of files.
- * An operation has one completion: that of its last request, or of one that failed. */
+/* A slot for an operation in flight, whose number is that of its file in the ring's table of files. */
 struct slot {
     const struct operation *operation;
+    unsigned pending;
 };
 
 struct ring {
@@ -158,6 +158,7 @@ static struct io_uring_sqe *request(struct ring *ring, unsigned slot, unsigned o
     request->flags = (uint8_t)flags;
     request->user_data = slot;
     ring->queued++;
+    ring->slots[slot].pending++;
     return request;
 }
 
@@ -177,7 +178,7 @@ static void start(struct ring *ring, int directory, const struct operation *oper
         unlink->addr = (uintptr_t)operation->name;
         return;
     }
-    struct io_uring_sqe *open = request(ring, slot, IORING_OP_OPENAT, IOSQE_IO_LINK | IOSQE_CQE_SKIP_SUCCESS);
+    struct io_uring_sqe *open = request(ring, slot, IORING_OP_OPENAT, IOSQE_IO_LINK);
     open->fd = directory;
     open->addr = (uintptr_t)operation->name;
     open->len = 0644;
@@ -186,7 +187,7 @@ static void start(struct ring *ring, int directory, const struct operation *oper
     for (uint64_t done = 0; done < operation->bytes; done += block) {
         uint64_t left = operation->bytes - done;
         unsigned opcode = operation->action == READ ? IORING_OP_READ : IORING_OP_WRITE;
-        struct io_uring_sqe *move = request(ring, slot, opcode, IOSQE_IO_LINK | IOSQE_CQE_SKIP_SUCCESS | IOSQE_FIXED_FILE);
+        struct io_uring_sqe *move = request(ring, slot, opcode, IOSQE_IO_LINK | IOSQE_FIXED_FILE);
         move->fd = (int)slot;
         move->addr = (uintptr_t)(operation->action == READ ? ring->rooms + slot * block : text + done);
         move->len = (unsigned)(left < block ? left : block);
@@ -204,8 +205,10 @@ static void take_completions(struct ring *ring) {
             errno = -completion->res;
             fail("perform", ring->slots[slot].operation->name);
         }
-        ring->slots[slot].operation = NULL;
-        ring->free[ring->free_count++] = slot;
+        if (--ring->slots[slot].pending == 0) {
+            ring->slots[slot].operation = NULL;
+            ring->free[ring->free_count++] = slot;
+        }
     }
     __atomic_store_n(ring->cq_head, head, __ATOMIC_RELEASE);
 }

@@ -158,12 +158,6 @@ pub trait Steps {
 
     /// Reports that a `Step` ended successfully.
     fn ended(&mut self, step: Step);
-
-    /// Whether the end of each `Step` matters. If not, an engine may report all of an operation's
-    /// together.
-    fn are_timed(&self) -> bool {
-        true
-    }
 }
 
 /// Ignores all `Step`s, for callers that do not time them.
@@ -176,9 +170,4 @@ impl Steps for NoSteps {
 
     #[inline]
     fn ended(&mut self, _: Step) {}
-
-    #[inline]
-    fn are_timed(&self) -> bool {
-        false
-    }
 }

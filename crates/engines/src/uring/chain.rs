@@ -43,10 +43,9 @@ macro_rules! on {
 
 impl Flight {
     /// Stores in `to` the requests of the next stages, from `next` on, up to the last one that can
-    /// be in the same chain. `are_timed` requires a completion for each request.
+    /// be in the same chain.
     #[inline]
-    pub(super) fn chain(&mut self, context: &Context, are_timed: bool, to: &mut Vec<Entry>) {
-        self.has_one_completion = context.skips_completions && !are_timed;
+    pub(super) fn chain(&mut self, context: &Context, to: &mut Vec<Entry>) {
         self.sent.clear();
         to.clear();
         let most = if context.chains { CHAIN_MAX } else { 1 };
@@ -72,10 +71,7 @@ impl Flight {
             }
             at += 1;
         }
-        self.pending = match self.has_one_completion {
-            true => 1,
-            false => self.sent.len(),
-        };
+        self.pending = self.sent.len();
     }
 
     #[inline]
@@ -84,7 +80,6 @@ impl Flight {
         let request = request.user_data(number);
         to.push(match is_last {
             true => request,
-            false if self.has_one_completion => request.flags(Flags::IO_LINK | Flags::SKIP_SUCCESS),
             false => request.flags(Flags::IO_LINK),
         });
         self.sent.push(sent);

@@ -16,7 +16,7 @@ pub(super) enum Next {
 }
 
 impl Flight {
-    /// Processes the completion of the request with this index in the chain. Returns whether all
+    /// Processes the result of the request with this index in the chain. Returns whether all
     /// requests of the chain are complete.
     #[inline]
     pub(super) fn answered(
@@ -26,20 +26,7 @@ impl Flight {
         context: &Context,
         steps: &mut dyn Steps,
     ) -> bool {
-        if self.has_one_completion {
-            // The requests before this one succeeded, and moved all of their bytes.
-            for earlier in 0..index {
-                self.take(earlier, self.sent[earlier].bytes as i32, context, steps);
-            }
-        }
-        self.take(index, result, context, steps);
         self.pending -= 1;
-        self.pending == 0
-    }
-
-    /// Processes the result of the request with this index in the chain.
-    #[inline]
-    fn take(&mut self, index: usize, result: i32, context: &Context, steps: &mut dyn Steps) {
         let sent = self.sent[index];
         let stage = self.stages[sent.stage];
         let answer = u32::try_from(result).map_err(|_| Errno::from_raw_os_error(-result));
@@ -58,6 +45,7 @@ impl Flight {
                 }
             }
         }
+        self.pending == 0
     }
 
     /// After a successful request, records whether the operation's file is open.

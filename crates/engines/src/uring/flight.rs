@@ -30,8 +30,6 @@ pub(super) struct Context {
     /// `true` if requests are linked to chains and open files are in the ring's own table. `false`
     /// for one request at a time.
     pub(super) chains: bool,
-    /// Whether successful requests of a chain, except the last one, need no completion.
-    pub(super) skips_completions: bool,
     /// Whether contents are copied, because the worker reuses its buffer while an operation is in
     /// flight.
     pub(super) copies: bool,
@@ -144,12 +142,9 @@ pub(super) struct Flight {
     pub(super) stages: Vec<Stage>,
     /// The index of the stage that comes next.
     pub(super) next: usize,
-    /// The requests of the chain in flight; `pending` is the number of completions that it still
-    /// causes.
+    /// The requests of the chain in flight; `pending` is the number of incomplete requests.
     pub(super) sent: Vec<Sent>,
     pub(super) pending: usize,
-    /// Whether the chain has one completion: that of the request that failed, or of the last one.
-    pub(super) has_one_completion: bool,
     pub(super) trouble: Option<Trouble>,
     pub(super) file: OpenFile,
     pub(super) interruptions: u32,
@@ -192,7 +187,6 @@ impl Flight {
             next: 0,
             sent: Vec::with_capacity(super::ring::CHAIN_MAX),
             pending: 0,
-            has_one_completion: false,
             trouble: None,
             file: OpenFile::None,
             interruptions: 0,

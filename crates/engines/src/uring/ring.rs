@@ -23,9 +23,6 @@ const ATTEMPTS_MAX: u32 = 1_000;
 pub(super) struct Kernel {
     /// Whether requests of a chain may use a file that the chain itself opens (Linux 5.17).
     pub(super) chains: bool,
-    /// Whether the successful requests of a chain, except the last one, may complete without a
-    /// completion (Linux 5.17).
-    pub(super) skips_completions: bool,
     supported: [bool; 256],
 }
 
@@ -37,7 +34,6 @@ impl Kernel {
         let parameters = ring.params();
         Ok(Self {
             chains: chains && parameters.is_feature_linked_file(),
-            skips_completions: parameters.is_feature_skip_cqe_on_success(),
             supported,
         })
     }

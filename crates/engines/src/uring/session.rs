@@ -73,7 +73,6 @@ impl UringSession {
             write_block: settings.write_block_bytes as u64,
             keeps: settings.keep_contents_bytes > 0,
             chains: ring.kernel.chains,
-            skips_completions: ring.kernel.skips_completions,
             copies: depth > 1,
         };
         Ok(Self {
@@ -112,7 +111,7 @@ impl UringSession {
     }
 
     #[inline]
-    fn begin(&mut self, number: usize, ticket: Ticket, operation: &Operation<'_>, are_timed: bool) {
+    fn begin(&mut self, number: usize, ticket: Ticket, operation: &Operation<'_>) {
         let flight = &mut self.flights[number];
         flight.begin(ticket, operation.kind());
         if let Some(errno) = self.broken {
@@ -130,13 +129,13 @@ impl UringSession {
             }
         }
         self.busy += 1;
-        self.send(number, are_timed);
+        self.send(number);
     }
 
     /// Appends the next chain of an operation to the ring's queue.
     #[inline]
-    fn send(&mut self, number: usize, are_timed: bool) {
-        self.flights[number].chain(&self.context, are_timed, &mut self.entries);
+    fn send(&mut self, number: usize) {
+        self.flights[number].chain(&self.context, &mut self.entries);
         // SAFETY: the requests point to memory of the flight, which is neither moved nor freed
         // before its requests are complete. Contents remain valid as long, because they are copied,
         // or because the worker waits in `submit`.
@@ -156,7 +155,7 @@ impl UringSession {
             }
             let stopping = &self.stopping;
             match flight.after_chain(&self.context, || stopping.is_wanted()) {
-                Next::Chain => self.send(number, steps.are_timed()),
+                Next::Chain => self.send(number),
                 Next::Ended => self.end(number, steps),
             }
         }
@@ -250,7 +249,7 @@ impl Session for UringSession {
             .free
             .pop()
             .expect("no more are in flight than the engine's depth");
-        self.begin(number, ticket, operation, steps.are_timed());
+        self.begin(number, ticket, operation);
         if self.depth > 1 {
             // `complete` passes the requests of all operations to the kernel together.
             return Submitted::InFlight;
