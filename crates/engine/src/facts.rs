@@ -143,8 +143,8 @@ impl EngineFacts {
         }))
     }
 
-    /// Returns `--mix` with the weights of the operations that the engine can perform; `None` if
-    /// there are none.
+    /// Returns `--mix` with the weights of the operations that the engine can perform. `None` if
+    /// the engine can perform no operation of the mix.
     fn possible_mix(&self, mix: &[(Action, u32)]) -> Option<String> {
         let possible = mix
             .iter()

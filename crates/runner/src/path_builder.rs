@@ -28,13 +28,12 @@ pub(crate) enum Naming {
         /// Number of subdirectories of a location; 1 means that files are in the location itself.
         subdirectories: u32,
     },
-    /// Paths in the directories of `layout`, with the names of a mix.
-    Mix { layout: Layout, names: Names },
-    /// Paths in the directories of a replay, each of which has a final slash.
-    Replay {
-        paths: Arc<[Vec<u8>]>,
+    /// Paths in the directories of `layout`, with the names of a mix. In a replay, the directories
+    /// have the paths of `replayed`, each with a final slash.
+    Mix {
         layout: Layout,
         names: Names,
+        replayed: Option<Arc<[Vec<u8>]>>,
     },
 }
 
@@ -47,13 +46,11 @@ impl Naming {
             Work::Mix(mix) => {
                 let (layout, names) = (mix.layout, mix.names);
                 let replay = mix.replay.as_ref().filter(|_| layout.shape != Shape::Flat);
-                match replay.map(|replay| replay.loaded.steps()) {
-                    Some(Ok(steps)) => Self::Replay {
-                        paths: steps.paths().into(),
-                        layout,
-                        names,
-                    },
-                    _ => Self::Mix { layout, names },
+                let steps = replay.and_then(|replay| replay.loaded.steps().ok());
+                Self::Mix {
+                    layout,
+                    names,
+                    replayed: steps.map(|steps| steps.paths().into()),
                 }
             }
         }
@@ -63,7 +60,11 @@ impl Naming {
     pub(crate) fn inner_directories(&self) -> impl Iterator<Item = (u32, Vec<u8>)> {
         let paths = match self {
             // In a maildir, they are beside the directories with files.
-            Self::Replay { paths, layout, .. } if !layout.maildir => Arc::clone(paths),
+            Self::Mix {
+                replayed: Some(paths),
+                layout,
+                ..
+            } if !layout.maildir => Arc::clone(paths),
             _ => Arc::default(),
         };
         let parent = |path: &[u8]| {
@@ -80,14 +81,14 @@ impl Naming {
     pub(crate) fn places(&self) -> u32 {
         match self {
             Self::Classic { subdirectories } => *subdirectories,
-            Self::Mix { layout, .. } | Self::Replay { layout, .. } => layout.places(),
+            Self::Mix { layout, .. } => layout.places(),
         }
     }
 
     pub(crate) fn has_directories(&self) -> bool {
         match self {
             Self::Classic { subdirectories } => *subdirectories > 1,
-            Self::Mix { layout, .. } | Self::Replay { layout, .. } => layout.directory_count() > 0,
+            Self::Mix { layout, .. } => layout.directory_count() > 0,
         }
     }
 
@@ -99,8 +100,11 @@ impl Naming {
             Self::Classic { subdirectories } => (0..*subdirectories)
                 .map(|number| format!("s{number}").into_bytes())
                 .collect(),
-            Self::Mix { layout, .. } => layout.directories().collect(),
-            Self::Replay { paths, layout, .. } => {
+            Self::Mix {
+                replayed: Some(paths),
+                layout,
+                ..
+            } => {
                 let parts = match layout.maildir {
                     true => &[&b""[..], Layout::NEW, Layout::TEMPORARY][..],
                     false => &[&b""[..]][..],
@@ -115,6 +119,7 @@ impl Naming {
                 };
                 all.map(without_slash).collect()
             }
+            Self::Mix { layout, .. } => layout.directories().collect(),
         }
     }
 
@@ -132,18 +137,15 @@ impl Naming {
                 to.push_decimal(place.into(), 1);
                 to.push(b'/');
             }
+            Self::Mix {
+                replayed: Some(paths),
+                layout,
+                ..
+            } => write_replayed(paths, layout.maildir, place, kind, to),
             Self::Mix { layout, .. } if kind == NameKind::Temporary => {
                 layout.write_temporary_directory(place, to)
             }
             Self::Mix { layout, .. } => layout.write_files_directory(place, to),
-            Self::Replay { paths, layout, .. } => {
-                to.extend(paths.get(place as usize).map_or(b"", Vec::as_slice));
-                match layout.maildir {
-                    true if kind == NameKind::Temporary => to.extend(Layout::TEMPORARY),
-                    true => to.extend(Layout::NEW),
-                    false => {}
-                }
-            }
         }
     }
 
@@ -167,8 +169,25 @@ impl Naming {
     pub(crate) fn write_name(&self, kind: NameKind, number: u64, to: &mut NameWriter<'_>) {
         match self {
             Self::Classic { .. } => to.push_decimal(number, 1),
-            Self::Mix { names, .. } | Self::Replay { names, .. } => names.write(kind, number, to),
+            Self::Mix { names, .. } => names.write(kind, number, to),
         }
+    }
+}
+
+/// Writes the path of a directory of a replay. Not inlined, because it would slow other workloads.
+#[inline(never)]
+fn write_replayed(
+    paths: &[Vec<u8>],
+    is_maildir: bool,
+    place: u32,
+    kind: NameKind,
+    to: &mut NameWriter<'_>,
+) {
+    to.extend(paths.get(place as usize).map_or(b"", Vec::as_slice));
+    match is_maildir {
+        true if kind == NameKind::Temporary => to.extend(Layout::TEMPORARY),
+        true => to.extend(Layout::NEW),
+        false => {}
     }
 }
 

@@ -60,10 +60,6 @@ pub(crate) struct Private {
 }
 
 impl Private {
-    pub(crate) fn is_pure(&self) -> bool {
-        true
-    }
-
     #[inline]
     pub(crate) fn pause(&mut self, _: Phase) -> Pause {
         Pause::NONE

@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use record::Histogram;
 use workload::replay::{Dependency, Step, Steps, removal};
-use workload::{End, Intent, Kept, Pause, Phase, PoolState};
+use workload::{Intent, Kept, Phase, PoolState};
 
 use crate::clock::{Clock as _, RunClock};
 use crate::control::Control;
 use crate::listings::Expected;
+use crate::source::SharedIntents;
 
 /// Interval at which a waiting worker checks whether the run stops.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -148,18 +149,10 @@ impl ReplaySource {
         self.waits.record(waited_ns);
         is_met
     }
+}
 
-    pub(crate) fn is_pure(&self) -> bool {
-        false
-    }
-
-    pub(crate) fn pause(&mut self, _: Phase) -> Pause {
-        Pause::NONE
-    }
-
-    // Not inlined, so that the operation loop of other workloads remains small.
-    #[inline(never)]
-    pub(crate) fn draw(&mut self, phase: Phase, intent: &mut Intent, _: usize, _: bool) -> bool {
+impl SharedIntents for ReplaySource {
+    fn draw(&mut self, phase: Phase, intent: &mut Intent, _: usize, _: bool) -> bool {
         let index = self.drawn[phase as usize];
         if index >= self.len(phase) {
             return false;
@@ -183,36 +176,27 @@ impl ReplaySource {
         true
     }
 
-    pub(crate) fn wants_one_landed(&self) -> bool {
-        false
-    }
-
     /// Counts an operation, even one that failed: otherwise others would wait for it.
-    #[inline(never)]
-    pub(crate) fn completed(&mut self, _: usize, _: &Intent, _: bool) {
+    fn completed(&mut self, _: usize, _: &Intent, _: bool) {
         if self.is_in_transactions {
             self.completed += 1;
             self.progress.set(self.worker, self.completed);
         }
     }
 
-    pub(crate) fn remaining(&self, phase: Phase) -> u64 {
+    fn remaining(&self, phase: Phase) -> u64 {
         (self.len(phase) - self.drawn[phase as usize]) as u64
     }
 
-    pub(crate) fn end(&self) -> End {
-        End::Complete
-    }
-
-    pub(crate) fn can_perform_any(&self, _: &PoolState) -> bool {
+    fn can_perform_any(&self, _: &PoolState) -> bool {
         true
     }
 
-    pub(crate) fn transactions_begun(&self) -> u64 {
+    fn transactions_begun(&self) -> u64 {
         self.drawn[Phase::Transactions as usize] as u64
     }
 
-    pub(crate) fn pool(&self, all: bool, each: &mut dyn FnMut(Kept)) {
+    fn pool(&self, all: bool, each: &mut dyn FnMut(Kept)) {
         let workers = self.steps.of_workers.len().max(1);
         let removed = self.drawn[Phase::Delete as usize] * workers;
         let remaining = self.steps.remaining.iter().copied().enumerate();
@@ -223,18 +207,20 @@ impl ReplaySource {
             .for_each(|(_, kept)| each(kept));
     }
 
-    pub(crate) fn lists(&self) -> bool {
+    fn is_drawn_before(&self) -> bool {
+        true
+    }
+
+    fn lists(&self) -> bool {
         self.worker == 0
     }
 
-    pub(crate) fn listing_begins(&mut self, _: usize, _: u32) {}
-
     /// The operations of other workers may change a directory while it is listed.
-    pub(crate) fn listing(&self, _: usize, _: u32) -> Expected {
+    fn listing(&self, _: usize, _: u32) -> Expected {
         Expected::Unknown
     }
 
-    pub(crate) fn take_waits(&mut self) -> Option<Histogram> {
+    fn take_waits(&mut self) -> Option<Histogram> {
         Some(std::mem::take(&mut self.waits))
     }
 }

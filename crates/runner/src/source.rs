@@ -6,8 +6,6 @@ use workload::{End, Intent, Kept, Pause, Phase, PoolState};
 
 use crate::listings::Expected;
 use crate::private::Private;
-use crate::replay::ReplaySource;
-use crate::shared::SharedSource;
 
 /// A source of intents. Each intent belongs to a flight (a slot for an operation in flight). The
 /// completion of an operation must be reported before another intent is drawn for the same flight.
@@ -16,8 +14,43 @@ use crate::shared::SharedSource;
 /// object, a transaction on the `null` engine takes 1 % more instructions.
 pub(crate) enum Source {
     Private(Box<Private>),
-    Shared(Box<SharedSource>),
-    Replay(Box<ReplaySource>),
+    /// The operations of one worker among several on one pool.
+    Shared(Box<dyn SharedIntents>),
+}
+
+/// The operations of one worker on a pool of several workers. A source documents the functions.
+pub(crate) trait SharedIntents: Send {
+    fn pause(&mut self, _: Phase) -> Pause {
+        Pause::NONE
+    }
+
+    fn draw(&mut self, phase: Phase, intent: &mut Intent, flight: usize, may_wait: bool) -> bool;
+
+    fn wants_one_landed(&self) -> bool {
+        false
+    }
+
+    fn completed(&mut self, flight: usize, intent: &Intent, well: bool);
+
+    fn remaining(&self, phase: Phase) -> u64;
+
+    fn can_perform_any(&self, pool: &PoolState) -> bool;
+
+    fn transactions_begun(&self) -> u64;
+
+    fn pool(&self, all: bool, each: &mut dyn FnMut(Kept));
+
+    fn is_drawn_before(&self) -> bool {
+        false
+    }
+
+    fn lists(&self) -> bool;
+
+    fn listing_begins(&mut self, _flight: usize, _place: u32) {}
+
+    fn listing(&self, flight: usize, place: u32) -> Expected;
+
+    fn take_waits(&mut self) -> Option<Histogram>;
 }
 
 macro_rules! of_pool {
@@ -25,7 +58,6 @@ macro_rules! of_pool {
         match $self {
             Source::Private($own) => $call,
             Source::Shared($own) => $call,
-            Source::Replay($own) => $call,
         }
     };
 }
@@ -35,7 +67,7 @@ impl Source {
     /// depend on other workers.
     #[inline]
     pub(crate) fn is_pure(&self) -> bool {
-        of_pool!(self, own => own.is_pure())
+        matches!(self, Self::Private(_))
     }
 
     /// Returns the think time and the busy time (`--compute`) before the next intent of a phase.
@@ -88,13 +120,16 @@ impl Source {
         match self {
             Self::Private(own) => own.next_phase(),
             // Only private pools have phases.
-            Self::Shared(_) | Self::Replay(_) => {}
+            Self::Shared(_) => {}
         }
     }
 
     /// The reason why the transactions ended.
     pub(crate) fn end(&self) -> End {
-        of_pool!(self, own => own.end())
+        match self {
+            Self::Private(own) => own.end(),
+            Self::Shared(_) => End::Complete,
+        }
     }
 
     /// Whether the pool allows any further operation of this worker, or of another worker that
@@ -116,11 +151,7 @@ impl Source {
     /// Whether all operations were drawn before the run. `pool` then calls `each` for the entries
     /// after the last transaction.
     pub(crate) fn is_drawn_before(&self) -> bool {
-        match self {
-            Self::Private(own) => own.is_drawn_before(),
-            Self::Shared(_) => false,
-            Self::Replay(_) => true,
-        }
+        of_pool!(self, own => own.is_drawn_before())
     }
 
     /// Whether this worker lists the pool's directories when the names of the pool are checked. In

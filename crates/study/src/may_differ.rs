@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use crate::observed::{Unlike, UnlikeWhat};
 
-/// The conditions in which compared runs may differ. The default is none.
+/// The conditions in which compared runs may differ. By default, they may differ in none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MayDiffer {
     conditions: Vec<UnlikeWhat>,

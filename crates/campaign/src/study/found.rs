@@ -116,9 +116,9 @@ pub fn with_names(archive: &Archive, mut runs: Vec<ListedRun>) -> Vec<ListedRun>
     runs
 }
 
-/// The cells and the blocks of the newest runs, by number of the run. A study is left out if only
-/// one cell of it is listed, because its cells need no names. Sides that are measured separately
-/// are never left out.
+/// The cells and the blocks of the newest runs, by number of the run. A study with a single listed
+/// cell is left out, because a name of this cell would distinguish it from nothing. The sides of a
+/// study are always included.
 pub fn cells_of(archive: &Archive, runs: &[ListedRun]) -> BTreeMap<u64, CellOfRun> {
     let of_studies = runs.iter().rev().filter(|run| study_of(run).is_some());
     let parts = of_studies.take(CELLS_MAX).filter_map(|run| {

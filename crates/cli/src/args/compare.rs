@@ -8,6 +8,25 @@ use study::{CrashRequirement, MayDiffer, Metric, PaperLayout, Requirement, Requi
 
 use super::{ArchiveArgument, format};
 
+/// The option of all commands that compare runs.
+#[derive(Debug, Args)]
+pub struct ConditionArguments {
+    /// Allow conditions to differ: all, or these.
+    ///
+    /// The conditions are workload, durability (tier), cache (state), host (name), medium (memory
+    /// or not), image (of a scratch file system) and shares (of skipped or failed operations, by
+    /// more than 1 %). Write a list with an equals sign: --unlike=host,medium. Other differences
+    /// are refused.
+    #[arg(
+        long,
+        value_name = "WHAT",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "all"
+    )]
+    pub unlike: Option<MayDiffer>,
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = "A SIDE is one of these:
   3,5,7 or 3..9   archived runs by their numbers
@@ -46,20 +65,8 @@ pub struct CompareArguments {
     /// [default: the study's, or transactions].
     #[arg(long, value_name = "METRIC")]
     pub metric: Vec<Metric>,
-    /// Allow conditions to differ: all, or these.
-    ///
-    /// The conditions are workload, durability (tier), cache (state), host (name), medium (memory
-    /// or not), image (of a scratch file system) and shares (of skipped or failed operations, by
-    /// more than 1 %). Write a list with an equals sign: --unlike=host,medium. Other differences
-    /// are refused.
-    #[arg(
-        long,
-        value_name = "WHAT",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "all"
-    )]
-    pub unlike: Option<MayDiffer>,
+    #[command(flatten)]
+    pub conditions: ConditionArguments,
     /// Show a study in the tables of a paper instead.
     ///
     /// The paper is tr3022, veritas, sessions, submissions or completion.
@@ -155,20 +162,8 @@ pub struct GateArguments {
     /// undecided. Interleaved runs fail in spite of doubts, other runs do not.
     #[arg(long)]
     pub allow_doubtful: bool,
-    /// Allow conditions to differ: all, or these.
-    ///
-    /// The conditions are workload, durability (tier), cache (state), host (name), medium (memory
-    /// or not), image (of a scratch file system) and shares (of skipped or failed operations, by
-    /// more than 1 %). Write a list with an equals sign: --unlike=host,medium. Other differences
-    /// are refused.
-    #[arg(
-        long,
-        value_name = "WHAT",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "all"
-    )]
-    pub unlike: Option<MayDiffer>,
+    #[command(flatten)]
+    pub conditions: ConditionArguments,
     /// Format of the decision.
     #[arg(long, value_parser = format::one_of(format::GATE), default_value = "text")]
     pub format: Format,

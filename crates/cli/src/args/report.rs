@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use study::{MayDiffer, Metric};
+use study::Metric;
 
 use super::ArchiveArgument;
+use super::compare::ConditionArguments;
 
 #[derive(Debug, Args)]
 #[command(after_help = "A RUN is one of these:
@@ -31,20 +32,8 @@ pub struct ReportArguments {
     /// The default is that of the study, or transactions. Repeat the option for more.
     #[arg(long, value_name = "METRIC")]
     pub metric: Vec<Metric>,
-    /// Allow conditions to differ: all, or these.
-    ///
-    /// The conditions are workload, durability (tier), cache (state), host (name), medium (memory
-    /// or not), image (of a scratch file system) and shares (of skipped or failed operations, by
-    /// more than 1 %). Write a list with an equals sign: --unlike=host,medium. Other differences
-    /// are refused.
-    #[arg(
-        long,
-        value_name = "WHAT",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "all"
-    )]
-    pub unlike: Option<MayDiffer>,
+    #[command(flatten)]
+    pub conditions: ConditionArguments,
     /// Write the HTML file here; - is standard output.
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     pub output: PathBuf,

@@ -32,7 +32,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<u8, Problem> {
         layout::show(&archive, &found.design, &found.runs, shown)?;
         return Ok(0);
     }
-    let named = (&arguments.sides[..], &arguments.unlike);
+    let named = (&arguments.sides[..], &arguments.conditions.unlike);
     let found = found(&arguments.archive, named, &arguments.metric)?;
     show(&found.tables, &found.notes, arguments.format)?;
     Ok(0)
@@ -82,7 +82,7 @@ pub fn gate(arguments: &GateArguments) -> Result<u8, Problem> {
     let mut metrics: Vec<Metric> = ratios.iter().map(Requirement::metric).collect();
     metrics.sort();
     metrics.dedup();
-    let named = (&arguments.sides[..], &arguments.unlike);
+    let named = (&arguments.sides[..], &arguments.conditions.unlike);
     let found = found(&arguments.archive, named, &metrics)?;
     let rules = GateRules {
         after: arguments.confirm,

@@ -113,27 +113,6 @@ fn excluded(row: &Comparison, side: &str) -> Option<String> {
     }
 }
 
-/// Adds the file systems and devices of the configurations: one line for all, or one for each.
-fn targets(document: &mut Document, found: &Comparisons) {
-    let words = |side: &SideSummary| match side.targets.split_first() {
-        None => "not available".to_owned(),
-        Some((first, [])) => first.clone(),
-        Some((first, others)) => format!("{first}, and {} more", others.len()),
-    };
-    let Some((first, others)) = found.sides.split_first() else {
-        return;
-    };
-    if found.sides.iter().all(|side| side.targets.is_empty()) {
-        return;
-    }
-    if others.iter().all(|side| side.targets == first.targets) {
-        document.words(format!("Target of all: {}", words(first)));
-        return;
-    }
-    let of_side = |side: &SideSummary| format!("{}: {}", side.name, words(side));
-    document.items(found.sides.iter().map(of_side));
-}
-
 /// Adds a warning about scratch images that are read and written through a page cache.
 fn images(document: &mut Document, found: &Comparisons) {
     let cached = found.sides.iter().filter(|side| side.has_caching_loop);
@@ -162,23 +141,47 @@ pub(crate) fn add_limits(document: &mut Document, tables: &[Comparisons]) {
     }
 }
 
-/// Adds the kernels of the configurations: one line for all, or one for each.
-fn kernels(document: &mut Document, found: &Comparisons) {
-    let words = |side: &SideSummary| match side.kernels.is_empty() {
-        true => "not available".to_owned(),
-        false => side.kernels.join(" and "),
+/// Adds the file systems and devices of the configurations.
+fn targets(document: &mut Document, found: &Comparisons) {
+    let words = |targets: &[String]| match targets.split_first() {
+        None => "not available".to_owned(),
+        Some((first, [])) => first.clone(),
+        Some((first, others)) => format!("{first}, and {} more", others.len()),
     };
+    of_sides(document, found, ["Target", ""], |side| &side.targets, words);
+}
+
+/// Adds the kernels of the configurations.
+fn kernels(document: &mut Document, found: &Comparisons) {
+    let words = |kernels: &[String]| match kernels.is_empty() {
+        true => "not available".to_owned(),
+        false => kernels.join(" and "),
+    };
+    let heads = ["Kernel", "kernel "];
+    of_sides(document, found, heads, |side| &side.kernels, words);
+}
+
+/// Adds a value of the configurations, if any has it: one line for all, or one for each. `heads`
+/// are the words before a value of all, and before that of one.
+fn of_sides(
+    document: &mut Document,
+    found: &Comparisons,
+    heads: [&str; 2],
+    values: fn(&SideSummary) -> &[String],
+    words: impl Fn(&[String]) -> String,
+) {
     let Some((first, others)) = found.sides.split_first() else {
         return;
     };
-    if found.sides.iter().all(|side| side.kernels.is_empty()) {
+    if found.sides.iter().all(|side| values(side).is_empty()) {
         return;
     }
-    if others.iter().all(|side| side.kernels == first.kernels) {
-        document.words(format!("Kernel of all: {}", words(first)));
+    let [of_all, of_one] = heads;
+    if others.iter().all(|side| values(side) == values(first)) {
+        document.words(format!("{of_all} of all: {}", words(values(first))));
         return;
     }
-    let of_side = |side: &SideSummary| format!("{}: kernel {}", side.name, words(side));
+    let of_side = |side: &SideSummary| format!("{}: {of_one}{}", side.name, words(values(side)));
     document.items(found.sides.iter().map(of_side));
 }
 

@@ -9,13 +9,14 @@ use workload::mixer::{Change, Draft, Mixer, deletion};
 use workload::names::NameKind;
 use workload::pool::File;
 use workload::popularity::PopularityRanks;
-use workload::{Action, End, Intent, Kept, Mix, Pause, Phase, PoolState};
+use workload::{Action, Intent, Kept, Mix, Pause, Phase, PoolState};
 
 use super::pool::{Claim, SHARDS, SharedPool, Waits, lock};
 use crate::clock::RunClock;
 use crate::control::Control;
 use crate::entries::Seen;
 use crate::listings::Expected;
+use crate::source::SharedIntents;
 
 /// The part of the pool that an operation in flight uses. It is released, published or removed when
 /// the operation completes.
@@ -143,14 +144,12 @@ impl SharedSource {
         }
         None
     }
+}
 
-    pub(crate) fn is_pure(&self) -> bool {
-        false
-    }
-
+impl SharedIntents for SharedSource {
     /// Returns the think time and the busy time (`--compute`) before the next transaction. Both
     /// pass before the worker claims a file, so that no other worker waits for the file meanwhile.
-    pub(crate) fn pause(&mut self, phase: Phase) -> Pause {
+    fn pause(&mut self, phase: Phase) -> Pause {
         if !self.mixer.pauses()
             || self.has_paused
             || phase != Phase::Transactions
@@ -162,13 +161,7 @@ impl SharedSource {
         self.mixer.draft(self.begun).pause
     }
 
-    pub(crate) fn draw(
-        &mut self,
-        phase: Phase,
-        intent: &mut Intent,
-        flight: usize,
-        may_wait: bool,
-    ) -> bool {
+    fn draw(&mut self, phase: Phase, intent: &mut Intent, flight: usize, may_wait: bool) -> bool {
         match phase {
             Phase::Prepare => {
                 if self.prepared == self.share_of_files() {
@@ -202,11 +195,11 @@ impl SharedSource {
         true
     }
 
-    pub(crate) fn wants_one_landed(&self) -> bool {
+    fn wants_one_landed(&self) -> bool {
         self.wants_one_landed
     }
 
-    pub(crate) fn completed(&mut self, flight: usize, intent: &Intent, well: bool) {
+    fn completed(&mut self, flight: usize, intent: &Intent, well: bool) {
         if well {
             self.pool.places[intent.place as usize].done(intent.action);
         }
@@ -239,7 +232,7 @@ impl SharedSource {
         }
     }
 
-    pub(crate) fn remaining(&self, phase: Phase) -> u64 {
+    fn remaining(&self, phase: Phase) -> u64 {
         match phase {
             Phase::Prepare => self.share_of_files() - self.prepared,
             Phase::Transactions => self.transactions - self.begun,
@@ -259,21 +252,17 @@ impl SharedSource {
         }
     }
 
-    pub(crate) fn end(&self) -> End {
-        End::Complete
-    }
-
-    pub(crate) fn can_perform_any(&self, pool: &PoolState) -> bool {
+    fn can_perform_any(&self, pool: &PoolState) -> bool {
         let has_room = self.pool.has_room();
         let mut mixers = iter::once(&self.mixer).chain(&self.writer);
         mixers.any(|mixer| mixer.can_perform_any(pool, has_room))
     }
 
-    pub(crate) fn transactions_begun(&self) -> u64 {
+    fn transactions_begun(&self) -> u64 {
         self.begun
     }
 
-    pub(crate) fn pool(&self, all: bool, each: &mut dyn FnMut(Kept)) {
+    fn pool(&self, all: bool, each: &mut dyn FnMut(Kept)) {
         for shard in (0..SHARDS).filter(|shard| all || *shard as u64 % self.workers == self.worker)
         {
             let inner = lock(&self.pool.shards[shard].inner);
@@ -306,20 +295,20 @@ impl SharedSource {
         }
     }
 
-    pub(crate) fn lists(&self) -> bool {
+    fn lists(&self) -> bool {
         self.worker == 0
     }
 
-    pub(crate) fn listing_begins(&mut self, flight: usize, place: u32) {
+    fn listing_begins(&mut self, flight: usize, place: u32) {
         self.seen[flight] = self.pool.places[place as usize].seen();
     }
 
-    pub(crate) fn listing(&self, flight: usize, place: u32) -> Expected {
+    fn listing(&self, flight: usize, place: u32) -> Expected {
         let (least, most) = self.pool.places[place as usize].since(self.seen[flight]);
         Expected::Between(least, most)
     }
 
-    pub(crate) fn take_waits(&mut self) -> Option<Histogram> {
+    fn take_waits(&mut self) -> Option<Histogram> {
         Some(std::mem::take(&mut self.waits.histogram))
     }
 }

@@ -69,7 +69,7 @@ impl RunContext<'_> {
                 worker,
             );
             return Ok(Pools {
-                own: (Source::Replay(Box::new(source)), self.payload(worker, None)),
+                own: (Source::Shared(Box::new(source)), self.payload(worker, None)),
                 neighbour: None,
                 checked: None,
             });

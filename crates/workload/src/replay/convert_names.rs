@@ -166,15 +166,7 @@ impl Simulation<'_> {
         let place = self.place_of(one.name);
         let object = self.objects.add(kind, place, 0);
         self.objects.bind(one.name, Some(object));
-        let step = self.on(object, one.action);
-        let step = Step {
-            file: 0,
-            other: match kind {
-                TracedKind::SymbolicLink => step.number,
-                _ => 0,
-            },
-            ..step
-        };
+        let step = self.on_object(object, one.action, kind);
         self.emit(
             traced,
             step,
@@ -182,18 +174,23 @@ impl Simulation<'_> {
         );
     }
 
-    /// Uses a symbolic link or a directory that exists.
-    fn use_object(&mut self, traced: Traced<'_>, kind: TracedKind) {
-        let object = self.object(traced, kind);
-        let step = self.on(object, traced.one.action);
-        let step = Step {
+    /// An operation on a symbolic link or directory.
+    fn on_object(&self, object: ObjectIndex, action: Action, kind: TracedKind) -> Step {
+        let step = self.on(object, action);
+        Step {
             file: 0,
             other: match kind {
                 TracedKind::SymbolicLink => step.number,
                 _ => 0,
             },
             ..step
-        };
+        }
+    }
+
+    /// Uses a symbolic link or a directory that exists.
+    fn use_object(&mut self, traced: Traced<'_>, kind: TracedKind) {
+        let object = self.object(traced, kind);
+        let step = self.on_object(object, traced.one.action, kind);
         self.emit(traced, step, &[Used::Object(object, Use::Read)]);
     }
 

@@ -35,7 +35,7 @@ pub struct Simulation<'a> {
     pub differences: Differences,
     /// The sizes of the prepared files, which later operations may correct.
     pub first_sizes: Vec<u64>,
-    /// The number of prepared objects so far.
+    /// How many objects have been prepared.
     prepared: usize,
     /// Whether operations are recorded. The first pass only finds the sizes of prepared files.
     is_recorded: bool,

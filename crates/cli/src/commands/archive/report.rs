@@ -40,7 +40,7 @@ pub fn report(arguments: &ReportArguments) -> Result<u8, Problem> {
         words: &arguments.runs,
         compare: arguments.compare,
         metrics: &arguments.metric,
-        unlike: arguments.unlike.as_ref(),
+        unlike: arguments.conditions.unlike.as_ref(),
         figures: arguments.figures.is_some(),
     };
     let is_archived = request.is_archived();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::path::Path;
 
 use campaign::archive::ArchivePlace;
 use campaign::study::design_file::of_file;
@@ -22,21 +23,7 @@ pub(super) fn intended(
         return resumed(arguments, place, word);
     }
     let text = match &arguments.file {
-        Some(path) => {
-            design_args::refuse_options(arguments, "a study file")?;
-            let text = campaign::run_spec::text_of(path).map_err(|cause| {
-                let shown = sanitize::path(path);
-                let remedy = match path.is_dir() {
-                    true => format!(" (for a target, use --target {shown})"),
-                    false => String::new(),
-                };
-                Problem::refused(format!(
-                    "cannot read the study file {shown}: {cause}{remedy}"
-                ))
-            })?;
-            design_args::changed(&text, arguments, design_args::targets(arguments)?)
-                .map_err(|error| of_file(path, error))?
-        }
+        Some(path) => text_of_file(path, arguments)?,
         None => design_args::of_words(arguments)?,
     };
     let design = Design::parse(&text).map_err(|error| match &arguments.file {
@@ -75,6 +62,23 @@ pub(super) fn intended(
         mounted: BTreeMap::new(),
         ..found
     })
+}
+
+/// The text of a study file, changed by the arguments.
+fn text_of_file(path: &Path, arguments: &StudyArguments) -> Result<String, Problem> {
+    design_args::refuse_options(arguments, "a study file")?;
+    let text = campaign::run_spec::text_of(path).map_err(|cause| {
+        let shown = sanitize::path(path);
+        let remedy = match path.is_dir() {
+            true => format!(" (for a target, use --target {shown})"),
+            false => String::new(),
+        };
+        Problem::refused(format!(
+            "cannot read the study file {shown}: {cause}{remedy}"
+        ))
+    })?;
+    design_args::changed(&text, arguments, design_args::targets(arguments)?)
+        .map_err(|error| of_file(path, error))
 }
 
 fn resumed(
