@@ -58,7 +58,9 @@ impl Steadiness {
 
 fn changed(change: &RateChange) -> String {
     let of_line = |side: f64| rate(Some(change.average * (1.0 + side * change.drift / 2.0)));
-    if change.varies() && !change.drifts() {
+    // One end of a steeper line is below 0, which is no rate.
+    let has_line = change.drift.abs() < 2.0;
+    if change.varies() && (!change.drifts() || !has_line) {
         return format!(
             "rates of five equal parts lie between {} and {} operations/s, a difference of {}, at \
              most {}",
@@ -144,5 +146,36 @@ fn by_the_rule(record: &Record, found: &SteadyFound) -> Option<Steadiness> {
     match record.spec.drive.steady()?.rule {
         SteadyRule::Snia => found.snia.map(Steadiness::Rounds),
         SteadyRule::Slope => found.slope.map(Steadiness::Slope),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_of_a_steep_change_are_positive() {
+        let change = RateChange {
+            is_steady: false,
+            window: 20,
+            average: 1_000.0,
+            drift: 2.4,
+            drift_by_chance: 0.1,
+            slowest: 10.0,
+            fastest: 2_600.0,
+            excursion: 2.59,
+            excursion_by_chance: 0.1,
+        };
+        let of_parts = "rates of five equal parts lie between 10.00 and 2,600 operations/s";
+        assert!(
+            changed(&change).starts_with(of_parts),
+            "{}",
+            changed(&change)
+        );
+        let gentle = RateChange {
+            drift: 0.4,
+            ..change
+        };
+        assert!(changed(&gentle).starts_with("the rate rises from 800 to 1,200 operations/s"));
     }
 }

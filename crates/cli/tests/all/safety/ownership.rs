@@ -2,9 +2,8 @@
 //! check in `docs/reference/security.md` has its own test. Files of other programs, with names that
 //! the run uses, are created during the run or after it was killed.
 
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,8 +15,12 @@ use crate::support::interface::{clean, own_directories, postmark, program};
 use crate::support::test_dir::{create_user_files, set_mode, write};
 use crate::support::{
     Ended, FileSystem, INTERFACES, Interface, Phase, Running, Snapshot, TestDir, Volume, Work,
-    is_met, is_root,
+    is_root,
 };
+
+mod kept_pools;
+mod manifests;
+mod starting_runs;
 
 const NOT_OUR_CONTENTS: &str = "it does not begin like the files of this run";
 const TOO_LATE: &str = "it was created after the run had ended";
@@ -381,164 +384,6 @@ fn links_of_a_mix_are_removed() {
     assert_eq!(all_names(&location), [link], "{cleaned}");
 }
 
-/// After the run, a file of a kept pool is replaced by a copy. The copy is foreign.
-#[test]
-fn file_created_in_a_kept_pool_stays() {
-    let test_dir = TestDir::in_memory();
-    let location = test_dir.directory("location");
-    let own = kept_pool(&location);
-    let exchanged = own.join("17");
-    let contents = std::fs::read(&exchanged).unwrap();
-    std::fs::remove_file(&exchanged).unwrap();
-    // File times come from a clock that advances only every few milliseconds. After this wait,
-    // new file times differ from those of the run.
-    std::thread::sleep(Duration::from_millis(30));
-    std::fs::write(&exchanged, contents).unwrap();
-    let cleaned = clean(&own);
-    cleaned
-        .code(1)
-        .shows(&format!("Left: {}: {TOO_LATE}", exchanged.display()));
-    std::fs::remove_file(&exchanged).unwrap();
-    clean(&own).code(0);
-    assert!(!own.exists());
-}
-
-/// Performs a run that keeps its small pool, and returns the directory of the pool.
-fn kept_pool(location: &Path) -> PathBuf {
-    let mut command = postmark("run --engine posix --files 200 --transactions 0");
-    command
-        .args(["--mix", "read=1", "--keep", "--target"])
-        .arg(location);
-    Running::run_to_end(command, location).code(0);
-    own_directories(location).remove(0)
-}
-
-/// If the files of a kept pool were given to another user, root does not remove the pool or its
-/// manifest. After the files are given back to root, root can clean the pool.
-#[test]
-fn kept_pool_of_another_owner_stays() {
-    let Some(test_dir) = TestDir::rooted() else {
-        return;
-    };
-    let location = test_dir.directory("location");
-    let own = kept_pool(&location);
-    let names: Vec<PathBuf> = std::fs::read_dir(&own)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    let give = |owner: u32, with_manifest: bool| {
-        for path in names
-            .iter()
-            .filter(|path| with_manifest || !path.ends_with(MANIFEST))
-        {
-            std::os::unix::fs::chown(path, Some(owner), Some(owner)).unwrap();
-        }
-    };
-    give(65_534, false);
-    let before = Snapshot::of(&own);
-    let cleaned = clean(&own);
-    cleaned.ends("1 | it belongs to another owner (user 65534) | its manifest stays");
-    before.assert_kept(&own, &cleaned);
-    give(65_534, true);
-    let before = Snapshot::of(&own);
-    let cleaned = clean(&own);
-    cleaned.ends("1 | it belongs to user 65534, not to the current user 0 | nothing was changed");
-    before.assert_kept(&own, &cleaned);
-    give(0, true);
-    clean(&own).code(0);
-    assert!(!own.exists());
-}
-
-/// Another user writes a false manifest into a directory that all users may write to. `clean` must
-/// not trust this manifest, and must remove no file.
-#[test]
-fn manifest_of_another_user_is_not_trusted() {
-    if !is_root() {
-        return;
-    }
-    let visited = visited(Prompt(Raw), |_| ());
-    let manifest = std::fs::read_to_string(visited.at(MANIFEST)).unwrap();
-    let contents = std::fs::read(visited.at("1")).unwrap();
-    clean(&visited.location).code(0);
-    let shared = visited.test_dir.directory("shared");
-    set_mode(&shared, 0o1777);
-    // A file of root with a name of the run. As the worst case, it has the contents of a file of
-    // the run.
-    std::fs::write(shared.join("17"), &contents).unwrap();
-    let inode = shared.metadata().unwrap().ino();
-    let manifest = with_number(&manifest, "directory_inode", inode);
-    let mut writer = std::process::Command::new("tee");
-    writer.arg(shared.join(MANIFEST)).uid(65_534).gid(65_534);
-    writer
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::null());
-    let mut writing = writer.spawn().unwrap();
-    writing
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(manifest.as_bytes())
-        .unwrap();
-    assert!(writing.wait().unwrap().success());
-    let before = Snapshot::of(&shared);
-    let cleaned = clean(&shared);
-    cleaned.ends("1 | it belongs to user 65534, not to the current user 0 | nothing was changed");
-    before.assert_kept(&shared, &cleaned);
-    // A run in the directory with the false manifest is refused as well.
-    let refused = Prompt(Raw).perform(
-        &Work {
-            files: 10,
-            ..Work::small(&shared)
-        },
-        &visited.test_dir,
-    );
-    refused.code(1).shows("it belongs to user 65534");
-    before.assert_kept(&shared, &refused);
-}
-
-fn with_number(manifest: &str, key: &str, value: u64) -> String {
-    let key = format!("\"{key}\": ");
-    let (before, rest) = manifest.split_once(&key).unwrap();
-    let (_, behind) = rest.split_once(',').unwrap();
-    format!("{before}{key}{value},{behind}")
-}
-
-/// `clean` does not trust a manifest of the current user that was created for another directory, or
-/// that other users may have written.
-#[test]
-fn manifest_from_another_directory_is_not_trusted() {
-    let visited = visited(Prompt(Raw), |_| ());
-    for (name, why) in [
-        ("copy", "it is a copy of the manifest of another directory"),
-        ("link", "it has other hard links"),
-        ("symbolic", "it is a symbolic link"),
-        ("writable", "its mode 0666 lets other users write it"),
-    ] {
-        let place = visited.test_dir.directory(name);
-        let manifest = place.join(MANIFEST);
-        let contents = std::fs::read(visited.at("1")).unwrap();
-        match name {
-            "link" => std::fs::hard_link(visited.at(MANIFEST), &manifest).unwrap(),
-            "symbolic" => symlink(visited.at(MANIFEST), &manifest).unwrap(),
-            _ => {
-                std::fs::copy(visited.at(MANIFEST), &manifest).unwrap();
-            }
-        }
-        if name == "writable" {
-            set_mode(&manifest, 0o666);
-        }
-        std::fs::write(place.join("17"), contents).unwrap();
-        let before = Snapshot::of(&place);
-        let cleaned = clean(&place);
-        cleaned.code(1).shows(why).shows("nothing was changed");
-        before.assert_kept(&place, &cleaned);
-        if name == "link" {
-            std::fs::remove_file(manifest).unwrap();
-        }
-    }
-    clean(&visited.location).code(0);
-}
-
 /// In an earlier version, the manifests of a run in 400 locations with long paths exceeded the size
 /// limit for reading. `clean` then took the manifests for unfinished ones and removed them. So the
 /// files of the run remained.
@@ -807,106 +652,6 @@ fn chattr(change: &str, file: &Path) {
         .status()
         .unwrap();
     assert!(status.success(), "chattr {change} {}", file.display());
-}
-
-/// `clean` in a directory in which runs start must not disturb these runs.
-#[test]
-fn cleaning_does_not_affect_starting_runs() {
-    let test_dir = TestDir::in_memory();
-    let location = test_dir.directory("location");
-    beside_starting_runs(&test_dir, &location, || {
-        clean(&location);
-    });
-}
-
-/// `clean` runs several times at once in a container, from which the processes of the runs are not
-/// visible. A run directory is empty when a run starts and ends, so it looks abandoned.
-#[test]
-fn cleaning_from_another_process_namespace_does_not_affect_starting_runs() {
-    let Some(test_dir) = TestDir::rooted() else {
-        return;
-    };
-    let location = test_dir.directory("location");
-    beside_starting_runs(&test_dir, &location, || {
-        let mut command = Running::command(Path::new("unshare"));
-        command
-            .args(["--pid", "--fork", "--mount-proc", "sh", "-c"])
-            .arg(
-                "for time in $(seq 20); do \"$0\" clean \"$1\" & \"$0\" clean \"$1\" & \"$0\" \
-                 clean \"$1\"; wait; done",
-            )
-            .arg(program())
-            .arg(&location);
-        Running::run_to_end(command, &location);
-    });
-}
-
-/// Performs runs one after another while `cleaning` is repeated. Asserts that all runs succeed and
-/// that no files remain.
-fn beside_starting_runs(test_dir: &TestDir, location: &Path, cleaning: impl Fn()) {
-    std::thread::scope(|scope| {
-        let runs = scope.spawn(|| {
-            for _ in 0..25 {
-                let work = Work {
-                    files: 5,
-                    transactions: 5,
-                    ..Work::small(location)
-                };
-                for interface in [Run(Posix), Prompt(Raw)] {
-                    interface.perform(&work, test_dir).code(0);
-                }
-            }
-        });
-        while !runs.is_finished() {
-            cleaning();
-        }
-        runs.join().unwrap();
-    });
-    assert_eq!(std::fs::read_dir(location).unwrap().count(), 0);
-}
-
-/// FUSE servers often support neither RENAME_NOREPLACE nor hard links. Even there, only one of two
-/// runs may create the manifest.
-#[test]
-fn only_one_run_creates_the_manifest_even_without_exclusive_rename() {
-    let possible = faultfs::is_possible();
-    if !is_met(
-        possible.is_ok(),
-        &format!("FUSE ({})", possible.err().unwrap_or_default()),
-    ) {
-        return;
-    }
-    for interface in INTERFACES {
-        let test_dir = TestDir::in_memory();
-        let (backing, location) = (
-            test_dir.directory("backing"),
-            test_dir.directory("location"),
-        );
-        let options = faultfs::Options {
-            rename_noreplace: false,
-            hard_links: false,
-            ..faultfs::Options::default()
-        };
-        let _mounted = faultfs::Passthrough::mount(&backing, &location, options).unwrap();
-        write(&location.join("own"), "mine\n", 0o600);
-        interface
-            .perform(&Work::small(&location), &test_dir)
-            .code(0);
-        let work = Work {
-            files: 5_000,
-            ..Work::long(&location, Phase::Prepare)
-        };
-        let running = interface.begin(&work, &test_dir, Phase::Prepare);
-        if interface.is_prompt() {
-            interface
-                .perform(&Work::small(&location), &test_dir)
-                .code(1)
-                .shows("in use");
-        }
-        running.kill();
-        clean(&location).code(0);
-        assert_eq!(std::fs::read_dir(&location).unwrap().count(), 1);
-    }
 }
 
 /// A file is foreign if only a part of its contents equals that of a file of the run.
