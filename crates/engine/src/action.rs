@@ -265,7 +265,7 @@ impl Action {
     /// Whether the action lists a directory, with or without the attributes of its entries.
     #[inline]
     pub const fn lists(self) -> bool {
-        matches!(self.performs(), Some(Kind::List | Kind::ListWithStat))
+        matches!(self, Self::List | Self::ListWithStat)
     }
 
     /// Whether the action creates a file with new contents, as `create` and `deliver` do.

@@ -269,9 +269,6 @@ impl Namer {
         }
         let place = self.naming.at(intent.place, self.places);
         let name = place.write(&mut self.first, intent.action.named(), intent.number);
-        if intent.action.is_on_tree() {
-            return on_tree(intent, name, &mut self.second, place);
-        }
         let (bytes, offset) = (intent.bytes, intent.offset_bytes);
         match intent.action {
             Action::Create => Operation::Create { name, content },
@@ -318,6 +315,9 @@ impl Namer {
             Action::SetExtended | Action::GetExtended => extended(intent, name, &mut self.value),
             Action::SymbolicLink | Action::ReadLink => {
                 symbolic_link(intent, name, (&mut self.second, &mut self.target), place)
+            }
+            Action::CopyTree | Action::RemoveTree => {
+                on_tree(intent, name, &mut self.second, place)
             }
             _ => second_name(intent, name, content, &mut self.second, place),
         }

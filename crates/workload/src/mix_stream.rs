@@ -207,7 +207,7 @@ impl MixStream {
         self.on_file_at(turn, draft, position)
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_file_at(&mut self, turn: usize, draft: &Draft, position: u64) -> Intent {
         let file = self.files.get(position);
         let (intent, change) = self.mixers[turn].decide(draft, file, self.number + 1);

@@ -45,6 +45,8 @@ const MISSING: u64 = 1 << 47;
 pub struct Mixer {
     choices: Vec<Choice>,
     sum: u64,
+    /// Whether any operation has think time or processor time before it.
+    pauses: bool,
     think: Think,
     append_sizes: Sampler,
     range_sizes: Sampler,
@@ -65,6 +67,10 @@ struct Choice {
     action: Action,
     /// The processor time before the operation, in nanoseconds.
     compute_ns: u64,
+}
+
+fn pauses(mix: &Mix, choices: &[Choice]) -> bool {
+    mix.think != Think::None || choices.iter().any(|choice| choice.compute_ns > 0)
 }
 
 fn choices(mix: &Mix, weights: &Weights) -> Vec<Choice> {
@@ -97,9 +103,11 @@ impl Mixer {
         births_seed: u64,
     ) -> Self {
         let key = |name| Key::new(seed, name, worker);
+        let choices = choices(mix, weights);
         Self {
             sum: weights.sum(),
-            choices: choices(mix, weights),
+            pauses: pauses(mix, &choices),
+            choices,
             think: mix.think,
             append_sizes: tables.append_sizes.clone(),
             range_sizes: tables.range_sizes.clone(),
@@ -120,9 +128,11 @@ impl Mixer {
     /// Returns the same generator for the actions of other weights.
     #[must_use]
     pub fn with_weights(&self, mix: &Mix, weights: &Weights) -> Self {
+        let choices = choices(mix, weights);
         Self {
             sum: weights.sum(),
-            choices: choices(mix, weights),
+            pauses: pauses(mix, &choices),
+            choices,
             ..self.clone()
         }
     }
@@ -133,7 +143,7 @@ impl Mixer {
 
     /// Returns whether this worker has think time or processor time before any of its operations.
     pub fn pauses(&self) -> bool {
-        self.think != Think::None || self.choices.iter().any(|choice| choice.compute_ns > 0)
+        self.pauses
     }
 
     /// Returns whether this worker can create files in an empty pool.

@@ -45,10 +45,6 @@ impl Worker {
                 }
             } else {
                 self.perform(flight, &intent, done)?;
-                if intent.action.is_on_tree() {
-                    // No other operation is drawn or issued while a tree is copied or removed.
-                    self.complete_all(done)?;
-                }
             }
             begins_transaction = is_driven && intent.ends_transaction;
             self.transaction += u64::from(begins_transaction);
@@ -117,7 +113,11 @@ impl Worker {
                     intent: *intent,
                     issued,
                 });
-                Ok(())
+                match intent.action.is_on_tree() {
+                    // No other operation is drawn or issued while a tree is copied or removed.
+                    true => self.complete_all(done),
+                    false => Ok(()),
+                }
             }
         }
     }
@@ -190,13 +190,12 @@ impl Worker {
         self.count(intent, done);
         match expected {
             Some(expected) => self.verify_listing(issued.ticket, intent, expected),
-            None if intent.action.is_on_tree() => self.verify_tree(intent),
             None => self.check_bytes(issued.ticket, intent),
         }
     }
 
     /// Counts bytes in 32-bit floats as the original PostMark does, and verifies the data of a
-    /// read.
+    /// read and of a tree.
     #[inline]
     fn check_bytes(&mut self, ticket: Ticket, intent: &Intent) -> Result<(), Left> {
         match intent.action.performs().map(OperationKind::bytes) {
@@ -207,6 +206,7 @@ impl Worker {
                 }
             }
             Some(Bytes::Written) => self.report.classic_bytes_written += intent.bytes as f32,
+            _ if intent.action.is_on_tree() => return self.verify_tree(intent),
             _ => {}
         }
         Ok(())
