@@ -17,7 +17,7 @@ pub(super) fn is_written() -> bool {
 }
 
 /// Replacements that make the run of a comparison short.
-const SHORTER: [(&str, &str); 9] = [
+const SHORTER: [(&str, &str); 8] = [
     (" --for 60s", " --for 500ms"),
     (" --for 20s", " --for 500ms"),
     (" --for 10s", " --for 500ms"),
@@ -29,7 +29,6 @@ const SHORTER: [(&str, &str); 9] = [
         "postmark study ",
         "postmark study --for 100ms --quiet-time 0s ",
     ),
-    (" --repeat 5", " --repeat 5 --for 100ms --quiet-time 0s"),
 ];
 
 /// The targets of the book that are directories.
