@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use crate::{layout, original};
 
 /// Replacements in a documented command, so that its run is short.
-const SCALED: [(&str, &str); 18] = [
+const SCALED: [(&str, &str); 20] = [
     // A small tree that every machine has.
     ("learn /usr/lib/python3", "learn /etc"),
     (
@@ -43,6 +43,8 @@ const SCALED: [(&str, &str); 18] = [
         " --rounds 200",
         " --rounds 1 --files 20 --crash-within 50ms",
     ),
+    ("'make:ext4?in=/mnt/disk'", "make:ext4"),
+    ("'make:xfs?in=/mnt/disk'", "make:xfs"),
     // There is no server to kill.
     (
         " --kill-server /run/my.pid --restore ./start.sh",
