@@ -86,7 +86,7 @@ pub fn write(directory: &Path, options: &ReplaysOptions) -> Result<()> {
     std::fs::create_dir_all(directory)?;
     let mut text = "# Learned workloads\n\n\
          `postmark learn` wrote these files from three trees and from traces of three commands. \
-         They contain no\nnames and no contents. `postmark run --config \
+         They contain\nno names and no contents. `postmark run --config \
          examples/models/git-clone.toml` runs one;\n`examples/make-models` writes this directory \
          again.\n\n\
          Sizes are those of the files of the tree or trace. KS is the Kolmogorov-Smirnov distance \
