@@ -56,7 +56,8 @@ fn ratios(text: &mut String, truths: &[Truth]) {
          of the time with own time on this file system. Traced: the inaccuracy of a replay at the \
          times of the trace, on {BASELINE}.\n\n\
          | command | on | command | replay | with own time | error | inaccuracy | traced | model \
-         | with own time | error | inaccuracy |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n"
+         | with own time | error | inaccuracy |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|---|\n"
     );
     for truth in truths {
         for system in truth.systems.iter().filter(|one| one.name != BASELINE) {
