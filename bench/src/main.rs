@@ -14,7 +14,8 @@
 //! studies, and `verdicts` measures error rates of verdict rules. `plan` times plans, and `archive`
 //! times lists of very many runs. `safety` measures nothing, but checks that a user's files stay
 //! unchanged. `realism` runs applications and presets in turns on several file systems, and
-//! measures how well the presets predict the applications.
+//! measures how well the presets predict the applications. `replays` does the same with replays of
+//! traces and with learned workloads.
 //!
 //! Pairs are interleaved (A B B A …) and medians are printed with an interval, because the machine
 //! is shared. Mounts need root. `floor` and `peers` need `gcc`, and `strace` to show calls. `nfs`
@@ -42,6 +43,7 @@ mod presets;
 mod process;
 mod ranks;
 mod realism;
+mod replays;
 mod result;
 mod ring;
 mod s3;
@@ -130,6 +132,9 @@ enum Benchmark {
     /// Applications and presets, in turns on several file systems: how well the presets predict
     /// the applications.
     Realism(realism::RealismOptions),
+    /// Real commands, replays of their traces and learned models, in turns on ext4 and xfs: how
+    /// well replays and models match the commands.
+    Replays(replays::ReplaysOptions),
     /// One run of an engine, in a separate process.
     #[command(hide = true)]
     Ours(ours::OursOptions),
@@ -177,6 +182,7 @@ fn perform(arguments: &Arguments) -> Result<bool> {
         Benchmark::History(options) => (history::perform(options)?, options.check),
         Benchmark::Archive(options) => (archive::compare(ours, pairs(9), *options)?, options.check),
         Benchmark::Realism(options) => (realism::perform(ours, options)?, options.check),
+        Benchmark::Replays(options) => (replays::perform(ours, options)?, options.check),
         Benchmark::Safety(campaign) => (safety::perform(ours, campaign)?, true),
     };
     Ok(holds || !is_checked)

@@ -8,29 +8,24 @@
 //! file is not repeated. Then each application and each preset is traced once on ext4, for the mix
 //! of calls and the sizes of files (`traces.json`). `table-DATA.md` contains the result.
 
-mod application;
-mod applications;
-mod cell;
-mod data;
+pub mod application;
+pub mod applications;
+pub mod cell;
+pub mod data;
 mod mix;
-mod needs;
+pub mod needs;
 mod options;
 mod preset_names;
-mod rounds;
-mod score;
+pub mod rounds;
+pub mod score;
+pub mod setup;
 mod table;
 mod traces;
-mod visit;
-mod volume;
+pub mod visit;
+pub mod volume;
 
 use crate::result::Result;
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
-
-use scratch::MakeStop;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::path::Path;
 
 use self::application::Application;
 use self::applications::{APPLICATIONS, PAIRINGS};
@@ -40,22 +35,29 @@ pub use self::options::RealismOptions;
 use self::preset_names::{PresetNames, preset_names};
 use self::rounds::Rounds;
 use self::score::{Found, kolmogorov_smirnov, missed, ratios, score};
+use self::setup::{Volumes, shuffled, whole};
 use self::traces::{Traces, key};
 use self::visit::{Bench, Visit, continue_after};
-use self::volume::{BASELINE, BINDFS, Volume};
-use crate::draws::Draws;
+use self::volume::{BASELINE, BINDFS};
 
 /// Performs all rounds that are missing, and prints the table. Returns whether all requirements are
 /// met.
 pub fn perform(ours: &Path, options: &RealismOptions) -> Result<bool> {
-    let options = &with_whole_paths(options)?;
+    let options = &RealismOptions {
+        setup: options.setup.with_whole_paths()?,
+        results: whole(&options.results)?,
+        ..options.clone()
+    };
     let ours = &ours
         .canonicalize()
         .map_err(|error| format!("cannot use {}: {error} (use --ours)", ours.display()))?;
     let names = &preset_names(ours, &options.run_for)?;
     if !options.table {
         let options = &with_available_file_systems(options)?;
-        let applications = available(options)?;
+        // Both data sets are installed, because traces compare their file sizes.
+        let applications = options
+            .setup
+            .available(&APPLICATIONS, &options.apps, &Data::ALL)?;
         let bench = Bench {
             ours,
             options,
@@ -68,26 +70,11 @@ pub fn perform(ours: &Path, options: &RealismOptions) -> Result<bool> {
     }
     let found = found(options, names)?;
     let missed = missed(&found);
-    let data = options.data_name(options.data);
+    let data = options.setup.data_name(options.setup.data);
     let text = table::markdown(&data, &found, &missed);
     print!("{text}");
     std::fs::write(options.results.join(format!("table-{data}.md")), text)?;
     Ok(missed.is_empty())
-}
-
-/// Creates the directories for packages and results, and makes their paths absolute, because the
-/// programs of applications run in other working directories.
-fn with_whole_paths(options: &RealismOptions) -> Result<RealismOptions> {
-    let whole = |path: &Path| -> Result<PathBuf> {
-        std::fs::create_dir_all(path)
-            .and_then(|()| path.canonicalize())
-            .map_err(|error| format!("cannot use {}: {error}", path.display()).into())
-    };
-    Ok(RealismOptions {
-        packages: whole(&options.packages)?,
-        results: whole(&options.results)?,
-        ..options.clone()
-    })
 }
 
 /// If the program `bindfs` is missing, removes bindfs from the selected file systems, or installs
@@ -99,11 +86,11 @@ fn with_available_file_systems(options: &RealismOptions) -> Result<RealismOption
     };
     let mut options = options.clone();
     let is_selected = options.on.iter().any(|kind| kind == BINDFS);
-    if is_selected && !need.is_met(&options.packages) {
-        if options.install {
-            need.install(&options.packages)?;
+    if is_selected && !need.is_met(&options.setup.packages) {
+        if options.setup.install {
+            need.install(&options.setup.packages)?;
         } else {
-            let advice = need.advice(&options.packages);
+            let advice = need.advice(&options.setup.packages);
             println!("{BINDFS} is skipped; it needs: {advice}");
             options.on.retain(|kind| kind != BINDFS);
         }
@@ -111,84 +98,12 @@ fn with_available_file_systems(options: &RealismOptions) -> Result<RealismOption
     Ok(options)
 }
 
-/// Returns the selected applications whose programs and data are on this machine. For each missing
-/// program or data set, prints the command that installs it, or installs it (`--install`).
-fn available(options: &RealismOptions) -> Result<Vec<&'static Application>> {
-    let is_selected = |one: &&Application| {
-        options.apps.is_empty() || options.apps.iter().any(|of| of == one.name)
-    };
-    let packages = &options.packages;
-    let mut available = Vec::new();
-    for application in APPLICATIONS.into_iter().filter(is_selected) {
-        let missing = |data| {
-            let needs = (application.needs)(data).into_iter();
-            needs.filter(|need| !need.is_met(packages))
-        };
-        if options.install {
-            // Both data sets are installed, because traces compare their file sizes.
-            for data in Data::ALL {
-                missing(data).try_for_each(|need| need.install(packages))?;
-            }
-        }
-        let mut is_available = true;
-        for need in missing(options.data) {
-            is_available = false;
-            let (name, advice) = (application.name, need.advice(packages));
-            println!("{name} is skipped; it needs: {advice}");
-        }
-        if is_available {
-            available.push(application);
-        }
-    }
-    Ok(available)
-}
-
-/// The file systems, each made when it is first used and removed at the end.
-struct Volumes<'a> {
-    options: &'a RealismOptions,
-    stop: MakeStop,
-    made: BTreeMap<String, Volume>,
-}
-
-impl<'a> Volumes<'a> {
-    fn new(options: &'a RealismOptions) -> Result<Self> {
-        let caught = Arc::new(AtomicUsize::new(0));
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
-            let number = usize::try_from(signal).unwrap_or(1);
-            signal_hook::flag::register_usize(signal, caught.clone(), number)?;
-        }
-        Ok(Self {
-            options,
-            stop: caught.into(),
-            made: BTreeMap::new(),
-        })
-    }
-
-    /// Returns an empty file system of this kind: a new one, or the existing one formatted.
-    fn empty(&mut self, kind: &str) -> Result<&mut Volume> {
-        if let Some(volume) = self.made.get_mut(kind) {
-            volume.remake()?;
-        } else {
-            let RealismOptions { size, images, .. } = self.options;
-            let volume = Volume::new(kind, size, images, self.stop.clone())?;
-            self.made.insert(kind.to_owned(), volume);
-        }
-        self.made
-            .get_mut(kind)
-            .ok_or_else(|| format!("{kind} was not made").into())
-    }
-
-    fn remove(self) -> Result<()> {
-        self.made.into_values().try_for_each(Volume::remove)
-    }
-}
-
 fn measure_rounds(bench: Bench<'_>, applications: &[&Application]) -> Result<()> {
     let options = bench.options;
     let mut rounds = Rounds::open(&options.rounds_file())?;
-    let mut volumes = Volumes::new(options)?;
+    let mut volumes = Volumes::new(&options.setup)?;
     for round in 0..options.rounds {
-        for kind in shuffled(&options.on, round) {
+        for kind in shuffled("realism", &options.on, round) {
             let mut visit = Visit::new(bench, round)?;
             if applications
                 .iter()
@@ -203,15 +118,6 @@ fn measure_rounds(bench: Bench<'_>, applications: &[&Application]) -> Result<()>
     volumes.remove()
 }
 
-/// The file systems in the random order of a round.
-fn shuffled(kinds: &[String], round: u32) -> Vec<&str> {
-    let mut draws = Draws::new(1, "realism", round);
-    let mut rest: Vec<&str> = kinds.iter().map(String::as_str).collect();
-    let count = rest.len();
-    let mut draw = |_| rest.swap_remove(draws.below(rest.len() as u64) as usize);
-    (0..count).map(&mut draw).collect()
-}
-
 /// Traces each application with each data set that is on this machine, and each preset. Skips the
 /// traces that the data file already contains.
 fn trace_all(bench: Bench<'_>, applications: &[&Application]) -> Result<()> {
@@ -220,24 +126,26 @@ fn trace_all(bench: Bench<'_>, applications: &[&Application]) -> Result<()> {
         name: "strace",
         install: "apt-get install -y --no-install-recommends strace",
     };
-    if !strace.is_met(&options.packages) {
+    if !strace.is_met(&options.setup.packages) {
         println!(
             "traces are skipped; they need: {}",
-            strace.advice(&options.packages)
+            strace.advice(&options.setup.packages)
         );
         return Ok(());
     }
     let file = options.traces_file();
     let mut traces = traces::load(&file)?;
-    let mut volumes = Volumes::new(options)?;
+    let mut volumes = Volumes::new(&options.setup)?;
     let is_on = |kind: &&String| *kind == BASELINE;
     let kind = options.on.iter().find(is_on).or(options.on.first());
     let kind = kind.ok_or("no file system was selected (use --on)")?;
     for application in applications {
         for data in Data::ALL {
             let needs = (application.needs)(data);
-            let name = key(application.name, &options.data_name(data));
-            if traces.contains_key(&name) || !needs.iter().all(|of| of.is_met(&options.packages)) {
+            let name = key(application.name, &options.setup.data_name(data));
+            if traces.contains_key(&name)
+                || !needs.iter().all(|of| of.is_met(&options.setup.packages))
+            {
                 continue;
             }
             let mut visit = Visit::new(bench, 0)?;
@@ -266,7 +174,7 @@ fn trace_all(bench: Bench<'_>, applications: &[&Application]) -> Result<()> {
 fn found(options: &RealismOptions, names: &PresetNames) -> Result<Vec<Found>> {
     let rounds = Rounds::open(&options.rounds_file())?;
     let traces = traces::load(&options.traces_file())?;
-    let data = options.data_name(options.data);
+    let data = options.setup.data_name(options.setup.data);
     let rows = PAIRINGS.iter().map(|pairing| {
         let real = ratios(&rounds.lines, &data, pairing.application, pairing.steps);
         let predicted = ratios(&rounds.lines, &data, &names[pairing.preset], &[]);
@@ -292,8 +200,8 @@ fn found(options: &RealismOptions, names: &PresetNames) -> Result<Vec<Found>> {
 
 fn add_traces(found: &mut Found, options: &RealismOptions, traces: &Traces, preset: &str) {
     let name = found.pairing.application;
-    let of_data = |data| traces.get(&key(name, &options.data_name(data)));
-    let real = of_data(options.data);
+    let of_data = |data| traces.get(&key(name, &options.setup.data_name(data)));
+    let real = of_data(options.setup.data);
     if let (Some(real), Some(preset)) = (real, traces.get(preset)) {
         found.mixes = mix::total_variation(&real.mix, &preset.mix);
         found.sizes = kolmogorov_smirnov(&real.sizes, &preset.sizes);

@@ -1,6 +1,6 @@
 //! Tests of the benchmarks themselves: equal calls, no mounts after an interruption, rounds of
-//! applications and presets, and thirty rounds of the safety campaign. The tests need root for
-//! mounts, and gcc and strace. The campaign needs the tools of file systems and /dev/fuse. If
+//! applications, presets and replays, and thirty rounds of the safety campaign. The tests need root
+//! for mounts, and gcc and strace. The campaign needs the tools of file systems and /dev/fuse. If
 //! something is missing, a test prints the reason to standard error and passes, unless all tests
 //! are required (`CI` is set, or `POSTMARK_TEST_ALL=1`).
 
@@ -131,18 +131,18 @@ fn random_safety_rounds_leave_user_files_unchanged() {
 
 /// Runs `bench realism` on a tmpfs, with applications whose data is a tiny tree in `directory`.
 fn realism(directory: &Path, more: &[&str]) -> String {
+    let options = "realism --no-trace --on tmpfs --apps tar,rm --for 50ms";
+    applications(directory, options, more)
+}
+
+/// Runs a benchmark of applications whose data is in `directory`, and returns its output.
+fn applications(directory: &Path, options: &str, more: &[&str]) -> String {
     let path = |name: &str| directory.join(name).display().to_string();
     let ours = Path::new(env!("CARGO_BIN_EXE_bench")).with_file_name("postmark");
     let output = bench()
-        .args([
-            "--ours",
-            &ours.display().to_string(),
-            "realism",
-            "--small",
-            "--no-trace",
-        ])
-        .args(["--on", "tmpfs", "--apps", "tar,rm", "--for", "50ms"])
-        .args(["--size", "1GiB", "--images", &path("images")])
+        .args(["--ours", &ours.display().to_string()])
+        .args(options.split(' '))
+        .args(["--small", "--size", "1GiB", "--images", &path("images")])
         .args([
             "--packages",
             &path("packages"),
@@ -156,6 +156,19 @@ fn realism(directory: &Path, more: &[&str]) -> String {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}{errors}");
     text
+}
+
+/// Makes an archive of 50 small files, which replaces the sources of a project.
+fn tiny_tree(directory: &Path) {
+    let place = |name: &str| directory.join(name);
+    std::fs::create_dir_all(place("packages/binutils")).unwrap();
+    for number in 0..50 {
+        std::fs::write(place(&format!("tree/include/{number}")), "text").unwrap();
+    }
+    let archive = place("packages/binutils/small.tar");
+    let mut tar = Command::new("tar");
+    tar.arg("-C").arg(place("tree")).arg("-cf").arg(archive);
+    assert!(tar.arg("include").status().unwrap().success());
 }
 
 #[test]
@@ -175,14 +188,7 @@ fn rounds_of_applications_and_presets_are_kept_and_continued() {
         "{text}"
     );
 
-    std::fs::create_dir_all(place("packages/binutils")).unwrap();
-    for number in 0..50 {
-        std::fs::write(place(&format!("tree/include/{number}")), "text").unwrap();
-    }
-    let archive = place("packages/binutils/small.tar");
-    let mut tar = Command::new("tar");
-    tar.arg("-C").arg(place("tree")).arg("-cf").arg(archive);
-    assert!(tar.arg("include").status().unwrap().success());
+    tiny_tree(directory.path());
     let rounds = || std::fs::read_to_string(place("results/rounds.csv")).unwrap();
     realism(directory.path(), &["--rounds", "1"]);
     let first = rounds();
@@ -221,4 +227,35 @@ fn histories_keep_their_error_rates() {
         // 15 settings of noise and loss, and 3 of the gate.
         assert_eq!(rows.count(), 18, "{row}: {told}");
     }
+}
+
+#[test]
+fn commands_are_measured_beside_their_replays_and_models() {
+    if !is_possible() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let place = |name: &str| directory.path().join(name);
+    for name in ["images", "results", "tree/include"] {
+        std::fs::create_dir_all(place(name)).unwrap();
+    }
+    tiny_tree(directory.path());
+    let options = "replays --on ext4 --commands tar,rm --rounds 1";
+    let text = applications(directory.path(), options, &[]);
+    let rounds = || std::fs::read_to_string(place("results/replays.csv")).unwrap();
+    let first = rounds();
+    for part in ["original", "replay", "model", "traced"] {
+        for command in ["tar", "rm"] {
+            let line = format!("\nother-small,0,ext4,{command}/{part},{part},");
+            assert!(first.contains(&line), "{line}: {first}{text}");
+        }
+    }
+    let created = std::fs::read_to_string(place("results/tar-other-small.json")).unwrap();
+    assert!(created.contains("\"create\": 50"), "{created}");
+    assert!(place("results/tar-other-small-tree.toml").exists());
+    assert!(text.contains("| tar | ext4 | "), "{text}");
+    applications(directory.path(), options, &[]);
+    assert_eq!(rounds(), first, "nothing is measured twice");
+    assert_eq!(std::fs::read_dir(place("images")).unwrap().count(), 0);
+    assert!(!has_mounts(directory.path()));
 }

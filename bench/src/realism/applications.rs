@@ -27,6 +27,16 @@ pub const APPLICATIONS: [&Application; 12] = [
     &inn::APPLICATION,
 ];
 
+/// Commands that `bench replays` traces: applications, or parts of them, with one step.
+pub const COMMANDS: [&Application; 6] = [
+    &tree::TAR,
+    &tree::RM,
+    &git::CLONE,
+    &build::MAKE,
+    &packages::PNPM_ONLY,
+    &dovecot::DELIVERY,
+];
+
 /// A preset that claims to predict an application.
 #[derive(Debug)]
 pub struct Pairing {

@@ -31,6 +31,8 @@ pub struct Cell<'a> {
     /// Whether to use a small data set, for a quick trial of the application.
     pub is_small: bool,
     pub round: u32,
+    /// Options of strace(1), separated by spaces.
+    pub strace_options: &'static str,
     /// The logs of strace; `None` if the commands are not traced.
     pub traces: Option<Vec<PathBuf>>,
 }
@@ -44,16 +46,7 @@ impl Cell<'_> {
             Some(logs) => {
                 let log = self.outside.join(format!("trace-{}", logs.len()));
                 let mut strace = Command::new("strace");
-                strace.args([
-                    "-f",
-                    "-qq",
-                    "-y",
-                    "-s",
-                    "0",
-                    "-e",
-                    "trace=%file,%desc",
-                    "-o",
-                ]);
+                strace.args(self.strace_options.split(' ')).arg("-o");
                 strace.arg(&log).arg(program);
                 logs.push(log);
                 strace

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::applications::APPLICATIONS;
-use super::data::Data;
+use super::setup::SetupOptions;
 use super::volume::FILE_SYSTEMS;
 
 #[derive(Clone, Debug, clap::Args)]
@@ -18,30 +18,14 @@ pub struct RealismOptions {
     /// Number of rounds, including those that are in the data file.
     #[arg(long, default_value_t = 10)]
     pub rounds: u32,
-    /// Data set of the applications.
-    #[arg(long, value_enum, default_value = "other")]
-    pub data: Data,
-    /// Use small data sets, for a quick trial of the applications.
-    #[arg(long)]
-    pub small: bool,
     /// Duration of each run of a preset.
     #[arg(long = "for", default_value = "1500ms")]
     pub run_for: String,
-    /// Size of each file system.
-    #[arg(long, default_value = "2GiB")]
-    pub size: String,
-    /// Directory for the images of file systems. Each image is written to its full size.
-    #[arg(long, default_value = "/var/tmp")]
-    pub images: PathBuf,
-    /// Directory for downloaded data, such as source trees and packages.
-    #[arg(long, default_value = "target/realism/packages")]
-    pub packages: PathBuf,
+    #[command(flatten)]
+    pub setup: SetupOptions,
     /// Directory for rounds, traces and the table.
     #[arg(long, default_value = "target/realism")]
     pub results: PathBuf,
-    /// Install missing programs and download missing data.
-    #[arg(long)]
-    pub install: bool,
     /// Do not trace applications and presets. The table lacks mixes and sizes that were not traced
     /// before.
     #[arg(long)]
@@ -55,12 +39,6 @@ pub struct RealismOptions {
 }
 
 impl RealismOptions {
-    /// The name of a data set in the files of rounds and traces, for example `other-small`.
-    pub fn data_name(&self, data: Data) -> String {
-        let small = if self.small { "-small" } else { "" };
-        format!("{}{small}", data.name())
-    }
-
     pub fn rounds_file(&self) -> PathBuf {
         self.results.join("rounds.csv")
     }

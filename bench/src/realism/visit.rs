@@ -16,10 +16,14 @@ use super::mix::without;
 use super::options::RealismOptions;
 use super::preset_names::{PresetNames, end_of};
 use super::rounds::{Place, Rounds};
+use super::setup::SetupOptions;
 use super::traces::Trace;
 use super::volume::{Volume, open_to_all};
 use crate::noise::Noise;
 use crate::process::{caught, command, output, record_of};
+
+/// Options of strace(1) with which calls are counted.
+const STRACE_OPTIONS: &str = "-f -qq -y -s 0 -e trace=%file,%desc";
 
 /// The settings that all measurements use.
 #[derive(Clone, Copy)]
@@ -28,6 +32,50 @@ pub struct Bench<'a> {
     pub ours: &'a Path,
     pub options: &'a RealismOptions,
     pub names: &'a PresetNames,
+}
+
+/// What a cell needs besides its file system and its application.
+pub struct CellRequest<'a> {
+    pub setup: &'a SetupOptions,
+    pub round: u32,
+}
+
+impl<'a> CellRequest<'a> {
+    /// Makes the directory for configuration, logs and sockets of applications.
+    pub fn outside() -> Result<TempDir> {
+        let outside = tempfile::Builder::new()
+            .prefix("postmark-bench-")
+            .tempdir()?;
+        open_to_all(outside.path())?;
+        Ok(outside)
+    }
+
+    /// Makes the directory of an application's group.
+    pub fn cell<'b>(
+        &self,
+        volume: &'b mut Volume,
+        outside: &'b Path,
+        application: &Application,
+        data: Data,
+    ) -> Result<Cell<'b>>
+    where
+        'a: 'b,
+    {
+        let directory = volume.path().join(application.group);
+        std::fs::create_dir_all(&directory)?;
+        open_to_all(&directory)?;
+        Ok(Cell {
+            volume,
+            directory,
+            outside,
+            packages: &self.setup.packages,
+            data,
+            is_small: self.setup.small,
+            round: self.round,
+            strace_options: STRACE_OPTIONS,
+            traces: None,
+        })
+    }
 }
 
 pub struct Visit<'a> {
@@ -40,14 +88,10 @@ pub struct Visit<'a> {
 
 impl<'a> Visit<'a> {
     pub fn new(bench: Bench<'a>, round: u32) -> Result<Self> {
-        let outside = tempfile::Builder::new()
-            .prefix("postmark-bench-")
-            .tempdir()?;
-        open_to_all(outside.path())?;
         Ok(Self {
             bench,
             round,
-            outside,
+            outside: CellRequest::outside()?,
         })
     }
 
@@ -55,7 +99,7 @@ impl<'a> Visit<'a> {
     fn place(&self, file_system: &str, name: &str) -> Place {
         let Bench { options, names, .. } = self.bench;
         Place {
-            data: options.data_name(options.data),
+            data: options.setup.data_name(options.setup.data),
             round: self.round,
             file_system: file_system.to_owned(),
             name: names.get(name).map_or(name, String::as_str).to_owned(),
@@ -126,23 +170,15 @@ impl<'a> Visit<'a> {
         application: &Application,
         data: Data,
     ) -> Result<Cell<'b>> {
-        let directory = volume.path().join(application.group);
-        std::fs::create_dir_all(&directory)?;
-        open_to_all(&directory)?;
-        Ok(Cell {
-            volume,
-            directory,
-            outside: self.outside.path(),
-            packages: &self.bench.options.packages,
-            data,
-            is_small: self.bench.options.small,
+        let request = CellRequest {
+            setup: &self.bench.options.setup,
             round: self.round,
-            traces: None,
-        })
+        };
+        request.cell(volume, self.outside.path(), application, data)
     }
 
     fn application(&self, volume: &mut Volume, application: &Application) -> Result<Vec<Step>> {
-        let mut cell = self.cell(volume, application, self.bench.options.data)?;
+        let mut cell = self.cell(volume, application, self.bench.options.setup.data)?;
         (application.prepare)(&mut cell)?;
         cell.volume.sync()?;
         (application.run)(&mut cell)
@@ -218,7 +254,7 @@ impl<'a> Visit<'a> {
         for (name, how) in [("all", run_for.as_str()), ("pool", only_pool)] {
             std::fs::create_dir_all(&directory)?;
             let log = self.outside.path().join(format!("trace-{name}"));
-            let mut strace = command("strace", "-f -qq -y -s 0 -e trace=%file,%desc -o");
+            let mut strace = command("strace", &format!("{STRACE_OPTIONS} -o"));
             strace
                 .arg(&log)
                 .arg(ours)
@@ -247,7 +283,8 @@ pub fn continue_after(what: &str, error: Box<dyn std::error::Error>) -> Result<(
     Ok(())
 }
 
-fn remove(directory: &Path) -> Result<()> {
+/// Removes a directory that may be missing.
+pub fn remove(directory: &Path) -> Result<()> {
     match std::fs::remove_dir_all(directory) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(format!("cannot remove {}: {error}", directory.display()).into())

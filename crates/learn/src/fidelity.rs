@@ -17,10 +17,15 @@ use crate::profile::{LeftOut, Profile};
 /// The quantiles that a comparison contains.
 const QUANTILES: [f64; 5] = [0.1, 0.5, 0.9, 0.99, 0.999];
 
+/// Version of the JSON of a fidelity report.
+pub const SCHEMA_VERSION: u32 = 1;
+
 /// A profile, the workload that was learned from it, and how they differ.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Fidelity {
+    /// [`SCHEMA_VERSION`] of the program that wrote the report.
+    pub schema: u32,
     /// What was observed.
     pub profile: Profile,
     /// The learned workload.
@@ -91,6 +96,7 @@ impl Fidelity {
         let differences = shares.iter().map(|of| (of.observed - of.model).abs());
         let distance = differences.sum::<f64>() / 2.0;
         Self {
+            schema: SCHEMA_VERSION,
             profile: profile.clone(),
             workload: workload.clone(),
             mix_distance: (!shares.is_empty()).then_some(distance),

@@ -24,6 +24,8 @@ use crate::profile::Profile;
 const WEIGHT_MAX: u64 = 10_000;
 /// The shortest length of names that look like hashes; shorter names are padded numbers.
 const HASHED_MIN: u64 = 16;
+/// The shortest mean pause: a sleep takes about as long, so shorter pauses would be multiplied.
+const PAUSE_MIN_NS: u64 = 50_000;
 /// Compression and deduplication ratios below this one count as 1.
 const RATIO_MIN: f64 = 1.05;
 
@@ -156,7 +158,8 @@ fn names(lengths: &Distribution) -> Option<Names> {
 }
 
 /// Pauses with the observed mean: exponential, or constant if their standard deviation is less than
-/// half of the mean, because that of exponential pauses equals it. `None` without pauses.
+/// half of the mean, because that of exponential pauses equals it. `None` without pauses, or if they
+/// are too short for sleeps.
 fn think(pauses: &Distribution) -> Option<Think> {
     let mean = pauses.mean()?;
     let squares = pauses.buckets().into_iter().map(|bucket| {
@@ -169,5 +172,5 @@ fn think(pauses: &Distribution) -> Option<Think> {
         true => Think::Fixed(ns),
         false => Think::Exponential(ns),
     };
-    (ns > 0).then_some(form)
+    (ns >= PAUSE_MIN_NS).then_some(form)
 }

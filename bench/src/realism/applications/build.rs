@@ -34,6 +34,22 @@ pub const APPLICATION: Application = Application {
     has_real_sizes: true,
 };
 
+/// `make` alone, after `configure`.
+pub const MAKE: Application = Application {
+    name: "make",
+    prepare: |cell| {
+        prepare(cell)?;
+        let directory = cell.path(library(cell));
+        let mut configure = Command::new("./configure");
+        output(configure.current_dir(directory)).map(drop)
+    },
+    run: |cell| {
+        let make = format!("make -C {} -j2 >/dev/null 2>&1", library(cell));
+        Ok(vec![cell.time_script("make", 1, &make)?])
+    },
+    ..APPLICATION
+};
+
 fn library(cell: &Cell<'_>) -> &'static str {
     cell.data.choose("zlib", "libiberty")
 }

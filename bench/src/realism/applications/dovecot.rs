@@ -77,12 +77,25 @@ pub const APPLICATION: Application = Application {
         std::fs::create_dir(&mail)?;
         Ok(std::os::unix::fs::chown(mail, Some(user), Some(group))?)
     },
-    run,
+    run: |cell| {
+        session(
+            cell,
+            &[("read", read), ("flag", flag), ("expunge", expunge)],
+        )
+    },
     files: "mail",
     has_real_sizes: false,
 };
 
-fn run(cell: &mut Cell<'_>) -> Result<Vec<Step>> {
+/// The delivery alone.
+pub const DELIVERY: Application = Application {
+    name: "maildir-delivery",
+    run: |cell| session(cell, &[]),
+    ..APPLICATION
+};
+
+/// Delivers all messages, and then performs each of `acts` in all mailboxes.
+fn session(cell: &mut Cell<'_>, acts: &[(&str, Act)]) -> Result<Vec<Step>> {
     let load = load(cell.data);
     let messages = if cell.is_small { 40 } else { load.messages };
     let (lmtp, imap) = (free_port()?, free_port()?);
@@ -98,11 +111,11 @@ fn run(cell: &mut Cell<'_>) -> Result<Vec<Step>> {
         })
     })?;
     let mut steps = vec![deliver];
-    for (name, act) in [("read", read as Act), ("flag", flag), ("expunge", expunge)] {
+    for (name, act) in acts {
         steps.push(timed(name, messages, || {
             in_parallel(CLIENTS, |client| {
                 let mut mailboxes = (client..load.mailboxes).step_by(CLIENTS as usize);
-                mailboxes.try_for_each(|mailbox| in_mailbox(imap, mailbox, act))
+                mailboxes.try_for_each(|mailbox| in_mailbox(imap, mailbox, *act))
             })
         })?);
     }

@@ -69,6 +69,16 @@ pub const APPLICATION: Application = Application {
     has_real_sizes: true,
 };
 
+/// The first step alone.
+pub const CLONE: Application = Application {
+    name: "git-clone",
+    run: |cell| {
+        let (name, script) = STEPS[0];
+        Ok(vec![cell.time_script(name, 1, script)?])
+    },
+    ..APPLICATION
+};
+
 fn prepare(cell: &mut Cell<'_>) -> Result<()> {
     let repository = cell.data.choose("git-django", "git-sympy");
     let from = cell.packages.join(repository).join("bare.git");

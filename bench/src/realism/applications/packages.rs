@@ -5,7 +5,7 @@
 use std::process::Command;
 
 use super::super::application::Application;
-use super::super::cell::{Cell, file_sizes};
+use super::super::cell::{Cell, Step, file_sizes};
 use super::super::needs::Need;
 use crate::process::output;
 use crate::result::Result;
@@ -69,16 +69,21 @@ pub const PNPM_INSTALL: Application = Application {
     needs: |data| vec![PNPM, data.choose(REACT, VUE), EXPRESS],
     prepare,
     run: |cell| {
-        let script = "cd project && pnpm install --offline --frozen-lockfile --ignore-scripts \
-                      --store-dir ../store >/dev/null";
-        let mut install = cell.time_script("install", 0, script)?;
-        install.operations = file_sizes(&cell.path("project")).len() as u64;
+        let install = pnpm_install(cell)?;
         let script = "rm -rf project/node_modules";
         let remove = cell.time_script("remove", install.operations, script)?;
         Ok(vec![install, remove])
     },
     files: "store",
     has_real_sizes: true,
+};
+
+/// The installation alone, without the removal.
+pub const PNPM_ONLY: Application = Application {
+    name: "pnpm-install",
+    run: |cell| Ok(vec![pnpm_install(cell)?]),
+    files: "project/node_modules",
+    ..PNPM_INSTALL
 };
 
 pub const PIP_INSTALL: Application = Application {
@@ -101,6 +106,14 @@ pub const PIP_INSTALL: Application = Application {
     files: "prefix",
     has_real_sizes: true,
 };
+
+fn pnpm_install(cell: &mut Cell<'_>) -> Result<Step> {
+    let script = "cd project && pnpm install --offline --frozen-lockfile --ignore-scripts \
+                  --store-dir ../store >/dev/null";
+    let mut install = cell.time_script("install", 0, script)?;
+    install.operations = file_sizes(&cell.path("project")).len() as u64;
+    Ok(install)
+}
 
 fn prepare(cell: &mut Cell<'_>) -> Result<()> {
     let name = if cell.is_small {

@@ -28,7 +28,9 @@ fn learned(tree: &Path, options: &[&str]) -> Value {
     let output = Command::new(ours()).args(&words).output().unwrap();
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{words:?}: {told}");
-    serde_json::from_slice(&output.stdout).unwrap()
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["schema"], 1);
+    report
 }
 
 /// Sizes of all regular files below a directory, sorted.
@@ -443,4 +445,25 @@ fn outputs_and_sources_are_checked() {
     String::from_utf8(said.errors)
         .unwrap()
         .shows("Distributions");
+}
+
+#[test]
+fn learned_workloads_of_the_examples_can_be_run() {
+    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/models");
+    let files = fs::read_dir(models)
+        .unwrap()
+        .map(|file| file.unwrap().path());
+    let is_model = |path: &PathBuf| path.extension() == Some(OsStr::new("toml"));
+    let models: Vec<PathBuf> = files.filter(is_model).collect();
+    assert_eq!(models.len(), 6);
+    for model in models {
+        let mut plan = Command::new(ours());
+        plan.arg("plan").arg("--config").arg(&model);
+        let output = plan
+            .args(["--engine", "null", "--transactions", "100"])
+            .output()
+            .unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{}: {told}", model.display());
+    }
 }

@@ -69,7 +69,8 @@ impl World {
             // The name exists, and is not a symbolic link.
             (Some("EINVAL"), Action::ReadLink) => self.perform(event, Action::Stat, path),
             (Some("ENODATA"), Action::GetExtended) => self.perform(event, action, path),
-            (Some("ENOENT"), Action::ReadLink | Action::GetExtended) => {
+            // A call on a missing name looks the name up. git(1) removes names before it uses them.
+            (Some("ENOENT"), _) if !creates(action) => {
                 self.perform(event, Action::StatMissing, path);
             }
             _ => self.recorder.leave_out_below(Reason::Failed, &path),
@@ -106,4 +107,12 @@ impl World {
         self.recorder.perform(event.thread, done);
         true
     }
+}
+
+/// Whether a call creates its name, so that the error ENOENT is about its directory.
+fn creates(action: Action) -> bool {
+    matches!(
+        action,
+        Action::Create | Action::MakeDirectory | Action::SymbolicLink
+    )
 }

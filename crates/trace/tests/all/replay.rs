@@ -59,6 +59,25 @@ fn operations_are_kept_one_by_one_in_the_order_of_their_begin() {
 }
 
 #[test]
+fn file_with_a_hole_is_created_with_its_final_size() {
+    let text = "1 chdir(\"/t\") = 0
+1 openat(AT_FDCWD, \"a.o\", O_RDWR|O_CREAT|O_TRUNC, 0644) = 3
+1 lseek(3, 900, SEEK_SET) = 900
+1 write(3, \"\"..., 100) = 100
+1 close(3) = 0
+1 openat(AT_FDCWD, \"a.o\", O_RDONLY) = 3
+1 read(3, \"\"..., 4096) = 1000
+1 read(3, \"\", 4096) = 0
+1 close(3) = 0
+";
+    let mut read = read(text, Some("/t")).unwrap();
+    let built = Built::new(&mut read.trace).unwrap();
+    let bytes: Vec<u64> = built.steps.all.iter().map(|step| step.bytes).collect();
+    assert_eq!(bytes, [1_000, 1_000]);
+    assert_eq!(built.deviations, []);
+}
+
+#[test]
 fn paths_out_of_the_directory_are_left_out_and_counted() {
     let text = "1 chdir(\"/t\") = 0
 1 openat(AT_FDCWD</t>, \"in\", O_WRONLY|O_CREAT|O_EXCL, 0644) = 3</t/in>

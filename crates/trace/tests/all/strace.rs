@@ -64,8 +64,9 @@ fn calls_become_operations() {
             getdents64(3, 0x55 /* 0 entries */, 32768) = 0\nclose(3) = 0\n",
         ),
         (
-            "stat-missing=1 open-missing=1 mkdir-existing=1",
+            "stat-missing=2 open-missing=1 mkdir-existing=1",
             "access(\"a\", F_OK) = -1 ENOENT (No such file or directory)\n\
+            unlink(\"a\") = -1 ENOENT (No such file or directory)\n\
             open(\"a\", O_RDONLY) = -1 ENOENT (No such file or directory)\n\
             mkdir(\"d\", 0755) = -1 EEXIST (File exists)\n",
         ),

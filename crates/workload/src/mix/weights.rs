@@ -81,13 +81,37 @@ impl fmt::Display for Weights {
     }
 }
 
-text_form!(Weights);
+impl From<Weights> for String {
+    fn from(weights: Weights) -> Self {
+        weights.to_string()
+    }
+}
+
+impl TryFrom<String> for Weights {
+    type Error = WorkloadError;
+
+    /// Also accepts removals of links, which only the weights of a replay contain.
+    fn try_from(text: String) -> Result<Self, WorkloadError> {
+        Self::parse(&text, |name| {
+            Action::operations().find(|action| action.name() == name)
+        })
+    }
+}
 
 impl FromStr for Weights {
     type Err = WorkloadError;
 
     /// Accepts text such as `read=5,append=2,create=1,delete=1`.
     fn from_str(text: &str) -> Result<Self, WorkloadError> {
+        Self::parse(text, Action::of_mix)
+    }
+}
+
+impl Weights {
+    fn parse(
+        text: &str,
+        action_of: impl Fn(&str) -> Option<Action>,
+    ) -> Result<Self, WorkloadError> {
         let mut weights = Self::default();
         for part in text
             .split(',')
@@ -101,7 +125,7 @@ impl FromStr for Weights {
                 )
             };
             let (name, weight) = part.split_once('=').ok_or_else(wrong_form)?;
-            let action = Action::of_mix(name.trim()).ok_or_else(|| {
+            let action = action_of(name.trim()).ok_or_else(|| {
                 invalid!(
                     "unknown operation '{}' (known: {})",
                     name.trim(),

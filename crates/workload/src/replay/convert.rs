@@ -40,7 +40,9 @@ impl Simulation<'_> {
 
     fn create(&mut self, traced: Traced<'_>) {
         let place = self.place_of(traced.one.name);
-        let bytes = self.size(traced.one.bytes);
+        // A program may leave holes, or write a part twice, as assemblers do. Later operations
+        // depend on the size.
+        let bytes = self.size(traced.one.size_bytes.unwrap_or(traced.one.bytes));
         let object = self.objects.add(TracedKind::File, place, bytes);
         self.objects.bind(traced.one.name, Some(object));
         let step = Step {

@@ -113,6 +113,6 @@ impl Replay {
             operations,
             ..
         } = self;
-        format!("replay=1:{digest} below={below} timing={timing} operations={operations}")
+        format!("replay=2:{digest} below={below} timing={timing} operations={operations}")
     }
 }

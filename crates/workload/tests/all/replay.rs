@@ -9,7 +9,7 @@ use workload::replay::{
     Built, Dependency, Loaded, Replay, Step, Timing, Trace, TracedKind, TracedName,
     TracedOperation, removal,
 };
-use workload::{Action, Intent, Phase, Planner, Workload, replayed};
+use workload::{Action, Intent, Phase, Planner, Weights, Workload, replayed};
 
 type Model = BTreeMap<(NameKind, u32, u64), u64>;
 
@@ -210,6 +210,10 @@ proptest! {
         let workload = workload_of(built);
         if is_any {
             workload.validate().unwrap();
+            // Records contain the weights as text.
+            let weights = workload.mix().unwrap().weights.clone();
+            let text = String::from(weights.clone());
+            prop_assert_eq!(Weights::try_from(text).unwrap(), weights);
             let plan = Planner::new(&workload).plan().unwrap();
             prop_assert_eq!(plan.transactions, count);
             for phase in Phase::ALL {
