@@ -8,6 +8,7 @@
 mod aim;
 mod command;
 mod device;
+mod examples;
 mod forgetful;
 mod plan;
 mod process_end;
@@ -16,7 +17,9 @@ mod round;
 mod run_process;
 mod state;
 mod surroundings;
+mod survivors;
 mod trigger;
+mod write_log;
 
 use std::time::Duration;
 
@@ -26,9 +29,9 @@ use crate::Error;
 use state::StateFile;
 
 pub use aim::Aim;
-pub use device::Device;
+pub use device::{Device, DeviceKind};
 pub use forgetful::mount;
-pub use plan::{Crash, CrashPlan, ROUNDS_MAX};
+pub use plan::{Crash, CrashPlan, ROUNDS_MAX, Survivors};
 pub use run_process::Start;
 pub use state::{Found, read as read_state};
 pub use surroundings::Surroundings;
@@ -74,8 +77,7 @@ fn continue_with(
     let mut failed = None;
     let is_interrupted = surroundings.user.is_interrupted;
     while (rounds.len() as u32) < plan.rounds && !is_interrupted() && failed.is_none() {
-        let number = rounds.len() as u32 + 1;
-        match round::perform(plan, number, &mut state, surroundings) {
+        match round::perform(plan, &rounds, &mut state, surroundings) {
             Ok(Some(round)) => {
                 if let Err(error) = state.write(&round) {
                     failed = Some(error);
@@ -89,6 +91,7 @@ fn continue_with(
     }
     let is_complete = rounds.len() as u32 == plan.rounds;
     if is_complete && failed.is_none() {
+        survivors::remove(plan, &rounds, surroundings);
         round::remove_helpers(plan);
     }
     let interrupted = !is_complete && failed.is_none();
@@ -103,15 +106,14 @@ fn tell(round: &CrashRound, plan: &CrashPlan, surroundings: &Surroundings<'_>) {
     if surroundings.quiet {
         return;
     }
-    let losses: u64 = round
-        .operations
-        .iter()
-        .map(|outcome| outcome.losses())
-        .sum();
+    let broken = |outcome: &rundir::Outcome| outcome.broken().losses();
+    let losses: u64 = round.operations.iter().map(broken).sum();
+    let allowed: u64 = round.operations.iter().map(|of| of.allowed()).sum();
     let result = match (&round.directory_lost, round.end) {
         (_, rundir::RoundEnd::EndedBefore) => "the run ended before the crash".to_owned(),
         (Some(_), _) => "the run directory is LOST".to_owned(),
         _ if losses > 0 => format!("LOST: {losses} of {} paths", round.checked),
+        _ if allowed > 0 => format!("{allowed} of {} paths lost, as allowed", round.checked),
         _ => format!("{} paths as acknowledged", round.checked),
     };
     surroundings.user.tell(format_args!(
@@ -119,9 +121,10 @@ fn tell(round: &CrashRound, plan: &CrashPlan, surroundings: &Surroundings<'_>) {
         round.round,
         plan.rounds,
         Duration::from_nanos(round.delay_ns).as_secs_f64(),
-        round
-            .moment
-            .as_ref()
-            .map_or_else(String::new, |moment| format!(" ({moment})"))
+        match (&round.moment, &round.missed) {
+            (Some(moment), _) => format!(" ({moment})"),
+            (None, Some(missed)) => format!(" (no {missed} came)"),
+            (None, None) => String::new(),
+        }
     ));
 }

@@ -2,7 +2,7 @@
 //! these facts.
 
 use crate::url::UrlSyntax;
-use crate::{Action, Capability, Durability, Need, OperationKind, Unsupported};
+use crate::{Action, Capability, Durability, Need, OperationKind, Promise, Unsupported};
 
 /// The kind of targets on which an engine creates files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +59,8 @@ pub struct EngineFacts {
     pub direct: bool,
     /// The supported durability policies; `Batch` represents batches of any size.
     pub durability: &'static [Durability],
+    /// What the engine's protocol promises about every acknowledged change, whatever the policy.
+    pub promise: Promise,
     /// The facts that the engine's namespace provides; `None` if the engine creates no files.
     pub namespace: Option<NamespaceFacts>,
 }

@@ -24,8 +24,8 @@ use std::sync::Arc;
 
 use engine::namespace::Namespace;
 use engine::{
-    Cached, Capability, Durability, Engine, EngineFacts, NamespaceFacts, OpenError, Session,
-    Settings, Targets, Ticket,
+    Cached, Capability, Durability, Engine, EngineFacts, NamespaceFacts, OpenError, Promise,
+    Session, Settings, Targets, Ticket,
 };
 
 use namespace::NfsNamespace;
@@ -59,6 +59,8 @@ pub static FACTS: EngineFacts = EngineFacts {
         Durability::ODsync,
         Durability::OSync,
     ],
+    // RFC 1813, 4.7: changes of names and attributes are stable when the server replies.
+    promise: Promise::Names,
     namespace: Some(NamespaceFacts {
         identity: true,
         birth: false,

@@ -4,8 +4,8 @@
 use std::hint::black_box;
 
 use engine::{
-    Cached, Capability, Durability, Engine, EngineFacts, OpenError, Operation, Session, Settings,
-    Steps, Submitted, Targets, Ticket,
+    Cached, Capability, Durability, Engine, EngineFacts, OpenError, Operation, Promise, Session,
+    Settings, Steps, Submitted, Targets, Ticket,
 };
 
 pub static FACTS: EngineFacts = EngineFacts {
@@ -18,6 +18,7 @@ pub static FACTS: EngineFacts = EngineFacts {
     cache: Cached::None,
     direct: true,
     durability: &Durability::ALL,
+    promise: Promise::Nothing,
     namespace: None,
 };
 

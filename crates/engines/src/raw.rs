@@ -10,8 +10,8 @@ use crate::kernel_namespace::KernelNamespace;
 use crate::system::kernel::KernelCalls;
 use engine::namespace::Namespace;
 use engine::{
-    Cached, Capability, Durability, Engine, EngineFacts, Need, OpenError, Session, Settings,
-    Targets,
+    Cached, Capability, Durability, Engine, EngineFacts, Need, OpenError, Promise, Session,
+    Settings, Targets,
 };
 
 pub static FACTS: EngineFacts = EngineFacts {
@@ -24,6 +24,7 @@ pub static FACTS: EngineFacts = EngineFacts {
     cache: Cached::PageCache,
     direct: false,
     durability: &Durability::ALL,
+    promise: Promise::Nothing,
     namespace: Some(KernelNamespace::FACTS),
 };
 

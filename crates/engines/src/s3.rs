@@ -19,8 +19,8 @@ use std::sync::Arc;
 
 use engine::namespace::Namespace;
 use engine::{
-    Cached, Capability, Durability, Engine, EngineFacts, NamespaceFacts, OpenError, Session,
-    Settings, Targets,
+    Cached, Capability, Durability, Engine, EngineFacts, NamespaceFacts, OpenError, Promise,
+    Session, Settings, Targets,
 };
 use s3_client::Environment;
 
@@ -47,6 +47,8 @@ pub static FACTS: EngineFacts = EngineFacts {
     cache: Cached::None,
     direct: false,
     durability: &[Durability::None],
+    // A successful answer means that the object is stored as a whole.
+    promise: Promise::All,
     namespace: Some(NamespaceFacts {
         identity: true,
         birth: false,

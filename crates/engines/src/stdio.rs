@@ -18,8 +18,8 @@ use crate::system::{System, check, last_errno};
 use engine::namespace::Namespace;
 use engine::{
     Cached, Capability, Cause, Durability, Engine, EngineFacts, Errno, Failure, Listing, Name,
-    Need, OpenError, Operation, OperationKind, OperationOutcome, Session, Settings, Step, Steps,
-    Submitted, Targets, Ticket,
+    Need, OpenError, Operation, OperationKind, OperationOutcome, Promise, Session, Settings, Step,
+    Steps, Submitted, Targets, Ticket,
 };
 
 pub static FACTS: EngineFacts = EngineFacts {
@@ -45,6 +45,7 @@ pub static FACTS: EngineFacts = EngineFacts {
         // `O_SYNC`.
         Durability::Batch(1),
     ],
+    promise: Promise::Nothing,
     namespace: Some(KernelNamespace::FACTS),
 };
 

@@ -2,7 +2,9 @@
 
 mod example;
 pub mod gate;
+mod moments;
 mod reproduce;
+mod sentence;
 
 use document::units::counted;
 use document::{Cell, Column, Document, Number, Table};
@@ -15,11 +17,12 @@ pub fn document(report: &CrashReport) -> Document {
     document.gap();
     document.table(operations(report));
     document.gap();
+    moments::add(&mut document, report);
     foreign(&mut document, report);
-    verdict(&mut document, report);
+    sentence::add(&mut document, report);
     reproduce::attribute(&mut document, report);
     for loss in &report.examples {
-        example::add(&mut document, loss, &report.durability);
+        example::add(&mut document, loss, report);
     }
     reproduce::add(&mut document, report);
     rounds(&mut document, report);
@@ -29,31 +32,36 @@ pub fn document(report: &CrashReport) -> Document {
 /// The result as a page: the answer first, and every round.
 pub fn page(report: &CrashReport) -> Document {
     let mut document = Document::default();
-    verdict(&mut document, report);
+    sentence::add(&mut document, report);
     head(&mut document, report);
     document.table(operations(report));
+    moments::add(&mut document, report);
     foreign(&mut document, report);
     if !report.examples.is_empty() || report.directories_lost > 0 {
         document.title("Losses");
         reproduce::attribute(&mut document, report);
         for loss in &report.examples {
-            example::add(&mut document, loss, &report.durability);
+            example::add(&mut document, loss, report);
         }
         reproduce::add(&mut document, report);
     }
     rounds(&mut document, report);
     document.title("Rounds");
     let mut inside = Document::default();
-    let columns: [Column<&CrashRound>; 8] = [
+    let columns: [Column<&CrashRound>; 10] = [
         ("round", |of| Number::Ordinal(of.round.into()).into()),
         ("crash after (s)", |of| {
             Cell::decimal(Some(of.delay_ns as f64 / 1e9), 3)
         }),
+        ("moment", |of| {
+            Cell::from(of.moment.as_deref().unwrap_or("time"))
+        }),
         ("checked", |of| Cell::count(of.checked)),
         ("in flight", |of| Cell::count(of.in_flight)),
-        ("lost", |of| sum(of, |one| one.lost)),
-        ("torn", |of| sum(of, |one| one.torn)),
-        ("resurrected", |of| sum(of, |one| one.resurrected)),
+        ("lost", |of| sum(of, |one| one.broken().lost)),
+        ("torn", |of| sum(of, |one| one.broken().torn)),
+        ("resurrected", |of| sum(of, |one| one.broken().resurrected)),
+        ("allowed", |of| sum(of, rundir::Outcome::allowed)),
         ("foreign", |of| Cell::count(of.foreign)),
     ];
     inside.table(Table::of(0, &columns, &report.rounds));
@@ -78,6 +86,17 @@ fn head(document: &mut Document, report: &CrashReport) {
         "Rounds: {} of {} performed; in {} the crash interrupted the run",
         report.rounds_performed, report.rounds_planned, report.crashes
     ));
+    let kept: u64 = report
+        .rounds
+        .iter()
+        .map(|round| round.survivors_checked)
+        .sum();
+    if kept > 0 {
+        document.line(format!(
+            "Files of earlier rounds were verified again after each crash: {} in all",
+            counted(kept, "path")
+        ));
+    }
     let has_ended = |round: &&CrashRound| round.end == RoundEnd::EndedBefore;
     let ended = report.rounds.iter().filter(has_ended).count() as u64;
     if ended > 0 {
@@ -93,16 +112,21 @@ fn head(document: &mut Document, report: &CrashReport) {
 fn operations(report: &CrashReport) -> Table {
     let header = [
         "operation",
+        "policy",
+        "promised",
         "acknowledged",
         "verified",
         "lost",
         "torn",
         "resurrected",
     ];
-    let mut table = Table::new(1, &header);
+    let mut table = Table::new(3, &header);
     for outcome in &report.operations {
+        let policy = outcome.durability.map(|policy| policy.to_string());
         table.row(vec![
             Cell::ours(outcome.what.name()),
+            Cell::from(policy),
+            Cell::ours(outcome.promise.name()),
             Cell::count(outcome.acknowledged),
             Cell::count(outcome.verified),
             Cell::count(outcome.lost),
@@ -123,39 +147,6 @@ fn foreign(document: &mut Document, report: &CrashReport) {
     }
 }
 
-fn verdict(document: &mut Document, report: &CrashReport) {
-    let crashes = counted(report.crashes.into(), "round");
-    if report.crashes_with_loss > 0 {
-        document.warning(format!(
-            "LOST: {} of {crashes} lost acknowledged operations",
-            report.crashes_with_loss
-        ));
-        if let Some(share) = &report.loss_share {
-            document.line(format!(
-                "Between {:.1} and {:.1} % of crashes lose an acknowledged operation (95 %)",
-                share.min * 100.0,
-                share.max * 100.0
-            ));
-        }
-    } else if let Some(share) = report.loss_share_max {
-        document.line(format!(
-            "No loss in {crashes}: fewer than {:.1} % of crashes lose an acknowledged operation \
-             (95 %)",
-            share * 100.0
-        ));
-    } else if report.crashes == 0 {
-        document.line("No crash interrupted a run, so the rounds show nothing");
-    } else {
-        document.line(format!("No loss in {crashes}"));
-    }
-    if !report.crashes_system {
-        document.line(
-            "Only the run was killed, not the system: the rounds show nothing about durability \
-             (use --crash COMMAND or --kill-server FILE)",
-        );
-    }
-}
-
 /// The rounds with losses, and the files that remain.
 fn rounds(document: &mut Document, report: &CrashReport) {
     for round in &report.rounds {
@@ -165,6 +156,13 @@ fn rounds(document: &mut Document, report: &CrashReport) {
         if let Some(log) = &round.ack_log {
             document.below(format!(
                 "Round {}: the acknowledgement log {log} is kept",
+                round.round
+            ));
+        }
+        for earlier in &round.survivors_lost {
+            document.below(format!(
+                "Round {}: the crash lost files of round {earlier}, whose acknowledgement log is \
+                 kept",
                 round.round
             ));
         }

@@ -185,6 +185,7 @@ fn begin(file: &mut Destination, request: &RunSpec, directories: &[PathBuf]) -> 
         tool: format!("postmark {}", env!("CARGO_PKG_VERSION")),
         workload: request.workload.clone(),
         durability: request.durability.clone(),
+        promise: request.engine.promise,
         directories: directories
             .iter()
             .map(|directory| escaped(directory))

@@ -7,101 +7,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::Action;
 
-use crate::ack_log::loss::LossKind;
 use crate::ack_log::outcome::Outcome;
+use crate::crash_moments::{MomentOutcome, moments};
+use crate::crash_round::{CrashRound, LossExample, RoundEnd};
 use crate::loss_share::{LossShare, loss_share, loss_share_max};
-use crate::verify_log::Verified;
 
 /// The version of the JSON document that [`CrashReport`] describes.
 pub const CRASH_SCHEMA: u32 = 1;
 
 /// Maximum size of a document in bytes.
 pub const REPORT_BYTES_MAX: usize = 256 << 20;
-
-/// How the run of a round ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum RoundEnd {
-    /// The crash interrupted the run.
-    Crashed,
-    /// The run ended by itself before the crash, so this round tells nothing about crashes.
-    EndedBefore,
-}
-
-/// The first loss of its operation and kind in a round.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct LossExample {
-    pub round: u32,
-    pub what: Action,
-    pub kind: LossKind,
-    pub path: String,
-    /// The state in which verification found the path, as a sentence.
-    pub why: String,
-    /// The latest entries of the log about the path.
-    pub history: Vec<String>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct CrashRound {
-    /// Number of the round, from 1.
-    pub round: u32,
-    /// Time from the end of the preparation to the crash.
-    pub delay_ns: u64,
-    /// The request or event at which the round crashed after that time; `None` if it crashed at
-    /// once.
-    #[serde(default)]
-    pub moment: Option<String>,
-    pub end: RoundEnd,
-    pub in_flight: u64,
-    pub checked: u64,
-    pub operations: Vec<Outcome>,
-    pub examples: Vec<LossExample>,
-    /// The reason why no path could be checked: the run directory does not exist after the crash.
-    pub directory_lost: Option<String>,
-    pub foreign: u64,
-    pub foreign_first: Option<String>,
-    /// The acknowledgement log; `None` if it was removed, because the round shows no loss.
-    pub ack_log: Option<String>,
-    /// What could not be removed from the target after the round, with the reasons.
-    pub left: Vec<String>,
-}
-
-impl CrashRound {
-    /// A round in which no path was checked.
-    pub const fn unchecked(round: u32, delay_ns: u64, end: RoundEnd) -> Self {
-        Self {
-            round,
-            delay_ns,
-            moment: None,
-            end,
-            in_flight: 0,
-            checked: 0,
-            operations: Vec::new(),
-            examples: Vec::new(),
-            directory_lost: None,
-            foreign: 0,
-            foreign_first: None,
-            ack_log: None,
-            left: Vec::new(),
-        }
-    }
-
-    pub fn crashed(round: u32, delay_ns: u64, verified: &Verified) -> Self {
-        Self {
-            in_flight: verified.in_flight,
-            checked: verified.checked,
-            operations: verified.operations.clone(),
-            foreign: verified.foreign,
-            foreign_first: verified.foreign_first.clone(),
-            ..Self::unchecked(round, delay_ns, RoundEnd::Crashed)
-        }
-    }
-
-    pub fn has_loss(&self) -> bool {
-        let has_loss = |outcome: &Outcome| outcome.losses() > 0;
-        self.directory_lost.is_some() || self.operations.iter().any(has_loss)
-    }
-}
 
 /// The runs of the rounds, and the machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -148,18 +63,30 @@ pub struct CrashReport {
     pub rounds_performed: u32,
     /// Number of rounds in which the crash interrupted the run.
     pub crashes: u32,
+    /// Number of crashes that undid something that was promised.
     pub crashes_with_loss: u32,
+    /// Number of crashes that undid acknowledged changes which nothing promised to keep.
+    #[serde(default)]
+    pub crashes_with_allowed_loss: u32,
     pub directories_lost: u32,
     pub operations: Vec<Outcome>,
+    /// The crashes by moment.
+    #[serde(default)]
+    pub moments: Vec<MomentOutcome>,
     pub foreign: u64,
     pub foreign_first: Option<String>,
-    /// The first loss of each operation and kind.
+    /// The first loss of each operation and kind that breaks a promise.
     pub examples: Vec<LossExample>,
-    /// Upper limit of the share of crashes that lose an acknowledged operation, with a confidence
-    /// of 95 %; `None` if a loss was found, or the system was not crashed.
+    /// Upper limit of the share of crashes that lose a promised change, with a confidence of 95 %;
+    /// `None` if a loss was found, the system was not crashed, or nothing is promised and changes
+    /// were lost.
     pub loss_share_max: Option<f64>,
     /// The 95 % confidence interval of the same share if a loss was found.
     pub loss_share: Option<LossShare>,
+    /// The 95 % confidence interval of the share of crashes that lose changes which nothing
+    /// promised to keep, if there were any.
+    #[serde(default)]
+    pub allowed_share: Option<LossShare>,
     /// Whether a signal ended the rounds early.
     pub interrupted: bool,
     /// File from which `--resume` continues.
@@ -176,8 +103,7 @@ impl CrashReport {
         let mut operations: BTreeMap<Action, Outcome> = BTreeMap::new();
         for outcome in crashed().flat_map(|round| &round.operations) {
             let sum = operations.entry(outcome.what);
-            sum.or_insert_with(|| Outcome::new(outcome.what))
-                .add(outcome);
+            sum.or_insert_with(|| outcome.without_counts()).add(outcome);
         }
         let mut examples: Vec<LossExample> = Vec::new();
         for example in crashed().flat_map(|round| &round.examples) {
@@ -191,20 +117,27 @@ impl CrashReport {
             crashed().filter(|round| condition(round)).count() as u32
         };
         let (crashes, lossy) = (count(&|_| true), count(&CrashRound::has_loss));
-        Self {
+        let allowed = count(&CrashRound::has_allowed_loss);
+        let shares = self.crashes_system;
+        let mut report = Self {
             rounds_performed: rounds.len() as u32,
             crashes,
             crashes_with_loss: lossy,
+            crashes_with_allowed_loss: allowed,
+            moments: moments(crashed()),
             directories_lost: count(&|round| round.directory_lost.is_some()),
             operations: operations.into_values().collect(),
             foreign: crashed().map(|round| round.foreign).sum(),
             foreign_first: crashed().find_map(|round| round.foreign_first.clone()),
             examples,
-            loss_share_max: loss_share_max(crashes).filter(|_| lossy == 0 && self.crashes_system),
-            loss_share: loss_share(lossy, crashes).filter(|_| self.crashes_system),
+            loss_share_max: loss_share_max(crashes).filter(|_| lossy == 0 && shares),
+            loss_share: loss_share(lossy, crashes).filter(|_| shares),
+            allowed_share: loss_share(allowed, crashes).filter(|_| shares),
             rounds,
             ..self
-        }
+        };
+        report.loss_share_max = report.loss_share_max.filter(|_| report.is_bounded());
+        report
     }
 
     /// Reads a report. The sums of the document are ignored and computed from its rounds.
@@ -242,10 +175,21 @@ impl CrashReport {
 
     /// The result in a few words, for lists: `200 rounds, 0 lost`.
     pub fn summary(&self) -> String {
-        let losses: u64 = self.operations.iter().map(Outcome::losses).sum();
+        let losses: u64 = self.broken().map(|outcome| outcome.losses()).sum();
         let lost = losses + u64::from(self.directories_lost);
         let rounds = if self.crashes == 1 { "round" } else { "rounds" };
         format!("{} {rounds}, {lost} lost", self.crashes)
+    }
+
+    /// The outcomes of the operations with only those losses that break a promise.
+    pub fn broken(&self) -> impl Iterator<Item = Outcome> {
+        self.operations.iter().map(Outcome::broken)
+    }
+
+    /// Whether rounds without a broken promise bound the share of crashes that break one. They do
+    /// not if nothing is promised and changes were lost.
+    pub fn is_bounded(&self) -> bool {
+        self.crashes_with_allowed_loss == 0 || self.operations.iter().any(Outcome::is_promised)
     }
 
     /// The first round with a loss.
@@ -256,6 +200,8 @@ impl CrashReport {
 
 #[cfg(test)]
 mod tests {
+    use engine::Promise;
+
     use super::*;
 
     fn round(number: u32, lost: u64) -> CrashRound {
@@ -300,6 +246,45 @@ mod tests {
         let forged = forged.replace("\"crashes_with_loss\":1", "\"crashes_with_loss\":0");
         assert!(CrashReport::is_begun_by(forged.as_bytes()));
         assert_eq!(CrashReport::from_json(&forged).unwrap(), report);
+    }
+
+    #[test]
+    fn losses_that_nothing_promised_to_prevent_are_allowed() {
+        let allowed = |promise| {
+            let mut rounds = vec![round(1, 3), round(2, 0)];
+            rounds[0].moment = Some("rename".to_owned());
+            for round in &mut rounds {
+                round.operations[0].promise = promise;
+            }
+            report(rounds)
+        };
+        for promise in [Promise::Nothing, Promise::Contents] {
+            let report = allowed(promise);
+            let counts = (report.crashes_with_loss, report.crashes_with_allowed_loss);
+            assert_eq!(
+                counts,
+                (0, 1),
+                "a missing file, and a promise of {promise:?}"
+            );
+            assert_eq!(report.operations[0].lost, 3);
+            assert!(report.loss_share.is_none() && report.allowed_share.is_some());
+            // The rounds bound only what was promised.
+            assert_eq!(
+                report.loss_share_max.is_some(),
+                promise == Promise::Contents
+            );
+        }
+        let broken = allowed(Promise::Names);
+        assert_eq!(
+            (broken.crashes_with_loss, broken.crashes_with_allowed_loss),
+            (1, 0)
+        );
+        let of = |moment: Option<&str>| {
+            let mut found = broken.moments.iter();
+            let found = found.find(|of| of.moment.as_deref() == moment).unwrap();
+            (found.crashes, found.crashes_with_loss, found.lost)
+        };
+        assert_eq!((of(None), of(Some("rename"))), ((1, 0, 0), (1, 1, 3)));
     }
 
     #[test]

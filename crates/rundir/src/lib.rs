@@ -9,6 +9,8 @@
 pub mod ack_log;
 pub mod advice;
 pub mod clean;
+pub mod crash_moments;
+pub mod crash_round;
 pub mod crash_rounds;
 pub mod heartbeat;
 pub mod joined;
@@ -34,8 +36,8 @@ pub use ack_log::loss::{Loss, LossKind, VerifyError};
 pub use ack_log::outcome::Outcome;
 pub use ack_log::{AckLog, AckLogRefused, Entered, Log, NotLogged};
 pub use clean::{CleanError, Cleaned, clean};
-pub use crash_rounds::{
-    CRASH_SCHEMA, CrashReport, CrashRound, CrashSubject, LossExample, RoundEnd,
-};
+pub use crash_moments::MomentOutcome;
+pub use crash_round::{CrashRound, LossExample, RoundEnd};
+pub use crash_rounds::{CRASH_SCHEMA, CrashReport, CrashSubject};
 pub use heartbeat::Life;
 pub use verify_log::{LossCount, Verified, history, verify_log};

@@ -22,7 +22,7 @@ use crate::ack_log::acknowledged::Acknowledged;
 use crate::ack_log::entry::{self, Header, Line};
 use crate::ack_log::key::Key;
 use crate::ack_log::loss::{Loss, LossKind, VerifyError};
-use crate::ack_log::outcome::{Foreign, Outcome, foreign, outcomes};
+use crate::ack_log::outcome::{Foreign, Outcome, Promised, foreign, outcomes};
 use crate::ack_log::replay::{Acked, NameState, Replay};
 use crate::ack_log::tree::{Place, Tree};
 
@@ -82,6 +82,16 @@ impl Verified {
     pub fn losses(&self) -> u64 {
         self.lost_counts.iter().map(|count| count.count).sum()
     }
+
+    /// Whether a loss breaks a promise about the operation.
+    pub fn is_promised(&self, what: Action, kind: LossKind) -> bool {
+        let mut operations = self.operations.iter();
+        let promise = operations.find(|outcome| outcome.what == what);
+        promise.is_some_and(|outcome| match kind {
+            LossKind::Missing | LossKind::StillThere => outcome.promise.has_names(),
+            LossKind::Torn | LossKind::WrongSize => outcome.promise.has_contents(),
+        })
+    }
 }
 
 /// Compares the files in `path` with the operations in the acknowledgement log of a run.
@@ -119,9 +129,10 @@ pub fn verify_log(
         true => foreign(&directories, &replay)?,
         false => Foreign::default(),
     };
+    let promised = Promised::new(header.durability, header.promise);
     Ok(Verified {
         tool: header.tool,
-        policy: header.durability.to_string(),
+        policy: promised.policies.to_string(),
         workers: header.workers,
         directories: directories
             .iter()
@@ -138,7 +149,7 @@ pub fn verify_log(
             .filter(|(_, name)| name.acked != Acked::Unknown)
             .count() as u64,
         lost,
-        operations: outcomes(&replay, &names, &counts),
+        operations: outcomes(&promised, &replay, &names, &counts),
         lost_counts: counts
             .into_iter()
             .map(|((what, kind), count)| LossCount { what, kind, count })
@@ -310,6 +321,7 @@ mod tests {
             tool: "postmark".to_owned(),
             workload: workload::Mix::default().into(),
             durability: engine::Policies::default(),
+            promise: engine::Promise::Nothing,
             directories: directories
                 .iter()
                 .map(|directory| directory.to_string_lossy().into_owned())

@@ -9,7 +9,7 @@ use std::time::Duration;
 use document::sanitize;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, pidfd_send_signal};
 
-use super::device;
+use super::device::{self, Device};
 use super::plan::{Crash, CrashPlan};
 use super::process_end::wait;
 use crate::Error;
@@ -25,7 +25,8 @@ pub(super) fn crash(plan: &CrashPlan, round: u32) -> Result<(), Error> {
     match &plan.crash {
         Crash::Kill => Ok(()),
         Crash::Command(command) => execute(plan, round, ("--crash", command), CRASH_MAX),
-        Crash::Flakey(_) => execute(plan, round, ("--crash", device::CRASH), CRASH_MAX),
+        Crash::Flakey(_) => execute(plan, round, ("--crash", device::LOSE_WRITES), CRASH_MAX),
+        Crash::LogWrites(device) => mark(plan, round, device),
         // The file system of this program is crashed by the round itself.
         Crash::Forget(_) => Ok(()),
         Crash::KillServer(path) => kill_server(path, round),
@@ -34,13 +35,64 @@ pub(super) fn crash(plan: &CrashPlan, round: u32) -> Result<(), Error> {
 
 /// Restores the target after a crash.
 pub(super) fn restore(plan: &CrashPlan, round: u32) -> Result<(), Error> {
-    let command = match &plan.crash {
-        Crash::Flakey(_) => Some(("--crash flakey: the restore", device::RESTORE)),
-        _ => plan.restore.as_deref().map(|text| ("--restore", text)),
-    };
-    command.map_or(Ok(()), |command| {
-        execute(plan, round, command, plan.restore_timeout())
-    })
+    match (&plan.crash, &plan.restore) {
+        (Crash::Flakey(_), _) => {
+            for command in [device::UNMOUNT, device::KEEP_WRITES, device::MOUNT] {
+                restore_by(plan, round, ("--crash flakey: the restore", command))?;
+            }
+            Ok(())
+        }
+        (Crash::LogWrites(device), _) => cut_power(plan, round, device),
+        (_, Some(text)) => restore_by(plan, round, ("--restore", text)),
+        (_, None) => Ok(()),
+    }
+}
+
+fn restore_by(plan: &CrashPlan, round: u32, command: (&str, &str)) -> Result<(), Error> {
+    execute(plan, round, command, plan.restore_timeout())
+}
+
+/// Marks the crash in the log of a dm-log-writes device.
+fn mark(plan: &CrashPlan, round: u32, device: &Device) -> Result<(), Error> {
+    let failed = |cause| device_failed(plan, round, ("--crash", device), &cause);
+    let text = mark_of(plan, round);
+    let before = device.marks(&text).map_err(failed)?.len();
+    execute(plan, round, ("--crash", device::MARK), CRASH_MAX)?;
+    device.wait_for_mark(&text, before).map_err(failed)
+}
+
+/// Gives a dm-log-writes device the contents after a power cut, and mounts it again.
+fn cut_power(plan: &CrashPlan, round: u32, device: &Device) -> Result<(), Error> {
+    let what = "--crash log-writes: the restore";
+    let failed = |cause| device_failed(plan, round, (what, device), &cause);
+    let text = mark_of(plan, round);
+    // A command that was killed before its crash has made no mark.
+    if device.marks(&text).map_err(failed)?.is_empty() {
+        mark(plan, round, device)?;
+    }
+    restore_by(plan, round, (what, device::UNMOUNT))?;
+    let image = plan.beside("disk");
+    device.cut_power(&text, &image).map_err(failed)?;
+    restore_by(plan, round, (what, device::MOUNT))
+}
+
+fn device_failed(
+    plan: &CrashPlan,
+    round: u32,
+    (what, device): (&str, &Device),
+    cause: &std::io::Error,
+) -> Error {
+    Error::failed(format_args!(
+        "{what} failed in round {round}: the device {}: {cause} (correct it; postmark crash \
+         --resume {} continues)",
+        device.name,
+        sanitize::path(&plan.state())
+    ))
+}
+
+/// The mark of a round, which no other rounds on the device have.
+fn mark_of(plan: &CrashPlan, round: u32) -> String {
+    format!("postmark-{}-{round}", plan.subject.id)
 }
 
 /// Executes a command and waits for it. Its output goes to a file, because a server that it starts
@@ -65,7 +117,7 @@ fn execute(
             .args(["-c", text])
             .env("POSTMARK_ROUND", round.to_string())
             .env("POSTMARK_TARGET", &plan.target)
-            .envs(variables(plan))
+            .envs(variables(plan, round))
             .stdin(Stdio::null())
             .stdout(file.try_clone()?)
             .stderr(file)
@@ -89,9 +141,13 @@ fn execute(
 }
 
 /// The environment of the commands for a device.
-fn variables(plan: &CrashPlan) -> Vec<(&'static str, &str)> {
+fn variables(plan: &CrashPlan, round: u32) -> Vec<(&'static str, String)> {
     match &plan.crash {
-        Crash::Flakey(device) => device.variables().to_vec(),
+        Crash::Flakey(device) | Crash::LogWrites(device) => {
+            let mut variables = device.variables().to_vec();
+            variables.push(("POSTMARK_MARK", mark_of(plan, round)));
+            variables
+        }
         _ => Vec::new(),
     }
 }
@@ -99,7 +155,9 @@ fn variables(plan: &CrashPlan) -> Vec<(&'static str, &str)> {
 /// Names a command: the text of the user, or the device that a command of this program switches.
 fn named(plan: &CrashPlan, text: &str) -> String {
     match &plan.crash {
-        Crash::Flakey(device) => format!("dmsetup on the device {}", device.name),
+        Crash::Flakey(device) | Crash::LogWrites(device) => {
+            format!("a command for the device {}", device.name)
+        }
         _ => format!("'{}'", sanitize::sanitize(text)),
     }
 }

@@ -28,8 +28,10 @@ pub enum Crash {
     /// Crashes a file system of this program over the target, which loses what was not synced. The
     /// planted defect is `None` for an honest one.
     Forget(Option<Bug>),
-    /// Lets a device of the device mapper lose all writes.
+    /// Lets a device of the device mapper lose all writes from the crash on.
     Flakey(Device),
+    /// Lets a device of the device mapper lose all writes that were not flushed before the crash.
+    LogWrites(Device),
 }
 
 impl Crash {
@@ -49,6 +51,35 @@ impl Crash {
                 bug.name()
             ),
             Self::Flakey(device) => format!("lost writes of the device {}", device.name),
+            Self::LogWrites(device) => {
+                format!(
+                    "power cut of the device {}, which keeps what was flushed",
+                    device.name
+                )
+            }
+        }
+    }
+}
+
+/// What becomes of the files of a round after its verification.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Survivors {
+    /// They are removed.
+    #[default]
+    Remove,
+    /// They stay until the last round, and are verified again after each crash.
+    Keep,
+}
+
+impl Survivors {
+    pub const ALL: [Self; 2] = [Self::Remove, Self::Keep];
+
+    /// The name by which a user selects it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Remove => "remove",
+            Self::Keep => "keep",
         }
     }
 }
@@ -68,6 +99,8 @@ pub struct CrashPlan {
     /// The moment of the crash.
     #[serde(default)]
     pub aim: Aim,
+    #[serde(default)]
+    pub survivors: Survivors,
     /// The command that restores the target after the crash.
     pub restore: Option<String>,
     pub restore_timeout_ns: u64,
@@ -131,13 +164,16 @@ impl CrashPlan {
             rounds_performed: 0,
             crashes: 0,
             crashes_with_loss: 0,
+            crashes_with_allowed_loss: 0,
             directories_lost: 0,
             operations: Vec::new(),
+            moments: Vec::new(),
             foreign: 0,
             foreign_first: None,
             examples: Vec::new(),
             loss_share_max: None,
             loss_share: None,
+            allowed_share: None,
             interrupted,
             state: sanitize::path(&self.state()).into_owned(),
             rounds: Vec::new(),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -9,6 +10,9 @@ use std::sync::Arc;
 use engine::Errno;
 use engine::namespace::{Directory, EntryKind, Namespace};
 use rundir::{Cleaned, Verified};
+
+use super::plan::CrashPlan;
+use super::surroundings::Surroundings;
 
 /// Removes the files of a verified run with this process number. Returns what remains, with the
 /// reasons.
@@ -49,6 +53,23 @@ pub(super) fn remove(
         }
     }
     left
+}
+
+/// Removes the files of the run that wrote a log. Returns whether nothing remains.
+pub(super) fn clean_by_log(
+    plan: &CrashPlan,
+    log: &Path,
+    process: u32,
+    surroundings: &Surroundings<'_>,
+) -> bool {
+    let Ok(namespace) = (surroundings.namespace)(&plan.target) else {
+        return false;
+    };
+    let own = Arc::clone(&namespace).with_own_rights();
+    match rundir::verify_log(&*own, &plan.target, log) {
+        Ok(verified) => remove(&namespace, &verified, process).is_empty(),
+        Err(error) => error.is_directory_lost || fs::metadata(log).is_err(),
+    }
 }
 
 fn remains(cleaned: &Cleaned) -> Vec<String> {

@@ -1,30 +1,32 @@
 //! One round: run, crash, restore, verify, clean.
 
-use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use document::sanitize;
-use rundir::{CrashRound, LossExample, RoundEnd, Verified};
+use rundir::{CrashRound, RoundEnd};
 
 use super::aim::Aim;
 use super::command;
-use super::plan::CrashPlan;
-use super::remains::remove;
+use super::examples::examples;
+use super::plan::{CrashPlan, Survivors};
+use super::remains::{clean_by_log, remove};
 use super::run_process::{AckCount, RunProcess};
 use super::state::{Found, StateFile};
 use super::surroundings::Surroundings;
-use super::trigger::Trigger;
+use super::survivors;
+use super::trigger::{Fired, Trigger};
 use crate::Error;
 
 /// How long an interrupted run may take to remove its files.
 const TERMINATE_MAX: Duration = Duration::from_secs(30);
 
 /// Endings of the files that only the current round needs.
-const HELPERS: [&str; 3] = ["toml", "output", "run"];
+const HELPERS: [&str; 4] = ["toml", "output", "run", "disk"];
 
 /// Refuses files that the rounds would overwrite.
 pub(super) fn refuse_existing(plan: &CrashPlan) -> Result<(), Error> {
@@ -49,7 +51,10 @@ pub(super) fn remove_helpers(plan: &CrashPlan) {
 /// What a run reached before its crash.
 enum Reached {
     /// The run performs transactions, and it is time for the crash.
-    Crash,
+    Crash {
+        /// Whether the moment has come for which the round waited.
+        is_moment: bool,
+    },
     /// The run has ended by itself and without an error.
     End,
     Interrupted,
@@ -59,10 +64,11 @@ enum Reached {
 /// removed its files.
 pub(super) fn perform(
     plan: &CrashPlan,
-    number: u32,
+    earlier: &[CrashRound],
     state: &mut StateFile,
     surroundings: &Surroundings<'_>,
 ) -> Result<Option<CrashRound>, Error> {
+    let number = earlier.len() as u32 + 1;
     let (log, delay) = (plan.log_of(number), plan.delay(number));
     let delay_ns = delay.as_nanos() as u64;
     if let Some(files) = &surroundings.forgetful {
@@ -77,8 +83,8 @@ pub(super) fn perform(
             return Err(error);
         }
     };
-    match reached {
-        Reached::Crash => {}
+    let is_moment = match reached {
+        Reached::Crash { is_moment } => is_moment,
         Reached::End => {
             remove_log(&log)?;
             let round = CrashRound::unchecked(number, delay_ns, RoundEnd::EndedBefore);
@@ -92,7 +98,7 @@ pub(super) fn perform(
             }
             return Ok(None);
         }
-    }
+    };
     state.crashing(number)?;
     if let Err(error) = crash(plan, number, &mut run, surroundings) {
         tidy_failed(plan, number, &mut run, surroundings);
@@ -100,21 +106,19 @@ pub(super) fn perform(
     }
     command::restore(plan, number)?;
     state.restored(number)?;
-    if !run.has_ended_within(plan.restore_timeout()) {
-        return Err(Error::failed(format_args!(
-            "the killed run of round {number} does not end, although {} is restored: it waits for \
-             the target (restore the target, then continue with --resume {})",
-            sanitize::path(&plan.target),
-            sanitize::path(&plan.state())
-        )));
-    }
+    wait_for_end(plan, number, &mut run)?;
     let process = run.process();
-    let mut round = verify(plan, (number, delay_ns, process), &log, surroundings)?;
+    let mut round = verify(plan, (number, delay_ns, process), earlier, surroundings)?;
     let aim = plan.aim.of_round(plan.seed, number);
-    round.moment = (aim != Aim::Time).then(|| aim.name().to_owned());
+    let aim = (aim != Aim::Time).then(|| aim.name().to_owned());
+    (round.moment, round.missed) = match is_moment {
+        true => (aim, None),
+        false => (None, aim),
+    };
     // `clean` needs the heartbeat only for files that remain. Those of the file system that this
     // program crashes vanish with it.
-    if round.left.is_empty() || surroundings.forgetful.is_some() {
+    let stays = !round.left.is_empty() || round.process.is_some();
+    if !stays || surroundings.forgetful.is_some() {
         rundir::heartbeat::remove_lost(process);
     }
     Ok(Some(round))
@@ -137,6 +141,19 @@ fn crash(
     command::crash(plan, number)?;
     run.kill();
     Ok(())
+}
+
+/// Waits for the end of a killed run, which may have waited for the target.
+fn wait_for_end(plan: &CrashPlan, number: u32, run: &mut RunProcess) -> Result<(), Error> {
+    match run.has_ended_within(plan.restore_timeout()) {
+        true => Ok(()),
+        false => Err(Error::failed(format_args!(
+            "the killed run of round {number} does not end, although {} is restored: it waits for \
+             the target (restore the target, then continue with --resume {})",
+            sanitize::path(&plan.target),
+            sanitize::path(&plan.state())
+        ))),
+    }
 }
 
 fn start(
@@ -176,7 +193,7 @@ fn approach(
     let mut trigger = Trigger::new(aim, surroundings.forgetful.as_ref());
     loop {
         if trigger.has_crashed() {
-            return Ok(Reached::Crash);
+            return Ok(Reached::Crash { is_moment: true });
         }
         if (surroundings.user.is_interrupted)() {
             return Ok(Reached::Interrupted);
@@ -201,9 +218,12 @@ fn approach(
             let is_prepared = count.acknowledged > 0 && count.acknowledged >= plan.prepared_files;
             prepared = is_prepared.then(Instant::now);
         }
-        if prepared.is_some_and(|began| began.elapsed() >= delay) && trigger.fires(&mut count, log)
-        {
-            return Ok(Reached::Crash);
+        if prepared.is_some_and(|began| began.elapsed() >= delay) {
+            let fired = trigger.fires(&mut count, log);
+            if fired != Fired::NotYet {
+                let is_moment = fired == Fired::AtMoment;
+                return Ok(Reached::Crash { is_moment });
+            }
         }
         std::thread::sleep(trigger.poll());
     }
@@ -236,6 +256,9 @@ pub(super) fn recover(found: &Found, surroundings: &Surroundings<'_>) -> Result<
     if let Some(round) = found.crashed {
         command::restore(plan, round)?;
     }
+    if surroundings.forgetful.is_some() {
+        survivors::forget(plan, &found.rounds);
+    }
     let log = plan.log_of(found.rounds.len() as u32 + 1);
     if log.symlink_metadata().is_ok() {
         let process = found.process.unwrap_or(0);
@@ -249,45 +272,35 @@ pub(super) fn recover(found: &Found, surroundings: &Surroundings<'_>) -> Result<
     Ok(())
 }
 
-/// Removes the files of the run that wrote a log. Returns whether nothing remains.
-fn clean_by_log(
-    plan: &CrashPlan,
-    log: &Path,
-    process: u32,
-    surroundings: &Surroundings<'_>,
-) -> bool {
-    let Ok(namespace) = (surroundings.namespace)(&plan.target) else {
-        return false;
-    };
-    let own = Arc::clone(&namespace).with_own_rights();
-    match rundir::verify_log(&*own, &plan.target, log) {
-        Ok(verified) => remove(&namespace, &verified, process).is_empty(),
-        Err(error) => error.is_directory_lost || fs::metadata(log).is_err(),
-    }
-}
-
 fn remove_log(log: &Path) -> Result<(), Error> {
-    fs::remove_file(log).map_err(|cause| {
-        Error::failed(format_args!(
+    match fs::remove_file(log) {
+        // A run that is interrupted at its begin has made no log.
+        Err(cause) if cause.kind() != ErrorKind::NotFound => Err(Error::failed(format_args!(
             "cannot remove the acknowledgement log {}: {cause} (remove it)",
             sanitize::path(log)
-        ))
-    })
+        ))),
+        _ => Ok(()),
+    }
 }
 
 fn verify(
     plan: &CrashPlan,
     (number, delay_ns, process): (u32, u64, u32),
-    log: &Path,
+    earlier: &[CrashRound],
     surroundings: &Surroundings<'_>,
 ) -> Result<CrashRound, Error> {
+    let log = &plan.log_of(number);
     let namespace = (surroundings.namespace)(&plan.target)?;
     let own = Arc::clone(&namespace).with_own_rights();
     let mut round = match rundir::verify_log(&*own, &plan.target, log) {
         Ok(verified) => {
             let mut round = CrashRound::crashed(number, delay_ns, &verified);
             round.examples = examples(number, &verified, log)?;
-            round.left = remove(&namespace, &verified, process);
+            let stays = plan.survivors == Survivors::Keep && verified.losses() == 0;
+            match stays {
+                true => round.process = Some(process),
+                false => round.left = remove(&namespace, &verified, process),
+            }
             round
         }
         Err(error) if error.is_directory_lost => CrashRound {
@@ -298,29 +311,9 @@ fn verify(
     };
     if round.has_loss() {
         round.ack_log = Some(sanitize::path(log).into_owned());
-    } else {
+    } else if round.process.is_none() {
         remove_log(log)?;
     }
+    survivors::verify(plan, earlier, &mut round, &*own)?;
     Ok(round)
-}
-
-/// Returns the first loss of each operation and kind, with its history.
-fn examples(number: u32, verified: &Verified, log: &Path) -> Result<Vec<LossExample>, Error> {
-    let mut seen = BTreeSet::new();
-    let first = verified
-        .lost
-        .iter()
-        .filter(|loss| seen.insert((loss.what, loss.kind)));
-    first
-        .map(|loss| {
-            Ok(LossExample {
-                round: number,
-                what: loss.what,
-                kind: loss.kind,
-                path: loss.path.clone(),
-                why: loss.why.clone(),
-                history: rundir::history(log, loss).map_err(Error::failed)?,
-            })
-        })
-        .collect()
 }

@@ -12,6 +12,15 @@ use super::run_process::AckCount;
 /// without it.
 const MOMENT_MAX: Duration = Duration::from_secs(3);
 
+/// Whether a round crashes now.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fired {
+    NotYet,
+    AtMoment,
+    /// The moment did not come.
+    WithoutMoment,
+}
+
 pub(super) struct Trigger<'a> {
     aim: Aim,
     files: Option<&'a Forgetting>,
@@ -34,7 +43,7 @@ impl<'a> Trigger<'a> {
     }
 
     /// Whether the round crashes now. `count` reads the acknowledgement log.
-    pub(super) fn fires(&mut self, count: &mut AckCount, log: &Path) -> bool {
+    pub(super) fn fires(&mut self, count: &mut AckCount, log: &Path) -> Fired {
         if self.aim == Aim::Acknowledgement {
             count.read_on(log);
         }
@@ -48,7 +57,11 @@ impl<'a> Trigger<'a> {
             Aim::Acknowledgement => count.acknowledged > acknowledged,
             aim => aim.request().is_none() || self.has_crashed(),
         };
-        is_moment || begun.elapsed() >= MOMENT_MAX
+        match is_moment {
+            true => Fired::AtMoment,
+            false if begun.elapsed() >= MOMENT_MAX => Fired::WithoutMoment,
+            false => Fired::NotYet,
+        }
     }
 
     /// The interval at which the acknowledgement log or the file system is examined.

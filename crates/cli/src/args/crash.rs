@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use campaign::crash::Aim;
+use campaign::crash::{Aim, Survivors};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Command};
 use document::Format;
@@ -36,7 +36,7 @@ pub struct CrashArguments {
     /// Command that crashes the target, or forget [default: kill].
     ///
     /// 'sh -c' executes the command; $POSTMARK_ROUND is the round, $POSTMARK_TARGET the target. The
-    /// run is stopped before the command and killed after it. Four words have another meaning.
+    /// run is stopped before the command and killed after it. Five words have another meaning.
     ///
     /// kill: kills only the run; the system goes on, so this shows nothing about durability.
     ///
@@ -49,6 +49,10 @@ pub struct CrashArguments {
     ///
     /// flakey:NAME: lets the dm-flakey device NAME, which is mounted at the target, lose all
     /// writes; then mounts it again. Needs root and the device mapper.
+    ///
+    /// log-writes:NAME: cuts the power of the dm-log-writes device NAME, which is mounted at the
+    /// target: its disk keeps only what was flushed. The device must have been made on a blank
+    /// disk. Needs root and the device mapper.
     #[arg(long, value_name = "COMMAND")]
     pub crash: Option<String>,
     /// Moment of the crash, after its time has passed.
@@ -85,13 +89,20 @@ pub struct CrashArguments {
     /// round.
     #[arg(long, value_name = "TIME")]
     pub crash_within: Option<Time>,
+    /// Files of a round after its verification [default: remove].
+    ///
+    /// remove: they are removed. keep: they stay until the last round, and each later crash must
+    /// keep them: they are verified again, by the acknowledgement logs of all rounds so far. The
+    /// next run makes its own files beside them.
+    #[arg(long, value_name = "WORD", value_parser = one_of_survivors())]
+    pub survivors: Option<Survivors>,
     /// Continue rounds that did not end.
     ///
     /// FILE is the acknowledgement log of the rounds with the ending .rounds. All other options are
     /// those of the earlier command.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["rounds", "crash", "aim", "kill_server",
-        "restore", "restore_timeout", "crash_within", "preset", "config", "like", "target",
-        "weight", "no_space_check", "allow_unsafe_target"])]
+        "restore", "restore_timeout", "crash_within", "survivors", "preset", "config", "like",
+        "target", "weight", "no_space_check", "allow_unsafe_target"])]
     pub resume: Option<PathBuf>,
     /// Run on a target without enough free space.
     #[arg(long)]
@@ -112,6 +123,13 @@ pub struct CrashArguments {
     /// Do not show the result of each round.
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+fn one_of_survivors() -> impl TypedValueParser<Value = Survivors> {
+    PossibleValuesParser::new(Survivors::ALL.map(Survivors::name)).try_map(|name| {
+        let mut all = Survivors::ALL.into_iter();
+        all.find(|one| one.name() == name).ok_or("unknown word")
+    })
 }
 
 fn one_of_moments() -> impl TypedValueParser<Value = Aim> {

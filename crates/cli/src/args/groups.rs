@@ -78,6 +78,7 @@ const OPTIONS: [(&str, &[&str]); 9] = [
             "blocks",
             "rounds",
             "crash-within",
+            "survivors",
             "aim",
             "restore-timeout",
             "time-limit",

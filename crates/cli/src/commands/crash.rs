@@ -10,7 +10,7 @@ use std::process::Child;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use campaign::archive::{Chosen, directory_of_runs};
-use campaign::crash::{self, Aim, Crash, CrashPlan, Device, Performed, Surroundings};
+use campaign::crash::{self, Aim, Crash, CrashPlan, Device, DeviceKind, Performed, Surroundings};
 use campaign::run_spec::{Specified, specify, to_config};
 use document::sanitize;
 use engines::registry;
@@ -166,6 +166,7 @@ fn plan(arguments: &CrashArguments) -> Result<CrashPlan, Problem> {
         within_ns: arguments.crash_within.unwrap_or(WITHIN_DEFAULT).0,
         crash,
         aim,
+        survivors: arguments.survivors.unwrap_or_default(),
         restore: arguments.restore.clone(),
         restore_timeout_ns: arguments
             .restore_timeout
@@ -190,18 +191,25 @@ fn way(arguments: &CrashArguments, target: &Path) -> Result<Crash, Problem> {
         (None, None) if word == "kill" => Crash::Kill,
         (None, None) if word == "forget" => Crash::Forget(None),
         (None, Some(("forget", bug))) => Crash::Forget(Some(planted(bug)?)),
-        (None, Some(("flakey", name))) => Crash::Flakey(Device::find(name, target)?),
-        (None, None) if word == "flakey" => return unknown_way(word),
+        (None, Some(("flakey", name))) => {
+            Crash::Flakey(Device::find(DeviceKind::Flakey, name, target)?)
+        }
+        (None, Some(("log-writes", name))) => {
+            Crash::LogWrites(Device::find(DeviceKind::LogWrites, name, target)?)
+        }
+        (None, None) if ["flakey", "log-writes"].contains(&word) => return unknown_way(word),
         (None, Some((name, _))) if is_name(name) && !word.contains(char::is_whitespace) => {
             return unknown_way(word);
         }
         (None, _) => Crash::Command(word.to_owned()),
     };
     match (&crash, &arguments.restore) {
-        (Crash::Forget(_) | Crash::Flakey(_), Some(_)) => refuse(format_args!(
-            "--crash {} restores the target by itself (remove --restore)",
-            sanitize::sanitize(word)
-        )),
+        (Crash::Forget(_) | Crash::Flakey(_) | Crash::LogWrites(_), Some(_)) => {
+            refuse(format_args!(
+                "--crash {} restores the target by itself (remove --restore)",
+                sanitize::sanitize(word)
+            ))
+        }
         _ => Ok(crash),
     }
 }
@@ -218,7 +226,7 @@ fn unknown_way(word: &str) -> Result<Crash, Problem> {
     let word = sanitize::sanitize(word);
     refuse(format_args!(
         "--crash {word} is neither a way to crash nor a command (use kill, forget, forget:BUG, \
-         flakey:NAME, or a command like 'sh ./power-off')"
+         flakey:NAME, log-writes:NAME, or a command like 'sh ./power-off')"
     ))
 }
 

@@ -36,10 +36,13 @@ impl Place {
 
     /// A small workload with operations on names.
     fn command(&self, words: &[&str]) -> Command {
+        self.command_with("create=3,deliver=3,rename=2,delete=2", words)
+    }
+
+    fn command_with(&self, mix: &str, words: &[&str]) -> Command {
         let mut command = Running::command(ours());
         command
-            .args(["crash", "--files", "40"])
-            .args(["--mix", "create=3,deliver=3,rename=2,delete=2"])
+            .args(["crash", "--files", "40", "--mix", mix])
             .arg("--target")
             .arg(self.target.path())
             .arg("--ack-log")
@@ -121,7 +124,7 @@ fn lost_torn_and_resurrected_files_are_found_with_their_history() {
     );
     let restore = "rm -f \"$POSTMARK_TARGET\"/none";
     let words = ["--rounds", "1", "--crash", &crash, "--restore", restore];
-    let ended = place.crash(&words);
+    let ended = place.crash(&[&words[..], &["--durability", "fsync+dir"]].concat());
     ended.ends("1 | LOST: 1 of 1 round | First missing | First wrong size | acknowledged");
     ended.shows("Foreign: 1 file").shows("is kept");
     assert!(place.beside("ack.1").exists());
@@ -136,6 +139,43 @@ fn lost_torn_and_resurrected_files_are_found_with_their_history() {
         let last = history.last().unwrap().as_str().unwrap();
         assert!(last.ends_with("acknowledged"), "{history:?}");
     }
+}
+
+#[test]
+fn files_that_stay_are_verified_after_every_later_crash() {
+    let place = Place::new();
+    let keep = [
+        "--rounds",
+        "3",
+        "--survivors",
+        "keep",
+        "--durability",
+        "fsync+dir",
+    ];
+    let ended = place.crash(&[&keep[..], &["--crash", "true"]].concat());
+    ended.ends("0 | No loss in 3 rounds | Files of earlier rounds were verified again");
+    place.only_the_state_remains();
+
+    let place = Place::new();
+    // The first run directory by its number is that of round 1.
+    let crash = place.script(
+        "damage",
+        "test $POSTMARK_ROUND -eq 2 || exit 0\n\
+         cd \"$POSTMARK_TARGET\" || exit 1\n\
+         cd \"$(ls -d postmark-* | sort -t - -k 2n,2 -k 3n,3 | head -n 1)\" || exit 1\n\
+         rm \"$(find . -type f -path '*/new/*' | sort | head -n 1)\"\n",
+    );
+    let ended = place.crash(&[&keep[..], &["--crash", &crash]].concat());
+    ended.ends("1 | LOST: 1 of 3 rounds | First missing | in round 2");
+    ended.shows("Round 2: the crash lost files of round 1");
+    place.nothing_remains_on_the_target();
+    assert!(place.beside("ack.1").exists() && !place.beside("ack.2").exists());
+    let report = json(place.resume(&["--format", "json"]).code(1));
+    let [one, two, three] = [0, 1, 2].map(|index| &report["rounds"][index]);
+    assert_eq!(one["survivors_checked"], 0);
+    assert_eq!(two["survivors_lost"], Value::from(vec![1]));
+    // Of rounds 1 and 2, only the files of round 2 are verified after the crash of round 3.
+    assert_eq!(three["survivors_checked"], two["checked"]);
 }
 
 #[test]
@@ -247,8 +287,8 @@ fn wrong_input_is_refused_before_anything_is_touched() {
         ),
         (&["--crash", "flakey:../x"], "no name of a device"),
         (
-            &["--crash", "log-writes:x"],
-            "--crash log-writes:x is neither a way to crash nor a command",
+            &["--crash", "write-log:x"],
+            "--crash write-log:x is neither a way to crash nor a command",
         ),
         (&["--crash", "flakey"], "flakey:NAME"),
     ] {

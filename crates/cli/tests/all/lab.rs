@@ -17,6 +17,7 @@ use serde_json::Value;
 use crate::support::interface::program;
 use crate::support::{TestDir, everything, names};
 
+mod crash_rounds;
 mod flakey;
 mod nfs;
 mod power_cut;
@@ -45,6 +46,7 @@ fn what_this_kernel_lacks_works_in_a_guest() {
     ];
     if is_all() {
         scripts.push(nfs::script());
+        scripts.push(crash_rounds::script());
     }
     let guests = if is_all() { 1 } else { scripts.len() };
     for scripts in scripts.chunks(guests) {

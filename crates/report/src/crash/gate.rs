@@ -7,13 +7,12 @@ use study::{CrashFigures, CrashGate, CrashRequirement, Decision, JudgedCrash};
 
 /// The numbers of a result that requirements are about.
 pub fn figures(report: &CrashReport) -> CrashFigures {
-    let sum = |of: fn(&Outcome) -> u64| report.operations.iter().map(of).sum::<u64>();
+    let sum = |of: fn(Outcome) -> u64| report.broken().map(of).sum::<u64>();
     let of_losses = report.loss_share.map(|share| (share.min, share.max));
     CrashFigures {
-        crashes: if report.crashes_system {
-            report.crashes
-        } else {
-            0
+        crashes: match report.crashes_system && report.is_bounded() {
+            true => report.crashes,
+            false => 0,
         },
         lost: sum(|one| one.lost) + u64::from(report.directories_lost),
         torn: sum(|one| one.torn),
@@ -50,7 +49,7 @@ pub fn document(gate: &CrashGate) -> Document {
     if gate.decision == Decision::Undecided {
         document.words(
             "Undecided: no requirement is violated, and the rounds show too little. Only crashes \
-             of a system count.",
+             of a system count, and only losses that the durability policy promises to prevent.",
         );
     }
     document

@@ -4,6 +4,7 @@ use document::sanitize::is_harmful;
 use document::{Block, Document};
 use rundir::CrashReport;
 
+use super::moments;
 use crate::text::quoted::for_shells;
 
 /// Attributes the losses to the server, if only the server's process was killed.
@@ -14,6 +15,14 @@ pub(super) fn attribute(document: &mut Document, report: &CrashReport) {
              kept what they had. The server acknowledged operations that were only in its memory \
              (unless --restore changed the files)",
         );
+    }
+}
+
+/// What a round with this moment waits for after its time.
+fn waits_for(moment: Option<&str>) -> String {
+    match moment {
+        None => String::new(),
+        Some(moment) => format!(", {}", moments::name(Some(moment))),
     }
 }
 
@@ -32,10 +41,11 @@ pub(super) fn add(document: &mut Document, report: &CrashReport) {
         return;
     }
     document.below(format!(
-        "Repeat the rounds up to round {}, whose crash comes {:.3} s after the preparation (its \
+        "Repeat the rounds up to round {}, whose crash comes {:.3} s after the preparation{} (its \
          run has the seed {}):",
         round.round,
         round.delay_ns as f64 / 1e9,
+        waits_for(round.moment.as_deref()),
         report.seed.saturating_add(u64::from(round.round) - 1)
     ));
     document.push(Block::Command(command));

@@ -7,7 +7,7 @@
 use std::io::{self, BufRead, Read, Write};
 use std::path::Path;
 
-use engine::{Operation, Policies};
+use engine::{Operation, Policies, Promise};
 use serde::{Deserialize, Serialize};
 use workload::{Action, Intent, Workload};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -25,6 +25,9 @@ pub(crate) struct Header {
     pub tool: String,
     pub workload: Workload,
     pub durability: Policies,
+    /// What the engine's protocol promises, whatever the policy; earlier versions did not log it.
+    #[serde(default)]
+    pub promise: Promise,
     /// Absolute paths of the file directories, one for each location; escaped by [`escape`].
     pub directories: Vec<String>,
     /// Whether the run created the directories itself, inside the target.
@@ -377,6 +380,7 @@ mod tests {
             tool: "postmark".to_owned(),
             workload: workload::Mix::default().into(),
             durability: engine::Durability::FsyncDirectory.into(),
+            promise: Promise::Nothing,
             directories: vec!["/mnt/a%20b".to_owned()],
             own_directories: true,
             workers: 1,

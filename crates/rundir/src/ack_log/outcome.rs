@@ -5,8 +5,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
-use engine::Errno;
 use engine::namespace::{Directory, EntryKind};
+use engine::{Durability, Errno, Policies, Promise};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::Action;
@@ -17,10 +17,18 @@ use super::replay::{Acked, NameState, Replay};
 use super::tree::Place;
 use crate::names;
 
-/// What became of the acknowledged operations of one kind.
+/// What became of the acknowledged operations of one kind, which have one durability policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
     pub what: Action,
+    /// The policy of these operations; absent in results of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub durability: Option<Durability>,
+    /// The changes that a crash must not undo, by the policy and by the engine's protocol. Results
+    /// of earlier versions count every loss.
+    #[serde(default = "everything")]
+    pub promise: Promise,
     /// Number of acknowledged operations.
     pub acknowledged: u64,
     /// Number of checked paths whose last acknowledged operation is of this kind.
@@ -33,10 +41,16 @@ pub struct Outcome {
     pub resurrected: u64,
 }
 
+const fn everything() -> Promise {
+    Promise::All
+}
+
 impl Outcome {
     pub(crate) const fn new(what: Action) -> Self {
         Self {
             what,
+            durability: None,
+            promise: Promise::All,
             acknowledged: 0,
             verified: 0,
             lost: 0,
@@ -50,6 +64,48 @@ impl Outcome {
         self.lost + self.torn + self.resurrected
     }
 
+    /// The same outcome with only those losses that break the promise.
+    #[must_use]
+    pub const fn broken(&self) -> Self {
+        let mut broken = *self;
+        if !self.promise.has_names() {
+            broken.lost = 0;
+            broken.resurrected = 0;
+        }
+        if !self.promise.has_contents() {
+            broken.torn = 0;
+        }
+        broken
+    }
+
+    /// Whether a crash could break a promise about these operations.
+    pub fn is_promised(&self) -> bool {
+        self.acknowledged > 0 && self.promise != Promise::Nothing
+    }
+
+    /// An outcome of the same operation and policy, whose counts are 0.
+    pub(crate) const fn without_counts(&self) -> Self {
+        Self {
+            durability: self.durability,
+            promise: self.promise,
+            ..Self::new(self.what)
+        }
+    }
+
+    /// The same outcome without acknowledged operations and checked paths.
+    pub(crate) const fn only_losses(&self) -> Self {
+        Self {
+            acknowledged: 0,
+            verified: 0,
+            ..*self
+        }
+    }
+
+    /// Number of losses that nothing promised to prevent.
+    pub const fn allowed(&self) -> u64 {
+        self.losses() - self.broken().losses()
+    }
+
     /// Adds the counts of another outcome of the same operation.
     pub(crate) const fn add(&mut self, other: &Self) {
         self.acknowledged += other.acknowledged;
@@ -60,15 +116,44 @@ impl Outcome {
     }
 }
 
+/// What the operations of a run promise.
+pub(crate) struct Promised {
+    pub policies: Policies,
+    /// What the engine's protocol promises, whatever the policy.
+    pub protocol: Promise,
+}
+
+impl Promised {
+    pub const fn new(policies: Policies, protocol: Promise) -> Self {
+        Self { policies, protocol }
+    }
+
+    fn outcome(&self, what: Action) -> Outcome {
+        let durability = self.policies.of(what);
+        let of_policy = |kind| durability.promises(kind);
+        let promise = what.performs().map_or(Promise::Nothing, of_policy);
+        Outcome {
+            durability: Some(durability),
+            promise: promise.or(self.protocol),
+            ..Outcome::new(what)
+        }
+    }
+}
+
 /// Counts acknowledged operations, checked paths and losses by operation.
 pub(crate) fn outcomes(
+    promised: &Promised,
     replay: &Replay,
     names: &[(&Key, &NameState)],
     losses: &BTreeMap<(Action, LossKind), u64>,
 ) -> Vec<Outcome> {
     let mut outcomes: BTreeMap<Action, Outcome> = BTreeMap::new();
     let mut of = |what, change: &dyn Fn(&mut Outcome)| {
-        change(outcomes.entry(what).or_insert_with(|| Outcome::new(what)));
+        change(
+            outcomes
+                .entry(what)
+                .or_insert_with(|| promised.outcome(what)),
+        );
     };
     for (action, count) in &replay.acknowledged {
         of(*action, &|outcome| outcome.acknowledged += count);

@@ -2,8 +2,8 @@
 //! leaves nothing. `POSTMARK_CRASHES` multiplies the 20 rounds of the honest one; if it is set,
 //! every bug is planted, for 50 rounds.
 
-use std::collections::BTreeSet;
 use std::path::Path;
+use std::process::Command;
 
 use faultfs::forget::Bug;
 use rustix::process::Signal;
@@ -14,14 +14,25 @@ use crate::support::{Ended, Running, is_met};
 
 /// Performs rounds with the file system that forgets; `None` if it cannot be mounted here.
 fn forgets(place: &Place, bug: Option<Bug>, words: &[&str]) -> Option<Ended> {
+    let crash = bug.map_or("forget".to_owned(), |bug| format!("forget:{}", bug.name()));
+    let mut command = place.command(&["--durability", "fsync+dir", "--crash", &crash]);
+    command.args(words);
+    perform(place, command)
+}
+
+/// Performs rounds of a mix with durability policies, at random times.
+fn forgets_at_any_time(place: &Place, mix: &str, policies: &str, rounds: &str) -> Option<Ended> {
+    let mut command = place.command_with(mix, &["--durability", policies, "--rounds", rounds]);
+    command.args(["--crash", "forget", "--aim", "time"]);
+    perform(place, command)
+}
+
+fn perform(place: &Place, mut command: Command) -> Option<Ended> {
     let possible = faultfs::is_possible();
     if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
         return None;
     }
-    let crash = bug.map_or("forget".to_owned(), |bug| format!("forget:{}", bug.name()));
-    let mut command = place.command(&["--size", "100..3000", "--durability", "fsync+dir"]);
-    command.args(["--crash-within", "60ms", "--crash", &crash]);
-    command.args(words);
+    command.args(["--size", "100..3000", "--crash-within", "60ms"]);
     Some(Running::run_to_end(command, place.beside.path()))
 }
 
@@ -58,9 +69,10 @@ fn honest_file_system_that_forgets_gives_no_false_alarm() {
         assert_eq!(report["crashes"], 20, "{ended}");
         assert_eq!(report["crashes_with_loss"], 0, "{report:#}");
         assert_eq!(report["foreign"], 0, "{report:#}");
-        let rounds = report["rounds"].as_array().unwrap().iter();
-        let moments: BTreeSet<String> = rounds.map(|round| round["moment"].to_string()).collect();
+        let moments = report["moments"].as_array().unwrap();
         assert!(moments.len() > 3, "moments are mixed: {moments:?}");
+        let crashes = moments.iter().map(|of| of["crashes"].as_u64().unwrap());
+        assert_eq!(crashes.sum::<u64>(), 20, "{moments:?}");
         place.only_the_state_remains();
         no_heartbeat_remains(&place);
     }
@@ -104,6 +116,10 @@ fn rounds_crash_at_the_moment_that_is_chosen() {
             return;
         };
         ended.ends(&format!("0 | ({moment}), | No loss in 2 rounds"));
+        let report = json(place.resume(&["--format", "json"]).code(0));
+        let moments = report["moments"].as_array().unwrap();
+        assert_eq!((&moments[0]["moment"], moments.len()), (&moment.into(), 1));
+        assert_eq!(moments[0]["crashes"], 2);
     }
     let place = Place::new();
     let ended = place.crash(&[
@@ -115,6 +131,68 @@ fn rounds_crash_at_the_moment_that_is_chosen() {
         "acknowledgement",
     ]);
     ended.ends("0 | (acknowledgement), | No loss in 2 rounds");
+}
+
+#[test]
+fn crash_whose_moment_did_not_come_is_a_crash_at_a_random_time() {
+    let place = Place::new();
+    let words = ["--rounds", "1", "--crash", "forget", "--aim", "rename"];
+    let Some(ended) = perform(&place, place.command_with("create=1", &words)) else {
+        return;
+    };
+    ended.ends("0 | (no rename came), | at a random time | the moment did not come within 3 s");
+    let report = json(place.resume(&["--format", "json"]).code(0));
+    let round = &report["rounds"][0];
+    assert_eq!(
+        (&round["moment"], &round["missed"]),
+        (&Value::Null, &"rename".into())
+    );
+}
+
+#[test]
+fn each_operation_is_judged_by_what_its_policy_promises() {
+    let place = Place::new();
+    let policies = "deliver=fsync+dir,append=fdatasync,rename=none";
+    // Few operations sync, so a crash usually undoes renames.
+    let mix = "rename=60,deliver=1,append=1";
+    let Some(ended) = forgets_at_any_time(&place, mix, policies, "8") else {
+        return;
+    };
+    ended.ends("0 | No loss of a promised change in 8 rounds: fewer than 31.2 % | Allowed: ");
+    ended
+        .does_not_show("First missing")
+        .does_not_show("is kept");
+    let report = json(place.resume(&["--format", "json"]).code(0));
+    let operations = report["operations"].as_array().unwrap();
+    let of = |what: &str| operations.iter().find(|of| of["what"] == what).unwrap();
+    for (what, policy, promise) in [
+        ("deliver", "fsync+dir", "all"),
+        ("append", "fdatasync", "contents"),
+        ("rename", "none", "nothing"),
+        ("create", "none", "nothing"),
+    ] {
+        let row = of(what);
+        assert_eq!(
+            (&row["durability"], &row["promise"]),
+            (&policy.into(), &promise.into())
+        );
+    }
+    assert!(of("rename")["lost"].as_u64().unwrap() > 0, "{report:#}");
+    assert_eq!(of("deliver")["lost"], 0, "{report:#}");
+    assert_eq!(
+        (&report["crashes_with_loss"], &report["loss_share"]),
+        (&0.into(), &Value::Null)
+    );
+    assert!(
+        report["crashes_with_allowed_loss"].as_u64().unwrap() > 0,
+        "{report:#}"
+    );
+
+    // A policy that promises nothing bounds nothing.
+    let place = Place::new();
+    let ended = forgets_at_any_time(&place, "create=1", "none", "4").unwrap();
+    ended.ends("0 | Allowed: 4 of 4 rounds | Nothing was promised");
+    ended.does_not_show("No loss");
 }
 
 #[test]

@@ -87,6 +87,9 @@ for case; do
         cp --sparse=always "$work/disk" "$work/recovered"
         head -c "$size" "$work/all" >"$work/ack-log"
         loop=$(losetup --find --show "$work/recovered")
+        # btrfs knows devices by the identity of their file system, which is that of the first disk
+        # and of the disk of the previous point.
+        [[ $type != btrfs ]] || btrfs device scan --forget
         # With -i, mount does not call mount.nilfs2, which would start a cleaner process.
         mount -i -t "$type" "$loop" /mnt/recovered
         verify "$results/$number.json"

@@ -8,7 +8,7 @@ use super::{Results, Script, is_all, tell};
 
 /// The runs, as file system and durability policy; `nobarrier` means that the file system sends no
 /// flushes. xfs has no such mount option.
-const ALL: [&str; 11] = [
+const ALL: [&str; 14] = [
     "ext4:fsync+dir",
     "ext4:none",
     "ext4:fsync+dir:nobarrier",
@@ -20,6 +20,9 @@ const ALL: [&str; 11] = [
     "nilfs2:fsync+dir:nobarrier",
     "xfs:fsync+dir",
     "xfs:none",
+    "btrfs:fsync+dir",
+    "btrfs:none",
+    "btrfs:fsync+dir:nobarrier",
 ];
 /// The runs that the test performs without `POSTMARK_LAB=all`.
 const SOME: [&str; 3] = ["ext4:fsync+dir", "ext4:none", "ext4:fsync+dir:nobarrier"];
@@ -37,7 +40,7 @@ pub(super) fn script() -> Script {
         if run.starts_with("ext4") {
             "64M"
         } else {
-            // The log of xfs does not fit on a smaller disk.
+            // The log of xfs does not fit on a smaller disk, nor does btrfs.
             "320M"
         }
     }));
