@@ -127,7 +127,7 @@ fn gate_on_runs_without_blocks_names_their_numbers_and_their_drift() {
     text(0.0)
         .begins_with("Gate passed: new against old")
         .shows("5 and 15 runs")
-        .shows("(of the ratio of two runs, one of each configuration: about 1.4 times that of one")
+        .shows("(of the logarithm of the ratio of two runs, one of each configuration: about 1.4")
         .shows("More runs bring the ratio that fails nearer to 0.9.")
         .does_not_show("random order")
         .does_not_show("5 runs of each");
