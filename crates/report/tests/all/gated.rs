@@ -165,7 +165,7 @@ fn undecided_gate_names_a_clear_loss_first() {
     };
     text(false)
         .begins_with(
-            "Gate undecided by doubts, although new is 80.0 % slower (all 20 runs DOUBTFUL: \
+            "Gate undecided by doubts, although new is 80 % slower (all 20 runs DOUBTFUL: \
              other-load 20): new against old",
         )
         .shows("does not meet transactions >= 0.975: 0.200 of old, p < 0.0001. Only the doubts")
