@@ -6,6 +6,7 @@ mod select;
 
 use archive::{Archive, Filter};
 use study::{History, HistoryPoint, Metric};
+use verdict::Level;
 
 pub use self::order::Order;
 use self::order::in_order;
@@ -66,15 +67,21 @@ pub fn before(
     found
         .members
         .retain(|member| !is_new(member) && first.is_some_and(|first| begun(member) < first));
-    let counted: Vec<&HistoryPoint> = points
-        .iter()
-        .filter(|point| point.counted().is_some())
-        .collect();
-    if counted.len() < points.len() {
-        return Err(Error::refused(format_args!(
-            "a run of '{word}' is INVALID or does not contain {metric}: a gate cannot decide on it \
-             ('postmark show' has the reasons)"
-        )));
+    if let Some(point) = points.iter().find(|point| point.counted().is_none()) {
+        let run = point.run;
+        return Err(match point.verdict {
+            Level::Invalid => Error::refused(format_args!(
+                "run {run} of '{word}' is INVALID: a gate cannot decide on it ('postmark show \
+                 {run}' has the reasons)"
+            )),
+            Level::Valid | Level::Doubtful => {
+                let why = metric.why_missing();
+                let why = why.map_or_else(String::new, |why| format!(" ({why})"));
+                Error::refused(format_args!(
+                    "{metric} is not in run {run} of '{word}'{why}"
+                ))
+            }
+        });
     }
     let by = Order::Time;
     let (runs, without) = in_order(found.members, &by);

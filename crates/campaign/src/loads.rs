@@ -189,6 +189,7 @@ mod tests {
             transactions: (achieved * 10.0) as u64,
             achieved_per_second: Some(achieved),
             achieved_fraction: fraction,
+            caught_up_fraction: None,
             waiting: fraction.map(|fraction| if fraction < 1.0 { 100_000 } else { 0 }),
             mean_ns: Some(mean_ns),
             p50_ns: tail(0.5),

@@ -15,9 +15,9 @@ use study::{Comparisons, Design, MayDiffer, Metric, SideGroup};
 use crate::error::Error;
 use crate::publications::{beside_on_page, layout_on_page};
 use crate::record_source::{self, is_record_file};
-use crate::study::found::{self, FoundStudy};
+use crate::study::found::FoundStudy;
 use crate::study::named_runs::is_number;
-use crate::study::select::{Found, all_of_study, no_study, sides};
+use crate::study::select::{Found, all_of_study, no_study, sides, study_called};
 
 /// A page, and figures of the same runs that are written to separate files.
 pub struct PageFiles {
@@ -72,7 +72,7 @@ impl<'a> PageRequest<'a> {
     }
 
     /// Makes a page about one of these subjects:
-    /// - a study, if the only word names a study;
+    /// - a study, if the only word names a study or is a tag of its runs;
     /// - runs, if each word names a run and `compare` is not set;
     /// - compared configurations in all other cases.
     ///
@@ -86,7 +86,7 @@ impl<'a> PageRequest<'a> {
         let words = self.words.iter().map(|word| word.to_string_lossy().into());
         let words: Vec<String> = words.collect();
         if let ([word], false) = (&words[..], self.compare) {
-            let find = || found::find(archive, word);
+            let find = || study_called(archive, word);
             let study = (!is_number(word)).then(find).transpose()?;
             if let Some(study) = study.flatten() {
                 let shares = self.unlike.is_some_and(|unlike| unlike.shares);

@@ -309,6 +309,15 @@ impl PhaseRecord {
             .is_some_and(|caught_up_ns| caught_up_ns >= since_ns)
     }
 
+    /// Returns the share of the measured time until which every worker kept up with its arrivals,
+    /// from 0 to 1. `None` for a closed loop, or if a worker never kept up.
+    pub fn caught_up_fraction(&self) -> Option<f64> {
+        let began_ns = self.measured().next()?.began_ns;
+        let kept_up_ns = self.caught_up_ns?.saturating_sub(began_ns);
+        let measured_ns = self.measured_ns();
+        (measured_ns > 0).then(|| (kept_up_ns as f64 / measured_ns as f64).min(1.0))
+    }
+
     /// Returns the number of transactions of the measured segments that were issued and have ended,
     /// whatever their result.
     pub fn issued(&self) -> u64 {

@@ -10,7 +10,7 @@ mod table;
 mod verdicts;
 mod words;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use document::units::{bound, counted, percent};
 use document::{Block, Document};
@@ -173,9 +173,16 @@ fn doubtful_sides(found: &Comparisons) -> Vec<String> {
 
 /// Adds what the user can do about the reasons of DOUBTFUL and INVALID runs.
 pub(crate) fn add_remedies(document: &mut Document, tables: &[Comparisons]) {
-    let remedies: BTreeSet<String> = tables
-        .iter()
-        .flat_map(|found| &found.advice)
+    remedies(document, tables.iter().map(|found| &found.advice));
+}
+
+/// Adds what the user can do, by the names of rules.
+pub(crate) fn remedies<'a>(
+    document: &mut Document,
+    advice: impl Iterator<Item = &'a BTreeMap<String, String>>,
+) {
+    let remedies: BTreeSet<String> = advice
+        .flatten()
         .map(|(rule, advice)| format!("{rule}: {advice}"))
         .collect();
     let remedies: Vec<String> = remedies.into_iter().collect();

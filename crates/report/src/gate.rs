@@ -19,19 +19,7 @@ use crate::comparison::{
 /// The report of a gate, for example as text or as Markdown in a pull request.
 pub fn document(gate: &Gate) -> Document {
     let mut document = Document::default();
-    let word = gate.decision.name();
-    let mut painted = vec![(word.to_owned(), tone(gate.decision))];
-    // The number of DOUBTFUL runs follows the decision directly, so that readers do not miss it.
-    let tables = gate.comparisons.iter().map(|table| &table.verdicts);
-    let runs = match doubtful_runs(&VerdictCounts::sum(tables)) {
-        None => String::new(),
-        Some(runs) => {
-            painted.push(("DOUBTFUL".to_owned(), Tone::Doubtful));
-            format!(" ({runs})")
-        }
-    };
-    document.title(format!("Gate {word}{runs}: {}", subjects(gate)));
-    document.paint(painted);
+    add_title(&mut document, gate);
     doubts::add(&mut document, gate);
     document.words(bound(&basis(gate)));
     document.gap();
@@ -64,6 +52,44 @@ pub fn document(gate: &Gate) -> Document {
     add_remedies(&mut document, &gate.comparisons);
     add_limits(&mut document, &gate.comparisons);
     document
+}
+
+/// Adds the decision with what decides it, and requirements that only doubts keep from failing.
+fn add_title(document: &mut Document, gate: &Gate) {
+    let word = gate.decision.name();
+    let mut painted = vec![(word.to_owned(), tone(gate.decision))];
+    // The number of DOUBTFUL runs follows the decision directly, so that readers do not miss it.
+    let tables = gate.comparisons.iter().map(|table| &table.verdicts);
+    let runs = match doubtful_runs(&VerdictCounts::sum(tables)) {
+        None => String::new(),
+        Some(runs) => {
+            painted.push(("DOUBTFUL".to_owned(), Tone::Doubtful));
+            format!(" ({runs})")
+        }
+    };
+    let mut why = doubts::cause(gate).to_owned();
+    for (place, judged) in doubts::doubted_failures(gate).enumerate() {
+        let found = row(gate, judged).map(|row| finding(row, Some(&judged.side)));
+        let found = found.unwrap_or_else(|| format!("{} is worse", judged.side));
+        why += if place == 0 { ", although " } else { ", " };
+        why += &found;
+        painted.push((found, Tone::Bad));
+    }
+    document.title(format!("Gate {word}{why}{runs}: {}", subjects(gate)));
+    document.paint(painted);
+    document.items(doubts::doubted_failures(gate).map(doubted_failure));
+}
+
+/// A requirement that is shown not to be met, by runs that are to be doubted.
+fn doubted_failure(judged: &Judged) -> String {
+    bound(&format!(
+        "{} does not meet {}: {:.3} of {}, p {}. Only the doubts keep the gate from failing.",
+        judged.side,
+        judged.requirement,
+        judged.ratio,
+        judged.baseline,
+        probability(judged.p_of_both().unwrap_or_default()),
+    ))
 }
 
 /// What the decisions of a gate mean. Only interleaved runs have a random order.
@@ -150,7 +176,7 @@ fn table(gate: &Gate) -> Table {
                 Decision::Passed | Decision::Failed => Cell::Empty,
             });
         }
-        cells.push(Cell::ours(judged.decision.name()));
+        cells.push(Cell::ours(doubts::decision(gate, judged)));
         table.row(cells);
     }
     table

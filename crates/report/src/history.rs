@@ -56,10 +56,18 @@ pub(crate) fn summary(document: &mut Document, history: &History) {
         document.paint(vec![(found, Tone::Bad)]);
     }
     if let Some(deviation) = history.deviation {
-        let mut words = format!("standard deviation of a run {}", percent(deviation));
+        let mut words = format!(
+            "standard deviation of a run {} (of the logarithms)",
+            percent(deviation)
+        );
         if history.correlation > 0.0 {
             let correlation = document::units::fixed(history.correlation, 2);
-            words += &format!(", correlation of successive runs {correlation}");
+            // The estimate is not the sample's correlation: it compares differences of neighbours
+            // without steps and outliers (`SeriesNoise`), and is never negative.
+            words += &format!(
+                "; limits and changes assume a correlation of {correlation} between successive \
+                 runs, estimated from their differences"
+            );
         }
         document.sentence("Noise", words);
     }
@@ -143,7 +151,7 @@ fn levels(history: &History) -> Table {
         "from run",
         "to run",
         "runs",
-        "mean",
+        "geometric mean",
         "change",
         "95 % interval",
     ];

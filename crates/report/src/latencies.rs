@@ -53,8 +53,9 @@ pub(crate) struct Unit {
 }
 
 impl Unit {
-    /// The largest unit in which the largest latency is at least 1 and the smallest at least 0.01.
-    /// The decimals show two significant digits of the smallest latency.
+    /// The largest unit in which the largest latency is at least 1, and the smallest at least 0.01
+    /// or the largest at least 100. The decimals show two significant digits of the smallest
+    /// latency, but at most four.
     pub(crate) fn of(ns: impl Iterator<Item = f64>) -> Self {
         const UNITS: [(&str, f64); 3] = [("s", 1e9), ("ms", 1e6), ("µs", 1e3)];
         let (least, most) = ns
@@ -62,9 +63,12 @@ impl Unit {
             .fold((f64::INFINITY, 0.0_f64), |(least, most), ns| {
                 (least.min(ns), most.max(ns))
             });
-        let fits = |(_, unit): &&(&'static str, f64)| least >= unit / 100.0 && most >= *unit;
+        let fits = |(_, unit): &&(&'static str, f64)| {
+            most >= *unit && (least >= unit / 100.0 || most >= unit * 100.0)
+        };
         let (name, ns) = *UNITS.iter().find(fits).unwrap_or(&UNITS[2]);
         let digits = match least / ns {
+            least if least < 0.00995 => 4,
             least if least < 0.0995 => 3,
             least if least < 0.995 => 2,
             least if least < 9.95 => 1,
@@ -91,6 +95,7 @@ mod tests {
             ([31e6, 310e6], "ms", ["31", "310"]),
             ([0.1e9, 12e9], "s", ["0.10", "12.00"]),
             ([2.0e3, 900e3], "µs", ["2.0", "900.0"]),
+            ([7.2e3, 782e6], "ms", ["0.0072", "782.0000"]),
             ([90.0, 400.0], "µs", ["0.090", "0.400"]),
         ] {
             let unit = Unit::of(ns.into_iter());

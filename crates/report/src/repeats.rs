@@ -1,15 +1,17 @@
 //! A repeated run as a document and as CSV: means with their intervals, the verdicts of the runs,
 //! and whether the rate drifts.
 
-use document::units::{bound, counted, grouped, percent};
+use document::units::{bound, counted, grouped, percent, rate};
 use document::{Block, Cell, Document, Number, Table, csv};
 use study::drift::{pairs, pairs_needed};
 use study::repeats::RUNS_MIN_UNTIL;
 use study::statistics::BLOCKS_MIN;
-use study::{Drift, MetricUnit, RepeatedMetric, Repeats, StudyPlan, VerdictCounts};
+use study::{Drift, MetricUnit, RateGroups, RepeatedMetric, Repeats, StudyPlan, VerdictCounts};
+use verdict::Level;
+use verdict::summary::LatencySummary;
 
 use crate::comparison::{
-    all_reasons, confidence, drift_seen, drift_test, invalid_runs, noun, verdicts,
+    all_reasons, confidence, drift_seen, drift_test, invalid_runs, noun, remedies, verdicts,
 };
 use crate::page::in_words;
 use crate::study::{common_conditions, length};
@@ -19,6 +21,7 @@ pub fn document(found: &Repeats) -> Document {
     let runs = counted(found.runs.len() as u64, "run");
     document.title(format!("{} on {}, {runs}", found.name, found.target));
     document.sentence("Verdicts", verdicts(&found.verdicts));
+    remedies(&mut document, std::iter::once(&found.advice));
     document.gap();
     let measured = || found.metrics.iter().filter(|of| of.mean.is_some());
     if found.has_too_many_invalid {
@@ -33,10 +36,46 @@ pub fn document(found: &Repeats) -> Document {
     if let Some(drift) = found.drift.as_ref().filter(|drift| drift.is_seen) {
         document.words(bound(&drift_seen("the mean rate", drift)));
     }
+    document.words(rates(found));
+    if let Some(groups) = &found.groups {
+        document.push(Block::Warning(bound(&grouped_rates(groups))));
+    }
     for text in notes(found) {
         document.words(bound(&text));
     }
     document
+}
+
+/// Maximum number of rates that are listed.
+const RATES_MAX: usize = 20;
+
+/// The rates in the order of the runs, or the last of them.
+fn rates(found: &Repeats) -> String {
+    let runs = found.runs.iter().filter(|run| run.level != Level::Invalid);
+    let rates: Vec<f64> = runs.filter_map(|run| run.rate).collect();
+    let shown = &rates[rates.len().saturating_sub(RATES_MAX)..];
+    let words: Vec<String> = shown.iter().map(|of| rate(Some(*of))).collect();
+    let which = match shown.len() < rates.len() {
+        true => format!(" (the last {RATES_MAX} of {})", rates.len()),
+        false => String::new(),
+    };
+    format!(
+        "Transactions/s in the order of the runs{which}: {}.",
+        words.join("; ")
+    )
+}
+
+/// Reports two groups of rates.
+fn grouped_rates(groups: &RateGroups) -> String {
+    let range = |(low, high): (f64, f64)| format!("{} to {}", rate(Some(low)), rate(Some(high)));
+    format!(
+        "The rates form two groups, {} with {} and {} with {}. The mean is between them and \
+         describes neither; the interval assumes one group.",
+        counted(groups.counts.0.into(), "run"),
+        range(groups.low),
+        counted(groups.counts.1.into(), "run"),
+        range(groups.high)
+    )
 }
 
 fn table<'a>(of: impl Iterator<Item = &'a RepeatedMetric>, level: f64) -> Table {
@@ -90,7 +129,7 @@ fn notes(found: &Repeats) -> Vec<String> {
             "No interval: that needs {BLOCKS_MIN} runs that are not INVALID."
         ));
     }
-    notes.extend(found.metrics.iter().filter_map(|of| without(of, found)));
+    notes.extend(without(found));
     let unseen = found.drift.as_ref().filter(|drift| !drift.is_seen);
     notes.extend(
         unseen
@@ -114,17 +153,32 @@ fn notes(found: &Repeats) -> Vec<String> {
     notes
 }
 
-/// Reports the runs that do not contain a metric.
-fn without(of: &RepeatedMetric, found: &Repeats) -> Option<String> {
-    let all = of.count + of.without;
-    (of.without > 0 && !found.has_too_many_invalid).then(|| {
+/// Reports the runs that do not contain a metric. Metrics that equally many runs contain are
+/// reported together.
+fn without(found: &Repeats) -> Vec<String> {
+    let mut counts: Vec<(u32, u32, Vec<String>)> = Vec::new();
+    let lacking = found.metrics.iter().filter(|of| of.without > 0);
+    for of in lacking.filter(|_| !found.has_too_many_invalid) {
+        let (count, all, name) = (of.count, of.count + of.without, noun(of.metric).to_string());
+        let same = counts
+            .iter_mut()
+            .find(|(known, of_all, _)| (*known, *of_all) == (count, all));
+        match same {
+            Some((_, _, names)) => names.push(name),
+            None => counts.push((count, all, vec![name])),
+        }
+    }
+    let words = counts.into_iter().map(|(count, all, names)| {
+        let verb = if names.len() == 1 { "is" } else { "are" };
         format!(
-            "{} is in {} of {} (a percentile needs ten samples beyond it: run longer).",
-            noun(of.metric),
-            of.count,
-            counted(all.into(), "run")
+            "{} {verb} in {count} of {}: a p99 needs {} operations of its kind in a run (use a \
+             longer --for; 'postmark show' has the numbers).",
+            names.join(", "),
+            counted(all.into(), "run"),
+            grouped(LatencySummary::P99_MIN)
         )
-    })
+    });
+    words.collect()
 }
 
 /// Reports that no drift is shown, and which drift so few runs would show.

@@ -1,5 +1,6 @@
 //! The report of a run as text. All numbers come from the record or its summary.
 
+mod contradictions;
 pub(crate) mod evidence;
 pub(crate) mod findings;
 pub(crate) mod first_line;
@@ -84,8 +85,12 @@ pub(crate) fn elapsed(document: &mut Document, summary: &Summary) {
     match &summary.paper {
         Some(paper) => self::paper(document, paper),
         None => document.line(format!(
-            "Elapsed: {} s in all phases",
-            seconds(summary.elapsed_ns)
+            "Elapsed: {} s in all phases{}",
+            seconds(summary.elapsed_ns),
+            match summary.sweep {
+                Some(_) => ", without the warm-up of levels",
+                None => "",
+            }
         )),
     }
 }

@@ -253,7 +253,8 @@ fn refuse_more(request: &RunSpec, ranks: Option<&Ranks>) -> Result<(), Refused> 
         asked if asked <= there => Ok(()),
         asked => Err(Refused::Ranks(format!(
             "--ranks {asked} requires as many processes of a launcher, and there {are} {there} \
-             (use mpirun -n {asked} postmark run ..., or remove --ranks)",
+             (use mpirun -n {asked} postmark run ... of a build with MPI, as in 'postmark help \
+             hosts', or remove --ranks)",
             are = if there == 1 { "is" } else { "are" }
         ))),
     }

@@ -34,9 +34,10 @@ impl RunSpec {
             )));
         }
         if depth as usize > engine.depth_max {
+            let workers = u64::from(self.workload.workers.count()) * u64::from(depth);
             return Err(ConfigError::new(format!(
                 "--depth {depth} requires --engine {}: with --engine {engine} a worker performs \
-                 one operation at a time (use --workers {depth} for as many at once)",
+                 one operation at a time (use --workers {workers} for as many at once)",
                 EngineName::with_depth()
             )));
         }

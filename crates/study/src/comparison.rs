@@ -311,7 +311,7 @@ impl Comparisons {
 
 /// The advice for each reason, by the name of the rule. If runs have different advice for a rule,
 /// that of the last run is used.
-fn advice<'a>(runs: impl Iterator<Item = &'a Observed>) -> BTreeMap<String, String> {
+pub(crate) fn advice<'a>(runs: impl Iterator<Item = &'a Observed>) -> BTreeMap<String, String> {
     runs.flat_map(|run| run.advice.clone()).collect()
 }
 

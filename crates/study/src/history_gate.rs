@@ -5,8 +5,13 @@
 //! has the error [`GATE_ALPHA`] for normal noise. The second one has at most the error 1 / (n + 1)
 //! for a level of n runs, if all orders of the runs are equally probable, whatever the distribution
 //! of the noise.
+//!
+//! A gate that would pass is undecided if there are reasons to doubt it ([`HistoryDoubt`]): runs
+//! are DOUBTFUL, or the noise would hide a loss of more than [`LOSS_MAX`]. DOUBTFUL runs also
+//! prevent a failure, because the new runs are not interleaved with the earlier ones.
 
 use serde::{Deserialize, Serialize};
+use verdict::Level;
 
 use crate::drift::Drift;
 use crate::gate::{Decision, GateError};
@@ -19,6 +24,9 @@ use crate::statistics::{mean, standard_deviation, student_quantile};
 pub const GATE_ALPHA: f64 = 0.01;
 /// Minimum number of runs of the last level. With fewer, the gate is undecided.
 pub const LEVEL_RUNS_MIN: usize = 10;
+/// Maximum loss at which the limit may be for a pass: a tenth. A noise of about 3 % of a single run
+/// allows it. With more noise, a pass would not exclude a loss of that size.
+pub const LOSS_MAX: f64 = 0.1;
 
 /// What the last level of a history predicts for the mean of new runs, as logarithms of which
 /// greater values are better.
@@ -70,6 +78,29 @@ impl Prediction {
     }
 }
 
+/// A reason to doubt a decision against the history.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HistoryDoubt {
+    /// More than half of the new runs are DOUBTFUL.
+    NewRuns { doubtful: usize, runs: usize },
+    /// More than half of the runs of the last level are DOUBTFUL.
+    LevelRuns { doubtful: usize, runs: usize },
+    /// The limit is farther from the prediction than [`LOSS_MAX`]. A failure needs no narrower
+    /// limit.
+    WideLimit {
+        /// Distance of the limit from the prediction, as a share (0.6 is 60 %).
+        distance: f64,
+    },
+}
+
+impl HistoryDoubt {
+    /// Whether the reason prevents a failure, and not only a pass.
+    const fn prevents_failure(&self) -> bool {
+        !matches!(self, Self::WideLimit { .. })
+    }
+}
+
 /// The decision about new runs, against the history before them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HistoryGate {
@@ -89,14 +120,25 @@ pub struct HistoryGate {
     pub limit: Option<f64>,
     /// Whether the last level drifts.
     pub drifts: bool,
+    /// Whether the new runs are worse than the noise explains.
+    pub is_worse: bool,
+    /// Whether the gate decides despite `doubts`.
+    pub allows_doubtful: bool,
+    /// Reasons to doubt the decision; none without a prediction.
+    pub doubts: Vec<HistoryDoubt>,
 }
 
 impl HistoryGate {
-    /// Decides on new runs, which must not be part of the history.
+    /// Decides on new runs, which must not be part of the history. `allows_doubtful` ignores the
+    /// reasons to doubt the decision.
     ///
     /// # Errors
     /// Returns an error if no new run has a value.
-    pub fn of(history: &History, new: &[HistoryPoint]) -> Result<Self, GateError> {
+    pub fn of(
+        history: &History,
+        new: &[HistoryPoint],
+        allows_doubtful: bool,
+    ) -> Result<Self, GateError> {
         let sign = match history.metric.better() {
             Better::Higher => 1.0,
             Better::Lower => -1.0,
@@ -111,11 +153,23 @@ impl HistoryGate {
         let predicted = Prediction::of(&level, history.correlation, values.len());
         let average = mean(&values);
         let value = |log: f64| (sign * log).exp();
+        let is_worse = predicted.is_some_and(|predicted| predicted.is_worse(average));
+        let doubts = predicted.map_or_else(Vec::new, |predicted| {
+            let limit = (value(predicted.limit) / value(predicted.expected) - 1.0).abs();
+            doubts(new, &last, limit)
+        });
+        let mut considered = doubts.iter().filter(|_| !allows_doubtful);
         Ok(Self {
             decision: match predicted {
                 None => Decision::Undecided,
-                Some(predicted) if predicted.is_worse(average) => Decision::Failed,
-                Some(_) => Decision::Passed,
+                Some(_) if is_worse => match considered.any(HistoryDoubt::prevents_failure) {
+                    true => Decision::Undecided,
+                    false => Decision::Failed,
+                },
+                Some(_) => match considered.next() {
+                    Some(_) => Decision::Undecided,
+                    None => Decision::Passed,
+                },
             },
             metric: history.metric,
             runs: new.iter().map(|run| run.run).collect(),
@@ -125,8 +179,27 @@ impl HistoryGate {
             expected: predicted.map(|predicted| value(predicted.expected)),
             limit: predicted.map(|predicted| value(predicted.limit)),
             drifts: predicted.is_some_and(|predicted| predicted.drifts),
+            is_worse,
+            allows_doubtful,
+            doubts,
         })
     }
+}
+
+/// The reasons to doubt a decision on new runs against the runs of the last level. `distance` is
+/// that of the limit from the prediction.
+fn doubts(new: &[HistoryPoint], level: &[&HistoryPoint], distance: f64) -> Vec<HistoryDoubt> {
+    let is_doubtful = |run: &HistoryPoint| run.verdict == Level::Doubtful;
+    let mut doubts = Vec::new();
+    let (doubtful, runs) = (new.iter().filter(|run| is_doubtful(run)).count(), new.len());
+    doubts.extend((2 * doubtful > runs).then_some(HistoryDoubt::NewRuns { doubtful, runs }));
+    let (doubtful, runs) = (
+        level.iter().filter(|run| is_doubtful(run)).count(),
+        level.len(),
+    );
+    doubts.extend((2 * doubtful > runs).then_some(HistoryDoubt::LevelRuns { doubtful, runs }));
+    doubts.extend((distance > LOSS_MAX).then_some(HistoryDoubt::WideLimit { distance }));
+    doubts
 }
 
 /// Continues the line of least squares to the middle of `count` new runs. Returns the value there,

@@ -60,7 +60,7 @@ pub use gate::{
 };
 pub use gate_doubts::GateDoubt;
 pub use history::{History, HistoryChange, HistoryLevel};
-pub use history_gate::{HistoryGate, Prediction};
+pub use history_gate::{HistoryDoubt, HistoryGate, Prediction};
 pub use history_point::{HistoryPoint, SeriesKey};
 pub use host_change::{Cause, RatioWithInterval};
 pub use incomplete::IncompleteDifference;
@@ -73,7 +73,7 @@ pub use observed::{
 pub use paper_layout::{PaperLayout, UnknownLayout};
 pub use plan::{PlannedCell, StudyPlan};
 pub use publication::{ResultClass, StrictBreach, StrictRule, StudyBlocks};
-pub use repeats::{RepeatedMetric, RepeatedRun, Repeats};
+pub use repeats::{RateGroups, RepeatedMetric, RepeatedRun, Repeats};
 pub use samples::Method;
 pub use side_blocks::SideBlocks;
 pub use side_summary::SideSummary;

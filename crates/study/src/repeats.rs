@@ -1,13 +1,14 @@
 //! The results of a repeated run, which is a study of one configuration: means with confidence
 //! intervals, the verdicts of the runs, and a test for a drift of the rate.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use verdict::Level;
 use workload::{Action, Classic, Phase, Work, Workload};
 
 use crate::alpha_spending::FIRST_LOOK_BLOCKS;
+use crate::comparison::advice;
 use crate::design::Design;
 use crate::drift::Drift;
 use crate::metric::{Metric, Statistic};
@@ -30,6 +31,8 @@ pub struct Repeats {
     /// the same operations.
     pub fingerprints: BTreeSet<String>,
     pub verdicts: VerdictCounts,
+    /// What the user can do about the reasons of the verdicts, by the names of their rules.
+    pub advice: BTreeMap<String, String>,
     /// Whether more than 20 % of the runs are INVALID. If so, no metric is estimated.
     pub has_too_many_invalid: bool,
     /// Probability that an interval contains the true mean (0.95 is 95 %).
@@ -41,8 +44,46 @@ pub struct Repeats {
     pub metrics: Vec<RepeatedMetric>,
     /// Whether the rate drifts; `None` for fewer than five runs.
     pub drift: Option<Drift>,
+    /// Two groups of rates whose mean describes no run; `None` without such groups.
+    pub groups: Option<RateGroups>,
     /// All runs, including INVALID ones, ordered by block and attempt.
     pub runs: Vec<RepeatedRun>,
+}
+
+/// Two groups of rates, between which is at least half of the range of all rates. Ten evenly
+/// distributed rates form such groups with a probability of 3 %, ten normal ones with 1 %.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RateGroups {
+    /// Number of runs in the lower group, and in the higher one; at least two in each.
+    pub counts: (u32, u32),
+    /// Lowest and highest rate of the lower group, in transactions a second.
+    pub low: (f64, f64),
+    /// Lowest and highest rate of the higher group, in transactions a second.
+    pub high: (f64, f64),
+}
+
+impl RateGroups {
+    /// Minimum number of runs. Of five runs, a quarter would form groups by chance.
+    const RUNS_MIN: usize = 8;
+    /// Minimum distance of the groups, relative to the mean. A smaller one does not matter.
+    const DISTANCE_MIN: f64 = 0.1;
+
+    fn of(rates: &[f64]) -> Option<Self> {
+        let mut sorted = rates.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let (least, most) = (*sorted.first()?, *sorted.last()?);
+        let gap = |at: &usize| sorted[*at] - sorted[at - 1];
+        let at = (1..sorted.len()).max_by(|one, other| gap(one).total_cmp(&gap(other)))?;
+        let count = |runs: usize| u32::try_from(runs).unwrap_or(u32::MAX);
+        let is_wide =
+            gap(&at) >= (most - least) / 2.0 && gap(&at) >= Self::DISTANCE_MIN * mean(rates);
+        let (lower, higher) = (at, sorted.len() - at);
+        (is_wide && sorted.len() >= Self::RUNS_MIN && lower.min(higher) >= 2).then(|| Self {
+            counts: (count(lower), count(higher)),
+            low: (least, sorted[at - 1]),
+            high: (sorted[at], most),
+        })
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -124,6 +165,8 @@ impl Repeats {
                 .map(|metric| RepeatedMetric::of(*metric, &counted, alpha))
                 .collect(),
             drift: Drift::of(&rates),
+            groups: RateGroups::of(&rates),
+            advice: advice(runs.iter().map(|run| &run.observed)),
             runs: runs.iter().map(repeated).collect(),
             verdicts,
         }

@@ -35,6 +35,11 @@ pub struct SweepStepSummary {
     /// Transactions that were due and had not begun when the load level ended; null for a closed
     /// loop.
     pub waiting: Option<u64>,
+    /// Share of the measured time until which every worker kept up with its arrivals, from 0 to 1.
+    /// A sustained load level has at least 0.8. Null for a closed loop, or if a worker never kept
+    /// up; absent in earlier files.
+    #[serde(default)]
+    pub caught_up_fraction: Option<f64>,
     /// Mean latency of all operations, in nanoseconds.
     pub mean_ns: Option<f64>,
     /// Median of the latencies of all operations, in nanoseconds.
@@ -148,6 +153,7 @@ impl SweepStepSummary {
             achieved_per_second,
             achieved_fraction: open.and_then(PhaseRecord::done_fraction),
             waiting: open.and_then(|phase| phase.waiting),
+            caught_up_fraction: open.and_then(PhaseRecord::caught_up_fraction),
             mean_ns: latency.mean,
             p50_ns: latency.p50,
             p99_ns: latency.p99,

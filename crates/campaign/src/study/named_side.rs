@@ -146,6 +146,11 @@ fn read(
             "run {number} has not ended (wait for it, or leave it out)"
         )));
     }
+    if run.headline.is_sweep {
+        return Err(Error::refused(format_args!(
+            "run {number} is a load sweep, which has several rates (give a run with one load)"
+        )));
+    }
     let record = archive.record(number)?;
     let observed = Observed::of(&record, Some(number), metrics);
     Ok((record, observed))

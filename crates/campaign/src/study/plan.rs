@@ -56,14 +56,20 @@ pub fn judge(
     for cell in cells {
         let wrong = |why: &dyn std::fmt::Display| -> Error {
             let line = design.workloads[cell.workload].line;
-            wrong_in(file, line, format!("cell {}: {why}", cell.label))
+            // The only cell of a repeated run has no name that the user gave.
+            let words = match cells.len() {
+                1 => why.to_string(),
+                _ => format!("cell {}: {why}", cell.label),
+            };
+            wrong_in(file, line, words)
         };
         let specified = specify_somewhere(design, cell, user).map_err(|error| wrong(&error))?;
         let asked = specified.spec.ranks;
         if asked > ranks {
             return Err(wrong(&format!(
                 "ranks = {asked} requires as many processes of a launcher, and there are {ranks} \
-                 (use mpirun -n {asked} postmark study ...)"
+                 (use mpirun -n {asked} postmark study ... of a build with MPI, as in 'postmark \
+                 help hosts')"
             )));
         }
         if let Some(why) = durability_in_memory(design, cell, &specified.spec.durability) {

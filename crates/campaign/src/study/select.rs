@@ -175,14 +175,13 @@ fn only_side(study: &FoundStudy) -> Error {
         ),
         None => format!(
             "the study {id} has one configuration: nothing to compare it with (give a second \
-             study, a tag or runs: 'postmark compare {id} OTHER'; 'postmark report {id}' writes \
-             its page)"
+             study, a tag or runs beside {id}; 'postmark report {id}' writes its page)"
         ),
     })
 }
 
 /// Finds a study by its name or identity, or by a tag of its runs.
-fn study_called(archive: &Archive, word: &str) -> Result<Option<FoundStudy>, Error> {
+pub(crate) fn study_called(archive: &Archive, word: &str) -> Result<Option<FoundStudy>, Error> {
     if let Some(study) = found::find(archive, word)? {
         return Ok(Some(study));
     }

@@ -139,11 +139,12 @@ pub struct GateArguments {
     /// Decide against the noise of earlier runs: history.
     ///
     /// The gate fails if the runs are worse than the earlier runs of the same workload, engine,
-    /// target, durability and host explain.
+    /// target, durability and host explain. It passes only if their noise would hide a loss of at
+    /// most 10 %.
     #[arg(
         long,
         value_enum,
-        conflicts_with_all = ["require", "confirm", "unlike", "allow_doubtful"]
+        conflicts_with_all = ["require", "confirm", "unlike"]
     )]
     pub against: Option<Against>,
     /// With --against: decide on this metric [default: transactions].
@@ -154,12 +155,15 @@ pub struct GateArguments {
     /// This confirms an earlier decision on the blocks up to N.
     #[arg(long, value_name = "N")]
     pub confirm: Option<u32>,
-    /// Pass a study despite doubts.
+    /// Decide despite doubts: pass or fail.
     ///
     /// Doubts are: more than half of a configuration's runs are DOUBTFUL; runs that were not
     /// interleaved drift; the baseline differs from itself in the A/A control; or this control is
-    /// too wide for a requirement. Without this option, doubts prevent a pass: the gate is then
-    /// undecided. Interleaved runs fail in spite of doubts, other runs do not.
+    /// too wide for a requirement. With --against: more than half of the new runs or of the earlier
+    /// runs are DOUBTFUL, or the noise would hide a loss of more than 10 %. Without this option,
+    /// doubts prevent a pass, and also a failure of runs that were not interleaved: the gate is
+    /// then undecided. Interleaved runs fail in spite of doubts. What causes the doubts can look
+    /// like a difference, so with this option the gate's error probabilities do not hold.
     #[arg(long)]
     pub allow_doubtful: bool,
     #[command(flatten)]

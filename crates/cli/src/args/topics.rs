@@ -34,7 +34,7 @@ pub const TOPICS: &[Topic] = topics![
     "cache": "Measure the disk, or the page cache on purpose", ["memory", "cold"];
     "ci": "Let a pipeline fail if a change makes the system slower", ["baseline", "pipeline"];
     "hosts": "Run on many client hosts as one run, with mpirun or srun", ["ranks", "mpi"];
-    "study": "Compare file systems, options or kernels", ["side", "kernel"];
+    "study": "Compare file systems, options or kernels", ["side", "kernel", "interval"];
     "scratch": "Let a study make file systems: the keys of make:KIND", ["make", "mkfs"];
     "verdict": "Is a number trustworthy? VALID, DOUBTFUL and INVALID",
         ["trust", "valid", "doubtful", "invalid"];

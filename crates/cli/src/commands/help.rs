@@ -57,14 +57,21 @@ fn unknown(words: &[String]) -> Result<u8, Problem> {
     let first = words.first().map_or("", |word| word.as_str());
     let mut nearest = most_similar(first, known);
     nearest.truncate(SUGGESTIONS_MAX);
-    let nearest: Vec<String> = nearest
+    // The topic of an alias is named, because the list of topics contains it.
+    let nearest = nearest
         .into_iter()
-        .map(|word| format!("'postmark help {word}'"))
-        .collect();
-    let meant = match &nearest[..] {
+        .map(|word| Topic::find(word).map_or(word, |topic| topic.name));
+    let mut named: Vec<String> = Vec::new();
+    for word in nearest {
+        let command = format!("'postmark help {word}'");
+        if !named.contains(&command) {
+            named.push(command);
+        }
+    }
+    let meant = match &named[..] {
         _ if is_preset(first) => format!(": 'postmark presets {first}' explains the preset"),
         [] => String::new(),
-        nearest => format!(": did you mean {}?", nearest.join(" or ")),
+        named => format!(": did you mean {}?", named.join(" or ")),
     };
     refuse(format_args!(
         "'{}' is neither a topic nor a command{meant} (topics: {}; commands: {commands})",

@@ -80,7 +80,7 @@ pub fn gate(arguments: &GateArguments) -> Result<u8, Problem> {
     let archive = open(&arguments.archive)?;
     let metric = arguments.metric.unwrap_or(Metric::Transactions);
     let (history, new) = before(&archive, runs, metric)?;
-    let gate = HistoryGate::of(&history, &new)?;
+    let gate = HistoryGate::of(&history, &new, arguments.allow_doubtful)?;
     screen::answer(
         arguments.format,
         || report::history::gate(&gate),

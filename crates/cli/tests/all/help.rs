@@ -82,6 +82,7 @@ fn help_prints_topics_and_the_help_of_commands() {
              ci, hosts, study, scratch, verdict, classic; commands: run, plan",
         ),
         ("help mail", "'postmark presets mail' explains the preset"),
+        ("help intervall", ": did you mean 'postmark help study' or"),
         ("help frobnicate", "a topic nor a command (topics: sweep"),
         ("help published nothing", "commands: run, plan"),
         ("trust", "did you mean 'postmark help trust'?"),
@@ -164,6 +165,8 @@ const OTHERS: &str = "
     run --iodepth 8 | (use --depth N
     run --runtime=60 | (use --for TIME, like --for 60s)
     run --numjobs 4 | (use --workers N)
+    run --preset varmail -t server:/export | (an NFS server is nfs://SERVER/PATH, as in
+    run --preset varmail --workers 8 --depth 4 -t . | (use --workers 32 for as many at once)
     mail | did you mean 'postmark run --preset mail'?
     mail --for 60s | did you mean 'postmark run --preset mail'?
     list --clients 4 | (see 'postmark list --help')

@@ -228,7 +228,8 @@ pub(crate) const fn deviates(method: Method) -> &'static str {
     match method {
         Method::Blocks | Method::BlocksApart => "of a block's ratio",
         Method::NotInterleaved => {
-            "of the ratio of two runs, one of each configuration: about 1.4 times that of one run"
+            "of the logarithm of the ratio of two runs, one of each configuration: about 1.4 times \
+             that of one run"
         }
     }
 }

@@ -76,15 +76,18 @@ pub(super) fn needs_blocks(gate: &Gate) -> bool {
 /// fails if the measured ratio, which violates the requirement, is the true one. It passes if the
 /// systems are identical.
 pub(super) fn blocks_needed(judged: &Judged) -> String {
+    let number = |needed: Option<u32>, what: &str| match (needed, judged.bound) {
+        (Some(needed), _) => Some(format!("{} to {what}", grouped(needed.into()))),
+        (None, Some(_)) => Some(format!("over 10,000 to {what}")),
+        // Too few blocks to know the standard deviation.
+        (None, None) => None,
+    };
     let fail = judged.blocks_needed_to_fail;
-    let fail = fail.filter(|needed| judged.is_violated() && *needed > judged.count);
-    let pass = judged.blocks_needed_to_pass;
-    let needed = [(fail, "fail"), (pass, "pass")];
-    let words = needed.into_iter().filter_map(|(needed, what)| {
-        let needed = grouped(needed?.into());
-        Some(format!("{needed} to {what}"))
-    });
-    words.collect::<Vec<_>>().join(", ")
+    let is_open = judged.is_violated() && fail.is_none_or(|needed| needed > judged.count);
+    let fail = is_open.then(|| number(fail, "fail")).flatten();
+    let pass = number(judged.blocks_needed_to_pass, "pass");
+    let words: Vec<String> = fail.into_iter().chain(pass).collect();
+    words.join(", ")
 }
 
 /// Of the undecided requirements whose measured ratio violates them, the one that needs the fewest
@@ -107,7 +110,10 @@ fn to_fail(gate: &Gate, judged: &Judged, what: &str) -> String {
         ..
     } = judged;
     let (begin, deviation) = (
-        format!("the ratio {ratio:.3} of {side} does not meet {requirement}, but it is not shown"),
+        format!(
+            "the ratio seen, {ratio:.3} of {side}, does not meet {requirement}, but the runs do \
+             not show this of the true ratio"
+        ),
         deviation(gate, judged),
     );
     let pass = judged

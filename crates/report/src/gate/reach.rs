@@ -48,11 +48,33 @@ fn words(requirement: Requirement, judged: &[&Judged]) -> String {
     });
     format!(
         "{}More {}s bring the ratio that fails nearer to {threshold}. {threshold} itself, \
-         {change}, is the limit that the requirement tolerates: it fails at most 1 % of the gates. \
-         To find {change}, require {}.",
+         {change}, is the limit that the requirement tolerates: it fails at most 1 % of the \
+         gates.{}",
         found.unwrap_or_default(),
         judged[0].unit(),
-        // The bound is half of the change that it finds.
+        finds(requirement)
+    )
+}
+
+/// Maximum distance of a threshold from 1 of which the text reports the change that it finds: half
+/// of the change is a rule for small changes.
+const DISTANCE_MAX: f64 = 0.25;
+
+/// The change that a requirement finds, and the requirement that finds a change of its own size:
+/// the distance of a bound is half of the change that it finds.
+fn finds(requirement: Requirement) -> String {
+    let (threshold, distance) = (requirement.threshold(), requirement.distance());
+    if distance > DISTANCE_MAX {
+        return String::new();
+    }
+    let kind = match requirement.bound() {
+        Bound::AtLeast => "a loss",
+        Bound::AtMost => "an increase",
+    };
+    format!(
+        " With enough runs it finds {kind} of {}; to find {kind} of {}, require {}.",
+        percent(2.0 * distance),
+        percent(distance),
         trimmed(f64::midpoint(1.0, threshold), 4)
     )
 }

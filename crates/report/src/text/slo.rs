@@ -27,7 +27,14 @@ pub(super) fn short(slo: &SloSummary, sweep: &SweepSummary) -> String {
         }
         None if slo.met_beyond(&sweep.sweep_steps).is_some() => format!("{name} undecided"),
         None if slo.undecided.is_some() => {
-            format!("{name} undecided (too few {})", operations_of(slo))
+            let few = format!("(too few {})", operations_of(slo));
+            match slo.limit.lowest_beyond {
+                Some(beyond) => {
+                    let beyond = at(Swept::of(sweep), Some(beyond));
+                    format!("{name} not met from {beyond}, undecided below {few}")
+                }
+                None => format!("{name} undecided {few}"),
+            }
         }
         None => format!("{name} not met"),
     }
@@ -78,12 +85,20 @@ pub(super) fn sentence(slo: &SloSummary, sweep: &SweepSummary) -> String {
         );
     }
     if let Some(few) = too_few(slo, sweep) {
-        return match limit.highest {
-            Some(_) => format!(
+        let beyond = at(swept, limit.lowest_beyond);
+        return match (limit.highest, limit.lowest_beyond) {
+            (Some(_), Some(_)) => format!(
+                "{name} is met at {}, not met from {beyond} on, and undecided in between: {few}",
+                achieved(swept, limit)
+            ),
+            (Some(_), None) => format!(
                 "{name} is met at {}, and undecided above: {few}",
                 achieved(swept, limit)
             ),
-            None => format!("{name} is undecided: {few}"),
+            (None, Some(_)) => {
+                format!("{name} is not met from {beyond} on, and undecided below: {few}")
+            }
+            (None, None) => format!("{name} is undecided: {few}"),
         };
     }
     if let Some(nearest) = nearest(slo, sweep) {
@@ -144,7 +159,9 @@ fn too_few(slo: &SloSummary, sweep: &SweepSummary) -> Option<String> {
         _ => {
             let needed = seconds * LatencySummary::P99_MIN as f64 / measured as f64;
             // A tenth is added, because the number of operations varies.
-            format!(" (use --for {}s)", grouped((needed * 1.1).ceil() as u64))
+            // A level with a lower load has fewer operations in the same time.
+            let longer = grouped((needed * 1.1).ceil() as u64);
+            format!(" (use --for {longer}s; lower loads need longer levels)")
         }
     };
     Some(format!(

@@ -10,7 +10,7 @@ use verdict::{Limit, Summary, SweepStepSummary, SweepSummary};
 
 use crate::latencies::{self, Unit};
 use crate::steps::{self, Swept, by_load, load};
-use crate::text::slo;
+use crate::text::{contradictions, slo};
 
 /// Maximum number of kinds of operations in one table.
 const KINDS_MAX: usize = 5;
@@ -29,8 +29,8 @@ pub(crate) fn render(document: &mut Document, summary: &Summary, is_full: bool) 
     }
     if let Some(limit) = &sweep.limit {
         let words = format!(
-            "{} (sustained: every worker kept up with its arrivals in the last fifth of the level, \
-             and at most 1 % of the operations failed or were skipped)",
+            "{} (sustained: in the last fifth of the level, every worker caught up with its \
+             arrivals at least once, and at most 1 % of the operations failed or were skipped)",
             saturation(limit)
         );
         document.sentence("Saturation", words);
@@ -202,62 +202,15 @@ fn in_short(document: &mut Document, summary: &Summary) {
             slo.name()
         ),
     });
-    if !sweep.is_of_phases() {
-        for words in [disturbed(summary), exceeded(sweep)].into_iter().flatten() {
-            document.note(words);
-        }
-    }
+    contradictions::add(document, summary, sweep);
     document.gap();
-}
-
-/// Names a level that was not sustained but achieved at least [`RISE_MIN`] times the saturation
-/// rate: the system can do more than a disturbed lower level showed.
-fn exceeded(sweep: &SweepSummary) -> Option<String> {
-    let saturated = sweep.limit.as_ref()?.achieved_per_second?;
-    let levels = sweep.sweep_steps.iter();
-    let beyond = levels.filter(|level| level.complete && !level.holds);
-    let achieved = beyond.filter_map(|level| Some((level.load, level.achieved_per_second?)));
-    let (at, most) = achieved.max_by(|one, other| one.1.total_cmp(&other.1))?;
-    (most >= RISE_MIN * saturated).then(|| {
-        format!(
-            "{}/s were achieved at {}, more than at the saturation rate; something else disturbed \
-             a lower load (repeat the sweep)",
-            rate(Some(most)),
-            load(at)
-        )
-    })
-}
-
-/// Names a sustained level whose 99th percentile is at least [`RISE_MIN`] times that of a level
-/// with a higher load. The load does not explain such a percentile.
-fn disturbed(summary: &Summary) -> Option<String> {
-    let levels = by_load(summary).into_iter();
-    let sustained = levels.filter(|(_, level)| level.complete && level.holds);
-    let p99s = sustained.filter_map(|(_, level)| Some((level.load, level.p99_ns? as f64)));
-    let p99s: Vec<(Load, f64)> = p99s.collect();
-    let pairs = (1..p99s.len()).flat_map(|higher| {
-        let lower = p99s[..higher].iter();
-        lower.map(move |lower| (*lower, higher))
-    });
-    let pairs = pairs.map(|(lower, higher)| (lower, p99s[higher]));
-    let ratio = |((_, lower), (_, higher)): &((Load, f64), (Load, f64))| lower / higher;
-    let worst = pairs.max_by(|one, other| ratio(one).total_cmp(&ratio(other)));
-    let ((lower, high_ns), (higher, low_ns)) = worst.filter(|pair| ratio(pair) >= RISE_MIN)?;
-    Some(format!(
-        "the p99 does not rise with the load: {} at {}, {} at {}; something else disturbed the \
-         first of them (repeat the sweep)",
-        latency(high_ns),
-        load(lower),
-        latency(low_ns),
-        load(higher)
-    ))
 }
 
 fn sweep_steps(document: &mut Document, summary: &Summary) {
     let Some(sweep) = &summary.sweep else {
         return;
     };
-    let columns: [Column<(usize, &SweepStepSummary)>; 12] = [
+    let columns: [Column<(usize, &SweepStepSummary)>; 13] = [
         (Swept::of(sweep).ordinal(), |(number, _)| ordinal(*number)),
         (Swept::of(sweep).column(), |(_, of)| steps::cell(of)),
         ("achieved/s", |(_, of)| Cell::rate(of.achieved_per_second)),
@@ -265,6 +218,9 @@ fn sweep_steps(document: &mut Document, summary: &Summary) {
             or_empty(of.achieved_fraction.map(Number::Share))
         }),
         ("waiting", |(_, of)| or_empty(of.waiting.map(Number::Count))),
+        ("kept up", |(_, of)| {
+            or_empty(of.caught_up_fraction.map(Number::Share))
+        }),
         ("mean, µs", |(_, of)| {
             of.mean_ns.map(Number::Microseconds).into()
         }),
@@ -286,9 +242,13 @@ fn sweep_steps(document: &mut Document, summary: &Summary) {
         }
         false => {
             "levels by load, numbered in the order of measurement; rates in transactions/s; \
-             latencies of all operations; with an offered rate, response times from the due time"
+             latencies of all operations; with an offered rate, response times from the due time; \
+             kept up: share of the level until which every worker had moments without a waiting \
+             transaction (sustained from 80 % on); waiting: due at the end, also after a short \
+             burst or stall"
         }
     });
+    contradictions::add(document, summary, sweep);
     for (number, step) in by_load(summary) {
         if step.failed > 0 || step.skipped.total() > 0 {
             document.note(format!(
@@ -360,13 +320,14 @@ fn knee(document: &mut Document, sweep: &SweepSummary) {
     let words = match (&sweep.knee, knee_load(sweep)) {
         (Some(knee), Some(load)) => format!(
             "at {load}: latency rises steeply from this load on (mean latency there {}; found in \
-             {} sustained levels)",
+             {} sustained levels){}",
             latency(knee.latency),
-            knee.points
+            knee.points,
+            contradictions::higher_below(sweep, knee)
         ),
         _ => format!(
             "none (it needs {POINTS_MIN} sustained levels whose mean latency at least doubles, \
-             bends upwards, and is not higher at a lower load)"
+             bends upwards, and is less than {RISE_MIN:.0} times as high at each lower load)"
         ),
     };
     document.sentence("Knee", words);

@@ -78,6 +78,23 @@ fn interval_that_reaches_below_zero_is_shown_without_a_lower_end() {
     );
 }
 
+/// A mean between two groups of rates describes no run.
+#[test]
+fn two_groups_of_rates_are_named() {
+    let shown = |rate: &dyn Fn(u32) -> f64| {
+        let document = report::repeats::document(&repeats("", &ten(rate)));
+        let text = document::text(&document, 100);
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    shown(&|number| if number % 5 < 2 { 4_200.0 } else { 2_000.0 })
+        .shows("Transactions/s in the order of the runs: 4,")
+        .shows("The rates form two groups, 5 runs with ")
+        .shows("and 4 runs with 4,")
+        .shows("describes neither");
+    shown(&|_| 2_000.0).does_not_show("groups");
+    shown(&|number| if number == 2 { 50_000.0 } else { 2_000.0 }).does_not_show("groups");
+}
+
 #[test]
 fn report_of_a_repeated_run_matches_its_golden_file_in_three_widths() {
     let found = repeats("", &ten(|_| 4_933.0));

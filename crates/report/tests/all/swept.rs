@@ -128,6 +128,32 @@ fn sweep_of_workers_ends_with_its_highest_rate() {
     assert!(!of_rates(&[1_000.0]).contains("Maximum"));
 }
 
+/// A closed loop that achieves a multiple of the saturation rate shows that the machine changed.
+/// The columns say how long each level was sustained.
+#[test]
+fn closed_loop_above_the_saturation_rate_is_explained() {
+    let mut record = sweep();
+    let full = |record: &Record| {
+        let words = full(record);
+        words.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    full(&record)
+        .shows(" kept up ")
+        .shows("100.0 %")
+        .does_not_show("times the saturation rate")
+        .does_not_show("the warm-up left waiting");
+    let faster = |level: &mut SweepStep, factor: f64| {
+        let measured = level.phases[0].segments.last_mut().unwrap();
+        let ns = (measured.ended_ns - measured.began_ns) as f64;
+        measured.ended_ns = measured.began_ns + (ns / factor) as u64;
+    };
+    faster(&mut record.actual.sweep_steps[0], 2.0);
+    faster(&mut record.actual.sweep_steps[1], 1.1);
+    full(&record)
+        .shows("4,000/s were achieved at closed loop, 3.7 times the saturation rate")
+        .shows("500 offered achieved 10.0 % more: transactions that the warm-up left waiting");
+}
+
 /// The kept run has fewer than 1,000 deletions.
 #[test]
 fn slo_of_too_few_operations_is_undecided() {
@@ -137,13 +163,14 @@ fn slo_of_too_few_operations_is_undecided() {
     asked.slo_p99_ns = Some(10_000_000_000);
     let short = document::text(&report::text::short(&record), 200);
     short
-        .shows("delete p99 < 10 s undecided (too few delete operations)")
+        .shows("not met from 1,414 offered, undecided below (too few delete operations)")
         .shows("  delete p99, ")
         .shows("latencies of all operations, but for delete p99");
     let words = full(&record);
     let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
     words
-        .shows("delete p99 < 10 s is undecided: the level of 1,112 transactions/s measured ")
+        .shows("delete p99 < 10 s is not met from 1,414 offered on, and undecided below: the level")
+        .shows("of 1,112 transactions/s measured ")
         .shows(" delete operations, and a p99 needs 1,000 (use --for ");
     // The median shows that an SLO is not met, with few operations, too.
     record.spec.drive.sweep.as_mut().unwrap().slo_p99_ns = Some(1);

@@ -54,6 +54,10 @@ impl PrepareError {
     /// Returns the error for a failed system call on a directory.
     pub(crate) fn system(what: &str, path: &Path, errno: Errno) -> Self {
         let advice = match errno {
+            Errno::NOENT if may_be_server(path) => {
+                " (an NFS server is nfs://SERVER/PATH, as in 'postmark help nfs'; a server of \
+                 another protocol needs a mount; a directory must exist)"
+            }
             Errno::NOENT => " (create the directory first, or use an existing one)",
             Errno::NOTDIR => " (use a directory)",
             Errno::ACCESS | Errno::PERM => " (use a writable directory)",
@@ -102,4 +106,10 @@ impl PrepareError {
             ),
         })
     }
+}
+
+/// Whether a path that does not exist may be the address of a server, like `server:/export` or
+/// `smb://server/share`. Names of local directories seldom contain a colon.
+fn may_be_server(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().contains(&b':')
 }

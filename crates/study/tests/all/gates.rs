@@ -402,6 +402,18 @@ fn the_documented_numbers_of_blocks_are_correct() {
     for text in &documents[1..] {
         assert!(text.contains(&of_runs), "{of_runs}");
     }
+    // A bound of 0.975 finds a loss of 5 %.
+    let runs = [6, 16, 34].into_iter().zip([0.01, 0.02, 0.03]);
+    for (runs, spread) in runs {
+        let (root, degrees) = (f64::from(runs).sqrt(), f64::from(runs) - 1.0);
+        let distance = |ratio: f64| ratio.ln() * root / (spread * 2_f64.sqrt());
+        let passed = power(distance(1.0 / 0.975), study::gate::PASS_ALPHA, degrees);
+        let failed = power(distance(0.975 / 0.95), study::gate::FAIL_ALPHA, degrees);
+        assert!(
+            passed >= 0.96 && failed >= 0.8,
+            "{runs}: {passed}, {failed}"
+        );
+    }
     // With a bound of 0.97, a loss of 3 % meets the requirement exactly. The gate then fails only
     // by chance, with a probability of 1 %, even with 100 blocks.
     assert!((power(0.0, study::gate::FAIL_ALPHA, 99.0) - 0.01).abs() < 1e-6);

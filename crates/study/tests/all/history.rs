@@ -1,8 +1,8 @@
 //! Changes of a series: places, sizes, drifts, outliers, causes, and predictions for gates.
 
 use study::{
-    Cause, Decision, History, HistoryGate, HistoryPoint, Levels, Metric, Prediction, SeriesKey,
-    Shape,
+    Cause, Decision, History, HistoryDoubt, HistoryGate, HistoryPoint, Levels, Metric, Prediction,
+    SeriesKey, Shape,
 };
 use testkit::Random;
 use verdict::Level;
@@ -135,7 +135,7 @@ fn gate_fails_only_beyond_the_noise() {
         value: Some(value),
         ..earlier.runs[0].clone()
     };
-    let decide = |value: f64| HistoryGate::of(&earlier, &[new(value)]).unwrap();
+    let decide = |value: f64| HistoryGate::of(&earlier, &[new(value)], false).unwrap();
     assert_eq!(decide(1_000.0).decision, Decision::Passed);
     assert_eq!(decide(980.0).decision, Decision::Passed);
     assert_eq!(decide(1_500.0).decision, Decision::Passed);
@@ -143,12 +143,69 @@ fn gate_fails_only_beyond_the_noise() {
     assert_eq!(failed.decision, Decision::Failed);
     assert!(failed.limit.unwrap() > 900.0 && failed.limit < failed.expected);
     let short = history(&noise(8, 9, 0.02), |_| None);
-    let undecided = HistoryGate::of(&short, &[new(100.0)]).unwrap();
+    let undecided = HistoryGate::of(&short, &[new(100.0)], false).unwrap();
     assert_eq!(
         (undecided.decision, undecided.limit),
         (Decision::Undecided, None)
     );
-    assert!(HistoryGate::of(&earlier, &[]).is_err());
+    assert!(HistoryGate::of(&earlier, &[], false).is_err());
+}
+
+/// Neither a pass nor a failure follows from DOUBTFUL runs, unless it is allowed.
+#[test]
+fn gate_against_the_history_is_undecided_if_runs_are_doubtful() {
+    let decided = |(old, new): (usize, usize), value: f64, allows_doubtful: bool| {
+        let mut earlier = history(&noise(8, 30, 0.02), |_| None);
+        for run in &mut earlier.runs[..old] {
+            run.verdict = Level::Doubtful;
+        }
+        let mut added = [0, 1].map(|run| HistoryPoint {
+            run: 90 + run,
+            value: Some(value),
+            verdict: Level::Valid,
+            ..earlier.runs[0].clone()
+        });
+        for run in &mut added[..new] {
+            run.verdict = Level::Doubtful;
+        }
+        let gate = HistoryGate::of(&earlier, &added, allows_doubtful).unwrap();
+        (gate.decision, gate.doubts.len())
+    };
+    for (runs, value, expected) in [
+        ((0, 0), 1_000.0, (Decision::Passed, 0)),
+        ((15, 1), 1_000.0, (Decision::Passed, 0)),
+        ((16, 0), 1_000.0, (Decision::Undecided, 1)),
+        ((0, 2), 1_000.0, (Decision::Undecided, 1)),
+        ((30, 2), 1_000.0, (Decision::Undecided, 2)),
+        ((30, 2), 200.0, (Decision::Undecided, 2)),
+        ((15, 1), 200.0, (Decision::Failed, 0)),
+    ] {
+        assert_eq!(decided(runs, value, false), expected, "{runs:?}, {value}");
+    }
+    assert_eq!(decided((30, 2), 1_000.0, true), (Decision::Passed, 2));
+    assert_eq!(decided((30, 2), 200.0, true), (Decision::Failed, 2));
+}
+
+/// Noise that hides a loss of more than a tenth prevents a pass, but not a failure.
+#[test]
+fn gate_does_not_pass_if_the_noise_hides_a_great_loss() {
+    let earlier = history(&noise(8, 30, 0.2), |_| None);
+    let decided = |value: f64, allows_doubtful: bool| {
+        let new = HistoryPoint {
+            run: 99,
+            value: Some(value),
+            ..earlier.runs[0].clone()
+        };
+        HistoryGate::of(&earlier, &[new], allows_doubtful).unwrap()
+    };
+    let undecided = decided(1_000.0, false);
+    assert_eq!(undecided.decision, Decision::Undecided);
+    let [HistoryDoubt::WideLimit { distance }] = undecided.doubts[..] else {
+        panic!("{:?}", undecided.doubts);
+    };
+    assert!(distance > 0.1);
+    assert_eq!(decided(1_000.0, true).decision, Decision::Passed);
+    assert_eq!(decided(100.0, false).decision, Decision::Failed);
 }
 
 #[test]

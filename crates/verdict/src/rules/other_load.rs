@@ -17,8 +17,8 @@
 //! three largest above 1 % are named with process number and share; programs that ended before are
 //! missing.
 //! *What to do*: stop the other programs. If only process 1 is named, which cannot be stopped, use
-//! a dedicated machine. If none is named, the programs have ended or are not visible: start none
-//! during a run, such as builds and timers.
+//! a dedicated machine. If none is named, or those that are named used less than half of the time,
+//! the programs have ended or are not visible: start none during a run, such as builds and timers.
 
 use system::BusyProgram;
 
@@ -66,9 +66,13 @@ impl Rule for OtherLoad {
                 format!("{name} (process {}) {share}", one.pid)
             })
             .collect();
-        let largest = match shown.is_empty() {
-            true => ", by programs that have ended or are not visible".to_owned(),
-            false => format!(", largest {}", shown.join(", ")),
+        let largest = match (shown.is_empty(), self.are_most_shown()) {
+            (true, _) => ", by programs that have ended or are not visible".to_owned(),
+            (false, true) => format!(", largest {}", shown.join(", ")),
+            (false, false) => format!(
+                ", most by programs that have ended or are not visible, the others by {}",
+                shown.join(", ")
+            ),
         };
         format!(
             "other programs used {} of all processors' time in user mode, limit {}{largest}",
@@ -78,7 +82,8 @@ impl Rule for OtherLoad {
     }
 
     fn advice(&self) -> &'static str {
-        match (self.shown().next(), self.shown().any(can_be_stopped)) {
+        let shown = self.shown().filter(|_| self.are_most_shown());
+        match (shown.clone().next(), shown.clone().any(can_be_stopped)) {
             (_, true) => "stop them",
             (Some(_), false) => "use a dedicated machine",
             (None, _) => "start no other programs during a run, such as builds and timers",
@@ -87,8 +92,15 @@ impl Rule for OtherLoad {
 }
 
 impl OtherLoad {
-    fn shown(&self) -> impl Iterator<Item = &BusyProgram> {
+    fn shown(&self) -> impl Iterator<Item = &BusyProgram> + Clone {
         self.busiest.iter().filter(|one| one.fraction >= SHOWN_MIN)
+    }
+
+    /// Whether the programs that are named used at least half of the time. Otherwise, stopping them
+    /// would not change the verdict.
+    fn are_most_shown(&self) -> bool {
+        let shown: f64 = self.shown().map(|one| one.fraction).sum();
+        shown >= self.fraction / 2.0
     }
 }
 

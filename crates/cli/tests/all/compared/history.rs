@@ -65,6 +65,11 @@ fn gate_against_the_history_fails_a_loss_only() {
     let few = archived.shows("gate 5 --against history");
     few.code(5);
     one_line(&few.output).shows("a decision needs 10 counted runs since the last change");
+    let missing = archived.shows("gate 42 --against history --metric deliver.p99");
+    missing.code(2);
+    one_line(&missing.errors)
+        .shows("deliver.p99 is not in run 42 of '42' (a percentile needs ten samples")
+        .does_not_show("INVALID");
     archived.shows("gate 41 42 --against history").code(2);
     archived
         .shows("gate 41 --against history --require transactions_>=_0.9")

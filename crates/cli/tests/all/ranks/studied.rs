@@ -79,7 +79,7 @@ fn all_ranks_perform_the_runs_of_a_study() {
     alone.extend(more.split_whitespace());
     job.postmark(&alone)
         .code(2)
-        .shows("and there are 1 (use mpirun -n 3 postmark study ...)");
+        .shows("and there are 1 (use mpirun -n 3 postmark study ... of a build with MPI, as in");
 }
 
 #[test]

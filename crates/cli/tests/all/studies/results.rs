@@ -50,7 +50,7 @@ fn study_results_can_be_compared_and_gated() {
         .shows("Gate passed");
     lab.gates("transactions >= 0.0001")
         .code(5)
-        .shows("Gate undecided (")
+        .shows("Gate undecided by doubts (")
         .shows("Undecided because of these doubts, although each requirement is met:");
     let ended = lab.gates("transactions >= 0.9999");
     ended.assert(
