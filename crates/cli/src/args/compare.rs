@@ -156,10 +156,11 @@ pub struct GateArguments {
     pub confirm: Option<u32>,
     /// Pass a study despite doubts.
     ///
-    /// Doubts are: more than half of a configuration's runs are DOUBTFUL; runs that were not
-    /// interleaved drift; the baseline differs from itself in the A/A control; or this control is
-    /// too wide for a requirement. Without this option, doubts prevent a pass: the gate is then
-    /// undecided. Interleaved runs fail in spite of doubts, other runs do not.
+    /// Doubts are: more than half of a configuration's runs are DOUBTFUL; runs drift whose sides do
+    /// not alternate in blocks; the baseline differs from itself in the A/A control; or this
+    /// control is too wide for a requirement. Without this option, doubts prevent a pass: the gate
+    /// is then undecided. Interleaved runs (one study of all sides, in random order) fail in spite
+    /// of doubts; runs of --side and runs without blocks do not.
     #[arg(long)]
     pub allow_doubtful: bool,
     #[command(flatten)]

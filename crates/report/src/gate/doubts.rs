@@ -16,8 +16,8 @@ pub(super) fn add(document: &mut Document, gate: &Gate) {
     let has_failed = requirements.any(|judged| judged.decision == Decision::Failed);
     let head = match (gate.decision, gate.is_met()) {
         _ if has_failed => {
-            "Undecided because of these doubts, although a requirement is not met: the runs were \
-             not interleaved, so that what caused the doubts can look like this difference."
+            "Undecided because of these doubts, although a requirement is not met: the order of \
+             the runs was not random, so that what caused the doubts can look like this difference."
         }
         (Decision::Passed, _) => "Passed despite these doubts, which --allow-doubtful allows:",
         (_, true) => "Undecided because of these doubts, although each requirement is met:",
@@ -67,15 +67,18 @@ fn words(doubt: &GateDoubt) -> String {
         } => {
             let enough = match blocks_needed_for_control {
                 Some(blocks) => format!(
-                    "; {} would be enough at this A/A noise",
+                    "; the control alone needs {} at this A/A noise",
                     counted((*blocks).into(), "block")
                 ),
-                None => "; no number of blocks is enough at this A/A noise".to_owned(),
+                None => {
+                    "; at this A/A noise, more than 10,000 blocks are needed for the control alone"
+                        .to_owned()
+                }
             };
             format!(
-                "the A/A control is too wide for {requirement}: with one-sided 95 % bounds, as the \
-                 gate's, it measures {baseline} against itself to within {}, and the requirement \
-                 allows {}{enough}",
+                "the A/A control is too wide for {requirement}: its one-sided 95 % bounds, as the \
+                 gate's, are {} from the ratio of {baseline} to itself, and the requirement allows \
+                 {}{enough}",
                 percent(*half_width_90),
                 percent(*margin)
             )

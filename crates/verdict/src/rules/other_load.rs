@@ -79,7 +79,7 @@ impl Rule for OtherLoad {
 
     fn advice(&self) -> &'static str {
         match (self.shown().next(), self.shown().any(can_be_stopped)) {
-            (_, true) => "stop them",
+            (_, true) => "stop the other programs",
             (Some(_), false) => "use a dedicated machine",
             (None, _) => "start no other programs during a run, such as builds and timers",
         }

@@ -16,6 +16,7 @@ use verdict::ListedRun;
 use super::crashes::archived;
 use super::opened::{filter, number, open};
 use crate::args::{ExportArguments, ImportArguments};
+use crate::commands::run;
 use crate::ui::output::{OutputFile, Outputs};
 use crate::ui::problem::{Problem, USER, print, refuse, tell};
 
@@ -240,14 +241,19 @@ pub fn import(arguments: &ImportArguments) -> Result<u8, Problem> {
     let mut archive = place_of_one(arguments.archive.archive.as_deref())?.open(true, USER)?;
     let mut code = 0;
     for path in &arguments.files {
-        campaign::import::import(&mut archive, path, &mut |became| match became {
-            Ok(line) => print(&line),
-            Err(why) => {
-                code = NOT_ALL;
-                tell(format_args!("{}: {why}", shown(path)));
-                Ok(())
-            }
-        })?;
+        campaign::import::import(
+            &mut archive,
+            path,
+            &run::resolve,
+            &mut |became| match became {
+                Ok(line) => print(&line),
+                Err(why) => {
+                    code = NOT_ALL;
+                    tell(format_args!("{}: {why}", shown(path)));
+                    Ok(())
+                }
+            },
+        )?;
     }
     Ok(code)
 }
