@@ -23,11 +23,12 @@ fn undecided_gate_states_blocks_and_standard_deviation() {
     let text = document::text(&report::gate::document(&gate), document::WIDTH);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let judged = &gate.requirements[0];
-    let deviation = judged.standard_deviation.unwrap() * 100.0;
+    let deviation = judged.forecast_deviation.unwrap() * 100.0;
     text.shows("Gate undecided: new against ext4 (baseline)")
         .shows(&format!(
             "Undecided with 6 blocks: it takes {0} ({1} runs in all, about {2:.1} h) at a standard \
-             deviation of {deviation:.1} % (of a block's ratio) to pass identical systems",
+             deviation of {deviation:.1} % (of a block's ratio, as the A/A control implies) to pass \
+             identical systems",
             judged.blocks_needed_to_pass.unwrap(),
             judged.blocks_needed_to_pass.unwrap() * 3,
             // A block has three simulated runs of 30 s each.
@@ -189,7 +190,9 @@ fn gate_explains_why_it_differs_from_the_comparison() {
     }
     text_of_gate(group, "transactions >= 0.97")
         .shows("Undecided with 6 blocks: the ratio 0.")
-        .shows(" of new does not meet transactions >= 0.97, but it is not shown, although these")
+        .shows(
+            " of new does not meet transactions >= 0.97, but it is not shown. If that is the true",
+        )
         .shows("comparison: 28 % slower (95 % interval 0.")
         .shows("; Student's t alone would fail it, but the random order of the runs alone gives");
     let group = SideGroup {
