@@ -89,7 +89,7 @@ fn read(text: &str, resolve: &ResolveCommandLine<'_>) -> Result<Read, String> {
     let checked = verdict::check::check(text, resolve);
     Ok(Read {
         run: (record, Remarks::of_document(text)?),
-        is_right: checked.is_ok_and(|checked| checked.is_right()),
+        is_right: checked.is_ok_and(|checked| checked.differences.is_empty()),
     })
 }
 
@@ -139,8 +139,8 @@ fn write(
         let changed = match is_right {
             true => String::new(),
             false => format!(
-                "; the file breaks rules or was changed, and its numbers are derived anew \
-                 ('postmark check {}' shows where)",
+                "; its summary or verdict does not follow from its data ('postmark check {}' \
+                 shows where)",
                 Called(path)
             ),
         };

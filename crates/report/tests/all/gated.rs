@@ -27,8 +27,8 @@ fn undecided_gate_states_blocks_and_standard_deviation() {
     text.shows("Gate undecided: new against ext4 (baseline)")
         .shows(&format!(
             "Undecided with 6 blocks: it takes {0} ({1} runs in all, about {2:.1} h) at a standard \
-             deviation of {deviation:.1} % (of a block's ratio, as the A/A control implies) to pass \
-             identical systems",
+             deviation of {deviation:.1} % (of a block's ratio, as the A/A control implies) to \
+             pass identical systems",
             judged.blocks_needed_to_pass.unwrap(),
             judged.blocks_needed_to_pass.unwrap() * 3,
             // A block has three simulated runs of 30 s each.
