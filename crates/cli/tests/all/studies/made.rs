@@ -325,8 +325,8 @@ fn study_continues_although_another_mount_namespace_has_copied_its_mount() {
         "still used by sleep (process {process}) in its own mount namespace"
     ));
     ended.shows("The study continues on a new image.");
-    let told = ended.errors.matches(&format!("sleep (process {process})"));
-    assert_eq!(told.count(), 1, "{ended}");
+    let name = format!("sleep (process {process})");
+    assert_eq!(ended.errors.matches(&name).count(), 1, "{ended}");
     lab.has_only(&[]);
     // The kernel detaches the device when its last user ends. Programs of other tests may have
     // copied mounts as well.
