@@ -101,7 +101,7 @@ fn history(
         member.point.control = block.and_then(|block| controls.get(block)).copied();
     }
     if members.iter().all(|member| member.point.value.is_none()) {
-        let why = metric.why_missing();
+        let why = metric.why_missing(None);
         let why = why.map_or_else(String::new, |why| format!(" ({why})"));
         return Err(Error::refused(format_args!(
             "no run of the series contains {metric}{why}"

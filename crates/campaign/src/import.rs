@@ -10,10 +10,11 @@ use record::documents::Documents;
 use rundir::CrashReport;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use verdict::check::ResolveCommandLine;
 
 use crate::archive::crashes;
 use crate::error::Error;
-use crate::record_source;
+use crate::record_source::{self, Called};
 
 /// Number of records in one transaction. Batches are faster than single imports, because a
 /// transaction itself takes about as long as adding one record.
@@ -25,12 +26,24 @@ const BYTES_AT_ONCE: usize = 16 << 20;
 /// why the document was not imported.
 pub type Tell<'t> = dyn FnMut(Result<String, String>) -> Result<(), Error> + 't;
 
-/// Imports the documents in a file. A complete record in the archive is not changed; an unfinished
+/// A record to import, and whether its summary and verdict follow from its data.
+struct Read {
+    run: (Record, Remarks),
+    is_right: bool,
+}
+
+/// Imports the documents in a file. `resolve` derives the run spec from the command line in a
+/// record. A complete record in the archive is not changed; an unfinished
 /// one is completed. A submission replaces an earlier one of the same run.
 ///
 /// # Errors
 /// Returns an error if the archive cannot be written, or `tell` fails.
-pub fn import(archive: &mut Archive, path: &Path, tell: &mut Tell<'_>) -> Result<(), Error> {
+pub fn import(
+    archive: &mut Archive,
+    path: &Path,
+    resolve: &ResolveCommandLine<'_>,
+    tell: &mut Tell<'_>,
+) -> Result<(), Error> {
     let source = match record_source::source(path) {
         Ok(source) => source,
         Err(error) => return tell(Err(format!("cannot read it: {error}"))),
@@ -55,7 +68,7 @@ pub fn import(archive: &mut Archive, path: &Path, tell: &mut Tell<'_>) -> Result
             },
             Ok(text) => {
                 waiting_bytes += text.len();
-                read(&text)
+                read(&text, resolve)
             }
             Err(error) => Err(error.to_string()),
         };
@@ -64,16 +77,20 @@ pub fn import(archive: &mut Archive, path: &Path, tell: &mut Tell<'_>) -> Result
             Err(why) => tell(Err(format!("document {place}: {}", sanitize(&why))))?,
         }
         if waiting.len() == AT_ONCE || waiting_bytes >= BYTES_AT_ONCE {
-            write(archive, std::mem::take(&mut waiting), tell)?;
+            write(archive, std::mem::take(&mut waiting), path, tell)?;
             waiting_bytes = 0;
         }
     }
-    write(archive, waiting, tell)
+    write(archive, waiting, path, tell)
 }
 
-fn read(text: &str) -> Result<(Record, Remarks), String> {
+fn read(text: &str, resolve: &ResolveCommandLine<'_>) -> Result<Read, String> {
     let record = Record::from_json(text).map_err(|error| record_source::explained(text, error))?;
-    Ok((record, Remarks::of_document(text)?))
+    let checked = verdict::check::check(text, resolve);
+    Ok(Read {
+        run: (record, Remarks::of_document(text)?),
+        is_right: checked.is_ok_and(|checked| checked.differences.is_empty()),
+    })
 }
 
 fn read_crash(text: &str) -> Result<(CrashReport, Remarks), String> {
@@ -108,15 +125,31 @@ fn add_submission(archive: &mut Archive, submission: &Submission) -> Result<Stri
 
 fn write(
     archive: &mut Archive,
-    runs: Vec<(Record, Remarks)>,
+    read: Vec<Read>,
+    path: &Path,
     tell: &mut Tell<'_>,
 ) -> Result<(), Error> {
-    for ((record, _), imported) in runs.iter().zip(archive.import_all(&runs)?) {
+    let (runs, are_right): (Vec<_>, Vec<_>) = read
+        .into_iter()
+        .map(|read| (read.run, read.is_right))
+        .unzip();
+    let imported = archive.import_all(&runs)?.into_iter();
+    for (((record, _), is_right), imported) in runs.iter().zip(are_right).zip(imported) {
         let id = &record.id;
+        let changed = match is_right {
+            true => String::new(),
+            false => format!(
+                "; its summary or verdict does not follow from its data ('postmark check {}' \
+                 shows where)",
+                Called(path)
+            ),
+        };
         let there = |number: u64, became: &str| {
             let when = document::units::utc(record.origin.begun_unix_ns());
             let host = sanitize(&record.host.hostname);
-            Ok(format!("Run {number}: {became}, {when} of {host}\n"))
+            Ok(format!(
+                "Run {number}: {became}, {when} of {host}{changed}\n"
+            ))
         };
         tell(match imported {
             Imported::New(number) => there(number, "new"),

@@ -143,8 +143,9 @@ pub fn command() -> clap::Command {
     ));
     let command = spec::with_help(command);
     let command = command.mut_subcommand("run", |run| {
+        let about = run.get_about().map(ToString::to_string).unwrap_or_default();
         run.after_help(format!("{RUN_STATUS}\n{EXAMPLES}\n{AFTER_SHORT}"))
-            .before_long_help(format!("{RUN_STATUS}\n{EXAMPLES}"))
+            .long_about(format!("{about}\n\n{RUN_STATUS}\n{}", EXAMPLES.trim_end()))
             .after_long_help(AFTER_OPTIONS)
     });
     let command = command.mut_subcommand("study", |study| {
@@ -157,8 +158,12 @@ pub fn command() -> clap::Command {
     let command = command.mut_subcommand("crash", crash::for_rounds);
     let command = command.mut_subcommand("replay", replay::for_replays);
     groups::grouped(command.mut_subcommand("plan", |plan| {
+        let about = plan
+            .get_about()
+            .map(ToString::to_string)
+            .unwrap_or_default();
         plan.after_help(AFTER_SHORT)
-            .before_long_help(PLAN_STATUS)
+            .long_about(format!("{about}\n\n{}", PLAN_STATUS.trim_end()))
             .after_long_help(AFTER_OPTIONS)
     }))
 }
@@ -192,7 +197,7 @@ const AFTER_OPTIONS: &str = "Numbers and sizes:
 
 The book defines every operation, policy and number.";
 
-/// Help text of `plan`, before the options.
+/// Help text of `plan`, after its description.
 const PLAN_STATUS: &str = "Exit status: 0 if the run would begin; 2 if it would be refused here, \
                            or by this build.
 If a server does not answer, the plan is shown without the facts about the server.

@@ -237,7 +237,7 @@ fn perform_command(command: Command, words: Vec<String>, side: &Side) -> Result<
         Command::Note(arguments) => archive::note(&arguments),
         Command::Delete(arguments) => archive::delete(&arguments),
         Command::Export(arguments) => archive::export(&arguments),
-        Command::Import(arguments) => archive::import(&arguments),
+        Command::Import(arguments) => archive::import(&arguments, &run::resolve),
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Gate(arguments) => compare::gate(&arguments),
         Command::History(arguments) => history::history(&arguments),

@@ -17,7 +17,7 @@ pub fn text(name: &str, checked: &CheckedRecord) -> String {
         found.push("breaks a rule");
     }
     if found.is_empty() {
-        found.push("agrees");
+        found.push("agrees: summary and verdict follow from its data");
     }
     let mut text = format!("{}: {}", sanitize(name), found.join(", "));
     if let Some(level) = checked.level {

@@ -1,9 +1,9 @@
-//! Reports of `clean`: removed files of killed runs, and removed file systems of killed studies.
+//! Reports of `clean`: removed files of killed runs, and removed file systems of studies.
 
-use document::units::counted;
+use document::units::{counted, size};
 use document::{Document, sanitize};
 use rundir::Cleaned;
-use scratch::MadeRemoved;
+use scratch::{MadeRemoved, StillUsed};
 
 /// The result of removing a scratch file system. `spec` is the description of the file system, if
 /// known.
@@ -13,17 +13,32 @@ pub fn made(spec: Option<&String>, removed: &MadeRemoved) -> Document {
     if removed.left.is_empty() {
         let spec = spec.map_or_else(String::new, |spec| format!(" ({spec})"));
         document.line(format!(
-            "{directory}: removed the file system of a killed study{spec}: {}, {}, {}",
+            "{directory}: removed a file system that a study left behind{spec}: {}, {}, {}",
             counted(removed.mounts as u64, "mount"),
             counted(removed.loop_devices as u64, "loop device"),
             counted(removed.images as u64, "image")
         ));
+    }
+    for used in &removed.still_used {
+        document.line(format!("{directory}: {}", still_used(used)));
     }
     for left in &removed.left {
         let path = sanitize::path(&left.path);
         document.line(format!("{directory}: not removed: {path}: {}", left.why));
     }
     document
+}
+
+/// What remains of a removed image: its loop device and its space, until the last user ends.
+pub fn still_used(used: &StillUsed) -> String {
+    format!(
+        "{} is unmounted here, but still used by {}. Its image {} is removed; the kernel frees the \
+         device and {} when the last user ends.",
+        used.device,
+        sanitize::shown(&used.users()),
+        sanitize::path(&used.image),
+        size(used.image_bytes as f64)
+    )
 }
 
 /// The result of removing the files of one run, and whether files are left that should have been

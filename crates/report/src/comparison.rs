@@ -97,13 +97,16 @@ pub(crate) fn contest(found: &Comparisons) -> String {
 
 /// The numbers of blocks and runs of a table, and the verdicts of the runs.
 pub(crate) fn size(found: &Comparisons) -> String {
-    let all = counted(found.blocks.into(), "block");
+    let all = match found.blocks_planned.filter(|_| found.is_unfinished()) {
+        Some(planned) => format!("{} of {}", found.blocks, counted(planned.into(), "block")),
+        None => counted(found.blocks.into(), "block"),
+    };
     let compared = found.rows.iter().map(|row| row.count).max();
     let compared = compared.filter(|compared| *compared < found.blocks);
     let compared = compared.map_or_else(String::new, |compared| format!(" ({compared} compared)"));
     let blocks = match (found.is_in_blocks(), found.is_apart()) {
         (true, false) => format!("{all}, "),
-        (true, true) => format!("{all}{compared}, not interleaved, "),
+        (true, true) => format!("{all}{compared}, order not random, "),
         (false, _) => String::new(),
     };
     let runs = counted(found.verdicts.all().into(), "run");
@@ -138,7 +141,7 @@ pub(crate) fn doubts(found: &Comparisons) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if !found.is_in_blocks() || found.is_apart() {
+    if !found.is_in_blocks() {
         doubts.push(
             "Not interleaved: a drift of the machine between the configurations would look the \
              same as a difference between them."
@@ -186,9 +189,19 @@ pub(crate) fn remedies<'a>(
         .map(|(rule, advice)| format!("{rule}: {advice}"))
         .collect();
     let remedies: Vec<String> = remedies.into_iter().collect();
-    if !remedies.is_empty() {
-        document.words(bound(&format!("What to do: {}.", remedies.join("; "))));
+    if remedies.is_empty() {
+        return;
     }
+    let has_option = remedies.iter().any(|remedy| remedy.contains("--"));
+    let is_study = tables.iter().any(|found| found.study.is_some());
+    let anew = match has_option && is_study {
+        true => " Options of the runs need a new study: --resume keeps those of this one.",
+        false => "",
+    };
+    document.words(bound(&format!(
+        "What to do: {}.{anew}",
+        remedies.join("; ")
+    )));
 }
 
 /// A drift of repeated runs in words. `mean` names the mean that changes.

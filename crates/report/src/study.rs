@@ -167,6 +167,10 @@ fn time(plan: &StudyPlan) -> String {
         }
     };
     let seconds = plan.block_s.or(plan.measured_s);
+    let all = |seconds| match plan.block_s {
+        Some(_) => length(seconds),
+        None => length_at_least(seconds),
+    };
     let about = match plan.block_s {
         Some(_) => "about",
         None => "at least",
@@ -175,7 +179,7 @@ fn time(plan: &StudyPlan) -> String {
         (.., Some(seconds), Some(_)) => format!(
             "{block}. All {} of a side take {about} {}, and the time of the boots",
             counted(plan.blocks.into(), "block"),
-            length(seconds * f64::from(plan.blocks))
+            all(seconds * f64::from(plan.blocks))
         ),
         (Some(limit), ..) => format!(
             "no block begins that would end after {}; {block}",
@@ -187,7 +191,7 @@ fn time(plan: &StudyPlan) -> String {
         ),
         (None, None, Some(seconds), None) => format!(
             "{about} {}: {block}",
-            length(seconds * f64::from(plan.blocks_left))
+            all(seconds * f64::from(plan.blocks_left))
         ),
         _ => block,
     }
@@ -223,6 +227,16 @@ pub fn place_of_run(part: &StudyPart) -> String {
         words.push("second run of the baseline (A/A control)".to_owned());
     }
     sanitize(&words.join(", ")).into_owned()
+}
+
+/// Like [`length`], but rounded down, so that the text is a lower bound.
+fn length_at_least(seconds: f64) -> String {
+    let unit = match seconds {
+        seconds if seconds < 120.0 => 1.0,
+        seconds if seconds < 7200.0 => 60.0,
+        _ => 360.0,
+    };
+    length((seconds / unit).floor() * unit)
 }
 
 /// Formats a duration in seconds, minutes or hours.

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::held_path::shown;
 use crate::invalid::InvalidMakeSpec;
+use crate::still_used::StillUsed;
 
 /// An operation on a scratch file system failed. The message contains the failed action, its
 /// object, and the reason.
@@ -81,6 +82,25 @@ impl MakeError {
         Self::new(format!(
             "{} has a mount that was not made here: {why} (unmount it)",
             path.display()
+        ))
+    }
+
+    /// Returns the error for a scratch file system that another program has mounted a second time.
+    pub(crate) fn mounted_elsewhere(point: &Path) -> Self {
+        let point = shown(point);
+        Self::new(format!(
+            "another program has mounted the file system on {} (unmount it)",
+            point.display()
+        ))
+    }
+
+    /// Returns the error for an image whose contents are needed while another process uses it.
+    pub(crate) fn still_used(used: &StillUsed) -> Self {
+        Self::new(format!(
+            "the state of {} cannot be saved: {} is still used by {}",
+            used.image.display(),
+            used.device,
+            used.users()
         ))
     }
 

@@ -11,13 +11,14 @@ use std::time::{Duration, Instant};
 use crate::error::MakeError;
 use crate::held_path::shown;
 use crate::owned::Owned;
+use crate::still_used::StillUsed;
 use crate::stop::MakeStop;
 use crate::tool::{self, Around};
 
-/// Maximum wait until a device is released, which usually happens shortly after its last user ends.
-/// Some users end late: a mkfs whose maker was killed, and programs in another mount namespace,
-/// which has its own copies of the mounts. After this time, [`release`] returns an error.
-const RELEASE_LIMIT: Duration = Duration::from_secs(120);
+/// Maximum wait until a device is released, which usually happens shortly after the unmount. Some
+/// users end late, for example programs in another mount namespace, which has its own copies of the
+/// mounts. After this time, [`release`] leaves the device to the kernel.
+const RELEASE_LIMIT: Duration = Duration::from_secs(5);
 
 /// A loop device over an image, held open so that no other process can attach it to another image.
 pub(crate) struct Attached {
@@ -171,30 +172,17 @@ fn goes_by_itself(device: &str) -> bool {
         .map_or(true, |text| text.trim() == "1")
 }
 
-/// Returns the error for a device that is still in use, with the processes that use it.
-fn in_use(over: &OverImage, owned: &Owned) -> MakeError {
-    let OverImage { device, image, .. } = over;
-    let users = match &system::device_users::of(Path::new(device))[..] {
-        [] => "a process that is not visible here uses it".to_owned(),
-        users => format!("used by {}", users.join(", ")),
-    };
-    let directory = owned.directory.present();
-    MakeError::new(format!(
-        "{device} over {} is still in use: {users} (end it, then run 'postmark clean {}')",
-        image.display(),
-        directory.display()
-    ))
-}
-
-/// Detaches all devices over an image, and waits until they are detached.
-pub(crate) fn release(owned: &Owned, image: &str) -> Result<(), MakeError> {
+/// Detaches all devices over an image, and waits until they are detached. Returns the devices that
+/// other processes still use: their image must not be written, but it can be removed, because the
+/// kernel detaches the devices after their last use.
+pub(crate) fn release(owned: &Owned, image: &str) -> Result<Vec<StillUsed>, MakeError> {
     let began = Instant::now();
     let mut pause = Duration::from_millis(1);
     loop {
         let devices = over(owned, image)?;
-        let Some(first) = devices.first() else {
-            return Ok(());
-        };
+        if devices.is_empty() {
+            return Ok(Vec::new());
+        }
         let mut cleared = Ok(());
         for OverImage { device, .. } in &devices {
             // A device that the kernel detaches by itself is not detached here: its number may
@@ -205,7 +193,11 @@ pub(crate) fn release(owned: &Owned, image: &str) -> Result<(), MakeError> {
         }
         if began.elapsed() > RELEASE_LIMIT {
             cleared?;
-            return Err(in_use(first, owned));
+            let still_used = devices.into_iter().map(|over| {
+                let bytes = std::fs::metadata(&over.image).map_or(0, |facts| facts.len());
+                StillUsed::of(over.device, over.image, bytes)
+            });
+            return Ok(still_used.collect());
         }
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(100));

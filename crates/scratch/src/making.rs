@@ -9,7 +9,6 @@ use crate::error::MakeError;
 use crate::facts::MadeFacts;
 use crate::identifiers::{new_id, new_uuid};
 use crate::kind::FileSystemKind;
-use crate::loops;
 use crate::manifest::{FORMAT, Head, Part};
 use crate::mounts;
 use crate::needs;
@@ -17,8 +16,10 @@ use crate::owned::Owned;
 use crate::removal::{self, MadeRemoved};
 use crate::spec::MakeSpec;
 use crate::states;
+use crate::still_used::StillUsed;
 use crate::stop::MakeStop;
 
+mod ending;
 mod start;
 
 /// Stages of making a scratch file system. Each stage is reported when it is reached.
@@ -62,6 +63,7 @@ pub struct Made {
     uuid: String,
     journal_uuid: String,
     facts: MadeFacts,
+    still_used: Vec<StillUsed>,
     is_removed: bool,
 }
 
@@ -129,6 +131,7 @@ impl Made {
             uuid: String::new(),
             journal_uuid: String::new(),
             facts: MadeFacts::new(spec),
+            still_used: Vec::new(),
             is_removed: false,
         };
         if let Some(path) = &journal_path {
@@ -143,12 +146,20 @@ impl Made {
     /// Creates the images, and starts the file system on these images.
     fn finish(&mut self, told: &mut dyn FnMut(MakeStage)) -> Result<(), MakeError> {
         told(MakeStage::Manifest);
-        self.uuid = new_uuid()?;
-        self.journal_uuid = new_uuid()?;
         self.main.create_directory(MOUNT)?;
         if self.spec.kind == FileSystemKind::Overlay {
             self.main.create_directory(BELOW)?;
         }
+        self.create_images()?;
+        told(MakeStage::Images);
+        self.record_tools();
+        self.start(Images::New, told)
+    }
+
+    /// Creates the images, for a file system with new UUIDs.
+    fn create_images(&mut self) -> Result<(), MakeError> {
+        self.uuid = new_uuid()?;
+        self.journal_uuid = new_uuid()?;
         if self.spec.kind.has_image() {
             allocate(&mut self.main, IMAGE, self.spec.size_bytes, &self.stop)?;
         }
@@ -156,9 +167,7 @@ impl Made {
             let owned = self.journal.as_mut().unwrap_or(&mut self.main);
             allocate(owned, JOURNAL, journal.size_bytes, &self.stop)?;
         }
-        told(MakeStage::Images);
-        self.record_tools();
-        self.start(Images::New, told)
+        Ok(())
     }
 
     /// Returns the directory for targets of runs, which is empty after [`Made::make`] and
@@ -228,7 +237,7 @@ impl Made {
     /// # Errors
     /// Returns an error if the file system is in use, or if mkfs or mount fails.
     pub fn remake(&mut self) -> Result<(), MakeError> {
-        self.stop()?;
+        self.stop_for_new_contents()?;
         self.start(Images::New, &mut |_| ())
     }
 
@@ -246,7 +255,7 @@ impl Made {
             ));
         }
         self.check()?;
-        self.stop()?;
+        self.stop_with_contents()?;
         self.start(Images::Formatted, &mut |_| ())
     }
 
@@ -265,7 +274,7 @@ impl Made {
             ));
         }
         self.check()?;
-        self.stop()?;
+        self.stop_with_contents()?;
         let saved = self.save_images(state);
         let started = self.start(Images::Formatted, &mut |_| ());
         saved.and(started)
@@ -298,7 +307,7 @@ impl Made {
                 "no saved state '{state}' (save it first)"
             )));
         }
-        self.stop()?;
+        self.stop_for_new_contents()?;
         for (owned, image) in self.images() {
             states::restore(owned, image, state, self.spec.discard, &self.stop)?;
         }
@@ -338,17 +347,6 @@ impl Made {
     fn each_image(&self, act: impl Fn(&Image) -> Result<(), MakeError>) -> Result<(), MakeError> {
         let mut images = self.images().into_iter();
         images.try_for_each(|(owned, image)| act(&owned.open_image(image)?))
-    }
-
-    /// Unmounts the file system and detaches its loop devices, which leaves the images unused.
-    fn stop(&mut self) -> Result<(), MakeError> {
-        for name in [MOUNT, BELOW] {
-            mounts::unmount(&self.main, name)?;
-        }
-        for (owned, image) in self.images() {
-            loops::release(owned, image)?;
-        }
-        Ok(())
     }
 
     /// Returns the root in which the filler files are created; for an overlay, this is the ext4

@@ -15,6 +15,7 @@ use crate::loops::{self, OverImage};
 use crate::manifest;
 use crate::mounts;
 use crate::owned::{MadeLeft, NOT_OURS, Owned};
+use crate::still_used::StillUsed;
 
 /// Counts of what was removed with a scratch file system, and a list of what remains.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub struct MadeRemoved {
     pub loop_devices: usize,
     /// Number of images and saved states that were removed.
     pub images: usize,
+    /// Loop devices over removed images that other processes still use. The kernel detaches them.
+    pub still_used: Vec<StillUsed>,
     /// Paths, mounts and devices that could not be removed. If the list is not empty, the manifest
     /// still exists.
     pub left: Vec<MadeLeft>,
@@ -143,8 +146,12 @@ fn unmount(main: &Owned, devices: &[OverImage], removed: &mut MadeRemoved) -> bo
 
 fn release(owned: &Owned, removed: &mut MadeRemoved) -> bool {
     for image in [IMAGE, JOURNAL] {
-        if let Err(error) = loops::release(owned, image) {
-            removed.leave(&owned.directory.at(image), error.to_string());
+        match loops::release(owned, image) {
+            Ok(still_used) => {
+                removed.loop_devices = removed.loop_devices.saturating_sub(still_used.len());
+                removed.still_used.extend(still_used);
+            }
+            Err(error) => removed.leave(&owned.directory.at(image), error.to_string()),
         }
     }
     removed.left.is_empty()

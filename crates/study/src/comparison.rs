@@ -13,11 +13,13 @@ use crate::drift::Drift;
 use crate::incomplete::{IncompleteDifference, are_too_unlike, differences};
 use crate::metric::Metric;
 use crate::observed::{Baseline, ComparedSide, InvalidRun, Observed, SideGroup, Unlike, unlike};
+use crate::order_apart::OrderApart;
 use crate::pairs::{blocks_of, logarithm, pairs};
 use crate::requirement::PASS_ALPHA;
+use crate::run_time::run_s;
 use crate::samples::{Method, Missing, Samples, count};
 use crate::side_summary::{SideSummary, summaries};
-use crate::statistics::{self, ALPHA, BLOCKS_MIN, Errors, Mean, Middle};
+use crate::statistics::{self, ALPHA, BLOCKS_MIN, Errors, Mean};
 use crate::verdicts::VerdictCounts;
 
 /// Maximum probability that a study reports a doubtful A/A control if nothing disturbs the machine.
@@ -50,6 +52,11 @@ pub struct Estimate {
     /// deviation of the difference between a run of the candidate and a run of the baseline. `None`
     /// for fewer than two blocks, or fewer than two runs of a configuration.
     pub standard_deviation: Option<f64>,
+    /// Standard deviation from which `blocks_needed_to_show` is forecast: the larger one of
+    /// `standard_deviation` and of what the A/A control of the same blocks implies (its noise times
+    /// the square root of 0.75). `None` if `standard_deviation` is `None`.
+    #[serde(default)]
+    pub forecast_deviation: Option<f64>,
     /// Whether a difference is shown: 1 is outside of the interval.
     pub is_shown: bool,
     /// Smallest detectable difference, as a share of the baseline (0.03 is 3 %): the performed
@@ -150,6 +157,14 @@ pub struct Comparisons {
     pub sides: Vec<SideSummary>,
     /// Number of blocks with a run of any configuration.
     pub blocks: u32,
+    /// Number of blocks of the study's design. `None` without a study, for runs of several studies,
+    /// and for a study that other limits may end before.
+    #[serde(default)]
+    pub blocks_planned: Option<u32>,
+    /// The order of the runs in the blocks of sides that were measured apart; `None` for other
+    /// runs.
+    #[serde(default)]
+    pub order_apart: Option<OrderApart>,
     /// Number of runs in a block; without blocks, number of configurations.
     pub runs_per_block: u32,
     /// Mean time that a run takes, in seconds: from its start to the start of the next run of the
@@ -231,6 +246,8 @@ impl Comparisons {
             study: study_of(all()),
             sides: summaries,
             blocks: blocks_of(all()),
+            blocks_planned: None,
+            order_apart: None,
             runs_per_block: count_of(all()),
             run_s: run_s(all().flat_map(|side| &side.runs).collect()),
             rows,
@@ -240,8 +257,19 @@ impl Comparisons {
             verdicts: VerdictCounts::of(all().flat_map(|side| &side.runs)),
             advice: advice(all().flat_map(|side| &side.runs)),
         };
+        if table.is_apart() {
+            table.order_apart = Some(OrderApart::of(baseline, sides));
+        }
         doubt(std::slice::from_mut(&mut table));
         table
+    }
+
+    /// Whether a study has fewer blocks or runs than its design. Runs of repeated blocks are
+    /// additional runs, so such a study may seem complete.
+    pub fn is_unfinished(&self) -> bool {
+        self.blocks_planned.is_some_and(|planned| {
+            self.blocks < planned || u64::from(self.verdicts.all()) < self.runs_in(planned)
+        })
     }
 
     /// Number of runs in this many blocks. Without blocks, one run of each configuration counts as
@@ -272,11 +300,12 @@ impl Comparisons {
         rows.any(|row| row.method == Method::BlocksApart)
     }
 
-    /// The tests of all configurations for a drift; none for interleaved runs, because a drift then
-    /// affects all configurations alike.
+    /// The tests of all configurations for a drift; none for interleaved runs and for alternating
+    /// blocks, because a drift then affects all configurations alike.
     pub fn drifts(&self) -> impl Iterator<Item = (&SideSummary, Metric, Drift)> {
-        let is_interleaved = self.is_in_blocks() && !self.is_apart();
-        let sides = self.sides.iter().filter(move |_| !is_interleaved);
+        let alternates = self.order_apart.is_none_or(|order| order.is_alternating);
+        let is_alike = self.is_in_blocks() && alternates;
+        let sides = self.sides.iter().filter(move |_| !is_alike);
         sides.flat_map(|side| {
             side.drifts
                 .iter()
@@ -326,29 +355,6 @@ fn study_of<'a>(sides: impl Iterator<Item = &'a ComparedSide>) -> Option<String>
     let studies: BTreeSet<Option<&str>> = studies.collect();
     let study = studies.first().copied().flatten();
     study.filter(|_| studies.len() == 1).map(str::to_owned)
-}
-
-/// Mean time that a run takes, in seconds. Preparation of the target, the wait for a quiet machine
-/// and the removal of files are part of the time between the starts of two runs of a study.
-fn run_s(mut runs: Vec<&Observed>) -> Option<f64> {
-    /// A time between two runs that is this many times the median is an interruption of the study.
-    const INTERRUPTION: f64 = 10.0;
-    let elapsed: Vec<f64> = runs.iter().map(|run| run.elapsed_s).collect();
-    let elapsed = (!elapsed.is_empty()).then(|| statistics::mean(&elapsed))?;
-    runs.sort_by_key(|run| run.begun_unix_ns);
-    let study = |run: &Observed| run.block.as_ref().map(|block| block.study.clone());
-    let between = |pair: &[&Observed]| {
-        let is_study = study(pair[0]).is_some() && study(pair[0]) == study(pair[1]);
-        is_study.then(|| (pair[1].begun_unix_ns - pair[0].begun_unix_ns) as f64 / 1e9)
-    };
-    let mut between: Vec<f64> = runs.windows(2).filter_map(between).collect();
-    if let Some(middle) = Middle::of(between.iter().copied()) {
-        between.retain(|seconds| *seconds <= INTERRUPTION * middle.median);
-    }
-    match between.is_empty() {
-        true => Some(elapsed),
-        false => Some(elapsed.max(statistics::mean(&between))),
-    }
 }
 
 /// Marks tables as doubtful if an A/A control shows a difference. All A/A controls of a study share
@@ -429,11 +435,12 @@ impl Estimate {
         let known = samples.mean.filter(|_| interval.is_some());
         let smallest =
             known.map(|mean| errors.smallest_detectable(mean.standard_error, mean.degrees));
-        let needed = samples.spread.filter(|_| !is_shown && interval.is_some());
+        let needed = samples.forecast.filter(|_| !is_shown && interval.is_some());
         Self {
             ratio: log_ratio.exp(),
             interval,
             standard_deviation: samples.spread,
+            forecast_deviation: samples.forecast,
             is_shown,
             smallest_detectable: smallest.map(f64::exp_m1),
             blocks_needed_to_show: needed

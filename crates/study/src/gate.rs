@@ -16,26 +16,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::comparison::Comparisons;
 use crate::gate_doubts::{GateDoubt, doubts};
+use crate::gate_error::{has_counted, missing};
 use crate::incomplete::{IncompleteDifference, differences};
 use crate::metric::Metric;
 use crate::observed::{Baseline, ComparedSide, SideGroup, Unlike, unlike};
 use crate::order::{blocks_to_reach, order_p};
 use crate::pairs::logarithm;
-use crate::samples::{Method, Missing, Samples};
+use crate::samples::{Method, Samples};
 use crate::statistics::{ALPHA, BLOCKS_MIN, EstimatedDeviation};
 
+pub use crate::gate_error::GateError;
 pub use crate::requirement::{Bound, FAIL_ALPHA, PASS_ALPHA, Requirement, RequirementError};
-
-/// Why a gate cannot be decided. This is an error, never a pass.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct GateError(String);
-
-impl GateError {
-    pub(crate) fn new(why: String) -> Self {
-        Self(why)
-    }
-}
 
 /// Result of a gate or of a requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,8 +85,11 @@ pub struct Judged {
     pub order_p: Option<f64>,
     /// Standard deviation of a block's log ratio (0.03 is 3 %); `None` for fewer than two blocks.
     pub standard_deviation: Option<f64>,
+    /// Standard deviation from which numbers of blocks are forecast
+    /// ([`crate::Estimate::forecast_deviation`]).
+    pub forecast_deviation: Option<f64>,
     /// Number of blocks with which identical systems pass the whole gate with a probability of 95 %
-    /// at this standard deviation; never less than `blocks_to_fail_min`. `None` without a standard
+    /// at `forecast_deviation`; never less than `blocks_to_fail_min`. `None` without a standard
     /// deviation, or if 10,000 blocks do not suffice.
     pub blocks_needed_to_pass: Option<u32>,
     /// Number of blocks with which the requirement fails with a probability of 80 %, if the true
@@ -162,11 +156,11 @@ impl Gate {
         };
         if requirements.is_empty() {
             let why = "a gate needs a requirement (add --require 'transactions >= 0.985')";
-            return Err(GateError(why.to_owned()));
+            return Err(GateError::new(why.to_owned()));
         }
         if groups.is_empty() {
             let why = "a gate needs a baseline and a side to hold against it";
-            return Err(GateError(why.to_owned()));
+            return Err(GateError::new(why.to_owned()));
         }
         let all = requirements.len() * groups.iter().map(|group| group.sides.len()).sum::<usize>();
         let mut judged = Vec::with_capacity(all);
@@ -224,50 +218,6 @@ fn metrics(requirements: &[Requirement]) -> Vec<Metric> {
     metrics
 }
 
-/// Returns an error if the configuration has no run, or only INVALID runs.
-fn has_counted(side: &ComparedSide, after: Option<u32>) -> Result<(), GateError> {
-    let (label, runs) = (&side.label, side.runs.len());
-    if runs == 0 {
-        let after = after.map_or_else(String::new, |after| {
-            format!(" after block {after} (run more blocks first)")
-        });
-        return Err(GateError(format!("'{label}' has no runs{after}")));
-    }
-    match side.counted().next() {
-        Some(_) => Ok(()),
-        None => Err(GateError(match runs {
-            1 => format!(
-                "the only run of '{label}' is INVALID ('postmark show' has the reasons): a gate \
-                 cannot decide on it"
-            ),
-            _ => format!(
-                "all {runs} runs of '{label}' are INVALID ('postmark show' has the reasons): a \
-                 gate cannot decide on them"
-            ),
-        })),
-    }
-}
-
-/// The error if a candidate and the baseline cannot be compared in a metric.
-fn missing(why: Missing, metric: Metric, side: &ComparedSide, baseline: &Baseline) -> GateError {
-    let (side, baseline) = (&side.label, &baseline.side.label);
-    GateError(match why {
-        Missing::TooManyInvalid => format!(
-            "more than 20 % of the blocks of '{side}' and '{baseline}' are INVALID ('postmark \
-             show' has the reasons): a gate cannot decide on the rest"
-        ),
-        Missing::NotMeasured => {
-            let why = metric.why_missing();
-            let why = why.map_or_else(String::new, |why| format!(" ({why})"));
-            format!("{metric} is not in the runs of '{side}' and '{baseline}'{why}")
-        }
-        Missing::NoRuns => format!(
-            "'{side}' and '{baseline}' have no complete block in common (give runs of the same \
-             study)"
-        ),
-    })
-}
-
 /// Minimum number of blocks with which one of `all` requirements can fail.
 fn blocks_to_fail(blocks: &[Vec<f64>], all: usize) -> u32 {
     blocks.first().map_or(BLOCKS_MIN, |block| {
@@ -303,7 +253,7 @@ fn judge(
     let with_sign = |block: &Vec<f64>| block.iter().map(|log| sign * log).collect();
     let signed: Vec<Vec<f64>> = samples.blocks.iter().map(with_sign).collect();
     let blocks_to_fail = blocks_to_fail(&samples.blocks, all);
-    let estimated = samples.spread.zip(samples.mean);
+    let estimated = samples.forecast.zip(samples.mean);
     let needed = estimated.and_then(|(deviation, mean)| {
         let degrees = mean.degrees;
         requirement.blocks_needed(EstimatedDeviation { deviation, degrees }, all)
@@ -328,6 +278,7 @@ fn judge(
             .filter(|_| !signed.is_empty())
             .map(|_| order_p(&signed)),
         standard_deviation: samples.spread,
+        forecast_deviation: samples.forecast,
         blocks_needed_to_pass: needed.map(|needed| needed.max(blocks_to_fail)),
         blocks_needed_to_fail,
         failing_ratio,

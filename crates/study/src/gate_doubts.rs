@@ -1,11 +1,11 @@
 //! Reasons to doubt a study whose requirements are all met, so that its gate does not pass.
 //!
 //! How it works: a study is doubtful for four reasons. More than half of a configuration's runs are
-//! DOUBTFUL, a configuration drifts in runs that are not interleaved, the A/A control differs from
-//! 1, or the A/A control is too wide. The control is too wide if the half-width of its 90 %
-//! interval exceeds the margin of a requirement. The ends of this interval are one-sided 95 %
-//! bounds, as in the gate's own tests. With the number of blocks that a gate requests, the control
-//! is almost never too wide by chance, because the control and the candidates have the same noise.
+//! DOUBTFUL, a configuration drifts and the configurations do not alternate in blocks, the A/A
+//! control differs from 1, or the A/A control is too wide. The control is too wide if the
+//! half-width of its 90 % interval exceeds the margin of a requirement. The ends of this interval
+//! are one-sided 95 % bounds, as in the gate's own tests. With the number of blocks that a gate requests, the
+//! control is almost never too wide by chance, because it has the noise of the candidates.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +26,7 @@ pub enum GateDoubt {
         side: String,
         verdicts: VerdictCounts,
     },
-    /// The runs are not interleaved, and the runs of a configuration drift.
+    /// The configurations do not alternate in blocks, and the runs of a configuration drift.
     Drift {
         /// Name of the configuration.
         side: String,

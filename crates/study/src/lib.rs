@@ -18,6 +18,7 @@ pub mod drift;
 pub mod flaw;
 pub mod gate;
 mod gate_doubts;
+mod gate_error;
 pub mod history;
 pub mod history_gate;
 mod history_point;
@@ -27,12 +28,14 @@ pub mod may_differ;
 pub mod metric;
 pub mod observed;
 mod order;
+mod order_apart;
 pub mod pairs;
 pub mod paper_layout;
 pub mod plan;
 pub mod publication;
 pub mod repeats;
 mod requirement;
+mod run_time;
 mod samples;
 mod seeded_scan;
 mod series_noise;
@@ -68,12 +71,14 @@ pub use may_differ::MayDiffer;
 pub use metric::{Better, Metric, MetricUnit, Statistic, UnknownMetric};
 pub use observed::{
     Baseline, BlockAttempt, ComparedSide, Incomplete, InvalidRun, Observed, SideGroup, Unlike,
-    UnlikeWhat, unlike,
+    UnlikeWhat, needed_s, unlike,
 };
+pub use order_apart::OrderApart;
 pub use paper_layout::{PaperLayout, UnknownLayout};
 pub use plan::{PlannedCell, StudyPlan};
 pub use publication::{ResultClass, StrictBreach, StrictRule, StudyBlocks};
 pub use repeats::{RateGroups, RepeatedMetric, RepeatedRun, Repeats};
+pub use run_time::run_s;
 pub use samples::Method;
 pub use side_blocks::SideBlocks;
 pub use side_summary::SideSummary;

@@ -85,6 +85,19 @@ impl Statistic {
         Self::ROWS[self as usize].1
     }
 
+    /// Number of samples of which ten are beyond the percentile; `None` for other statistics.
+    const fn samples_needed(self) -> Option<f64> {
+        match self {
+            Self::Mean | Self::Max => None,
+            Self::P50 => Some(20.0),
+            Self::P90 => Some(100.0),
+            Self::P95 => Some(200.0),
+            Self::P99 => Some(1e3),
+            Self::P99_9 => Some(1e4),
+            Self::P99_99 => Some(1e5),
+        }
+    }
+
     /// Value of the statistic in nanoseconds; `None` if fewer than ten latencies are beyond a
     /// percentile.
     fn of(self, latencies: &LatencySummary) -> Option<f64> {
@@ -120,7 +133,14 @@ impl Metric {
     }
 
     /// Why a run with transactions may not contain the metric; `None` if no reason is known.
-    pub fn why_missing(self) -> Option<String> {
+    /// `needed_s` is [`Metric::needed_s`], if it is known.
+    pub fn why_missing(self, needed_s: Option<f64>) -> Option<String> {
+        if let Some(seconds) = needed_s {
+            return Some(format!(
+                "a percentile needs ten samples beyond it: at this rate, runs of {seconds} s \
+                 (--for {seconds}s)"
+            ));
+        }
         let operation = |action: Action| format!("the workload may not perform {}", action.name());
         match self {
             Self::Operations(action) => Some(operation(action)),
@@ -131,6 +151,18 @@ impl Metric {
             )),
             Self::Transactions | Self::Read | Self::Written | Self::Cpu | Self::Messages => None,
         }
+    }
+
+    /// Length of the measurement, in whole seconds, with which a run would contain a percentile at
+    /// the rate of its operation, with a reserve of 5 %. `None` for other metrics, for percentiles
+    /// that the run contains, and for operations that the run did not perform.
+    pub fn needed_s(self, summary: &Summary) -> Option<f64> {
+        let Self::Latency(action, statistic) = self else {
+            return None;
+        };
+        let rate = summary.operations.get(action.name())?.rate.per_second?;
+        let needed = statistic.samples_needed()? / rate;
+        (self.of(summary).is_none() && rate > 0.0).then(|| (1.05 * needed).ceil())
     }
 
     /// Value of the metric in a run, in the metric's unit. `None` if the run does not contain the

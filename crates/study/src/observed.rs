@@ -40,6 +40,9 @@ pub struct Observed {
     pub elapsed_s: f64,
     /// The requested metrics that the run contains.
     pub values: BTreeMap<Metric, f64>,
+    /// For requested percentiles that the run is too short for: [`Metric::needed_s`].
+    #[serde(default)]
+    pub needed_s: BTreeMap<Metric, f64>,
     /// Names of the rules that are the reasons of the verdict.
     pub reasons: BTreeSet<String>,
     /// What the user can do about each reason, by the name of its rule.
@@ -239,6 +242,7 @@ impl Observed {
     pub fn of(record: &Record, run: Option<u64>, metrics: &[Metric]) -> Self {
         let summary = Summary::of(record);
         let value = |metric: &Metric| metric.of(&summary).map(|value| (*metric, value));
+        let needed = |metric: &Metric| Some((*metric, metric.needed_s(&summary)?));
         // Durability levels are compared by their names in JSON.
         let tier = match &summary.durability.tier {
             Fact::Known(tier) => tier.name().to_owned(),
@@ -252,6 +256,7 @@ impl Observed {
             begun_unix_ns: record.origin.begun_unix_ns(),
             elapsed_s: summary.elapsed_ns as f64 / 1e9,
             values: metrics.iter().filter_map(value).collect(),
+            needed_s: metrics.iter().filter_map(needed).collect(),
             reasons: summary
                 .verdict
                 .reasons
@@ -326,6 +331,13 @@ impl SideGroup {
         }
         self
     }
+}
+
+/// The greatest length of a measurement that any of these runs needs for the metric
+/// ([`Metric::needed_s`]).
+pub fn needed_s<'a>(runs: impl Iterator<Item = &'a Observed>, metric: Metric) -> Option<f64> {
+    let needed = runs.filter_map(|run| run.needed_s.get(&metric).copied());
+    needed.reduce(f64::max)
 }
 
 /// The conditions in which two configurations differ, or in which the runs of one configuration

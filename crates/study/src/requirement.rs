@@ -103,7 +103,7 @@ impl Requirement {
             false_alarm: FAIL_ALPHA / all as f64,
             miss: 1.0 - POWER,
         };
-        let Some((mean, spread)) = samples.mean.zip(samples.spread) else {
+        let Some((mean, spread)) = samples.mean.zip(samples.forecast) else {
             return (None, None);
         };
         let (signed, least) = self.at_least(mean);

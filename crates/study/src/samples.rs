@@ -36,6 +36,10 @@ pub(crate) struct Samples {
     pub difference: Option<f64>,
     /// Standard deviation of the samples; `None` if `mean` is `None`.
     pub spread: Option<f64>,
+    /// Standard deviation from which numbers of further blocks are forecast: the larger one of
+    /// `spread` and of what the A/A control of the same blocks implies. A few blocks can have
+    /// nearly equal ratios by chance, although the baseline itself differs from run to run.
+    pub forecast: Option<f64>,
     /// For interleaved blocks, the values of each block: first the candidate's, then the
     /// baseline's. Otherwise empty.
     pub blocks: Vec<Vec<f64>>,
@@ -77,6 +81,7 @@ impl Samples {
             mean: Mean::of(logs),
             difference: (!logs.is_empty()).then(|| statistics::mean(logs)),
             spread: statistics::standard_deviation(logs),
+            forecast: forecast(&blocks.values, statistics::standard_deviation(logs)),
             blocks: match method {
                 Method::Blocks => blocks.values,
                 Method::BlocksApart | Method::NotInterleaved => Vec::new(),
@@ -98,6 +103,7 @@ impl Samples {
             mean: Mean::of_difference(logs, others),
             difference: has_both.then(|| statistics::mean(logs) - statistics::mean(others)),
             spread: spreads.map(|(one, other)| one.hypot(other)),
+            forecast: spreads.map(|(one, other)| one.hypot(other)),
             blocks: Vec::new(),
         }
     }
@@ -121,6 +127,20 @@ impl Samples {
             _ => Missing::NotMeasured,
         })
     }
+}
+
+/// The larger one of the standard deviation of the blocks' ratios, and of that which the A/A
+/// control implies. If a run has the variance v, the difference of the baseline's two runs has 2 v,
+/// and that of the candidate's run to their mean has 1.5 v. Without a control, it is `spread`.
+fn forecast(blocks: &[Vec<f64>], spread: Option<f64>) -> Option<f64> {
+    let of_control = |block: &Vec<f64>| match block[..] {
+        [_, first, second] => Some(second - first),
+        _ => None,
+    };
+    let noise: Option<Vec<f64>> = blocks.iter().map(of_control).collect();
+    let noise = noise.and_then(|noise| statistics::standard_deviation(&noise));
+    let implied = noise.map(|noise| noise * 0.75_f64.sqrt());
+    spread.map(|spread| implied.map_or(spread, |implied| spread.max(implied)))
 }
 
 pub(crate) fn count(samples: &[f64]) -> u32 {

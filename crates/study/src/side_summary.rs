@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::cells::{WORKLOAD, coordinate_word};
 use crate::drift::Drift;
 use crate::metric::Metric;
-use crate::observed::{Baseline, ComparedSide, Observed};
+use crate::observed::{Baseline, ComparedSide, Observed, needed_s};
 use crate::statistics::mean;
 use crate::subject::Subject;
 use crate::verdicts::VerdictCounts;
@@ -39,6 +39,10 @@ pub struct SideSummary {
     /// For a baseline with an A/A control, first and second runs are included. The quotient of the
     /// means of two configurations is the ratio, unless the ratio excludes some of the runs.
     pub means: BTreeMap<Metric, f64>,
+    /// For percentiles that runs are too short for: the length of the measurement that they need,
+    /// in seconds.
+    #[serde(default)]
+    pub needed_s: BTreeMap<Metric, f64>,
     /// Whether each metric drifts over these runs in the order of time. A metric of fewer than five
     /// runs is missing.
     pub drifts: BTreeMap<Metric, Drift>,
@@ -73,6 +77,10 @@ impl SideSummary {
             kernels: each(|subject| &subject.kernel),
             systems: each(|subject| &subject.system),
             boots: each(|subject| &subject.boot),
+            needed_s: metrics
+                .iter()
+                .filter_map(|metric| Some((*metric, needed_s(counted.iter().copied(), *metric)?)))
+                .collect(),
             means: metrics.iter().filter_map(geometric_mean).collect(),
             drifts: metrics.iter().filter_map(drift).collect(),
             verdicts: VerdictCounts::of(runs.iter().copied()),

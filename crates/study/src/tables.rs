@@ -46,6 +46,8 @@ impl StudyComparisons {
         for table in &mut tables {
             // With this confidence, the intervals of all interim analyses contain the true ratios.
             table.confidence = 1.0 - ALPHA;
+            let has_other_limits = design.until.is_some() || design.time_limit.is_some();
+            table.blocks_planned = (!has_other_limits).then_some(design.blocks);
         }
         Self { tables, alpha }
     }

@@ -10,15 +10,33 @@ use crate::sources::Sources;
 /// Maximum number of processes that are named.
 const NAMED_MAX: usize = 3;
 
-/// Returns up to three processes that use the device at this path, each as `name (process N)`.
-/// Processes of other users are missing if this process may not examine them, and so are processes
-/// that end during the search. Of each other mount namespace with a mount of the device, the first
-/// process is named.
-pub fn of(device: &Path) -> Vec<String> {
+/// How a process keeps a block device in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DeviceUse {
+    /// The process has opened the device.
+    Open,
+    /// The device is mounted in the mount namespace of the process, and this namespace is not that
+    /// of the caller. A new namespace begins with copies of all mounts, and a copy remains if the
+    /// original is unmounted.
+    OtherNamespace,
+}
+
+/// A process that keeps a block device in use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceUser {
+    pub name: String,
+    pub process: u32,
+    pub uses: DeviceUse,
+}
+
+/// Returns up to three processes that use the device at this path. Processes of other users are
+/// missing if this process may not examine them, and so are processes that end during the search.
+/// Of each other mount namespace with a mount of the device, only the first process is returned.
+pub fn of(device: &Path) -> Vec<DeviceUser> {
     of_sources(&Sources::default(), device)
 }
 
-fn of_sources(sources: &Sources, device: &Path) -> Vec<String> {
+fn of_sources(sources: &Sources, device: &Path) -> Vec<DeviceUser> {
     let Ok(entries) = std::fs::read_dir(sources.path("/proc")) else {
         return Vec::new();
     };
@@ -29,16 +47,24 @@ fn of_sources(sources: &Sources, device: &Path) -> Vec<String> {
         std::fs::read_link(sources.path(&format!("/proc/{process}/ns/mnt"))).ok()
     };
     let mut searched: BTreeSet<Option<PathBuf>> = [namespace("self")].into();
-    let users = numbers.into_iter().filter(|number| {
-        let directory = sources.path(&format!("/proc/{number}"));
-        let is_new = searched.insert(namespace(&number.to_string()));
-        has_open(&directory, &sources.path(&device.to_string_lossy()))
-            || (is_new && has_mounted(&directory, device))
+    let users = numbers.into_iter().filter_map(|process| {
+        let directory = sources.path(&format!("/proc/{process}"));
+        let is_new = searched.insert(namespace(&process.to_string()));
+        let is_open = has_open(&directory, &sources.path(&device.to_string_lossy()));
+        let uses = match is_open {
+            true => DeviceUse::Open,
+            false if is_new && has_mounted(&directory, device) => DeviceUse::OtherNamespace,
+            false => return None,
+        };
+        let name = std::fs::read_to_string(directory.join("comm")).unwrap_or_default();
+        let name = name.trim().to_owned();
+        Some(DeviceUser {
+            name,
+            process,
+            uses,
+        })
     });
-    users
-        .take(NAMED_MAX)
-        .map(|number| named(sources, number))
-        .collect()
+    users.take(NAMED_MAX).collect()
 }
 
 /// Whether a process has opened the device.
@@ -58,12 +84,6 @@ fn has_mounted(process: &Path, device: &Path) -> bool {
         let mut mounts = table.mounts.iter();
         mounts.any(|mount| Path::new(&mount.source) == device)
     })
-}
-
-fn named(sources: &Sources, number: u32) -> String {
-    let name = std::fs::read_to_string(sources.path(&format!("/proc/{number}/comm")));
-    let name = name.unwrap_or_default();
-    format!("{} (process {number})", name.trim())
 }
 
 #[cfg(test)]
@@ -90,6 +110,15 @@ mod tests {
         process("31", "mnt:[2]", "/dev/loop7");
         process("40", "mnt:[3]", "/dev/loop70");
         let found = of_sources(&tree.sources, Path::new("/dev/loop7"));
-        assert_eq!(found, ["p20 (process 20)", "p30 (process 30)"]);
+        let user = |process: u32, uses| DeviceUser {
+            name: format!("p{process}"),
+            process,
+            uses,
+        };
+        let expected = [
+            user(20, DeviceUse::Open),
+            user(30, DeviceUse::OtherNamespace),
+        ];
+        assert_eq!(found, expected);
     }
 }

@@ -221,6 +221,16 @@ fn estimate(specs: &[RunSpec], place: &ArchivePlace, user: User) -> (Option<f64>
     (times.iter().map(TimeEstimate::total_s).sum(), numbers)
 }
 
+/// Estimates the duration of a block with `block` runs from the study's own runs. It includes the
+/// preparation of the targets. Also returns the numbers of these runs.
+fn from_own_runs(runs: &[StudyRun], block: usize) -> (Option<f64>, Vec<u64>) {
+    let observed: Vec<_> = runs.iter().map(|run| &run.observed).collect();
+    let mut numbers: Vec<u64> = observed.iter().filter_map(|run| run.run).collect();
+    numbers.sort_unstable();
+    let run_s = study::run_s(observed);
+    (run_s.map(|seconds| seconds * block as f64), numbers)
+}
+
 /// Returns the time that a run measures and warms up, if its options state it.
 fn measured_s(spec: &RunSpec) -> Option<f64> {
     match spec.drive.stop {
@@ -273,10 +283,12 @@ pub fn plan(
     let specs = cells.iter().map(|cell| spec_of(design, cell, user));
     let of_cells: Vec<RunSpec> = specs.collect::<Result<_, _>>()?;
     let specs: Vec<RunSpec> = order.iter().map(|run| of_cells[run.cell].clone()).collect();
-    // Earlier runs were on other file systems than those that the study makes.
-    let (block_s, estimated_from) = match design.targets.iter().any(TargetDesign::is_made) {
-        true => (None, Vec::new()),
-        false => estimate(&specs, place, user),
+    let is_made = design.targets.iter().any(TargetDesign::is_made);
+    let (block_s, estimated_from) = match runs {
+        // Earlier runs were on other file systems than those that the study makes.
+        [] if is_made => (None, Vec::new()),
+        [] => estimate(&specs, place, user),
+        _ => from_own_runs(runs, specs.len()),
     };
     let (room, root) = targets.needs();
     Ok(StudyPlan {

@@ -204,12 +204,18 @@ fn study_in_file(word: &str, metrics: &[Metric]) -> Result<FoundStudy, Error> {
         .collect();
     let ids: Vec<Option<&str>> = ids.into_iter().collect();
     let [Some(id)] = ids[..] else {
-        let runs = document::units::counted(records.len() as u64, "run");
+        let runs = match records.len() {
+            1 => "its run".to_owned(),
+            all => format!(
+                "its {} are not those of one study, and they",
+                document::units::counted(all as u64, "run")
+            ),
+        };
+        let verb = if records.len() == 1 { "has" } else { "have" };
         return Err(wrong(
             path,
             format_args!(
-                "it has {runs}, but not those of one study, so that there is nothing to compare \
-                 them with (give a second file, run, tag or study)"
+                "{runs} {verb} nothing to be compared with (give a second file, run, tag or study)"
             ),
         ));
     };

@@ -179,6 +179,7 @@ impl Targets {
                 })
             }
         };
+        self.tell_still_used(cell.target);
         let Some(is_churned) = of_target(&target.name, done, self.user)? else {
             return Ok(None);
         };
@@ -186,6 +187,21 @@ impl Targets {
             .made
             .get(&cell.target)
             .map(|made| ready(made, is_churned)))
+    }
+
+    /// Reports the replaced images of a target that other processes still use.
+    fn tell_still_used(&mut self, target: usize) {
+        for used in self
+            .made
+            .get_mut(&target)
+            .into_iter()
+            .flat_map(Made::take_still_used)
+        {
+            self.user.tell(format_args!(
+                "{} The study continues on a new image.",
+                report::clean::still_used(&used)
+            ));
+        }
     }
 
     /// Saves the scratch file system of a cell with its aged pool, so that later runs begin in the
@@ -219,11 +235,18 @@ impl Targets {
     pub fn remove(&mut self) -> bool {
         let mut is_left = false;
         for (_, made) in std::mem::take(&mut self.made) {
-            if let Err(why) = made.remove() {
-                self.user.tell(format_args!(
-                    "cannot remove a file system of the study: {why}"
-                ));
-                is_left = true;
+            match made.remove() {
+                Ok(removed) => {
+                    for used in &removed.still_used {
+                        self.user.tell(report::clean::still_used(used));
+                    }
+                }
+                Err(why) => {
+                    self.user.tell(format_args!(
+                        "cannot remove a file system of the study: {why}"
+                    ));
+                    is_left = true;
+                }
             }
         }
         self.made_names = None;

@@ -9,7 +9,12 @@ use super::format;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit status: 0 all records agree and break no rule; 1 one differs, breaks a \
+    after_help = "A record agrees if its summary and its verdict follow from its data. That does \
+                  not show that
+the data were measured, or that a DOUBTFUL number may be quoted: 'postmark show FILE' has the \
+                  reasons.
+
+Exit status: 0 all records agree and break no rule; 1 one differs, breaks a \
                   rule or is
 INVALID; 2 a file cannot be read, or has something that is not a record."
 )]

@@ -88,7 +88,11 @@ pub fn gate(arguments: &GateArguments) -> Result<u8, Problem> {
         after: arguments.confirm,
         allows_doubtful: arguments.allow_doubtful,
     };
-    let gate = Gate::of(found.groups, &ratios, rules)?;
+    let planned = found.tables.first().and_then(|table| table.blocks_planned);
+    let mut gate = Gate::of(found.groups, &ratios, rules)?;
+    for table in &mut gate.comparisons {
+        table.blocks_planned = planned.filter(|_| rules.after.is_none());
+    }
     screen::answer(
         arguments.format,
         || with_notes(report::gate::document(&gate), &found.notes),

@@ -85,7 +85,7 @@ fn records_of_all_kinds_of_runs_break_no_rule() {
             .code(code)
             .assert(ended.output.lines().count() == 1, &options);
         ended.shows(if code == 0 {
-            ": agrees; "
+            ": agrees: summary and verdict follow from its data; "
         } else {
             "breaks a rule; INVALID ("
         });

@@ -8,7 +8,7 @@ use document::{Block, Document};
 use study::{Comparison, ComparisonOutcome, Comparisons, InvalidRun, Method, SideSummary};
 use workload::presets;
 
-use super::sentence::{reservations, why_missing};
+use super::sentence::{reservations, why_missing, why_missing_at};
 use super::words::metric_name;
 
 const INVALID_LISTED_MAX: usize = 12;
@@ -52,7 +52,7 @@ fn details(found: &Comparisons) -> Vec<String> {
         let reserved = reserved.trim_start_matches("; ").to_owned();
         let reserved = (!reserved.is_empty()).then_some(reserved);
         let blocks = fewer_blocks(found, row, side);
-        let of_row = [reserved, excluded(row, side), blocks];
+        let of_row = [reserved, excluded(found, row, side), blocks];
         for detail in of_row.into_iter().flatten() {
             if !details.contains(&detail) {
                 details.push(detail);
@@ -83,7 +83,7 @@ fn fewer_blocks(found: &Comparisons, row: &Comparison, side: &str) -> Option<Str
 }
 
 /// Why a candidate was not compared in a metric; `None` if it was compared.
-fn excluded(row: &Comparison, side: &str) -> Option<String> {
+fn excluded(found: &Comparisons, row: &Comparison, side: &str) -> Option<String> {
     match row.outcome {
         ComparisonOutcome::Estimated(_) => None,
         ComparisonOutcome::TooManyInvalid => {
@@ -102,7 +102,11 @@ fn excluded(row: &Comparison, side: &str) -> Option<String> {
              different shares of their operations)"
         )),
         ComparisonOutcome::NotMeasured => {
-            let (metric, why) = (metric_name(row.metric), why_missing(row.metric));
+            let sides = [&row.side, &row.baseline].into_iter();
+            let sides = sides.filter_map(|label| found.side(label)?.needed_s.get(&row.metric));
+            let needed_s = sides.copied().reduce(f64::max);
+            let metric = metric_name(row.metric);
+            let why = why_missing_at(row.metric, needed_s);
             Some(format!(
                 "{metric}: not in the runs of both {side} and the baseline{why}"
             ))

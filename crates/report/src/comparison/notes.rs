@@ -3,7 +3,7 @@
 
 use document::Document;
 use document::units::{bound, counted, grouped, percent};
-use study::statistics::BLOCKS_MIN;
+use study::statistics::{BLOCKS_MAX, BLOCKS_MIN};
 use study::{
     AaControl, Comparison, ComparisonOutcome, Comparisons, Method, RatioInterval, SideSummary,
 };
@@ -41,9 +41,13 @@ pub(crate) fn add_notes(document: &mut Document, found: &Comparisons) {
     ];
     let first: Vec<String> = first.into_iter().flatten().collect();
     document.words(bound(&first.join(" ")));
-    for text in [joint_confidence(found), more_blocks(found)]
-        .into_iter()
-        .flatten()
+    for text in [
+        joint_confidence(found),
+        more_blocks(found),
+        unfinished(found),
+    ]
+    .into_iter()
+    .flatten()
     {
         document.words(bound(&text));
     }
@@ -106,14 +110,17 @@ pub(crate) fn aa_control_in_words(found: &Comparisons) -> String {
     format!("{baseline} against itself, 95 % interval: {within}")
 }
 
+/// Distance from 1 at which a control does not check what usual requirements of a gate allow. Such
+/// an interval may also be far from symmetric, so both of its ends are shown.
+const WIDE: f64 = 0.1;
+
 /// The result of the A/A control as a sentence.
 fn aa_control(found: &Comparisons) -> String {
-    /// Width from which a control does not check what usual requirements of a gate allow.
-    const WIDE: f64 = 0.1;
     let mut text = format!("A/A control: {}.", aa_control_in_words(found));
     let mut within = found.aa_controls.iter().filter_map(AaControl::within);
     if within.any(|within| within > WIDE) {
-        text += " So wide a control does not show a smaller difference of the machine's own.";
+        text += " The machine alone may change results by as much as that, and this control would \
+                 not show it.";
     }
     if found
         .aa_controls
@@ -149,11 +156,11 @@ fn aa_controls(found: &Comparisons) -> Vec<String> {
     by_metric(found, words.collect())
 }
 
-/// The interval of an A/A control as a percentage. If the upper end is above 2 (twice the
-/// baseline), both ends are shown as ratios.
+/// The interval of an A/A control as a percentage: the distance of its farther end from 1. If the
+/// interval is wide, both of its ends are shown as ratios.
 fn of_control(found: &Comparisons, control: &AaControl) -> String {
     match (control.interval, control.within()) {
-        (Some(RatioInterval { low, high }), Some(within)) if within > 1.0 => {
+        (Some(RatioInterval { low, high }), Some(within)) if within > WIDE => {
             format!("{low:.2} to {high:.2} times itself")
         }
         (_, Some(within)) => format!("within ±{}", tenths_up(within)),
@@ -261,14 +268,54 @@ pub(super) fn joint_confidence(found: &Comparisons) -> Option<String> {
 /// `None` if all comparisons are decided, or if the number is not available.
 pub(super) fn more_blocks(found: &Comparisons) -> Option<String> {
     let done = found.rows.iter().map(|row| row.count).max()?;
-    let more = found.blocks_needed_to_show()?.checked_sub(done);
-    let more = more.filter(|more| *more > 0 && found.is_in_blocks())?;
+    let undecided = |row: &&Comparison| {
+        let estimate = row.estimate();
+        estimate.is_some_and(|of| of.interval.is_some() && !of.is_shown)
+    };
+    let undecided = found.rows.iter().filter(undecided);
+    let row = undecided.max_by_key(|row| row.estimate().and_then(|of| of.blocks_needed_to_show));
+    let row = row.filter(|_| found.is_in_blocks())?;
+    let condition = forecast_condition(row);
+    let Some(needed) = found.blocks_needed_to_show() else {
+        return Some(format!(
+            "More than {} blocks would be needed to show a difference where none is shown, \
+             {condition}: use longer runs, or stop other programs.",
+            grouped(BLOCKS_MAX.into())
+        ));
+    };
+    let more = needed.checked_sub(done).filter(|more| *more > 0)?;
     Some(format!(
-        "{} ({}) would show a difference where none is shown, if the ratios seen are the true ones \
-         (probability 80 %).{}",
+        "{} ({}) would show a difference where none is shown, {condition} (probability 80 %).{}",
         counted(more.into(), "more block"),
         effort(std::slice::from_ref(found), more, "more run"),
         adding(found, more)
+    ))
+}
+
+/// The assumptions of a number of blocks that would show a difference.
+fn forecast_condition(row: &Comparison) -> String {
+    let estimate = row.estimate();
+    let deviation = estimate.and_then(|of| of.forecast_deviation);
+    let is_implied = estimate.is_some_and(|of| of.forecast_deviation > of.standard_deviation);
+    let deviation = deviation.map_or_else(String::new, |deviation| {
+        let source = if is_implied {
+            ", as the A/A control implies"
+        } else {
+            ""
+        };
+        format!(" at a standard deviation of {}{source}", percent(deviation))
+    });
+    format!("if the ratios seen are the true ones{deviation}")
+}
+
+/// That a study has not ended, and the command that continues it; `None` for other runs. Sides that
+/// were measured apart have no such command.
+fn unfinished(found: &Comparisons) -> Option<String> {
+    let study = found.study.as_ref();
+    let is_apart = found.is_apart() || found.rows.is_empty();
+    let study = study.filter(|_| found.is_unfinished() && !is_apart)?;
+    Some(format!(
+        "The study has not ended: 'postmark study --resume {study}' continues it."
     ))
 }
 

@@ -69,7 +69,12 @@ pub(crate) fn reservations(
 
 /// Why a metric may be missing in a run, in brackets; empty if no reason is known.
 pub(super) fn why_missing(metric: Metric) -> String {
-    let why = metric.why_missing();
+    why_missing_at(metric, None)
+}
+
+/// Like [`why_missing`], with the length of the measurement that the runs need, if it is known.
+pub(super) fn why_missing_at(metric: Metric, needed_s: Option<f64>) -> String {
+    let why = metric.why_missing(needed_s);
     why.map_or_else(String::new, |why| format!(" ({why})"))
 }
 
@@ -179,7 +184,7 @@ fn undecided(row: &Comparison, estimate: &Estimate, basis: String) -> String {
 pub(crate) fn runs(row: &Comparison) -> String {
     match row.method {
         Method::Blocks => counted(row.count.into(), "block"),
-        Method::BlocksApart => format!("{}, not interleaved", counted(row.count.into(), "block")),
+        Method::BlocksApart => format!("{}, order not random", counted(row.count.into(), "block")),
         Method::NotInterleaved if row.count == 1 && row.baseline_count == 1 => {
             "one run each, not interleaved".to_owned()
         }

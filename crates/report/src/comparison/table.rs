@@ -55,7 +55,8 @@ fn caveat(found: &Comparisons, row: &Comparison) -> &'static str {
     let is_doubtful = found.is_doubtful || sides.any(are_doubtful) || found.drifts().any(is_drift);
     match row.estimate().is_some_and(|of| of.is_shown) {
         true if is_doubtful => " (doubtful)",
-        true if row.method != Method::Blocks => " (not interleaved)",
+        true if row.method == Method::BlocksApart => " (order not random)",
+        true if row.method == Method::NotInterleaved => " (not interleaved)",
         _ => "",
     }
 }

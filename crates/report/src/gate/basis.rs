@@ -223,9 +223,15 @@ fn needed(gate: &Gate) -> Option<(u32, &Judged)> {
 /// Words with the standard deviation of a requirement's ratio, and of what it is the deviation.
 fn deviation(gate: &Gate, judged: &Judged) -> String {
     let deviation = judged
-        .standard_deviation
+        .forecast_deviation
         .map_or_else(|| "not available".to_owned(), percent);
-    let ratio = deviates(judged.method);
+    let is_implied = judged.forecast_deviation > judged.standard_deviation;
+    let source = if is_implied {
+        ", as the A/A control implies"
+    } else {
+        ""
+    };
+    let ratio = format!("{}{source}", deviates(judged.method));
     match gate.requirements.len() {
         1 => format!("a standard deviation of {deviation} ({ratio})"),
         _ => format!(

@@ -60,8 +60,8 @@ pub(super) fn add(document: &mut Document, gate: &Gate) {
         (Decision::Passed, _) => "Passed despite these doubts, which --allow-doubtful ignores:",
         (Decision::Failed, _) => "Failed despite these doubts, which --allow-doubtful ignores:",
         _ if has_failed => {
-            "The runs were not interleaved, so that what caused these doubts can look like this \
-             difference:"
+            "The order of the runs was not random, so that what caused these doubts can look like \
+             this difference:"
         }
         (_, true) => "Undecided because of these doubts, although each requirement is met:",
         (_, false) if gate.allows_doubtful => "Doubts, which --allow-doubtful ignores:",
@@ -122,15 +122,18 @@ fn words(doubt: &GateDoubt) -> String {
         } => {
             let enough = match blocks_needed_for_control {
                 Some(blocks) => format!(
-                    "; {} would be enough at this A/A noise",
+                    "; the control alone needs {} at this A/A noise",
                     counted((*blocks).into(), "block")
                 ),
-                None => "; no number of blocks is enough at this A/A noise".to_owned(),
+                None => {
+                    "; at this A/A noise, more than 10,000 blocks are needed for the control alone"
+                        .to_owned()
+                }
             };
             format!(
-                "the A/A control is too wide for {requirement}: with one-sided 95 % bounds, as the \
-                 gate's, it measures {baseline} against itself to within {}, and the requirement \
-                 allows {}{enough}",
+                "the A/A control is too wide for {requirement}: its one-sided 95 % bounds, as the \
+                 gate's, are {} from the ratio of {baseline} to itself, and the requirement allows \
+                 {}{enough}",
                 percent(*half_width_90),
                 percent(*margin)
             )

@@ -47,9 +47,9 @@ fn words(requirement: Requirement, judged: &[&Judged]) -> String {
         )
     });
     format!(
-        "{}More {}s bring the ratio that fails nearer to {threshold}. {threshold} itself, \
-         {change}, is the limit that the requirement tolerates: it fails at most 1 % of the \
-         gates.{}",
+        "{}More {}s bring the ratio that fails nearer to {threshold}. A failed gate shows more \
+         than {change}: at a true ratio of {threshold}, exactly {change}, at most 1 % of the gates \
+         fail.{}",
         found.unwrap_or_default(),
         judged[0].unit(),
         finds(requirement)

@@ -22,25 +22,18 @@ pub fn warnings(sides: &[SideBlocks], (side, block): (&str, u32)) -> Vec<String>
     }
     let last = known.and_then(|known| known.blocks.last().copied());
     let expected = last.unwrap_or(0) + 1;
-    match sides.first() {
-        Some(baseline) if baseline.side != side && !baseline.blocks.contains(&block) => {
-            warnings.push(format!(
-                "warning: block {block} is not compared before {}, the baseline, has it (if the \
-                 number is wrong, end this command, and correct --block)",
-                baseline.side
-            ));
-        }
-        _ if block > expected => warnings.push(format!(
+    if block > expected {
+        warnings.push(format!(
             "warning: side {side} has no block {expected} yet, and this is block {block} (if the \
              number is wrong, end this command, and correct --block)"
-        )),
-        _ => {}
+        ));
     }
     warnings
 }
 
 /// The blocks that each side has, and the command of the next step. `block` is the block that was
-/// measured last, of `blocks` blocks.
+/// measured last, of `blocks` blocks. Every second block begins with the last side, so that changes
+/// within the blocks cancel.
 pub fn next_step(sides: &[SideBlocks], (block, blocks): (u32, u32), tag: &str) -> String {
     let done: Vec<String> = sides
         .iter()
@@ -55,7 +48,13 @@ pub fn next_step(sides: &[SideBlocks], (block, blocks): (u32, u32), tag: &str) -
             command("NAME", block)
         );
     }
-    let lacks = |block: u32| sides.iter().find(|of| !of.blocks.contains(&block));
+    let lacks = |block: u32| {
+        let mut lacking = sides.iter().filter(|of| !of.blocks.contains(&block));
+        match block % 2 {
+            1 => lacking.next(),
+            _ => lacking.next_back(),
+        }
+    };
     let mut all = (1..=blocks).filter_map(|block| Some((lacks(block)?, block)));
     match all.next() {
         Some((next, block)) => format!(

@@ -3,7 +3,7 @@
 use document::Document;
 use document::units::percent;
 use record::Fact;
-use verdict::{LimitPart, LimitSummary, Summary};
+use verdict::{LimitPart, LimitSummary, RunLimit, Summary};
 
 /// Parts below this share of the workers' time are not listed, because one decimal would show them
 /// as 0.0 %.
@@ -26,11 +26,22 @@ fn in_words(found: &LimitSummary) -> String {
     let other = found.same_resource();
     let other = other.filter(|other| other.fraction >= SHOWN_MIN);
     let own = percent(found.fraction);
-    let both = other.map(|other| (percent(found.fraction + other.fraction), other.limit.name()));
+    let both = other.map(|other| (percent(found.fraction + other.fraction), rest(other.limit)));
     let both = both.filter(|(both, _)| *both != own);
     let with = both.map_or_else(String::new, |(both, name)| format!(", {both} with {name}"));
     let name = found.limit.name();
     format!("limited by: {name} ({own} of the workers' time{with})")
+}
+
+/// The other part of a resource, after the name of its larger part.
+const fn rest(other: RunLimit) -> &'static str {
+    match other {
+        RunLimit::Device => "its other work",
+        RunLimit::Flushes => "its flushes",
+        RunLimit::Cpu => "running on one",
+        RunLimit::ProcessorWait => "waiting for it",
+        other => other.name(),
+    }
 }
 
 /// Adds the limit, and the parts of the workers' time from the largest to the smallest.

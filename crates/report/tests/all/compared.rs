@@ -40,6 +40,7 @@ pub fn side(label: &str, rate: f64, shift: usize, blocks: u32) -> ComparedSide {
             level: Level::Valid,
             begun_unix_ns: u64::from(number) * 30_000_000_000,
             elapsed_s: 30.0,
+            needed_s: Default::default(),
             values: BTreeMap::from([
                 (Metric::Transactions, rate * noise),
                 (metric("create.p99"), 1e9 / rate / noise),

@@ -23,13 +23,14 @@ fn undecided_gate_states_blocks_and_standard_deviation() {
     let text = document::text(&report::gate::document(&gate), document::WIDTH);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let judged = &gate.requirements[0];
-    let deviation = judged.standard_deviation.unwrap() * 100.0;
+    let deviation = judged.forecast_deviation.unwrap() * 100.0;
     text.shows(
         "Gate undecided by the spread of the runs and by doubts: new against ext4 (baseline)",
     )
     .shows(&format!(
         "Undecided with 6 blocks: it takes {0} ({1} runs in all, about {2:.1} h) at a standard \
-             deviation of {deviation:.1} % (of a block's ratio) to pass identical systems",
+             deviation of {deviation:.1} % (of a block's ratio, as the A/A control implies) to \
+             pass identical systems",
         judged.blocks_needed_to_pass.unwrap(),
         judged.blocks_needed_to_pass.unwrap() * 3,
         // A block has three simulated runs of 30 s each.
@@ -206,8 +207,8 @@ fn text_of_gate(group: SideGroup, requirement: &str) -> String {
 fn control_that_is_too_wide_is_named_with_its_width() {
     text_of_gate(restless(20_000.0), "transactions >= 0.97")
         .begins_with("Gate undecided by doubts: new against old (baseline), mail Undecided because")
-        .shows("- the A/A control is too wide for transactions >= 0.97: with one-sided 95 %")
-        .shows("it measures old against itself to within ")
+        .shows("- the A/A control is too wide for transactions >= 0.97: its one-sided 95 %")
+        .shows(" from the ratio of old to itself, ")
         .shows("and the requirement allows 3.0 %; ")
         .shows("or add --allow-doubtful: the gate then passes.");
     let group = restless(20_000.0);
@@ -216,7 +217,7 @@ fn control_that_is_too_wide_is_named_with_its_width() {
     let text = document::text(&report::comparison::document(&found), document::WIDTH);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     text.shows("A/A control: old against itself, 95 % interval: ")
-        .shows(" times itself. So wide a control does not show a smaller difference of the")
+        .shows(" times itself. The machine alone may change results by as much as that")
         .shows("That is as far from 1 as a difference found")
         .shows("% above the baseline or ");
     assert!(!text.contains('±'), "{text}");
@@ -246,8 +247,8 @@ fn gate_explains_why_it_differs_from_the_comparison() {
         .shows("fail the gate with a probability of 80 % at a standard deviation of ")
         .shows("it is shown to be worse than the baseline with an error of 5 %, but not to be")
         .shows("beyond 0.97 with an error of 1 %, as a failure requires")
-        .shows("nearer to 0.97. 0.97 itself, a loss of 3.0 %, is the limit")
-        .shows("is the limit that the requirement tolerates")
+        .shows("nearer to 0.97. A failed gate shows more than a loss of 3.0 %.")
+        .shows("At a true ratio of 0.97, exactly a loss of 3.0 %, at most 1 % of the gates fail")
         .shows("(of a block's ratio); if the systems are identical, ")
         .shows(". The comparison already shows that the ratio is not 1.")
         .shows(" to fail, ")

@@ -37,6 +37,7 @@ fn run(number: u32, rate: f64) -> StudyRun {
             level: Level::Valid,
             begun_unix_ns: 0,
             elapsed_s: 30.0,
+            needed_s: Default::default(),
             values: values.collect(),
             reasons: [].into(),
             advice: [].into(),

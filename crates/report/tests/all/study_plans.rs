@@ -130,12 +130,24 @@ fn wrong_names_and_blocks_of_sides_are_warned_of_before_they_are_measured() {
     assert_eq!(of("new", 1), "");
     assert_eq!(of("old", 3), "");
     of("newer", 1).shows("side newer is new in this study, which has old (2 blocks) and new (2");
-    of("new", 4).shows("block 4 is not compared before old, the baseline, has it");
+    // Each side may be the first one in a block.
+    assert_eq!(of("new", 4), "");
+    of("new", 5).shows("side new has no block 4 yet, and this is block 5");
     of("old", 5).shows("side old has no block 3 yet, and this is block 5");
     assert!(warnings(&[], ("old", 1)).is_empty());
     next_step(&sides, (3, 10), "k5")
         .shows("blocks measured, of 10: old 2, new 2")
         .shows("next: repeat the command on new with --side new --block 1 --tag k5");
+    // Every second block begins with the last side.
+    let block = |number| {
+        let sides = [side("old", &[1, 2]), side("new", &[1, 2])];
+        let mut sides = sides;
+        sides[0].blocks.retain(|block| *block <= number);
+        sides[1].blocks.retain(|block| *block <= number);
+        next_step(&sides, (number, 10), "k5")
+    };
+    block(1).shows("--side new --block 2");
+    block(2).shows("--side old --block 3");
     next_step(&sides[..1], (2, 10), "k5").shows_all(
         "only one side has been measured | of 10: old 2 | on the other side with --side NAME \
          --block 2 --tag k5",

@@ -34,6 +34,7 @@ fn bare(block: Option<u32>, values: &[(Metric, f64)]) -> Observed {
         level: Level::Valid,
         begun_unix_ns: 0,
         elapsed_s: 30.0,
+        needed_s: Default::default(),
         values: values.iter().copied().collect(),
         conditions: BTreeMap::new(),
         reasons: BTreeSet::new(),

@@ -4,6 +4,7 @@
 
 mod comparing;
 mod designs;
+mod forecasts;
 mod gate_doubts;
 mod gates;
 mod history;

@@ -84,7 +84,7 @@ impl Rule for OtherLoad {
     fn advice(&self) -> &'static str {
         let shown = self.shown().filter(|_| self.are_most_shown());
         match (shown.clone().next(), shown.clone().any(can_be_stopped)) {
-            (_, true) => "stop them",
+            (_, true) => "stop the other programs",
             (Some(_), false) => "use a dedicated machine",
             (None, _) => "start no other programs during a run, such as builds and timers",
         }

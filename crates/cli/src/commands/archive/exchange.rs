@@ -12,6 +12,7 @@ use document::sanitize::path as shown;
 use published::Submission;
 use record::Record;
 use verdict::ListedRun;
+use verdict::check::ResolveCommandLine;
 
 use super::crashes::archived;
 use super::opened::{filter, number, open};
@@ -232,15 +233,19 @@ impl Output {
 const NOT_ALL: u8 = 1;
 
 /// Imports records and submissions from files, for example of other machines. A complete record
-/// that the archive already contains is not changed.
+/// that the archive already contains is not changed. `resolve` derives the run spec from the command
+/// line in a record.
 ///
 /// # Errors
 /// Returns an error if the archive cannot be opened or created, or the result cannot be printed.
-pub fn import(arguments: &ImportArguments) -> Result<u8, Problem> {
+pub fn import(
+    arguments: &ImportArguments,
+    resolve: &ResolveCommandLine<'_>,
+) -> Result<u8, Problem> {
     let mut archive = place_of_one(arguments.archive.archive.as_deref())?.open(true, USER)?;
     let mut code = 0;
     for path in &arguments.files {
-        campaign::import::import(&mut archive, path, &mut |became| match became {
+        campaign::import::import(&mut archive, path, resolve, &mut |became| match became {
             Ok(line) => print(&line),
             Err(why) => {
                 code = NOT_ALL;

@@ -45,6 +45,11 @@ pub fn list(arguments: &ListArguments) -> Result<u8, Problem> {
     // Only text shows the names of studies. Programs that read CSV or JSON need their IDs, which
     // are unique.
     let for_readers = || match &archive {
+        Some(_) if entries.is_empty() && !arguments.filters.are_empty() => {
+            let mut document = Document::default();
+            document.line("No run meets these conditions");
+            document
+        }
         Some(archive) => {
             let cells = found::cells_of(archive, &entries);
             report::list::document(&found::with_names(archive, entries.clone()), &cells)

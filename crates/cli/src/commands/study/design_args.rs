@@ -90,7 +90,9 @@ pub fn changed(
 /// Applies the command-line options to the study file. An option replaces the value in the file.
 fn change(table: &mut Table, arguments: &StudyArguments) {
     let text = |text: &Option<String>| text.clone().map(Value::String);
-    let time = |time: &Option<spec::Time>| time.map(|time| Value::String(format!("{}ns", time.0)));
+    let time = |time: &Option<spec::Time>| {
+        time.map(|time| Value::String(workload::quantity::duration_text(time.0)))
+    };
     let number = |number: Option<u64>| {
         number.map(|number| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX)))
     };
@@ -241,6 +243,13 @@ fn axis(word: &str) -> Result<(&str, Value), Problem> {
     let mut known: Vec<&str> = command.get_arguments().filter_map(Arg::get_long).collect();
     known.retain(|known| Options::of_runs_alone().iter().all(|alone| alone != known));
     known.extend(["age", "fullness"]);
+    if ["kernel", "kernels", "firmware"].contains(&name) {
+        return refuse(format_args!(
+            "--axis {name} is not possible, because a study runs on one {}: measure each in a side \
+             of its own, with --side NAME --block N ('postmark help kernel')",
+            name.trim_end_matches('s')
+        ));
+    }
     if !known.contains(&name) {
         let meant = similar(name, known);
         let meant = meant.map_or_else(

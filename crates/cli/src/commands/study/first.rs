@@ -95,7 +95,8 @@ pub(super) fn of_first(
     }
     let files = files(arguments, &place)?;
     let quiet = arguments.quiet;
-    let mut display = StudyDisplay { quiet };
+    let metrics = course.design.metrics.clone();
+    let mut display = StudyDisplay { quiet, metrics };
     let environment = Environment {
         course,
         invocation,
@@ -149,6 +150,11 @@ fn perform(
 ) -> Result<u8, Problem> {
     let (course, place) = (environment.course, environment.place);
     let performed = campaign::study::perform(course, &mut runs, &mut environment);
+    // The reason precedes the removal, which may take long, or report problems of its own.
+    if let Err(problem) = &performed {
+        let at = &environment.at;
+        tell(format_args!("the study stopped at {at}: {problem}"));
+    }
     let is_left = environment.targets.remove();
     let reported = files.page.map_or(Ok(()), |page| {
         write_page(page, place, course.id, arguments.unlike)
@@ -157,8 +163,6 @@ fn perform(
         Ok(end) => end,
         Err(problem) => {
             let code = problem.code;
-            let at = environment.at;
-            tell(format_args!("the study stopped at {at}: {problem}"));
             tell_how_to_go_on(course.id, place);
             // If a run was measured before the error, the exit status is that of a failed study,
             // not of a refused one.

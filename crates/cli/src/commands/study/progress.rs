@@ -3,6 +3,7 @@
 use campaign::study::{ATTEMPTS, StudyEvent, StudyProgress, StudyWatcher};
 use document::units::grouped;
 use runner::Events;
+use study::Metric;
 use verdict::{Level, Summary};
 
 use crate::ui::problem::{self, tell};
@@ -12,12 +13,28 @@ use crate::ui::terminal;
 /// Prints one line for each measured run of a study. `quiet` suppresses these lines.
 pub struct StudyDisplay {
     pub quiet: bool,
+    /// The compared metrics, until the first run was examined for missing percentiles.
+    pub metrics: Vec<Metric>,
 }
 
 impl StudyDisplay {
     fn show(&self, text: &str) {
         if !self.quiet {
             problem::show(text);
+        }
+    }
+
+    /// Warns if the first run is too short for a percentile that the study compares. The study
+    /// could otherwise end without this comparison.
+    fn warn_of_short_runs(&mut self, summary: &Summary) {
+        for metric in std::mem::take(&mut self.metrics) {
+            if let Some(seconds) = metric.needed_s(summary) {
+                tell(format_args!(
+                    "warning: the runs are too short for {metric}: at this rate it takes runs of \
+                     {seconds} s (to compare it, end this study and start one with --for \
+                     {seconds}s)"
+                ));
+            }
         }
     }
 
@@ -45,7 +62,7 @@ impl StudyWatcher for StudyDisplay {
             }
             StudyEvent::Measured(progress, record) => {
                 let summary = Summary::of(record);
-                let rate = study::Metric::Transactions.of(&summary);
+                let rate = Metric::Transactions.of(&summary);
                 let rate = rate.map_or_else(
                     || "no rate".to_owned(),
                     |rate| format!("{} transactions/s", grouped(rate.round() as u64)),
@@ -55,6 +72,7 @@ impl StudyWatcher for StudyDisplay {
                     level => format!(", {}", level.name()),
                 };
                 self.show(&format!("{progress}: {rate}{level}{}", left(&progress)));
+                self.warn_of_short_runs(&summary);
             }
             StudyEvent::Repeating { block, attempt } => tell(format_args!(
                 "block {block} has an INVALID run and is repeated (attempt {attempt} of {ATTEMPTS})"

@@ -89,7 +89,10 @@ fn archived_run_is_listed_shown_exported_and_imported() {
             "{filter}: {listed}"
         );
     }
-    assert_eq!(home.answer("list --tag x"), "No runs\n");
+    assert_eq!(
+        home.answer("list --tag x"),
+        "No run meets these conditions\n"
+    );
 
     assert_eq!(home.answer("show 1"), report);
     let second = Record::from_json(&home.answer("show last --format json")).unwrap();

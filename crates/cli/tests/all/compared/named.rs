@@ -35,7 +35,7 @@ fn files_are_compared_without_an_archive() {
     one_line(&both.errors).shows("is in both configurations");
     let one = archived.shows(&format!("compare {after}"));
     one.code(2);
-    one_line(&one.errors).shows("it has 5 runs, but not those of one study");
+    one_line(&one.errors).shows("its 5 runs are not those of one study");
 }
 
 #[test]

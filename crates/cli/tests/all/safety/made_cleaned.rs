@@ -70,7 +70,7 @@ fn clean_removes_the_file_system_of_a_killed_study() {
     maker.wait().unwrap();
     let began = Instant::now();
     clean(&directory).code(0).shows(&format!(
-        ": removed the file system of a killed study ({spec}): 1 mount, 1 loop device, 1 image"
+        ": removed a file system that a study left behind ({spec}): 1 mount, 1 loop device, 1 image"
     ));
     assert!(began.elapsed() < Duration::from_secs(20));
     assert!(names(&directory).unwrap().is_empty());

@@ -292,6 +292,55 @@ fn study_that_cannot_unmount_exits_with_1_and_names_remains() {
     lab.has_only(&[]);
 }
 
+/// Paths of the loop devices whose image is, or was, in this directory.
+fn loop_devices(images: &std::path::Path) -> Vec<PathBuf> {
+    let devices = fs::read_dir("/sys/block").unwrap().flatten();
+    let devices = devices.map(|device| device.path());
+    let is_here = |device: &PathBuf| {
+        let image = fs::read_to_string(device.join("loop/backing_file")).unwrap_or_default();
+        image.starts_with(images.to_str().unwrap())
+    };
+    devices.filter(is_here).collect()
+}
+
+#[test]
+fn study_continues_although_another_mount_namespace_has_copied_its_mount() {
+    let Some(lab) = Lab::rooted() else { return };
+    let target = lab.made("ext4", "16MiB");
+    let mut running = lab.start(&format!(
+        "study --files 50 --for 2s --no-overhead --quiet-time 0s --no-twin --blocks 2 --target \
+         {target} --target b"
+    ));
+    running.until("its work", |_| {
+        let work = lab.made_directory().map(|made| made.join("mount/work"));
+        work.is_some_and(|work| names(&work).is_ok_and(|names| !names.is_empty()))
+    });
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "sleep", "600"]);
+    let stranger = Busy(command.spawn().unwrap());
+    let process = stranger.0.id();
+    let ended = running.finish();
+    ended.code(0).shows("2 blocks");
+    ended.shows(&format!(
+        "still used by sleep (process {process}) in its own mount namespace"
+    ));
+    ended.shows("The study continues on a new image.");
+    let name = format!("sleep (process {process})");
+    assert_eq!(ended.errors.matches(&name).count(), 1, "{ended}");
+    lab.has_only(&[]);
+    // The kernel detaches the device when its last user ends. Programs of other tests may have
+    // copied mounts as well.
+    let images = lab.path("images");
+    let devices = loop_devices(&images).len();
+    assert!(devices > 0);
+    drop(stranger);
+    let began = Instant::now();
+    while loop_devices(&images).len() >= devices {
+        assert!(began.elapsed() < Duration::from_secs(20));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
 #[test]
 fn images_may_be_in_a_directory_whose_path_is_not_utf_8() {
     let Some(lab) = Lab::rooted() else { return };

@@ -271,8 +271,8 @@ fn separately_measured_configurations_are_joined_in_one_study() {
         );
     }
     let told = one_line(&again.output);
-    assert!(told.contains("5 blocks, not interleaved"), "{again}");
-    assert!(one_line(&lab.answer("compare last")).contains("not interleaved"));
+    assert!(told.contains("blocks, order not random"), "{again}");
+    assert!(one_line(&lab.answer("compare last")).contains("order not random"));
     // A study with the same tag but another design is refused.
     let ended = lab.shows(&words("kernels", "new", 6, " --dirs 3"));
     ended
@@ -294,7 +294,7 @@ fn runs_of_separately_measured_sides_add_up() {
     told.shows_all(
         "Side old, measured first and therefore the baseline | only one side has been measured | \
          blocks measured, of 10: old 1 (next: repeat the command on the other side | old \
-         (baseline) | 1 block, 2 runs | transactions/s old",
+         (baseline) | 1 of 10 blocks, 2 runs | transactions/s old",
     );
     let list = lab.answer("list");
     list.shows("block");
@@ -304,12 +304,12 @@ fn runs_of_separately_measured_sides_add_up() {
     let told = one_line(&both.output);
     told.shows_all(
         "Side new, compared with old, the side that was measured first | new against old \
-         (baseline) 1 block, not interleaved, 3 runs | Runs: old 2 (twice in each block, for the \
-         A/A control), new 1. | The baseline is old, the side that was measured first.",
+         (baseline) 1 of 10 blocks, order not random, 3 runs | Runs: old 2 (twice in each block, \
+         for the A/A control), new 1. | The baseline is old, the side that was measured first.",
     );
     let told = one_line(&format!("{both}"));
     told.shows("block 1 of 10, run 1 of 1")
-        .shows("of 10: old 1, new 1 (next: repeat the command on old with --side old --block 2")
+        .shows("of 10: old 1, new 1 (next: repeat the command on new with --side new --block 2")
         .does_not_show("warning: side");
     told.shows("All sides ran on the same host, kernel and mount, in one boot.");
     assert_eq!(lab.complete().len(), 3, "each run is in the table");

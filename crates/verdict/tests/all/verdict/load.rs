@@ -58,7 +58,7 @@ fn other_load_is_doubtful() {
         panic!("{found:?}");
     };
     assert_eq!(busiest.as_slice(), std::slice::from_ref(&program));
-    found.line().shows(": stop them");
+    found.line().shows(": stop the other programs");
     // Process 1 cannot be stopped, so the advice differs.
     let (_, found) = reason(|record| {
         others(record, 0.051);
