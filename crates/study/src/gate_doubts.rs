@@ -4,7 +4,8 @@
 //! DOUBTFUL, a configuration drifts and the configurations do not alternate in blocks, the A/A
 //! control differs from 1, or the A/A control is too wide. The control is too wide if the
 //! half-width of its 90 % interval exceeds the margin of a requirement. The ends of this interval
-//! are one-sided 95 % bounds, as in the gate's own tests. With the number of blocks that a gate requests, the
+//! are one-sided 95 % bounds, as in the gate's own tests. With the number of blocks that a gate
+//! requests, the
 //! control is almost never too wide by chance, because it has the noise of the candidates.
 
 use serde::{Deserialize, Serialize};

@@ -249,7 +249,7 @@ fn gate_explains_why_it_differs_from_the_comparison() {
         .shows("beyond 0.97 with an error of 1 %, as a failure requires")
         .shows("nearer to 0.97. A failed gate shows more than a loss of 3.0 %.")
         .shows("At a true ratio of 0.97, exactly a loss of 3.0 %, at most 1 % of the gates fail")
-        .shows("(of a block's ratio); if the systems are identical, ")
+        .shows("; if the systems are identical, ")
         .shows(". The comparison already shows that the ratio is not 1.")
         .shows(" to fail, ")
         .shows("by Student's t and by the random order of the runs")

@@ -233,7 +233,8 @@ impl Output {
 const NOT_ALL: u8 = 1;
 
 /// Imports records and submissions from files, for example of other machines. A complete record
-/// that the archive already contains is not changed. `resolve` derives the run spec from the command
+/// that the archive already contains is not changed. `resolve` derives the run spec from
+/// the command
 /// line in a record.
 ///
 /// # Errors
