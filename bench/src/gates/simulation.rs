@@ -202,6 +202,7 @@ impl Simulated {
             elapsed_s: 30.0,
             begun_unix_ns: u64::from(self.runs) * 30_000_000_000,
             values: BTreeMap::from([(Metric::Transactions, 1_000.0 * log.exp())]),
+            needed_s: BTreeMap::new(),
             conditions: BTreeMap::new(),
             reasons: BTreeSet::new(),
             advice: BTreeMap::new(),

@@ -75,7 +75,7 @@ pub fn before(
                  {run}' has the reasons)"
             )),
             Level::Valid | Level::Doubtful => {
-                let why = metric.why_missing();
+                let why = metric.why_missing(None);
                 let why = why.map_or_else(String::new, |why| format!(" ({why})"));
                 Error::refused(format_args!(
                     "{metric} is not in run {run} of '{word}'{why}"

@@ -176,13 +176,15 @@ fn doubtful_sides(found: &Comparisons) -> Vec<String> {
 
 /// Adds what the user can do about the reasons of DOUBTFUL and INVALID runs.
 pub(crate) fn add_remedies(document: &mut Document, tables: &[Comparisons]) {
-    remedies(document, tables.iter().map(|found| &found.advice));
+    let is_study = tables.iter().any(|found| found.study.is_some());
+    remedies(document, tables.iter().map(|found| &found.advice), is_study);
 }
 
-/// Adds what the user can do, by the names of rules.
+/// Adds what the user can do, by the names of rules. The options of a study's runs do not change.
 pub(crate) fn remedies<'a>(
     document: &mut Document,
     advice: impl Iterator<Item = &'a BTreeMap<String, String>>,
+    is_study: bool,
 ) {
     let remedies: BTreeSet<String> = advice
         .flatten()
@@ -193,7 +195,6 @@ pub(crate) fn remedies<'a>(
         return;
     }
     let has_option = remedies.iter().any(|remedy| remedy.contains("--"));
-    let is_study = tables.iter().any(|found| found.study.is_some());
     let anew = match has_option && is_study {
         true => " Options of the runs need a new study: --resume keeps those of this one.",
         false => "",

@@ -21,7 +21,7 @@ pub fn document(found: &Repeats) -> Document {
     let runs = counted(found.runs.len() as u64, "run");
     document.title(format!("{} on {}, {runs}", found.name, found.target));
     document.sentence("Verdicts", verdicts(&found.verdicts));
-    remedies(&mut document, std::iter::once(&found.advice));
+    remedies(&mut document, std::iter::once(&found.advice), false);
     document.gap();
     let measured = || found.metrics.iter().filter(|of| of.mean.is_some());
     if found.has_too_many_invalid {

@@ -316,9 +316,7 @@ impl Namer {
             Action::SymbolicLink | Action::ReadLink => {
                 symbolic_link(intent, name, (&mut self.second, &mut self.target), place)
             }
-            Action::CopyTree | Action::RemoveTree => {
-                on_tree(intent, name, &mut self.second, place)
-            }
+            Action::CopyTree | Action::RemoveTree => on_tree(intent, name, &mut self.second, place),
             _ => second_name(intent, name, content, &mut self.second, place),
         }
     }

@@ -26,7 +26,7 @@ fn forecast_uses_the_noise_of_the_control_if_it_is_greater() {
     let of = |factors| {
         let (baseline, new) = (baseline(factors), in_blocks("new", &RATIOS));
         let metrics = [Metric::Transactions];
-        let found = Comparisons::of(&baseline, &[new.clone()], &metrics, ALPHA);
+        let found = Comparisons::of(&baseline, std::slice::from_ref(&new), &metrics, ALPHA);
         let group = SideGroup {
             baseline,
             sides: vec![new],
