@@ -158,8 +158,8 @@ fn names(lengths: &Distribution) -> Option<Names> {
 }
 
 /// Pauses with the observed mean: exponential, or constant if their standard deviation is less than
-/// half of the mean, because that of exponential pauses equals it. `None` without pauses, or if they
-/// are too short for sleeps.
+/// half of the mean, because that of exponential pauses equals it. `None` without pauses, or if
+/// they are too short for sleeps.
 fn think(pauses: &Distribution) -> Option<Think> {
     let mean = pauses.mean()?;
     let squares = pauses.buckets().into_iter().map(|bucket| {

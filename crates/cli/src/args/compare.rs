@@ -160,10 +160,10 @@ pub struct GateArguments {
     /// Doubts are: more than half of a configuration's runs are DOUBTFUL; runs drift whose sides do
     /// not alternate in blocks; the baseline differs from itself in the A/A control; or this
     /// control is too wide for a requirement. With --against: more than half of the new runs or of
-    /// the earlier runs are DOUBTFUL, or the noise would hide a loss of more than 10 %. Without this
-    /// option, doubts prevent a pass, and also a failure, except that of interleaved runs (one study
-    /// of all sides, in random order): the gate is then undecided. What causes the doubts can look
-    /// like a difference, so with this option the gate's error probabilities do not hold.
+    /// the earlier runs are DOUBTFUL, or the noise would hide a loss of more than 10 %. Without
+    /// this option, doubts prevent a pass, and also a failure, except that of interleaved runs (one
+    /// study of all sides, in random order): the gate is then undecided. What causes the doubts can
+    /// look like a difference, so with this option the gate's error probabilities do not hold.
     #[arg(long)]
     pub allow_doubtful: bool,
     #[command(flatten)]

@@ -235,7 +235,7 @@ fn gate_explains_why_it_differs_from_the_comparison() {
     text_of_gate(group, "transactions >= 0.97")
         .shows("Undecided with 6 blocks: the ratio seen, 0.")
         .shows("of new, does not meet transactions >= 0.97, but the runs do not show this of the")
-        .shows("true ratio, although these")
+        .shows("true ratio. If that is the true ratio, ")
         .shows("comparison: 28 % slower (95 % interval 0.")
         .shows("; Student's t alone would fail it, but the random order of the runs alone gives");
     let group = SideGroup {
@@ -247,8 +247,8 @@ fn gate_explains_why_it_differs_from_the_comparison() {
         .shows("fail the gate with a probability of 80 % at a standard deviation of ")
         .shows("it is shown to be worse than the baseline with an error of 5 %, but not to be")
         .shows("beyond 0.97 with an error of 1 %, as a failure requires")
-        .shows("nearer to 0.97. A failed gate shows more than a loss of 3.0 %.")
-        .shows("At a true ratio of 0.97, exactly a loss of 3.0 %, at most 1 % of the gates fail")
+        .shows("nearer to 0.97. A failed gate shows more than a loss of 3.0 %: at a true ratio of")
+        .shows("0.97, exactly a loss of 3.0 %, at most 1 % of the gates fail.")
         .shows("; if the systems are identical, ")
         .shows(". The comparison already shows that the ratio is not 1.")
         .shows(" to fail, ")
