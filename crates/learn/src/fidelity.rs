@@ -24,7 +24,7 @@ pub const SCHEMA_VERSION: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Fidelity {
-    /// [`SCHEMA_VERSION`] of the program that wrote the report.
+    /// The version of this JSON, which is 1.
     pub schema: u32,
     /// What was observed.
     pub profile: Profile,

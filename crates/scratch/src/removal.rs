@@ -81,7 +81,7 @@ pub(crate) fn remove(main: Option<&mut Owned>, journal: Option<&mut Owned>) -> M
     // unmount.
     removed.loop_devices = devices.len();
     let is_free = owned[journals..]
-        .iter()
+        .iter_mut()
         .all(|main| unmount(main, &devices, &mut removed))
         && removed.left.is_empty()
         && owned.iter().all(|owned| release(owned, &mut removed));
@@ -117,10 +117,15 @@ fn devices(owned: &[&mut Owned], removed: &mut MadeRemoved) -> Vec<OverImage> {
 }
 
 /// Unmounts the file system, and returns whether none of its mounts remains.
-fn unmount(main: &Owned, devices: &[OverImage], removed: &mut MadeRemoved) -> bool {
+fn unmount(main: &mut Owned, devices: &[OverImage], removed: &mut MadeRemoved) -> bool {
     for name in [MOUNT, BELOW] {
         match mounts::unmount(main, name) {
-            Ok(count) => removed.mounts += count,
+            Ok(count) => {
+                removed.mounts += count;
+                // Removing a mount point also ends the copies of the mount in other mount
+                // namespaces. If this fails, `remove_files` tries again and reports the error.
+                let _ = main.remove(name);
+            }
             Err(error) => {
                 removed.leave(&main.directory.at(name), error.to_string());
                 return false;

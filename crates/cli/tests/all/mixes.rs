@@ -454,6 +454,54 @@ fn ack_log_of_a_complete_run_shows_no_loss() {
     assert_eq!(verified["lost"].as_array().unwrap().len(), 1);
 }
 
+/// A lost rename leaves the file under its former name. A renamed file without any name is a loss of
+/// the operation that made it, whatever the policy of renames promises.
+#[test]
+fn renamed_file_without_any_name_is_a_loss_of_its_creation() {
+    let (at, beside) = (directory(), tempfile::tempdir().unwrap());
+    let ack_log = beside.path().join("ack_log");
+    let ack_log = ack_log.to_str().unwrap();
+    let mix = "--mix rename=1 --keep";
+    answer(
+        &split(&format!("run --quiet {SMALL} {mix} --ack-log {ack_log}")),
+        at.path(),
+    );
+    let text = std::fs::read_to_string(ack_log).unwrap();
+    let renames = text.lines().filter_map(|line| {
+        let words: Vec<&str> = line.split(' ').collect();
+        (words.get(4) == Some(&"rename")).then(|| (words[6].to_owned(), words[7].to_owned()))
+    });
+    let (former, last) = renames.last().unwrap();
+    let files = tree(at.path());
+    let (renamed, _) = files
+        .iter()
+        .find(|(path, _)| path.ends_with(&last))
+        .unwrap();
+    let renamed = at.path().join(renamed);
+    let lost = |words: &str| -> Vec<(String, String)> {
+        let words = format!("{words} --ack-log {ack_log} --format json");
+        let said = ended(&split(&words), at.path());
+        assert_eq!(said.code, Some(1));
+        let verified: Value = serde_json::from_slice(&said.output).unwrap();
+        let lost = verified["lost"].as_array().unwrap().iter();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        lost.map(|loss| (text(&loss["what"]), text(&loss["why"])))
+            .collect()
+    };
+    let verify = format!("verify-log {}", at.path().display());
+    std::fs::rename(&renamed, renamed.with_file_name(&former)).unwrap();
+    let both = lost(&verify);
+    assert_eq!(both.len(), 2, "{both:?}");
+    assert!(both.iter().all(|(what, _)| what == "rename"), "{both:?}");
+    std::fs::remove_file(renamed.with_file_name(&former)).unwrap();
+    let one = lost(&verify);
+    let [(what, why)] = &one[..] else {
+        panic!("{one:?}")
+    };
+    assert_eq!(what, "create");
+    why.shows("nor does any name that the file had before");
+}
+
 /// Performs a run under a file size limit of 4 KiB, so some creations fail and leave incomplete
 /// files. Returns the exit status and the record.
 fn with_small_files_only(words: &str, at: &Path) -> (Option<i32>, Value) {

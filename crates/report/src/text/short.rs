@@ -185,7 +185,6 @@ fn flushed_by(record: &Record, summary: &Summary) -> &'static str {
 
 /// Adds the page-cache hit rate, the durability level of writes, and the overhead of the program.
 fn facts(document: &mut Document, record: &Record, summary: &Summary) {
-    let mut words = Vec::new();
     if let Some(reads) = summary.reads.as_ref().filter(|reads| reads.read_bytes > 0) {
         match (&reads.fetched_bytes, reads.cached_fraction()) {
             (Fact::Known(_), Some(cached)) => {
@@ -194,7 +193,7 @@ fn facts(document: &mut Document, record: &Record, summary: &Summary) {
                     false => "",
                 };
                 let rest = evidence::rest(reads).map(|rest| format!("; {rest}"));
-                words.push(format!(
+                document.words(format!(
                     "reads: {} from page cache{tests_cache}{}",
                     percent(cached),
                     rest.unwrap_or_default()
@@ -207,7 +206,7 @@ fn facts(document: &mut Document, record: &Record, summary: &Summary) {
         }
     }
     if record.spec.engine.makes_files() && has_changes(summary) {
-        words.push(match evidence::level(&summary.durability) {
+        document.words(match evidence::level(&summary.durability) {
             Some(level) if summary.durability.stability.is_some() => {
                 format!("writes: acknowledged, {level}")
             }
@@ -218,7 +217,7 @@ fn facts(document: &mut Document, record: &Record, summary: &Summary) {
             None => "durability: not available".to_owned(),
         });
     }
-    words.extend(limit::limited_by(document, summary));
+    let mut words = Vec::from_iter(limit::limited_by(document, summary));
     if let Some(fraction) = summary.overhead.and_then(|own| own.fraction) {
         words.push(format!("overhead {}", percent(fraction)));
     }

@@ -63,6 +63,11 @@ pub(crate) struct Object {
     state: Option<FileState>,
     /// The last acknowledged operation on the file.
     pub by: Action,
+    /// The operation that made the file; `None` if the file existed before the run.
+    pub made_by: Option<Action>,
+    /// The names of the file before acknowledged renames. If such a rename is lost, one of them
+    /// exists again.
+    pub former_names: Vec<Key>,
     /// The pool to which the file belongs, which determines its contents.
     pub pool: u32,
     /// File sizes that operations in flight may have caused, each with the number of leading bytes
@@ -258,6 +263,7 @@ impl Replay {
                 self.set(key, Acked::Absent, action);
             }
             Action::Rename => {
+                self.objects[object].former_names.push(key.clone());
                 self.set(key, Acked::Absent, action);
                 self.set(second(&entry)?, Acked::File(object), action);
             }
@@ -275,8 +281,13 @@ impl Replay {
             Action::CopyTree => {
                 for (copy, of) in self.copies(&key) {
                     let by = action;
-                    let object = self.objects[of].clone();
-                    self.objects.push(Object { by, ..object });
+                    let object = Object {
+                        by,
+                        made_by: Some(by),
+                        former_names: Vec::new(),
+                        ..self.objects[of].clone()
+                    };
+                    self.objects.push(object);
                     self.set(copy, Acked::File(self.objects.len() - 1), action);
                 }
                 self.set(key, Acked::Directory, action);
@@ -334,6 +345,8 @@ impl Replay {
         self.objects.push(Object {
             state,
             by: entry.action,
+            made_by: state.map(|_| entry.action),
+            former_names: Vec::new(),
             pool: if self.has_own_pools { entry.worker } else { 0 },
             may: Vec::new(),
         });

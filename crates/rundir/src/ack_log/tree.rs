@@ -166,6 +166,20 @@ impl<'a> Tree<'a> {
                 );
             }
         }
+        if let (Acked::File(object), Action::Rename) = (&name.acked, name.by)
+            && let object = &self.replay.objects[*object]
+            && let Some(made_by) = object.made_by
+        {
+            // A lost rename leaves the file under a former name. Without any name, the file itself
+            // is lost, and so is the operation that made it.
+            for former in &object.former_names {
+                if !matches!(self.look(former)?, Found::Nothing) {
+                    return Ok(Some(wrong(LossKind::Missing, name.by, why)));
+                }
+            }
+            why.push_str(", nor does any name that the file had before");
+            return Ok(Some(wrong(LossKind::Missing, made_by, why)));
+        }
         Ok(Some(wrong(LossKind::Missing, name.by, why)))
     }
 

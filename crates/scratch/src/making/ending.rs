@@ -14,6 +14,12 @@ impl Made {
     fn stop(&mut self) -> Result<Vec<StillUsed>, MakeError> {
         for name in [MOUNT, BELOW] {
             mounts::unmount(&self.main, name)?;
+            if self.main.has(name) {
+                // Removing a mount point also ends the copies of the mount in other mount
+                // namespaces, which would keep the devices in use.
+                self.main.discard(name)?;
+                self.main.create_directory(name)?;
+            }
         }
         for (owned, image) in self.images() {
             let elsewhere = mounts::elsewhere(&self.main, &loops::over(owned, image)?)?;

@@ -12,7 +12,7 @@ use testkit::Shows;
 
 use super::{LITTLE, Lab};
 use crate::support::test_dir::set_mode;
-use crate::support::{Running, names};
+use crate::support::{Ended, Running, names};
 
 /// A study whose first run takes 60 s, so that its target stays in use.
 const LONG: &str = "study --files 50 --for 60s --no-overhead --quiet-time 0s --blocks 1";
@@ -303,38 +303,55 @@ fn loop_devices(images: &std::path::Path) -> Vec<PathBuf> {
     devices.filter(is_here).collect()
 }
 
-#[test]
-fn study_continues_although_another_mount_namespace_has_copied_its_mount() {
-    let Some(lab) = Lab::rooted() else { return };
+/// Runs a study on a scratch file system and, while it works, starts `sleep` in a mount namespace
+/// of its own, after the words of `first`. Returns the ended study and the process.
+fn study_beside(lab: &Lab, first: &str) -> (Ended, Busy) {
     let target = lab.made("ext4", "16MiB");
     let mut running = lab.start(&format!(
         "study --files 50 --for 2s --no-overhead --quiet-time 0s --no-twin --blocks 2 --target \
          {target} --target b"
     ));
+    let mut at = None;
     running.until("its work", |_| {
-        let work = lab.made_directory().map(|made| made.join("mount/work"));
-        work.is_some_and(|work| names(&work).is_ok_and(|names| !names.is_empty()))
+        at = lab.made_directory().map(|made| made.join("mount/work"));
+        at.as_ref()
+            .is_some_and(|work| names(work).is_ok_and(|names| !names.is_empty()))
     });
     let mut command = Command::new("unshare");
-    command.args(["--mount", "sleep", "600"]);
+    let script = format!("{first}; exec sleep 600");
+    command
+        .args(["--mount", "sh", "-c", &script, "sh"])
+        .arg(at.unwrap());
     let stranger = Busy(command.spawn().unwrap());
-    let process = stranger.0.id();
-    let ended = running.finish();
+    (running.finish(), stranger)
+}
+
+#[test]
+fn copied_mount_of_another_namespace_does_not_keep_a_device() {
+    let Some(lab) = Lab::rooted() else { return };
+    let (ended, _stranger) = study_beside(&lab, "true");
     ended.code(0).shows("2 blocks");
-    ended.shows(&format!(
-        "still used by sleep (process {process}) in its own mount namespace"
-    ));
+    assert!(!ended.errors.contains("still used"), "{ended}");
+    lab.has_only(&[]);
+    assert!(loop_devices(&lab.path("images")).is_empty());
+}
+
+#[test]
+fn study_continues_although_another_mount_namespace_uses_its_file_system() {
+    let Some(lab) = Lab::rooted() else { return };
+    let (ended, stranger) = study_beside(&lab, "cd \"$1\"");
+    ended.code(0).shows("2 blocks");
+    let name = format!("sleep (process {})", stranger.0.id());
+    ended.shows(&format!("still used by {name}"));
     ended.shows("The study continues on a new image.");
-    let name = format!("sleep (process {process})");
     assert_eq!(ended.errors.matches(&name).count(), 1, "{ended}");
     lab.has_only(&[]);
-    // The kernel detaches the device when its last user ends. Programs of other tests may have
-    // copied mounts as well.
+    // The kernel detaches the device when its last user ends.
     let images = lab.path("images");
-    let devices = loop_devices(&images).len();
+    assert_eq!(loop_devices(&images).len(), 1);
     drop(stranger);
     let began = Instant::now();
-    while devices > 0 && loop_devices(&images).len() >= devices {
+    while !loop_devices(&images).is_empty() {
         assert!(began.elapsed() < Duration::from_secs(20));
         std::thread::sleep(Duration::from_millis(10));
     }
