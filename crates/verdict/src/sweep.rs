@@ -36,8 +36,8 @@ pub struct SweepStepSummary {
     /// loop.
     pub waiting: Option<u64>,
     /// Share of the measured time until which every worker kept up with its arrivals, from 0 to 1.
-    /// A sustained load level has at least 0.8. Absent for a closed loop, if a worker never kept up,
-    /// and in earlier files.
+    /// A sustained load level has at least 0.8. Absent for a closed loop, if a worker never kept
+    /// up, and in earlier files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caught_up_fraction: Option<f64>,
     /// Mean latency of all operations, in nanoseconds.

@@ -454,8 +454,8 @@ fn ack_log_of_a_complete_run_shows_no_loss() {
     assert_eq!(verified["lost"].as_array().unwrap().len(), 1);
 }
 
-/// A lost rename leaves the file under its former name. A renamed file without any name is a loss of
-/// the operation that made it, whatever the policy of renames promises.
+/// A lost rename leaves the file under its former name. A renamed file without any name is a loss
+/// of the operation that made it, whatever the policy of renames promises.
 #[test]
 fn renamed_file_without_any_name_is_a_loss_of_its_creation() {
     let (at, beside) = (directory(), tempfile::tempdir().unwrap());

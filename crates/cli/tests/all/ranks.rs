@@ -158,10 +158,22 @@ impl Job {
     fn send(&self, rank: u32, signal: Signal) {
         let processes = self.processes(rank);
         assert!(!processes.is_empty(), "there is no rank {rank}");
-        for process in processes {
-            // If a rank has two processes, the signal to the first process may have ended the
-            // second.
-            let _ = kill_process(process, signal);
+        let is_second = |process: &Pid| {
+            let status = format!("/proc/{}/status", process.as_raw_nonzero());
+            let status = std::fs::read_to_string(status).unwrap_or_default();
+            let mut lines = status.lines();
+            let parent = lines.find_map(|line| line.strip_prefix("PPid:")?.trim().parse().ok());
+            let parent = parent.and_then(Pid::from_raw);
+            parent.is_some_and(|parent| processes.contains(&parent))
+        };
+        // If a rank has two processes, the first one forwards these signals. A second signal would
+        // end the other process at once.
+        let is_forwarded = [Signal::TERM, Signal::INT].contains(&signal);
+        for process in &processes {
+            if !is_forwarded || !is_second(process) {
+                // The signal to the first process may have ended the second.
+                let _ = kill_process(*process, signal);
+            }
         }
     }
 
