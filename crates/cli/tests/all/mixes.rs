@@ -471,7 +471,7 @@ fn renamed_file_without_any_name_is_a_loss_of_its_creation() {
         let words: Vec<&str> = line.split(' ').collect();
         (words.get(4) == Some(&"rename")).then(|| (words[6].to_owned(), words[7].to_owned()))
     });
-    let (former, last) = renames.last().unwrap();
+    let (former, last) = renames.collect::<Vec<_>>().pop().unwrap();
     let files = tree(at.path());
     let (renamed, _) = files
         .iter()

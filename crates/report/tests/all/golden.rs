@@ -110,7 +110,7 @@ fn short_report_shows_reads_from_cache() {
         document::text(&report::text::short(&record), SCREEN_WIDTH)
     };
     let known = screen(Fact::Known(8));
-    known.shows("reads: 87.5 % from page cache  durability: not available\n");
+    known.shows("reads: 87.5 % from page cache\ndurability: not available\n");
     let unknown = screen(Fact::Unavailable("the kernel does not tell".to_owned()));
     unknown.shows("reads: what served them is not available (the kernel does not tell)");
 }
