@@ -35,7 +35,7 @@ pub use self::options::RealismOptions;
 use self::preset_names::{PresetNames, preset_names};
 use self::rounds::Rounds;
 use self::score::{Found, kolmogorov_smirnov, missed, ratios, score};
-use self::setup::{Volumes, shuffled, whole};
+use self::setup::{Volumes, shuffled, whole, whole_program};
 use self::traces::{Traces, key};
 use self::visit::{Bench, Visit, continue_after};
 use self::volume::{BASELINE, BINDFS};
@@ -48,9 +48,7 @@ pub fn perform(ours: &Path, options: &RealismOptions) -> Result<bool> {
         results: whole(&options.results)?,
         ..options.clone()
     };
-    let ours = &ours
-        .canonicalize()
-        .map_err(|error| format!("cannot use {}: {error} (use --ours)", ours.display()))?;
+    let ours = &whole_program(ours)?;
     let names = &preset_names(ours, &options.run_for)?;
     if !options.table {
         let options = &with_available_file_systems(options)?;

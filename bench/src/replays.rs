@@ -25,7 +25,7 @@ use crate::noise::Noise;
 use crate::realism::application::Application;
 use crate::realism::applications::COMMANDS;
 use crate::realism::rounds::{Place, Rounds};
-use crate::realism::setup::{Volumes, shuffled, whole};
+use crate::realism::setup::{Volumes, shuffled, whole, whole_program};
 use crate::realism::visit::{CellRequest, continue_after, remove};
 use crate::realism::volume::{BASELINE, Volume};
 
@@ -37,9 +37,7 @@ pub fn perform(ours: &Path, options: &ReplaysOptions) -> Result<bool> {
         results: whole(&options.results)?,
         ..options.clone()
     };
-    let ours = &ours
-        .canonicalize()
-        .map_err(|error| format!("cannot use {}: {error} (use --ours)", ours.display()))?;
+    let ours = &whole_program(ours)?;
     if !options.table {
         measure_rounds(ours, options)?;
     }

@@ -158,6 +158,15 @@ fn applications(directory: &Path, options: &str, more: &[&str]) -> String {
     text
 }
 
+/// A directory for a benchmark of applications.
+fn bench_directory() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    for name in ["images", "results", "tree/include"] {
+        std::fs::create_dir_all(directory.path().join(name)).unwrap();
+    }
+    directory
+}
+
 /// Makes an archive of 50 small files, which replaces the sources of a project.
 fn tiny_tree(directory: &Path) {
     let place = |name: &str| directory.join(name);
@@ -176,11 +185,8 @@ fn rounds_of_applications_and_presets_are_kept_and_continued() {
     if !is_possible() {
         return;
     }
-    let directory = tempfile::tempdir().unwrap();
+    let directory = bench_directory();
     let place = |name: &str| directory.path().join(name);
-    for name in ["images", "results", "tree/include"] {
-        std::fs::create_dir_all(place(name)).unwrap();
-    }
     let text = realism(directory.path(), &["--rounds", "1"]);
     let missing = "tar is skipped; it needs: mkdir -p ";
     assert!(
@@ -234,11 +240,8 @@ fn commands_are_measured_beside_their_replays_and_models() {
     if !is_possible() {
         return;
     }
-    let directory = tempfile::tempdir().unwrap();
+    let directory = bench_directory();
     let place = |name: &str| directory.path().join(name);
-    for name in ["images", "results", "tree/include"] {
-        std::fs::create_dir_all(place(name)).unwrap();
-    }
     tiny_tree(directory.path());
     let options = "replays --on ext4 --commands tar,rm --rounds 1";
     let text = applications(directory.path(), options, &[]);

@@ -16,6 +16,26 @@ use super::needs::Need;
 use super::volume::Volume;
 use crate::draws::Draws;
 
+/// The path of the program, whatever the working directory is.
+pub fn whole_program(ours: &Path) -> Result<PathBuf> {
+    Ok(ours
+        .canonicalize()
+        .map_err(|error| format!("cannot use {}: {error} (use --ours)", ours.display()))?)
+}
+
+/// Adds the requirements that are missed to a result in Markdown.
+pub fn write_missed(text: &mut String, missed: &[String]) {
+    text.push_str("\nMissed requirements:\n\n");
+    match missed {
+        [] => text.push_str("none\n"),
+        _ => missed.iter().for_each(|sentence| {
+            text.push_str("- ");
+            text.push_str(sentence);
+            text.push('\n');
+        }),
+    }
+}
+
 /// Options of benchmarks that run applications.
 #[derive(Clone, Debug, clap::Args)]
 pub struct SetupOptions {

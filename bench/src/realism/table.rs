@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::score::{Found, Ratios};
+use super::setup::write_missed;
 use super::volume::{BASELINE, FILE_SYSTEMS};
 use crate::statistics::or_dash;
 
@@ -49,13 +50,7 @@ pub fn markdown(data: &str, found: &[Found], missed: &[String]) -> String {
         let predicted = format!("– predicted by `{}`", row.pairing.preset);
         ratio_row(&mut text, &predicted, &row.predicted, &others);
     }
-    text.push_str("\nMissed requirements:\n\n");
-    for sentence in missed {
-        let _ = writeln!(text, "- {sentence}");
-    }
-    if missed.is_empty() {
-        text.push_str("none\n");
-    }
+    write_missed(&mut text, missed);
     text
 }
 

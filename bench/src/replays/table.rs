@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::truth::{Compared, System, Truth, error};
+use crate::realism::setup::write_missed;
 use crate::realism::volume::BASELINE;
 use crate::statistics::{Median, or_dash};
 
@@ -12,13 +13,7 @@ pub fn markdown(data: &str, truths: &[Truth], missed: &[String]) -> String {
     times(&mut text, truths);
     ratios(&mut text, truths);
     latencies(&mut text, truths);
-    text.push_str("\nMissed requirements:\n\n");
-    for sentence in missed {
-        let _ = writeln!(text, "- {sentence}");
-    }
-    if missed.is_empty() {
-        text.push_str("none\n");
-    }
+    write_missed(&mut text, missed);
     text
 }
 

@@ -31,7 +31,9 @@ impl StillUsed {
     /// a copy of the mount`.
     pub fn users(&self) -> String {
         if self.users.is_empty() {
-            return "a process that is not visible here".to_owned();
+            return "a process that cannot be named, for example in another mount namespace with \
+                    an open file"
+                .to_owned();
         }
         let words = self.users.iter().map(|user| {
             let how = match user.uses {

@@ -1,8 +1,8 @@
-//! The processes that keep a block device in use: those that have opened it or a file of its file
-//! system, and those in whose mount namespace it is mounted.
+//! The processes that keep a block device in use: those that have opened it, and those in whose
+//! mount namespace it is mounted. Processes with an open file of its file system are not found,
+//! because examining open files of other processes could wait for a server that does not answer.
 
 use std::collections::BTreeSet;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::mount::MountTable;
@@ -14,7 +14,7 @@ const NAMED_MAX: usize = 3;
 /// How a process keeps a block device in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DeviceUse {
-    /// The process has opened the device, or a file or directory of its file system.
+    /// The process has opened the device.
     Open,
     /// The device is mounted in the mount namespace of the process, and this namespace is not that
     /// of the caller. A new namespace begins with copies of all mounts, and a copy remains if the
@@ -68,17 +68,13 @@ fn of_sources(sources: &Sources, device: &Path) -> Vec<DeviceUser> {
     users.take(NAMED_MAX).collect()
 }
 
-/// Whether a process has opened the device, or a file or directory of its file system.
+/// Whether a process has opened the device.
 fn has_open(process: &Path, device: &Path) -> bool {
-    let number = std::fs::metadata(device).map(|facts| facts.rdev()).ok();
-    let open = std::fs::read_dir(process.join("fd")).into_iter().flatten();
-    let open = open.filter_map(|entry| Some(entry.ok()?.path()));
-    open.chain(["cwd", "root"].map(|name| process.join(name)))
-        .any(|path| {
-            std::fs::read_link(&path).is_ok_and(|opened| opened == device)
-                || (number.is_some()
-                    && std::fs::metadata(&path).map(|facts| facts.dev()).ok() == number)
-        })
+    let Ok(open) = std::fs::read_dir(process.join("fd")) else {
+        return false;
+    };
+    let mut paths = open.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
+    paths.any(|path| path == device)
 }
 
 /// Whether the mount namespace of a process contains a mount of the device.

@@ -91,9 +91,9 @@ pub struct CrashArguments {
     pub crash_within: Option<Time>,
     /// Files of a round after its verification [default: remove].
     ///
-    /// remove: they are removed. keep: they stay until the last round, and each later crash must
-    /// keep them: they are verified again, by the acknowledgement logs of all rounds so far. The
-    /// next run makes its own files beside them.
+    /// remove: they are removed. keep: they stay until the last round, and after each later crash
+    /// they are verified again by the acknowledgement log of their own round. The next run makes
+    /// its own files beside them.
     #[arg(long, value_name = "WORD", value_parser = one_of_survivors())]
     pub survivors: Option<Survivors>,
     /// Continue rounds that did not end.

@@ -56,13 +56,7 @@ fn decision_of_a_gate_on_doubtful_runs_states_their_number() {
             baseline,
             sides: vec![new],
         };
-        let rules = GateRules {
-            allows_doubtful,
-            ..GateRules::default()
-        };
-        let gate = Gate::of(vec![group], &[requirement], rules).unwrap();
-        let text = document::text(&report::gate::document(&gate), document::WIDTH);
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
+        text_with(group, requirement, allows_doubtful)
     };
     text(0, false).begins_with("Gate passed: new against ext4 (baseline), mail Decided on");
     text(2, false).begins_with(
@@ -88,12 +82,7 @@ fn gate_that_allows_doubts_does_not_advise_to_allow_them() {
             run.reasons.insert("other-load".to_owned());
         }
         let requirement: Requirement = "transactions >= 0.97".parse().unwrap();
-        let rules = GateRules {
-            allows_doubtful,
-            ..GateRules::default()
-        };
-        let gate = Gate::of(vec![group], &[requirement], rules).unwrap();
-        document::text(&report::gate::document(&gate), document::WIDTH)
+        text_with(group, requirement, allows_doubtful)
     };
     text(false)
         .shows("Gate undecided by the spread of the runs and by doubts")
@@ -156,13 +145,7 @@ fn undecided_gate_names_a_clear_loss_first() {
             sides: vec![apart("new", 2_000.0)],
         };
         let requirement: Requirement = "transactions >= 0.975".parse().unwrap();
-        let rules = GateRules {
-            allows_doubtful,
-            ..GateRules::default()
-        };
-        let gate = Gate::of(vec![group], &[requirement], rules).unwrap();
-        let text = document::text(&report::gate::document(&gate), document::WIDTH);
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
+        text_with(group, requirement, allows_doubtful)
     };
     text(false)
         .begins_with(
@@ -197,8 +180,15 @@ fn restless(rate: f64) -> SideGroup {
 }
 
 fn text_of_gate(group: SideGroup, requirement: &str) -> String {
-    let requirement: Requirement = requirement.parse().unwrap();
-    let gate = Gate::of(vec![group], &[requirement], GateRules::default()).unwrap();
+    text_with(group, requirement.parse().unwrap(), false)
+}
+
+fn text_with(group: SideGroup, requirement: Requirement, allows_doubtful: bool) -> String {
+    let rules = GateRules {
+        allows_doubtful,
+        ..GateRules::default()
+    };
+    let gate = Gate::of(vec![group], &[requirement], rules).unwrap();
     let text = document::text(&report::gate::document(&gate), document::WIDTH);
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -129,7 +129,7 @@ fn sweep_of_workers_ends_with_its_highest_rate() {
 }
 
 /// A closed loop that achieves a multiple of the saturation rate shows that the machine changed.
-/// The columns say how long each level was sustained.
+/// The column "kept up" shows until when each level was sustained.
 #[test]
 fn closed_loop_above_the_saturation_rate_is_explained() {
     let mut record = sweep();

@@ -58,7 +58,7 @@ impl Steadiness {
 
 fn changed(change: &RateChange) -> String {
     let of_line = |side: f64| rate(Some(change.average * (1.0 + side * change.drift / 2.0)));
-    // One end of a steeper line is below 0, which is no rate.
+    // A steeper line begins or ends below 0, and a rate cannot be negative.
     let has_line = change.drift.abs() < 2.0;
     if change.varies() && (!change.drifts() || !has_line) {
         return format!(

@@ -29,6 +29,8 @@ fn begin(store: &Store) -> Option<Packets> {
 fn rows(file: &str, port: u16, filter: &str, fields: &[&str]) -> Vec<Vec<String>> {
     let decoded = format!("tcp.port=={port},http");
     let mut words = vec!["-r", file, "-d", &decoded, "-Y", filter, "-T", "fields"];
+    // A capture of several processors contains packets in another order than they were sent.
+    words.extend(["-o", "tcp.reassemble_out_of_order:TRUE"]);
     for field in fields {
         words.extend(["-e", field]);
     }
