@@ -18,7 +18,7 @@ use study::{Comparisons, Drift};
 
 pub(crate) use self::basis::add_limits;
 pub(crate) use self::notes::{
-    aa_control_in_words, add_gate_notes, add_notes, deviates, effort, ratio_note,
+    aa_control_in_words, add_gate_notes, add_notes, deviates, effort, forecast_source, ratio_note,
 };
 use self::notes::{joint_confidence, more_blocks};
 use self::sentence::doubt;

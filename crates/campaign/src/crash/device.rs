@@ -159,7 +159,8 @@ impl Device {
         let begin = Instant::now();
         while self.marks(text)?.len() <= before {
             if begin.elapsed() > MARK_MAX {
-                let why = "the log contains no mark of the crash: it is full (use a larger one)";
+                let why = "the log contains no mark of the crash after 10 s: it may be full (use a \
+                           larger one)";
                 return Err(io::Error::other(why));
             }
             std::thread::sleep(Duration::from_millis(50));

@@ -292,17 +292,25 @@ pub(super) fn more_blocks(found: &Comparisons) -> Option<String> {
     ))
 }
 
+/// Where the deviation of a forecast comes from, if it is not that of the blocks' ratios.
+pub(crate) fn forecast_source(
+    forecast_deviation: Option<f64>,
+    standard_deviation: Option<f64>,
+) -> &'static str {
+    match forecast_deviation > standard_deviation {
+        true => ", as the A/A control implies",
+        false => "",
+    }
+}
+
 /// The assumptions of a number of blocks that would show a difference.
 fn forecast_condition(row: &Comparison) -> String {
     let estimate = row.estimate();
     let deviation = estimate.and_then(|of| of.forecast_deviation);
-    let is_implied = estimate.is_some_and(|of| of.forecast_deviation > of.standard_deviation);
+    let source = estimate.map_or("", |of| {
+        forecast_source(of.forecast_deviation, of.standard_deviation)
+    });
     let deviation = deviation.map_or_else(String::new, |deviation| {
-        let source = if is_implied {
-            ", as the A/A control implies"
-        } else {
-            ""
-        };
         format!(" at a standard deviation of {}{source}", percent(deviation))
     });
     format!("if the ratios seen are the true ones{deviation}")

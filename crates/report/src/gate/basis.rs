@@ -3,7 +3,7 @@
 use document::units::{counted, grouped, percent};
 use study::{Comparison, Comparisons, Decision, Gate, Judged, Method};
 
-use crate::comparison::{deviates, effort};
+use crate::comparison::{deviates, effort, forecast_source};
 
 /// A sentence with the blocks that were run and their standard deviation. If a requirement is
 /// undecided, the sentence includes the number of blocks that the gate needs.
@@ -225,12 +225,7 @@ fn deviation(gate: &Gate, judged: &Judged) -> String {
     let deviation = judged
         .forecast_deviation
         .map_or_else(|| "not available".to_owned(), percent);
-    let is_implied = judged.forecast_deviation > judged.standard_deviation;
-    let source = if is_implied {
-        ", as the A/A control implies"
-    } else {
-        ""
-    };
+    let source = forecast_source(judged.forecast_deviation, judged.standard_deviation);
     let ratio = format!("{}{source}", deviates(judged.method));
     match gate.requirements.len() {
         1 => format!("a standard deviation of {deviation} ({ratio})"),
