@@ -19,20 +19,20 @@ fn said(said: &Said) -> (String, Option<i32>) {
     (words.join(" "), said.code)
 }
 
-/// Every worker has 1 GB of files, so that 4,096 workers need more memory or space than a machine
+/// Every worker has 4 GB of files, so that 1,024 workers need more memory or space than a machine
 /// for tests has.
-const LARGE: &str = "--mix read=1 --files 1000 --size 1MiB --for 10s";
+const LARGE: &str = "--mix read=1 --files 125 --size 32MiB --for 10s";
 
 #[test]
 fn plan_names_the_level_of_a_worker_sweep_that_does_not_fit() {
     let at = directory();
-    let refused = "the load level with 4,096 workers: not enough";
+    let refused = "the load level with 1,024 workers: not enough";
     let of = |command: &str| {
-        let words = format!("{command} {LARGE} --sweep workers=1,4096 --durability none");
+        let words = format!("{command} {LARGE} --sweep workers=1,1024 --durability none");
         said(&ended(&split(&words), at.path()))
     };
     let (text, code) = of("plan");
-    text.shows_all("those of the level with 4,096 workers, the largest | A run would be refused:");
+    text.shows_all("those of the level with 1,024 workers, the largest | A run would be refused:");
     text.shows(refused);
     assert_eq!(code, Some(2));
     // The run is refused before its first level.

@@ -326,7 +326,7 @@ fn replay_is_repeated_from_its_record_and_compared_in_a_study() {
     );
     let mut study = Running::command(original::ours());
     study
-        .args(["study", "--blocks", "1", "--below", "/t", "--replay"])
+        .args("study --blocks 1 --quiet-time 0s --below /t --replay".split(' '))
         .arg(&place.trace);
     for name in ["one", "other"] {
         let target = place.directory.path().join(name);
