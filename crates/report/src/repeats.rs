@@ -19,7 +19,12 @@ use crate::study::{common_conditions, length};
 pub fn document(found: &Repeats) -> Document {
     let mut document = Document::default();
     let runs = counted(found.runs.len() as u64, "run");
-    document.title(format!("{} on {}, {runs}", found.name, found.target));
+    let of = match (found.runs.len() as u64) < u64::from(found.planned) {
+        true if found.until.is_some() => format!(" of at most {}", grouped(found.planned.into())),
+        true => format!(" of {}", grouped(found.planned.into())),
+        false => String::new(),
+    };
+    document.title(format!("{} on {}, {runs}{of}", found.name, found.target));
     document.sentence("Verdicts", verdicts(&found.verdicts));
     remedies(&mut document, std::iter::once(&found.advice), false);
     document.gap();
@@ -119,8 +124,14 @@ fn notes(found: &Repeats) -> Vec<String> {
             true => "has the requested",
             false => "does not have the requested",
         };
+        let needed = found.needed.map_or_else(String::new, |needed| {
+            format!(
+                " About {} with this standard deviation would have it.",
+                counted(needed, "run")
+            )
+        });
         format!(
-            "The interval of the rate {reached} half-width of {}.",
+            "The interval of the rate {reached} half-width of {}.{needed}",
             percent(until)
         )
     }));

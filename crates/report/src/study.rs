@@ -140,10 +140,12 @@ fn order(plan: &StudyPlan) -> String {
 }
 
 fn time(plan: &StudyPlan) -> String {
+    let runs_left = f64::from(plan.blocks_left) * plan.order.len() as f64;
     let quiet = match plan.quiet_s > 0.0 {
         true => format!(
-            ", and up to {} for a quiet machine before each run",
-            length(plan.quiet_s)
+            ", and up to {} for a quiet machine before each run (at most {} for all)",
+            length(plan.quiet_s),
+            length(plan.quiet_s * runs_left)
         ),
         false => String::new(),
     };

@@ -14,7 +14,7 @@ use crate::drift::Drift;
 use crate::metric::{Metric, Statistic};
 use crate::observed::{Observed, UnlikeWhat};
 use crate::pairs::are_too_many;
-use crate::statistics::{ALPHA, BLOCKS_MIN, Mean, mean, standard_deviation};
+use crate::statistics::{ALPHA, BLOCKS_MIN, Mean, mean, standard_deviation, student_quantile};
 use crate::tables::{StudyRun, error_left};
 use crate::verdicts::VerdictCounts;
 
@@ -40,6 +40,13 @@ pub struct Repeats {
     /// The requested relative half-width of the rate's interval (0.02 is 2 %); `None` without a
     /// request.
     pub until: Option<f64>,
+    /// Number of runs after which the interval would be that narrow, with the standard deviation of
+    /// these runs; `None` if it is, or if there are too few runs.
+    #[serde(default)]
+    pub needed: Option<u64>,
+    /// Maximum number of runs.
+    #[serde(default)]
+    pub planned: u32,
     /// The metrics of the design, the rate first. INVALID runs are excluded.
     pub metrics: Vec<RepeatedMetric>,
     /// Whether the rate drifts; `None` for fewer than five runs.
@@ -161,6 +168,8 @@ impl Repeats {
             // The errors of all interim analyses add up to `ALPHA`.
             confidence: 1.0 - ALPHA,
             until: design.until,
+            needed: design.until.and_then(|until| needed(&rates, alpha, until)),
+            planned: design.blocks,
             metrics: metrics
                 .map(|metric| RepeatedMetric::of(*metric, &counted, alpha))
                 .collect(),
@@ -171,6 +180,15 @@ impl Repeats {
             verdicts,
         }
     }
+}
+
+/// Number of runs whose interval has the relative half-width `until`, if their standard deviation is
+/// that of `rates`. `None` if it is not more than there are.
+fn needed(rates: &[f64], alpha: f64, until: f64) -> Option<u64> {
+    let share = standard_deviation(rates)? / mean(rates);
+    let factor = student_quantile(1.0 - alpha / 2.0, rates.len() as f64 - 1.0);
+    let runs = (factor * share / until).powi(2).ceil() as u64;
+    (rates.len() >= BLOCKS_MIN as usize && runs > rates.len() as u64).then_some(runs)
 }
 
 fn fingerprint(run: &StudyRun) -> Option<String> {

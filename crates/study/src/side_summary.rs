@@ -35,6 +35,9 @@ pub struct SideSummary {
     /// Identifiers of the boots in which the runs were made, each once.
     #[serde(default)]
     pub boots: Vec<String>,
+    /// Settings of the runs, each once ([`Subject::settings`]).
+    #[serde(default)]
+    pub settings: Vec<String>,
     /// Geometric mean of each metric over the runs that are not INVALID, in the unit of the metric.
     /// For a baseline with an A/A control, first and second runs are included. The quotient of the
     /// means of two configurations is the ratio, unless the ratio excludes some of the runs.
@@ -56,6 +59,8 @@ impl SideSummary {
             let values = values.into_iter().filter(|value| !value.is_empty());
             values.cloned().collect()
         };
+        let settings: BTreeSet<&String> =
+            runs.iter().flat_map(|run| &run.subject.settings).collect();
         let mut counted: Vec<&Observed> = runs.to_vec();
         counted.retain(|run| run.is_counted());
         counted.sort_by_key(|run| run.begun_unix_ns);
@@ -77,6 +82,7 @@ impl SideSummary {
             kernels: each(|subject| &subject.kernel),
             systems: each(|subject| &subject.system),
             boots: each(|subject| &subject.boot),
+            settings: settings.into_iter().cloned().collect(),
             needed_s: metrics
                 .iter()
                 .filter_map(|metric| Some((*metric, needed_s(counted.iter().copied(), *metric)?)))

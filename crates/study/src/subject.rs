@@ -25,6 +25,9 @@ pub struct Subject {
     /// Random identifier of the host's boot; empty if not available.
     #[serde(default)]
     pub boot: String,
+    /// The settings of the run that differ from those of the original, in words of reports.
+    #[serde(default)]
+    pub settings: Vec<String>,
     /// The coordinates of the run's cell; empty for a run outside of a study.
     pub coordinates: Vec<Coordinate>,
 }
@@ -44,6 +47,7 @@ impl From<&Record> for Subject {
             kernel: format!("{} {}", kernel.sysname, kernel.release),
             system: system(record),
             boot: record.host.boot_id.known().cloned().unwrap_or_default(),
+            settings: record.spec.settings(),
             coordinates: record
                 .study
                 .as_ref()

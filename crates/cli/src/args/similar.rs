@@ -30,7 +30,7 @@ pub fn command_meant<'a>(
 }
 
 /// Options of other programs, each with the equivalent option of PostMark or with advice.
-const ELSEWHERE: [(&str, &str); 30] = [
+const ELSEWHERE: [(&str, &str); 31] = [
     ("--threads", "--workers N"),
     (
         "--ioengine",
@@ -70,6 +70,10 @@ const ELSEWHERE: [(&str, &str); 30] = [
     (
         "--repeat",
         "'postmark run --repeat N --dry-run' shows the plan of repeated runs",
+    ),
+    (
+        "--until",
+        "'postmark run --until 2% --dry-run' shows the plan of repeated runs",
     ),
     ("--runs", "--repeat N"),
     ("--repeats", "--repeat N"),

@@ -20,8 +20,8 @@ Most options of a run are options of a study, too ('postmark study --help' lists
 
 Examples:
   postmark study --preset mail --target make:ext4 --target make:xfs
-  postmark study --preset mail --target /mnt/disk --target /mnt/other --time-limit 10m
-  postmark study --preset mail --files 2000 --axis workers=1,4 --target /mnt/disk
+  postmark study --preset mail --target /mnt/a --target /mnt/b --time-limit 10m
+  postmark study --preset mail --axis workers=1,4 --target /mnt/disk
   postmark study --resume"
 )]
 pub struct StudyArguments {

@@ -77,7 +77,15 @@ fn worker_sweep_has_a_pool_for_each_load_level() {
     text.does_not_show("is ignored");
     // With a think time of 2 ms, a worker begins at most 500 transactions/s.
     let levels = text.lines().filter_map(|line| {
-        let numbers = line.split_whitespace().map(|word| word.replace(',', ""));
+        // A percentile of too few operations is `-`.
+        let words = line.split_whitespace();
+        let numbers = words.map(|word| {
+            if word == "-" {
+                "0".to_owned()
+            } else {
+                word.replace(',', "")
+            }
+        });
         let numbers: Option<Vec<f64>> = numbers.map(|word| word.parse().ok()).collect();
         numbers.filter(|numbers| numbers.len() > 2)
     });

@@ -25,6 +25,7 @@ pub(super) fn add_basis(document: &mut Document, found: &Comparisons) {
         ));
     }
     document.items(details(found).iter().map(|text| bound(text)));
+    settings(document, found);
     targets(document, found);
     images(document, found);
     kernels(document, found);
@@ -143,6 +144,29 @@ pub(crate) fn add_limits(document: &mut Document, tables: &[Comparisons]) {
             preset.full_name()
         ));
     }
+}
+
+/// Lists the settings in which runs that were not planned together differ. The configurations of a
+/// study are named by theirs.
+fn settings(document: &mut Document, found: &Comparisons) {
+    if found.is_in_blocks() {
+        return;
+    }
+    let is_common = |setting: &&String| {
+        let mut sides = found.sides.iter();
+        sides.all(|side| side.settings.contains(setting))
+    };
+    let of_side = |side: &SideSummary| -> Vec<String> {
+        let differing = side.settings.iter().filter(|one| !is_common(one));
+        differing.cloned().collect()
+    };
+    if found.sides.iter().all(|side| of_side(side).is_empty()) {
+        return;
+    }
+    document.items(found.sides.iter().map(|side| match of_side(side) {
+        differing if differing.is_empty() => format!("{}: without these settings", side.name),
+        differing => format!("{}: {}", side.name, differing.join(", ")),
+    }));
 }
 
 /// Adds the file systems and devices of the configurations.

@@ -119,8 +119,8 @@ fn aa_control(found: &Comparisons) -> String {
     let mut text = format!("A/A control: {}.", aa_control_in_words(found));
     let mut within = found.aa_controls.iter().filter_map(AaControl::within);
     if within.any(|within| within > WIDE) {
-        text += " The machine alone may change results by as much as that, and this control would \
-                 not show it.";
+        text += " The control is too wide to exclude that the machine alone makes a difference of \
+                 that size.";
     }
     if found
         .aa_controls

@@ -52,9 +52,10 @@ fn caveat(found: &Comparisons, row: &Comparison) -> &'static str {
     let is_drift = |(side, metric, drift): (&SideSummary, Metric, Drift)| {
         drift.is_seen && metric == row.metric && names.contains(&&side.label)
     };
-    let is_doubtful = found.is_doubtful || sides.any(are_doubtful) || found.drifts().any(is_drift);
     match row.estimate().is_some_and(|of| of.is_shown) {
-        true if is_doubtful => " (doubtful)",
+        true if sides.any(are_doubtful) => " (doubtful runs)",
+        true if found.is_doubtful => " (doubtful A/A control)",
+        true if found.drifts().any(is_drift) => " (drift)",
         true if row.method == Method::BlocksApart => " (order not random)",
         true if row.method == Method::NotInterleaved => " (not interleaved)",
         _ => "",

@@ -121,9 +121,22 @@ pub(super) fn sentence(slo: &SloSummary, sweep: &SweepSummary) -> String {
             achieved(swept, limit)
         ),
         (None, Some(_)) => {
-            format!("{name} is not met at {beyond}, the lowest level (sweep {lower})")
+            let why = why_missed(slo, sweep).unwrap_or_default();
+            format!("{name} is not met at {beyond}, the lowest level{why} (sweep {lower})")
         }
         (None, None) => format!("{name}: the sweep has no complete load level"),
+    }
+}
+
+/// Why the lowest level that misses an SLO misses it; `None` if its 99th percentile, which the
+/// table shows, is the reason.
+fn why_missed(slo: &SloSummary, sweep: &SweepSummary) -> Option<&'static str> {
+    let mut levels = sweep.sweep_steps.iter();
+    let level = levels.find(|level| level.load.value() == slo.limit.lowest_beyond)?;
+    match level.p99_ns_of(slo.operation) {
+        _ if !level.holds => Some(", because this load was not sustained"),
+        None => Some(", because half of the operations took longer"),
+        Some(_) => None,
     }
 }
 

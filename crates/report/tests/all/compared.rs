@@ -276,7 +276,7 @@ fn finding_about_doubtful_or_drifting_runs_has_its_reservation_beside_it() {
     shown(apart("old", 10_000.0, 0.02), steady("new", 8_000.0))
         .shows("DRIFT: the mean transactions/s of old is 6.1 % lower in the second half of the")
         .shows("p = 0.0028)")
-        .shows("slower (doubtful)");
+        .shows("slower (drift)");
     let mut doubtful = steady("new", 8_200.0);
     for run in &mut doubtful.runs {
         run.level = Level::Doubtful;
@@ -285,7 +285,7 @@ fn finding_about_doubtful_or_drifting_runs_has_its_reservation_beside_it() {
     shown(steady("old", 10_000.0), doubtful)
         .shows("6 VALID, 6 DOUBTFUL (not-steady 6)")
         .shows("new: all 6 runs DOUBTFUL: not-steady 6 ('postmark show' has the reasons).")
-        .shows("new is 18 % slower (doubtful)");
+        .shows("new is 18 % slower (doubtful runs)");
 }
 
 /// Ten blocks of two sides that were measured separately, each side in these boots.

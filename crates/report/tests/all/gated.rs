@@ -207,7 +207,7 @@ fn control_that_is_too_wide_is_named_with_its_width() {
     let text = document::text(&report::comparison::document(&found), document::WIDTH);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     text.shows("A/A control: old against itself, 95 % interval: ")
-        .shows(" times itself. The machine alone may change results by as much as that")
+        .shows(" times itself. The control is too wide to exclude that the machine alone makes")
         .shows("That is as far from 1 as a difference found")
         .shows("% above the baseline or ");
     assert!(!text.contains('±'), "{text}");

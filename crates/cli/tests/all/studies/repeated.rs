@@ -45,7 +45,7 @@ fn numbers_of_a_repeated_run_are_those_of_its_archived_runs() {
     );
     // On a busy machine, too many runs may be INVALID for an estimate.
     if !found.has_too_many_invalid {
-        told.shows_all("transactions/s | standard | deviation | 95 % interval | same operations");
+        told.shows_all("transactions/s | standard | deviation | 95 % | interval | same operations");
         lab.answer("study --resume --format markdown")
             .shows("| transactions/s |");
         let mean = rates.iter().sum::<f64>() / rates.len() as f64;

@@ -146,7 +146,7 @@ fn other_load_is_no_reason_in_very_short_runs() {
     let test_dir = TestDir::in_memory();
     let ran = Run::new(
         &test_dir.directory("location"),
-        "--files 50 --transactions 500",
+        "--files 50 --transactions 50",
     )
     .perform();
     let verdict = &ran.summary.verdict;
