@@ -43,8 +43,8 @@ const SCALED: [(&str, &str); 20] = [
         " --rounds 200",
         " --rounds 1 --files 20 --crash-within 50ms",
     ),
-    ("'make:ext4?in=/mnt/disk'", "make:ext4"),
-    ("'make:xfs?in=/mnt/disk'", "make:xfs"),
+    ("'make:ext4?in=/mnt/disk&direct'", "make:ext4"),
+    ("'make:xfs?in=/mnt/disk&direct'", "make:xfs"),
     // There is no server to kill.
     (
         " --kill-server /run/my.pid --restore ./start.sh",
