@@ -1,9 +1,10 @@
 //! **`client-saturated`** (DOUBTFUL). The target is on a network server, and this machine is the
 //! limit: a faster server would not change the result. *Threshold*: the workers used more than 90 %
-//! of a processor each, on average, or the interface that leads to the server used more than 80 %
-//! of its speed in one direction. *Evidence*: the processor time of the workers; the bytes and the
-//! speed of the interface. If there are several hosts, each is judged by its own counters, and the
-//! most saturated one is named. *What to do*: use more workers or more client machines.
+//! of the processors that they can use (a processor each, and together at most all of the machine),
+//! or the interface that leads to the server used more than 80 % of its speed in one direction.
+//! *Evidence*: the processor time of the workers; the bytes and the speed of the interface. If
+//! there are several hosts, each is judged by its own counters, with a processor for each worker,
+//! and the most saturated one is named. *What to do*: use more workers or more client machines.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +14,8 @@ use super::rule::*;
 use super::servers::targets_a_server;
 use crate::summary::{evidence, phase, ranks};
 
-/// Maximum mean processor time of a worker, as a share of one processor. Above this share, the
-/// client is the limit of a run on a server.
+/// Maximum processor time of the workers, as a share of the processors that they can use. Above this
+/// share, the client is the limit of a run on a server.
 const WORKERS_MAX: f64 = 0.90;
 
 /// Maximum used share of an interface's speed. Above this share, the interface is the limit of a
@@ -25,7 +26,8 @@ const INTERFACE_MAX: f64 = 0.80;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct ClientSaturated {
-    /// Mean processor time of a worker, from 0 to 1; null if processor time is not the reason.
+    /// Used share of the processors that the workers can use, from 0 to 1; null if processor time
+    /// is not the reason.
     pub workers: Option<f64>,
     /// The interface that leads to the server, and the used share of its speed; null if the
     /// interface is not the reason.
@@ -62,7 +64,7 @@ impl Rule for ClientSaturated {
     fn sentence(&self) -> String {
         let workers = self.workers.map(|fraction| {
             let (fraction, limit) = (percent(fraction), percent(WORKERS_MAX));
-            format!("workers used {fraction} of a processor each, limit {limit}")
+            format!("workers used {fraction} of the processors they can use, limit {limit}")
         });
         let interface = self.interface.as_ref().map(|(name, fraction)| {
             let (name, limit) = (sanitize(name), percent(INTERFACE_MAX));
@@ -112,8 +114,11 @@ fn clients(record: &Record) -> Vec<ClientSaturated> {
     let phases = || record.actual.transactions();
     if phases().all(|phase| phase.hosts.is_empty()) {
         let workers = phases().filter_map(|phase| {
-            let workers = phase::summary(record, phase).machine?.workers?;
-            (workers.count > 0).then(|| workers.sum / workers.count as f64)
+            let machine = phase::summary(record, phase).machine?;
+            let workers = machine.workers.filter(|workers| workers.count > 0)?;
+            let each = workers.count as f64;
+            let usable = machine.processors.map_or(each, |all| all.min(each));
+            Some(workers.sum / usable)
         });
         let interfaces = phases()
             .filter_map(|phase| evidence::busiest_interface(phase, phase.evidence.as_ref()?));
