@@ -152,8 +152,8 @@ impl Layer {
 
     /// The squares of all places of an interval, whose running sums are given. With `n` values
     /// before a place and `m` after it, the square is that of the difference of the means times
-    /// √(n m / (n + m)); it is calculated from the excess of the sum before the place over its share
-    /// of the interval's sum.
+    /// √(n m / (n + m)). The excess is the sum before the place without its share of the sum of the
+    /// interval.
     fn squares<'a>(&'a self, sums: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
         let (first, last) = (sums[0], sums[self.length]);
         let slope = (last - first) / self.length as f64;

@@ -67,7 +67,7 @@ impl SeriesNoise {
 }
 
 /// Mean square of the differences between values `distance` places apart in one part, without
-/// steps and outliers. If most differences are 0, steps and outliers cannot be told from noise.
+/// steps and outliers. If most differences are 0, the mean square includes all differences.
 fn mean_square(parts: &[&[f64]], distance: usize) -> f64 {
     let pairs = parts
         .iter()
@@ -95,8 +95,8 @@ fn mean_square(parts: &[&[f64]], distance: usize) -> f64 {
 }
 
 /// Standard deviation of normal differences with these absolute values, hardly affected by steps
-/// and outliers. Changes the order of the values. If most differences are 0, the median says
-/// nothing about the others, and the result is derived from the mean.
+/// and outliers. Changes the order of the values. If most differences are 0, so is the median, and
+/// the result is derived from the mean.
 fn robust_deviation(differences: &mut [f64]) -> f64 {
     let median = median(differences);
     if median > 0.0 || differences.is_empty() {
