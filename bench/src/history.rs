@@ -8,6 +8,7 @@
 
 mod gate;
 mod otava;
+mod page;
 mod series;
 
 use std::num::NonZero;
@@ -21,6 +22,8 @@ use self::series::{DELAYS, Disturbance, Findings, LOSSES, NEAR, NOISE, RUNS, Set
 use crate::limit::{Limit, Share};
 use crate::result::Result;
 
+/// Seed of the simulated histories.
+const SEED: u64 = 1;
 /// Maximum share of histories without a change, with independent noise, in which one is found.
 const FALSE_ALARMS: Limit = Limit::AtMost(0.01);
 /// Minimum share of changes of at least three standard deviations that are found.
@@ -37,6 +40,9 @@ pub struct HistoryOptions {
     /// The Python interpreter that has the package apache-otava.
     #[arg(long, default_value = "target/otava/bin/python")]
     python: PathBuf,
+    /// Replace the tables in this page (docs/reference/history.md) by the measured ones.
+    #[arg(long)]
+    page: Option<PathBuf>,
     /// Exit with status 1 if false alarms or found changes exceed their limits.
     #[arg(long)]
     pub check: bool,
@@ -103,16 +109,16 @@ impl Totals {
     }
 
     fn columns(&self, has_change: bool) -> String {
-        let alarms = format!("{:6.2}", self.false_alarms());
+        let alarms = format!("{:5.2}", self.false_alarms());
         if !has_change {
-            return format!("{alarms}                             ");
+            return format!("{alarms}{:27}", "");
         }
         let distance = match self.found {
             0 => "-".to_owned(),
             found => format!("{:.1}", self.distance as f64 / f64::from(found)),
         };
         format!(
-            "{alarms} {:6.1} % {:>5} {:>5} {distance:>6}",
+            "{alarms} {:5.1}%{:>6}{:>6}{distance:>8}",
             100.0 * self.found(),
             self.delay(0.5),
             self.delay(0.9)
@@ -203,7 +209,6 @@ fn holds(setting: Setting, totals: &Totals) -> bool {
 /// # Errors
 /// Returns an error if Apache Otava is installed but fails.
 pub fn perform(options: &HistoryOptions) -> Result<bool> {
-    const SEED: u64 = 1;
     let series = options
         .series
         .unwrap_or(if options.check { 100 } else { 1_000 });
@@ -211,40 +216,49 @@ pub fn perform(options: &HistoryOptions) -> Result<bool> {
         0 => None,
         _ => Otava::start(&options.python)?,
     };
-    println!(
-        "{series} histories of {RUNS} runs each ({} by Apache Otava)",
-        otava.as_ref().map_or(0, |_| options.otava_series)
-    );
-    println!(
-        "                                history                            Apache Otava\n\
-         disturbance   noise  loss   false  found    50 %  90 % error    false  found    50 %  \
-         90 % error"
-    );
+    let others = otava
+        .as_ref()
+        .map_or(0, |_| options.otava_series.min(series));
+    let mut tables = page::Tables::begin(series, others);
     let (mut all_hold, began) = (true, Instant::now());
     for setting in settings() {
-        let totals = totals(setting, series, SEED);
+        let has_change = setting.loss > 0.0;
+        // Otava is a process of its own, so both analyse at the same time.
+        let (totals, columns) = std::thread::scope(|scope| -> Result<(Totals, String)> {
+            let totals = scope.spawn(|| totals(setting, series, SEED));
+            let columns = match &mut otava {
+                Some(otava) => of_otava(otava, setting, others)?.columns(has_change),
+                None => String::new(),
+            };
+            Ok((totals.join().unwrap_or_default(), columns))
+        })?;
         let is_kept = holds(setting, &totals);
         all_hold &= is_kept;
-        let mut others = Totals::default();
-        if let Some(otava) = &mut otava {
-            for number in 0..options.otava_series.min(series) {
-                let simulated = setting.simulate(SEED, number);
-                others.add(&simulated, &otava.analyse(&simulated)?);
-            }
-        }
-        let others = otava
-            .as_ref()
-            .map(|_| others.columns(setting.loss > 0.0))
-            .unwrap_or_default();
-        println!(
-            "{:13} {:3.0} %  {:3.0} %  {}  {others}{}",
+        tables.line(&format!(
+            "    {:12} {:2.0} %  {:2.0} %  {}  {columns}",
             setting.disturbance.name(),
             100.0 * setting.noise,
             100.0 * setting.loss,
-            totals.columns(setting.loss > 0.0),
-            if is_kept { "" } else { "  beyond its limit" }
-        );
+            totals.columns(has_change),
+        ));
+        if !is_kept {
+            println!("The row above is beyond its limit.");
+        }
     }
+    all_hold &= gate::perform(&mut tables, series, SEED);
     println!("{:.0} s", began.elapsed().as_secs_f64());
-    Ok(gate::perform(series, SEED) & all_hold)
+    if let Some(page) = &options.page {
+        tables.replace_in(page)?;
+    }
+    Ok(all_hold)
+}
+
+/// Analyses the first histories of a setting with Apache Otava.
+fn of_otava(otava: &mut Otava, setting: Setting, count: u32) -> Result<Totals> {
+    let mut totals = Totals::default();
+    for number in 0..count {
+        let simulated = setting.simulate(SEED, number);
+        totals.add(&simulated, &otava.analyse(&simulated)?);
+    }
+    Ok(totals)
 }

@@ -229,7 +229,9 @@ fn histories_keep_their_error_rates() {
     let told = String::from_utf8_lossy(&ended.stdout);
     assert!(ended.status.success(), "{told}");
     for row in ["normal noise", "outliers", "drift", "correlated"] {
-        let rows = told.lines().filter(|line| line.starts_with(row));
+        let rows = told
+            .lines()
+            .filter(|line| line.trim_start_matches(['|', ' ']).starts_with(row));
         // 15 settings of noise and loss, and 3 of the gate.
         assert_eq!(rows.count(), 18, "{row}: {told}");
     }

@@ -3,6 +3,7 @@
 
 use study::{Levels, Prediction};
 
+use super::page::Tables;
 use super::series::{Disturbance, LOSSES, NOISE, Setting};
 use crate::limit::{Limit, Share};
 
@@ -11,11 +12,16 @@ const HISTORY: usize = 39;
 /// Maximum share of new runs without a loss that fail, with independent noise.
 const FALSE_FAILURES: Limit = Limit::AtMost(0.01);
 
-/// Prints the share of new runs that fail, by their true loss. Returns whether the false failures
+/// Adds the share of new runs that fail, by their true loss. Returns whether the false failures
 /// are within their limit.
-pub(super) fn perform(series: u32, seed: u64) -> bool {
-    println!("gate of one run after {HISTORY} runs: failures by the true loss of the run");
-    println!("disturbance   noise    0 %     1 %     2 %     5 %    10 %");
+pub(super) fn perform(tables: &mut Tables, series: u32, seed: u64) -> bool {
+    tables.line("");
+    tables.line(&format!(
+        "Failures of `gate --against history` for one run after {HISTORY} runs, by its true loss:"
+    ));
+    tables.line("");
+    tables.line("| disturbance | noise | 0 % | 1 % | 2 % | 5 % | 10 % |");
+    tables.line("|---|--:|--:|--:|--:|--:|--:|");
     let mut holds = true;
     for disturbance in Disturbance::ALL {
         for noise in NOISE {
@@ -38,13 +44,13 @@ pub(super) fn perform(series: u32, seed: u64) -> bool {
             }
             let is_independent = disturbance == Disturbance::Nothing;
             holds &= !is_independent || shares[0].agrees(FALSE_FAILURES);
-            let shares = shares.map(|share| format!("{:5.1} %", 100.0 * share.share()));
-            println!(
-                "{:13} {:3.0} %  {}",
+            let shares = shares.map(|share| format!("{:.1} %", 100.0 * share.share()));
+            tables.line(&format!(
+                "| {} | {:.0} % | {} |",
                 disturbance.name(),
                 100.0 * noise,
-                shares.join(" ")
-            );
+                shares.join(" | ")
+            ));
         }
     }
     holds

@@ -72,10 +72,10 @@ impl Levels {
             .chain(found.iter().map(|(at, _)| *at))
             .chain([values.len()])
             .collect();
-        let noise = SeriesNoise::of(&values);
         let changes = found.iter().zip(ends.windows(3));
         let parts = ends.windows(2).map(|ends| &values[ends[0]..ends[1]]);
         let parts: Vec<&[f64]> = parts.filter(|part| !part.is_empty()).collect();
+        let noise = SeriesNoise::of(&parts);
         let mut changes: Vec<LevelChange> = changes
             .map(|((at, p), ends)| LevelChange {
                 at: *at,

@@ -19,6 +19,8 @@ const ORDERS: u32 = 399;
 const SEED: u64 = 37;
 /// Ratio of the lengths of one layer of intervals to the next.
 const DECAY: f64 = std::f64::consts::SQRT_2;
+/// Number of places that are compared at once: the compiler uses vector instructions for them.
+const LANES: usize = 4;
 
 /// The most probable change of a part of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,26 +31,40 @@ pub struct Candidate {
     pub standard_errors: f64,
 }
 
+/// The seeded intervals of a series of a given length. A permutation test uses them many times.
+struct Scan {
+    layers: Vec<Layer>,
+}
+
+/// Intervals of equal length.
+struct Layer {
+    length: usize,
+    /// Indexes of the first values of the intervals.
+    starts: Vec<usize>,
+    /// For each place of a change: the number of values before it, and the weight of the squared
+    /// excess there (see [`Layer::squares`]).
+    places: Vec<(f64, f64)>,
+}
+
 /// Returns the candidate with the greatest number of standard errors, over all seeded intervals.
 /// `None` for fewer values than two sides need, or for a series without noise and without a change.
 pub fn candidate(values: &[f64]) -> Option<Candidate> {
-    of_intervals(values, &intervals(values.len()))
+    Scan::new(values.len()).candidate(values)
 }
 
 /// Probability of a candidate with at least as many standard errors in a series without a change,
 /// from random orders of the values. The test ends early, with a value above `alpha`, as soon as
 /// the p-value cannot be at most `alpha`.
 pub fn p_of(values: &[f64], candidate: Candidate, alpha: f64) -> f64 {
-    let intervals = intervals(values.len());
+    let scan = Scan::new(values.len());
     let enough = (alpha * f64::from(ORDERS + 1)).floor() as u32;
     let mut shuffled = values.to_vec();
     let mut as_high = 0;
     for order in 0..ORDERS {
         shuffle(&mut shuffled, Key::new(SEED, "history", order));
-        let found = of_intervals(&shuffled, &intervals);
         let is_as_high =
             |other: Candidate| other.standard_errors >= candidate.standard_errors * (1.0 - 1e-12);
-        as_high += u32::from(found.is_some_and(is_as_high));
+        as_high += u32::from(scan.candidate(&shuffled).is_some_and(is_as_high));
         if as_high >= enough.max(1) {
             return f64::from(1 + as_high) / f64::from(order + 2);
         }
@@ -67,29 +83,107 @@ fn shuffle(values: &mut [f64], key: Key) {
 /// The place between `from` and `to` with the greatest difference between the means before and
 /// after it, in units of the standard deviation of a run, for independent runs.
 pub fn best_split(values: &[f64], from: usize, to: usize) -> Option<usize> {
-    let sums = sums(values);
-    in_interval(&sums, (from, to)).map(|(at, _)| at)
+    let layer = Layer::new(to - from, vec![from])?;
+    Some(from + layer.best_place(&sums(&values[from..to])))
 }
 
-fn of_intervals(values: &[f64], intervals: &[(usize, usize)]) -> Option<Candidate> {
-    let sums = sums(values);
-    let mut best: Option<(usize, f64)> = None;
-    for interval in intervals {
-        let found = in_interval(&sums, *interval);
-        if let Some((at, distance)) = found.filter(|found| best.is_none_or(|best| found.1 > best.1))
-        {
-            best = Some((at, distance));
+impl Scan {
+    /// Layers of intervals that overlap by half, from the whole series to intervals with
+    /// [`RUNS_MIN`] values on each side.
+    fn new(count: usize) -> Self {
+        let mut layers = Vec::new();
+        let mut length = count as f64;
+        while length >= (2 * RUNS_MIN) as f64 {
+            let whole = length.ceil() as usize;
+            let number = 2 * (count as f64 / length).ceil() as usize - 1;
+            let start = |index: usize| match number {
+                1 => 0,
+                _ => (count - whole) * index / (number - 1),
+            };
+            let mut starts: Vec<usize> = (0..number).map(start).collect();
+            starts.dedup();
+            layers.extend(Layer::new(whole, starts));
+            length /= DECAY;
         }
+        Self { layers }
     }
-    let (at, distance) = best.filter(|(_, distance)| *distance > 0.0)?;
-    let deviation = SeriesNoise::of(values).long_run_deviation();
-    Some(Candidate {
-        at,
-        standard_errors: match deviation > 0.0 {
-            true => distance / deviation,
-            false => f64::INFINITY,
-        },
-    })
+
+    fn candidate(&self, values: &[f64]) -> Option<Candidate> {
+        let sums = sums(values);
+        let mut best: Option<(&Layer, usize, f64)> = None;
+        for layer in &self.layers {
+            for from in &layer.starts {
+                let squared = layer.greatest(&sums[*from..=from + layer.length]);
+                if best.is_none_or(|(.., most)| squared > most) {
+                    best = Some((layer, *from, squared));
+                }
+            }
+        }
+        let (layer, from, squared) = best.filter(|(.., squared)| *squared > 0.0)?;
+        let at = from + layer.best_place(&sums[from..=from + layer.length]);
+        let (before, after) = values.split_at(at);
+        let deviation = SeriesNoise::of(&[before, after]).long_run_deviation();
+        Some(Candidate {
+            at,
+            standard_errors: match deviation > 0.0 {
+                true => squared.sqrt() / deviation,
+                false => f64::INFINITY,
+            },
+        })
+    }
+}
+
+impl Layer {
+    /// `None` if the intervals are too short for a change.
+    fn new(length: usize, starts: Vec<usize>) -> Option<Self> {
+        let places = RUNS_MIN..=length.checked_sub(RUNS_MIN)?;
+        let whole = length as f64;
+        let place = |before: usize| {
+            let before = before as f64;
+            (before, whole / (before * (whole - before)))
+        };
+        let places: Vec<(f64, f64)> = places.map(place).collect();
+        (!places.is_empty()).then_some(Self {
+            length,
+            starts,
+            places,
+        })
+    }
+
+    /// The squares of all places of an interval, whose running sums are given. With `n` values
+    /// before a place and `m` after it, the square is that of the difference of the means times
+    /// √(n m / (n + m)). The excess is the sum before the place without its share of the sum of the
+    /// interval.
+    fn squares<'a>(&'a self, sums: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
+        let (first, last) = (sums[0], sums[self.length]);
+        let slope = (last - first) / self.length as f64;
+        let places = self.places.iter().zip(&sums[RUNS_MIN..]);
+        places.map(move |((before, weight), sum)| {
+            let excess = sum - first - slope * before;
+            excess * excess * weight
+        })
+    }
+
+    /// The greatest square of an interval.
+    fn greatest(&self, sums: &[f64]) -> f64 {
+        let mut lanes = [0.0_f64; LANES];
+        for (place, squared) in self.squares(sums).enumerate() {
+            let lane = &mut lanes[place % LANES];
+            *lane = if squared > *lane { squared } else { *lane };
+        }
+        lanes.into_iter().fold(0.0, f64::max)
+    }
+
+    /// The first place with the greatest square, as the number of values before it.
+    fn best_place(&self, sums: &[f64]) -> usize {
+        let mut best = (RUNS_MIN, 0.0);
+        for (place, squared) in self.squares(sums).enumerate() {
+            if squared > best.1 {
+                best = (RUNS_MIN + place, squared);
+            }
+        }
+        best.0
+    }
 }
 
 /// Running sums of deviations from the first value, which keeps rounding errors small.
@@ -101,43 +195,4 @@ fn sums(values: &[f64]) -> Vec<f64> {
         sum
     });
     std::iter::once(0.0).chain(sums).collect()
-}
-
-/// The greatest distance of an interval, and its place: for `n` values before the place and `m`
-/// after it, the difference of the means multiplied by √(n m / (n + m)).
-fn in_interval(sums: &[f64], (from, to): (usize, usize)) -> Option<(usize, f64)> {
-    let length = (to - from) as f64;
-    let total = sums[to] - sums[from];
-    let mut best: Option<(usize, f64)> = None;
-    for at in from + RUNS_MIN..=to.checked_sub(RUNS_MIN)? {
-        let before = (at - from) as f64;
-        let after = length - before;
-        let excess = sums[at] - sums[from] - total * before / length;
-        let squared = excess * excess * length / (before * after);
-        if best.is_none_or(|(_, most)| squared > most) {
-            best = Some((at, squared));
-        }
-    }
-    best.map(|(at, squared)| (at, squared.sqrt()))
-}
-
-/// The seeded intervals: layers of intervals of equal length that overlap by half, from the whole
-/// series to intervals with [`RUNS_MIN`] values on each side.
-fn intervals(count: usize) -> Vec<(usize, usize)> {
-    let mut all = Vec::new();
-    let mut length = count as f64;
-    while length >= (2 * RUNS_MIN) as f64 {
-        let whole = length.ceil() as usize;
-        let number = 2 * (count as f64 / length).ceil() as usize - 1;
-        for index in 0..number {
-            let from = match number {
-                1 => 0,
-                _ => (count - whole) * index / (number - 1),
-            };
-            all.push((from, from + whole));
-        }
-        length /= DECAY;
-    }
-    all.dedup();
-    all
 }

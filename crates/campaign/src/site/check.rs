@@ -232,7 +232,10 @@ fn line_of_error(why: &str) -> usize {
 /// Finds the lines at which the documents of a file begin.
 struct LinesOf {
     text: String,
+    /// Where the last document ended.
     at: usize,
+    /// The line at this place.
+    line: usize,
 }
 
 impl LinesOf {
@@ -249,22 +252,20 @@ impl LinesOf {
         Self {
             text: text.unwrap_or_default(),
             at: 0,
+            line: 1,
         }
     }
 
     /// The line of the next document.
     fn next(&mut self, document: &str) -> usize {
         let rest = self.text.get(self.at..).unwrap_or_default();
-        if let Some(found) = rest.find(document) {
-            let begins = self.at + found;
-            self.at = begins + document.len();
-            return self.text[..begins].matches('\n').count() + 1;
-        }
-        self.text
-            .get(..self.at)
-            .unwrap_or_default()
-            .matches('\n')
-            .count()
-            + 1
+        let Some(found) = rest.find(document) else {
+            return self.line;
+        };
+        let lines = |text: &str| text.matches('\n').count();
+        let begins = self.line + lines(&rest[..found]);
+        self.line = begins + lines(document);
+        self.at += found + document.len();
+        begins
     }
 }

@@ -31,6 +31,7 @@ pub struct PageRun<'a> {
 pub(super) fn whole(title: &str, main: &str, documents: &[&str]) -> String {
     let frame = Frame {
         title,
+        heading: title,
         head: "",
         before: "",
         data: &embedded::element(documents),
@@ -41,6 +42,8 @@ pub(super) fn whole(title: &str, main: &str, documents: &[&str]) -> String {
 /// The parts of a file around its content.
 pub(crate) struct Frame<'a> {
     pub title: &'a str,
+    /// Text of the heading.
+    pub heading: &'a str,
     /// HTML elements at the end of `<head>`.
     pub head: &'a str,
     /// HTML elements before the heading, such as a navigation.
@@ -51,7 +54,7 @@ pub(crate) struct Frame<'a> {
 
 /// A file around the content `main`, with a script and the script's SHA-256 in Base64.
 pub(crate) fn framed(frame: &Frame<'_>, main: &str, script: Option<(&str, &str)>) -> String {
-    let title = html(frame.title);
+    let (title, heading) = (html(frame.title), html(frame.heading));
     let (head, before, data) = (frame.head, frame.before, frame.data);
     let allowed = script.map_or_else(
         || "'none'".to_owned(),
@@ -64,7 +67,7 @@ pub(crate) fn framed(frame: &Frame<'_>, main: &str, script: Option<(&str, &str)>
          'none'\">\n<meta name=\"viewport\" content=\"width=device-width, \
          initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light \
          dark\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n{head}</head>\n<body>\n\
-         {before}<header><h1>{title}</h1></header>\n<main>\n"
+         {before}<header><h1>{heading}</h1></header>\n<main>\n"
     );
     page.push_str(main);
     page.push_str("</main>\n");

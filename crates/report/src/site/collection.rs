@@ -74,8 +74,10 @@ fn one(of: &CollectionTable) -> String {
         SiteColumn::words("Edition"),
         SiteColumn::words("Class"),
     ];
-    columns.extend(of.figures.iter().map(|header| SiteColumn::number(header)));
+    let mut figures = of.figures.iter().map(|header| SiteColumn::number(header));
+    columns.extend(figures.next());
     columns.push(SiteColumn::number("Of the highest"));
+    columns.extend(figures);
     let rows: Vec<SiteRow> = of
         .rows
         .iter()
@@ -123,14 +125,15 @@ fn cells(row: &CollectionRow, highest: Option<f64>) -> Vec<SiteCell> {
         SiteCell::Text(row.made_by.clone()),
         SiteCell::Text(row.class.to_owned()),
     ];
-    cells.extend(row.cells.iter().map(|cell| match cell {
+    let mut figures = row.cells.iter().map(|cell| match cell {
         CollectionCell::Missing => SiteCell::Missing,
         CollectionCell::Number { printed, value, to } => SiteCell::Number {
             text: printed.clone(),
             value: *value,
             to: Some(to.clone()),
         },
-    }));
+    });
+    cells.extend(figures.next());
     let share = first(row).zip(highest).map(|(own, highest)| own / highest);
     cells.push(match share.filter(|share| share.is_finite()) {
         Some(share) => SiteCell::Number {
@@ -140,5 +143,6 @@ fn cells(row: &CollectionRow, highest: Option<f64>) -> Vec<SiteCell> {
         },
         None => SiteCell::Missing,
     });
+    cells.extend(figures);
     cells
 }

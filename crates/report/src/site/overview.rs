@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use document::sanitize::html;
-use document::units::counted;
+use document::units::{counted, grouped};
 use study::publication::{DOUBTS_ALLOWED, MEMORY_FACTOR};
 use study::statistics::BLOCKS_MIN;
 use study::{ResultClass, StrictRule};
@@ -23,13 +23,10 @@ pub fn index(site: &Site) -> String {
     let mut main = String::from("<section class=\"strip\" aria-label=\"In short\">\n");
     let wrong = site.runs.iter().filter(|run| !run.check.is_right).count() + site.problems.len();
     main += &pairs(&[
-        ("Runs", counted(site.runs.len() as u64, "run")),
-        ("Systems", counted(site.systems.len() as u64, "system")),
-        (
-            "Workloads",
-            counted(site.workloads.len() as u64, "workload"),
-        ),
-        ("Studies", site.studies.len().to_string()),
+        ("Runs", grouped(site.runs.len() as u64)),
+        ("Systems", grouped(site.systems.len() as u64)),
+        ("Workloads", grouped(site.workloads.len() as u64)),
+        ("Studies", grouped(site.studies.len() as u64)),
         ("Classes", classes(site)),
         (
             "Checks",

@@ -32,7 +32,18 @@ const PAGES: [(&str, &str); 7] = [
 pub(super) fn page(site: &Site, title: &str, up: &str, main: &str, script: PageScript) -> String {
     let mut before = String::from("<nav class=\"site\" aria-label=\"Site\"><ul>\n");
     for (to, name) in PAGES {
-        before.push_str(&format!("<li><a href=\"{up}{to}\">{name}</a></li>\n"));
+        let is_current = match to {
+            "index.html" => title == site.title,
+            _ => up.is_empty() && title == name,
+        };
+        let current = if is_current {
+            " aria-current=\"page\""
+        } else {
+            ""
+        };
+        before.push_str(&format!(
+            "<li><a href=\"{up}{to}\"{current}>{name}</a></li>\n"
+        ));
     }
     before.push_str(&format!(
         "<li><a href=\"{up}feed.xml\">Feed</a></li>\n</ul></nav>\n"
@@ -47,6 +58,7 @@ pub(super) fn page(site: &Site, title: &str, up: &str, main: &str, script: PageS
     );
     let frame = Frame {
         title: &whole,
+        heading: title,
         head: &head,
         before: &before,
         data: "",

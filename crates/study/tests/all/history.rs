@@ -63,6 +63,33 @@ fn series_without_a_change_has_one_level() {
     }
 }
 
+/// Values without noise, such as counts or percentiles of few distinct values.
+#[test]
+fn step_without_noise_is_found() {
+    let values = with_step(vec![1.0; 30], 15, 1.0);
+    assert_eq!(Levels::of(&values).starts(), [0, 15]);
+}
+
+/// Differences across a change are neither noise nor correlation.
+#[test]
+fn two_groups_of_runs_do_not_look_correlated() {
+    let average = |of: &dyn Fn(u64) -> Vec<f64>| {
+        let found = (0..40).map(|seed| Levels::of(&of(200 + seed)).correlation);
+        found.sum::<f64>() / 40.0
+    };
+    let groups = average(&|seed| with_step(noise(seed, 16, 0.01), 8, -0.05));
+    assert!(groups < 0.22, "{groups}");
+    let correlated = average(&|seed| {
+        let mut last = 0.0;
+        let next = |new: f64| {
+            last = 0.5 * last + new;
+            last
+        };
+        noise(seed, 100, 0.01).into_iter().map(next).collect()
+    });
+    assert!((0.35..0.6).contains(&correlated), "{correlated}");
+}
+
 #[test]
 fn outliers_are_no_change() {
     let mut values = noise(3, 60, 0.01);
