@@ -110,6 +110,9 @@ pub struct HistoryGate {
     pub runs: Vec<u64>,
     /// Geometric mean of the new runs, in the unit of the metric.
     pub mean: f64,
+    /// Number of counted runs before the new ones.
+    #[serde(default)]
+    pub earlier_runs: usize,
     /// Number of runs of the last level of the history.
     pub level_runs: usize,
     /// Number of the first run of the last level; `None` without a level.
@@ -174,6 +177,7 @@ impl HistoryGate {
             metric: history.metric,
             runs: new.iter().map(|run| run.run).collect(),
             mean: value(average),
+            earlier_runs: history.runs.iter().filter_map(logs).count(),
             level_runs: level.len(),
             level_first: last.first().map(|run| run.run),
             expected: predicted.map(|predicted| value(predicted.expected)),

@@ -172,13 +172,20 @@ fn one_series(
     }
     let mut all: Vec<(&SeriesKey, &Vec<Member>)> = series.iter().collect();
     all.sort_by_key(|(_, members)| std::cmp::Reverse(members.len()));
+    // Series that look alike in one line differ in settings.
+    let differing = |key: &SeriesKey| -> String {
+        let is_common = |setting: &&String| all.iter().all(|of| of.0.settings.contains(setting));
+        let own = key.settings.iter().filter(|setting| !is_common(setting));
+        own.map(|setting| format!(", {setting}")).collect()
+    };
     let shown = all.iter().take(SERIES_SHOWN_MAX).map(|(key, members)| {
         let last = members.iter().map(|member| member.point.run).max();
         format!(
-            "\n  postmark history {}: {}, {}",
+            "\n  postmark history {}: {}, {}{}",
             last.unwrap_or_default(),
             counted(members.len() as u64, "run"),
-            sanitize(&key.one_line())
+            sanitize(&key.one_line()),
+            sanitize(&differing(key))
         )
     });
     let shown: String = shown.collect();

@@ -16,7 +16,11 @@ pub fn gate(gate: &HistoryGate) -> Document {
     let since = gate.level_first.map_or_else(String::new, |first| {
         format!(", the last level, from run {first}")
     });
-    let level = counted(gate.level_runs as u64, "earlier run");
+    let level = match gate.level_first {
+        Some(_) => gate.level_runs,
+        None => gate.earlier_runs,
+    };
+    let level = counted(level as u64, "earlier run");
     document.sentence("Result", shown(gate.mean));
     document.sentence("History", format!("{level}{since}"));
     let (Some(expected), Some(limit)) = (gate.expected, gate.limit) else {
@@ -89,7 +93,15 @@ fn add_doubts(document: &mut Document, gate: &HistoryGate) {
     if gate.decision != Decision::Undecided {
         return;
     }
-    let decided = if gate.is_worse { "fails" } else { "passes" };
+    let wide = gate.doubts.iter().find_map(|doubt| match doubt {
+        HistoryDoubt::WideLimit { distance } if !gate.is_worse => Some(percent(*distance)),
+        _ => None,
+    });
+    let decided = match wide {
+        _ if gate.is_worse => "fails".to_owned(),
+        None => "passes".to_owned(),
+        Some(hidden) => format!("passes, and excludes only a change of more than {hidden}"),
+    };
     document.words(format!(
         "Measure again, longer and without other programs, or add --allow-doubtful: the gate then \
          {decided}."
