@@ -2,8 +2,9 @@
 //! learned from the traces, in turns on several file systems.
 //!
 //! Each command is traced once on ext4, and a workload is learned from the trace. Then a round
-//! visits the file systems in random order. Each is formatted, and then each command, its replay
-//! and its model run there, in an order that changes with the round. Commands are not traced when
+//! visits the file systems in random order. Each is formatted, and then each command, its replays
+//! (with and without the pauses of the trace) and its model run there, in an order that changes
+//! with the round. Short ones run several times. Commands are not traced when
 //! they are measured. Results are appended to `replays.csv`, and a measurement that is in the file
 //! is not repeated. `replays-DATA.md` contains the result.
 
@@ -19,11 +20,12 @@ use std::path::Path;
 
 use self::learned::Learned;
 pub use self::options::ReplaysOptions;
-use self::part::{Part, measure};
+use self::part::{Part, measure, measure_often};
 use self::truth::Truth;
 use crate::noise::Noise;
 use crate::realism::application::Application;
 use crate::realism::applications::COMMANDS;
+use crate::realism::cell::Step;
 use crate::realism::rounds::{Place, Rounds};
 use crate::realism::setup::{Volumes, shuffled, whole, whole_program};
 use crate::realism::visit::{CellRequest, continue_after, remove};
@@ -68,6 +70,9 @@ fn measure_rounds(ours: &Path, options: &ReplaysOptions) -> Result<()> {
         if !file.exists() {
             learned::trace(ours, volumes.empty(BASELINE)?, setup, command, &file)?;
         }
+        learned::store_cpu_time(&file, || {
+            cpu_seconds(ours, options, volumes.empty(BASELINE)?, command)
+        })?;
         learned::learn_trace(ours, &file)?;
     }
     let mut rounds = Rounds::open(&options.rounds_file())?;
@@ -86,6 +91,24 @@ fn measure_rounds(ours: &Path, options: &ReplaysOptions) -> Result<()> {
         }
     }
     volumes.remove()
+}
+
+/// The processor time of a command without strace, in seconds.
+fn cpu_seconds(
+    ours: &Path,
+    options: &ReplaysOptions,
+    volume: &mut Volume,
+    command: &'static Application,
+) -> Result<f64> {
+    let visit = Visit {
+        ours,
+        options,
+        round: 0,
+        file_system: BASELINE,
+    };
+    let steps = measure_often(|| visit.measure(Part::Original, volume, command))?;
+    let cpu = steps.iter().find(|step| step.name == part::CPU);
+    Ok(cpu.map_or(0.0, |step| step.seconds))
 }
 
 /// One file system in one round.
@@ -109,8 +132,8 @@ impl Visit<'_> {
 
     /// The measurements of a command that the data file lacks, in the order of the round.
     fn missing(&self, rounds: &Rounds, command: &Application) -> Vec<Part> {
-        let mut parts = vec![Part::Original, Part::Replay, Part::Model];
-        parts.rotate_left(self.round as usize % 3);
+        let mut parts = vec![Part::Original, Part::Replay, Part::Paused, Part::Model];
+        parts.rotate_left(self.round as usize % 4);
         // The replay with the times of the trace shows how well times are kept, not how fast a file
         // system is.
         if self.round == 0 && self.file_system == BASELINE {
@@ -118,6 +141,19 @@ impl Visit<'_> {
         }
         parts.retain(|part| !rounds.contains(&self.place(command, *part)));
         parts
+    }
+
+    /// Measures a part of a command, and removes its files.
+    fn measure(&self, part: Part, volume: &mut Volume, command: &Application) -> Result<Vec<Step>> {
+        volume.sync()?;
+        let request = CellRequest {
+            setup: &self.options.setup,
+            round: self.round,
+        };
+        let trace = self.options.trace_file(command.name);
+        let steps = measure(part, self.ours, &request, volume, command, &trace);
+        remove(&volume.path().join(command.group))?;
+        steps
     }
 
     fn perform(
@@ -129,13 +165,7 @@ impl Visit<'_> {
         let noise = Noise::begin();
         for command in commands {
             for part in self.missing(rounds, command) {
-                volume.sync()?;
-                let request = CellRequest {
-                    setup: &self.options.setup,
-                    round: self.round,
-                };
-                let trace = self.options.trace_file(command.name);
-                match measure(part, self.ours, &request, volume, command, &trace) {
+                match measure_often(|| self.measure(part, volume, command)) {
                     Ok(steps) => rounds.append(&self.place(command, part), steps)?,
                     Err(error) => {
                         let what = part.of(command.name);
@@ -143,7 +173,6 @@ impl Visit<'_> {
                         continue_after(&what, error)?;
                     }
                 }
-                remove(&volume.path().join(command.group))?;
             }
         }
         println!(

@@ -6,7 +6,7 @@ use std::io::Cursor;
 
 use libfuzzer_sys::fuzz_target;
 use trace::{Names, ReplayRequest, TraceRequest, learn_trace, read_for_replay};
-use workload::replay::Built;
+use workload::replay::{Built, Timing};
 
 fuzz_target!(|bytes: &[u8]| {
     for below in [None, Some(b"/".to_vec())] {
@@ -15,7 +15,7 @@ fuzz_target!(|bytes: &[u8]| {
             operations_max: 1_000_000,
         };
         if let Ok(mut read) = read_for_replay(|| Ok(Cursor::new(bytes)), &replay)
-            && let Ok(built) = Built::new(&mut read.trace)
+            && let Ok(built) = Built::new(&mut read.trace, Timing::Pauses)
         {
             // A renaming over a file becomes two operations.
             assert!(built.steps.all.len() <= 2 * bytes.len());

@@ -15,8 +15,11 @@ use crate::realism::volume::Volume;
 /// In a stored trace, this path replaces the directory of the command, which is another one in each
 /// visit.
 pub const DIRECTORY: &str = "/measured";
-/// Options of strace(1). The filter makes other calls run at full speed.
-const STRACE_OPTIONS: &str = "-f --seccomp-bpf -ttt -T -y -s 0 -e trace=%file,%desc,%process";
+/// Options of strace(1). The filter makes other calls run at full speed. It contains the calls in
+/// which a thread waits or sleeps, so that this time does not count as computing.
+const STRACE_OPTIONS: &str = "-f --seccomp-bpf -ttt -T -y -s 0 -e \
+    trace=%file,%desc,%process,%network,futex,nanosleep,clock_nanosleep,pause,rt_sigsuspend,\
+    rt_sigtimedwait";
 
 /// The fidelity report about a learned workload.
 pub struct Learned(Value);
@@ -119,11 +122,35 @@ pub fn trace(
 
 /// Learns the workload of a trace, unless its files exist.
 pub fn learn_trace(ours: &Path, trace: &Path) -> Result<()> {
-    let words = ["--below", DIRECTORY, "--trace"].map(OsStr::new);
-    match trace.with_extension("json").exists() {
-        true => Ok(()),
-        false => learn(ours, &[&words, &[trace.as_os_str()][..]].concat(), trace),
+    if trace.with_extension("json").exists() {
+        return Ok(());
     }
+    let cpu_time = cpu_time(trace)?;
+    let words = [
+        "--below",
+        DIRECTORY,
+        "--cpu-time",
+        cpu_time.trim(),
+        "--trace",
+    ];
+    let words = words.map(OsStr::new);
+    learn(ours, &[&words, &[trace.as_os_str()][..]].concat(), trace)
+}
+
+/// The processor time of a command without strace, as the value of an option.
+pub fn cpu_time(trace: &Path) -> Result<String> {
+    let file = trace.with_extension("cpu");
+    std::fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()).into())
+}
+
+/// Stores the processor time of a command, unless it is stored. `measure` returns it in seconds.
+pub fn store_cpu_time(trace: &Path, measure: impl FnOnce() -> Result<f64>) -> Result<()> {
+    let file = trace.with_extension("cpu");
+    if file.exists() {
+        return Ok(());
+    }
+    let us = (measure()? * 1e6).max(1.0);
+    Ok(std::fs::write(file, format!("{us:.0}us\n"))?)
 }
 
 /// The files of the tree that a command leaves are beside its trace, with other extensions.

@@ -8,12 +8,13 @@ use rustix::param::clock_ticks_per_second;
 use verdict::Summary;
 use workload::Phase;
 
-use super::learned::{DIRECTORY, Learned};
+use super::learned::{DIRECTORY, Learned, cpu_time};
 use crate::process::record_of;
 use crate::realism::application::Application;
 use crate::realism::cell::Step;
 use crate::realism::visit::CellRequest;
 use crate::realism::volume::Volume;
+use crate::statistics::median;
 
 /// What is measured of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub enum Part {
     Original,
     /// Its operations, as soon as their dependencies permit.
     Replay,
+    /// Its operations, each after the time that its thread spent before it.
+    Paused,
     /// Its operations, not before their times in the trace.
     Traced,
     /// As many operations of the learned workload.
@@ -46,10 +49,34 @@ impl Part {
         match self {
             Self::Original => "original",
             Self::Replay => "replay",
+            Self::Paused => "pauses",
             Self::Traced => "traced",
             Self::Model => "model",
         }
     }
+}
+
+/// Measurements shorter than this number of seconds together are repeated.
+const SECONDS_MIN: f64 = 1.0;
+/// The number of measurements of a part in a round.
+const TIMES_MAX: usize = 5;
+
+/// Measures a part of a command several times, unless it takes long. Returns the medians.
+pub fn measure_often(mut measure: impl FnMut() -> Result<Vec<Step>>) -> Result<Vec<Step>> {
+    let mut all: Vec<Vec<Step>> = Vec::new();
+    let mut seconds = 0.0;
+    while all.is_empty() || (seconds < SECONDS_MIN && all.len() < TIMES_MAX) {
+        let steps = measure()?;
+        seconds += steps.first().map_or(SECONDS_MIN, |step| step.seconds);
+        all.push(steps);
+    }
+    let first = all.first().cloned().unwrap_or_default();
+    let medians = first.into_iter().map(|step| {
+        let same = all.iter().flatten().filter(|one| one.name == step.name);
+        let seconds = median(same.map(|one| one.seconds)).value;
+        Step { seconds, ..step }
+    });
+    Ok(medians.collect())
 }
 
 /// Measures a part of a command in a new directory.
@@ -65,6 +92,10 @@ pub fn measure(
     let words = match part {
         Part::Original => return original(request, volume, command),
         Part::Replay => format!("--replay {trace_path} --below {DIRECTORY}"),
+        Part::Paused => format!(
+            "--replay {trace_path} --below {DIRECTORY} --timing pauses --cpu-time {}",
+            cpu_time(trace)?.trim()
+        ),
         Part::Traced => format!("--replay {trace_path} --below {DIRECTORY} --timing traced"),
         Part::Model => {
             let learned = Learned::load(trace)?;
@@ -144,6 +175,26 @@ mod tests {
     use super::*;
     use crate::process::output;
     use std::process::Command;
+
+    #[test]
+    fn short_measurements_are_repeated_and_long_ones_are_not() {
+        for (each, times) in [(0.1, 5), (0.4, 3), (2.0, 1)] {
+            let mut count = 0;
+            let measure = || {
+                count += 1;
+                let step = |name: &str, seconds| Step {
+                    name: name.to_owned(),
+                    operations: 1,
+                    seconds,
+                };
+                Ok(vec![step("all", each), step("cpu", f64::from(count))])
+            };
+            let steps = measure_often(measure).unwrap();
+            assert_eq!(count, times, "{each}");
+            let middle = f64::from(times + 1) / 2.0;
+            assert_eq!((steps[0].seconds, steps[1].seconds), (each, middle));
+        }
+    }
 
     #[test]
     fn processor_time_of_a_child_is_counted() {

@@ -21,8 +21,9 @@ fn times(text: &mut String, truths: &[Truth]) {
     text.push_str(
         "Seconds: median of the rounds, with its 95 % interval from six rounds on (before: least \
          and greatest).\n\n\
-         | command | on | operations | not in the model | command | its CPU | replay | model |\n\
-         |---|---|---|---|---|---|---|---|\n",
+         | command | on | operations | not in the model | command | its CPU | replay \
+         | with pauses | model |\n\
+         |---|---|---|---|---|---|---|---|---|\n",
     );
     for truth in truths {
         let operations = truth.operations.map_or("-".to_owned(), |of| of.to_string());
@@ -30,13 +31,14 @@ fn times(text: &mut String, truths: &[Truth]) {
             let cpu = truth.cpu.filter(|_| system.name == BASELINE);
             let _ = writeln!(
                 text,
-                "| {} | {} | {operations} | {} | {} | {} | {} | {} |",
+                "| {} | {} | {operations} | {} | {} | {} | {} | {} | {} |",
                 truth.command,
                 system.name,
                 percent(truth.left_out),
                 shown(system.original),
                 or_dash(cpu.map(|cpu| cpu.value), 2),
                 shown(system.replay.map(|of| of.seconds)),
+                shown(system.paused.map(|of| of.seconds)),
                 shown(system.model.map(|of| of.seconds)),
             );
         }
@@ -46,58 +48,77 @@ fn times(text: &mut String, truths: &[Truth]) {
 fn ratios(text: &mut String, truths: &[Truth]) {
     let _ = write!(
         text,
-        "\nSpeeds relative to {BASELINE}. Own time: the command's time on {BASELINE} minus that of \
-         the replay or model there, added to both. Error: of the ratio with own time. Inaccuracy: \
-         of the time with own time on this file system. Traced: the inaccuracy of a replay at the \
-         times of the trace, on {BASELINE}.\n\n\
-         | command | on | command | replay | with own time | error | inaccuracy | traced | model \
-         | with own time | error | inaccuracy |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|---|\n"
+        "\nSpeeds relative to {BASELINE}. A replay without pauses has the command's own time \
+         added: its time on {BASELINE} minus that of the replay there. Error: of the ratio.\n\n\
+         | command | on | command | replay | with own time | error | with pauses | error | model \
+         | error |\n\
+         |---|---|---|---|---|---|---|---|---|---|\n"
     );
     for truth in truths {
         for system in truth.systems.iter().filter(|one| one.name != BASELINE) {
+            let ratio = |of: Option<Compared>| shown(of.map(|of| of.ratio_with_own));
+            let error =
+                |of: Option<Compared>| percent(of.and_then(|of| error(system, of.ratio_with_own)));
             let _ = writeln!(
                 text,
-                "| {} | {} | {} | {} | {} | {} |",
+                "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
                 truth.command,
                 system.name,
                 shown(system.ratio),
-                compared(system, system.replay),
-                percent(truth.traced),
-                compared(system, system.model),
+                shown(system.replay.map(|of| of.ratio)),
+                ratio(system.replay),
+                error(system.replay),
+                ratio(system.paused),
+                error(system.paused),
+                ratio(system.model),
+                error(system.model),
+            );
+        }
+    }
+    inaccuracies(text, truths);
+}
+
+/// The differences of times, and their means over all commands.
+fn inaccuracies(text: &mut String, truths: &[Truth]) {
+    let _ = write!(
+        text,
+        "\nTiming inaccuracy: the difference to the command's time, divided by it. Traced: of a \
+         replay at the times of the trace, against the trace.\n\n\
+         | command | on | replay with own time | with pauses | model | traced |\n\
+         |---|---|---|---|---|---|\n"
+    );
+    for truth in truths {
+        for system in &truth.systems {
+            let cells = PARTS.map(|(_, part)| percent(part(system).and_then(|of| of.inaccuracy)));
+            let traced = truth.traced.filter(|_| system.name == BASELINE);
+            let _ = writeln!(
+                text,
+                "| {} | {} | {} | {} |",
+                truth.command,
+                system.name,
+                cells.join(" | "),
+                percent(traced),
             );
         }
     }
     for (what, part) in PARTS {
         let all = truths.iter().flat_map(|truth| &truth.systems);
-        let others = all.filter(|system| system.name != BASELINE);
-        let found: Vec<f64> = others.filter_map(|one| part(one)?.inaccuracy).collect();
+        let all = all.filter(|system| what != "replays with own time" || system.name != BASELINE);
+        let found: Vec<f64> = all.filter_map(|one| part(one)?.inaccuracy).collect();
         if !found.is_empty() {
             let mean = percent(Some(measure::mean(&found)));
-            let _ = writeln!(
-                text,
-                "\nMean inaccuracy of {what} on other file systems: {mean}"
-            );
+            let _ = writeln!(text, "\nMean inaccuracy of {what}: {mean}");
         }
     }
 }
 
 type PartOf = fn(&System) -> Option<Compared>;
 
-const PARTS: [(&str, PartOf); 2] = [
-    ("replays", |system| system.replay),
+const PARTS: [(&str, PartOf); 3] = [
+    ("replays with own time", |system| system.replay),
+    ("replays with pauses", |system| system.paused),
     ("models", |system| system.model),
 ];
-
-fn compared(system: &System, of: Option<Compared>) -> String {
-    format!(
-        "{} | {} | {} | {}",
-        shown(of.map(|of| of.ratio)),
-        shown(of.map(|of| of.ratio_with_own)),
-        percent(of.and_then(|of| error(system, of.ratio_with_own))),
-        percent(of.and_then(|of| of.inaccuracy)),
-    )
-}
 
 fn latencies(text: &mut String, truths: &[Truth]) {
     let _ = write!(

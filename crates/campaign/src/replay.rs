@@ -43,6 +43,8 @@ enum Wrong {
     Workload(#[from] workload::WorkloadError),
     #[error("it contains no times (trace with strace -ttt, or use --timing asap)")]
     NoTimes,
+    #[error("it contains no durations of calls (trace with strace -ttt -T, or use --timing asap)")]
+    NoDurations,
 }
 
 fn replayed(options: &ReplayOptions) -> Result<Replayed, Wrong> {
@@ -65,7 +67,15 @@ fn replayed(options: &ReplayOptions) -> Result<Replayed, Wrong> {
     if options.timing == Timing::Traced && traced_ns.is_none() {
         return Err(Wrong::NoTimes);
     }
-    let built = Built::new(&mut read.trace)?;
+    if options.timing == Timing::Pauses && read.profile.pauses.is_none() {
+        return Err(Wrong::NoDurations);
+    }
+    if let Some((own, cpu_ns)) = read.profile.own.as_ref().zip(options.cpu_ns) {
+        read.trace.scale_computing(own.factor(cpu_ns));
+    }
+    let mut built = Built::new(&mut read.trace, options.timing)?;
+    let durability = learn::workload_options(&read.profile).durability;
+    built.steps.policies = durability.clone().unwrap_or_default();
     let left_out = read.profile.left_out.iter().map(|one| Deviation {
         what: one.what.clone(),
         count: one.count,
@@ -79,6 +89,7 @@ fn replayed(options: &ReplayOptions) -> Result<Replayed, Wrong> {
             .as_ref()
             .map(|below| below.to_string_lossy().into_owned()),
         timing: options.timing,
+        cpu_ns: options.cpu_ns,
         operations_max: options.operations_max,
         operations: 0,
         threads: 0,
@@ -88,7 +99,7 @@ fn replayed(options: &ReplayOptions) -> Result<Replayed, Wrong> {
         loaded: Loaded::default(),
     };
     Ok(Replayed {
-        durability: learn::workload_options(&read.profile).durability,
+        durability,
         workload: replayed::workload(built, replay),
     })
 }

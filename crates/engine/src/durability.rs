@@ -33,6 +33,27 @@ pub enum Durability {
     Batch(u32),
 }
 
+/// How a file is synced before it is closed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FileSync {
+    /// Not at all.
+    #[default]
+    None,
+    /// By fdatasync(2).
+    Data,
+    /// By fsync(2).
+    All,
+}
+
+/// The syncs of a single operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OperationSyncs {
+    /// That of the changed file.
+    pub file: FileSync,
+    /// Whether the directories whose entries changed are synced by fsync(2).
+    pub directories: bool,
+}
+
 /// The reason why a text is not a valid durability policy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DurabilityError {

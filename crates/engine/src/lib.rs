@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 pub use action::{Action, NameKind};
 pub use capability::{Bytes, Capability};
-pub use durability::{Durability, DurabilityError};
+pub use durability::{Durability, DurabilityError, FileSync, OperationSyncs};
 pub use facts::{Cached, EngineFacts, NamespaceFacts, Targets};
 pub use failure::{Cause, Errno, Failure, OperationOutcome};
 pub use listing::{Listing, name_digest};
@@ -91,6 +91,10 @@ pub trait Session {
         operation: &Operation<'_>,
         steps: &mut dyn Steps,
     ) -> Submitted;
+
+    /// Sets the syncs of the next operation, instead of those of its durability policy. Engines
+    /// that have no syncs of single operations ignore this.
+    fn sync_next(&mut self, _syncs: OperationSyncs) {}
 
     /// Waits until an operation in flight completes, at most for `limit`; a limit of `None` is
     /// endless. Returns `None` if no operation is in flight, or if no operation completed in time.

@@ -13,7 +13,7 @@ use crate::system::{At, System};
 pub(crate) use directories::{have_one_directory, parent};
 use engine::{
     Cause, Errno, Failure, Listing, Name, OpenError, Operation, OperationKind, OperationOutcome,
-    Session, Settings, Step, Steps, Stopping, Submitted, Ticket,
+    OperationSyncs, Session, Settings, Step, Steps, Stopping, Submitted, Ticket,
 };
 use policy::Policy;
 pub(crate) use policy::{ContentsOnly, Syncs};
@@ -313,6 +313,10 @@ impl<S: System, T: Style> Session for Calls<S, T> {
     #[inline]
     fn submit(&mut self, _: Ticket, operation: &Operation<'_>, steps: &mut dyn Steps) -> Submitted {
         Submitted::Done(self.perform(operation, steps))
+    }
+
+    fn sync_next(&mut self, syncs: OperationSyncs) {
+        self.policy.set_next(syncs);
     }
 
     fn content(&self, _: Ticket) -> Option<&[u8]> {

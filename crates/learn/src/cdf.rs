@@ -1,5 +1,7 @@
 //! The distributions of a workload, as functions from a number to the share of values up to it.
 
+use workload::Weights;
+use workload::compute::Compute;
 use workload::mix::Think;
 use workload::names::{NameForm, Names};
 use workload::sizes::Sizes;
@@ -105,8 +107,22 @@ pub(crate) fn of_think(think: Think) -> Cdf<'static> {
     }
 }
 
+/// Returns the distribution of the processor time before an operation in nanoseconds.
+pub(crate) fn of_compute<'a>(compute: &'a Compute, weights: &'a Weights) -> Cdf<'a> {
+    let all = weights.sum().max(1) as f64;
+    Box::new(move |ns| {
+        let actions = weights
+            .actions()
+            .filter(|action| compute.ns_of(*action) <= ns);
+        let below = actions.map(|action| u64::from(weights.get(action)));
+        below.sum::<u64>() as f64 / all
+    })
+}
+
 #[cfg(test)]
 mod tests {
+    use engine::Action;
+
     use super::*;
 
     fn at(cdf: &Cdf<'_>, numbers: &[u64]) -> Vec<f64> {
@@ -128,6 +144,12 @@ mod tests {
         assert_eq!(at(&of_even_parts(2, 4), &[0, 1]), [0.0, 1.0]);
         let names = of_names("padded:2".parse().unwrap(), 1000);
         assert_eq!(at(&names, &[1, 2, 3, 40]), [0.0, 0.1, 1.0, 1.0]);
+        let compute: Compute = "read=5us".parse().unwrap();
+        let weights = Weights::default()
+            .with(Action::Read, 1)
+            .with(Action::Stat, 3);
+        let compute = of_compute(&compute, &weights);
+        assert_eq!(at(&compute, &[0, 4_999, 5_000]), [0.75, 0.75, 1.0]);
         let think = of_think(Think::Exponential(1000));
         assert!((quantile(&think, 0.5) as f64 - 693.0).abs() <= 1.0);
     }

@@ -160,7 +160,7 @@ fn comparisons(profile: &Profile, mix: &Mix, workload: &Workload) -> Vec<Compari
     let names = cdf::of_names(mix.names, mix.files.saturating_mul(pools));
     let (append_sizes, range_sizes) = (&mix.append_sizes, &mix.range_sizes);
     let sizes = |sizes| (Unit::Bytes, cdf::of_sizes(sizes));
-    let rows: [Row<'_>; 7] = [
+    let rows: [Row<'_>; 8] = [
         ("sizes of files", &profile.sizes, sizes(&mix.sizes)),
         (
             "depths of files",
@@ -191,6 +191,11 @@ fn comparisons(profile: &Profile, mix: &Mix, workload: &Workload) -> Vec<Compari
             "pauses",
             &profile.pauses,
             (Unit::Ns, Some(cdf::of_think(mix.think))),
+        ),
+        (
+            "computing",
+            &profile.compute,
+            (Unit::Ns, Some(cdf::of_compute(&mix.compute, &mix.weights))),
         ),
     ];
     let compared = rows.into_iter().filter_map(|(what, seen, (unit, cdf))| {

@@ -8,6 +8,7 @@ use spec::{
     Asked, ConfigError, Count, DirsOption, Invocation, Options, RunSpec, SizesOption, ThinkOption,
     resolve as resolve_options,
 };
+use workload::compute::Compute;
 use workload::contents::{ContentKind, RATIO_MAX};
 use workload::mix::Think;
 use workload::names::{LENGTH_MAX, NameForm, Names};
@@ -26,6 +27,10 @@ const WEIGHT_MAX: u64 = 10_000;
 const HASHED_MIN: u64 = 16;
 /// The shortest mean pause: a sleep takes about as long, so shorter pauses would be multiplied.
 const PAUSE_MIN_NS: u64 = 50_000;
+/// Mean times of computing below this one are within the precision of traces.
+const COMPUTE_MIN_NS: u64 = 1_000;
+/// The longest time that the option `compute` permits.
+const COMPUTE_MAX_NS: u64 = 10_000_000_000;
 /// Compression and deduplication ratios below this one count as 1.
 const RATIO_MIN: f64 = 1.05;
 
@@ -61,6 +66,7 @@ pub fn workload_options(profile: &Profile) -> Options {
         mix: Some(weights(profile.mix.as_ref())),
         popularity: profile.popularity.as_ref().map(popularity::nearest),
         names: profile.name_lengths.as_ref().and_then(names),
+        compute: compute(profile),
         think: profile.pauses.as_ref().and_then(think).map(ThinkOption),
         durability: durability::policies(profile),
         workers: (workers > 1).then_some(Count(workers)),
@@ -142,6 +148,22 @@ fn weights(mix: Option<&BTreeMap<Action, u64>>) -> Weights {
 fn has(profile: &Profile, action: Action) -> bool {
     let mix = profile.mix.as_ref();
     mix.is_some_and(|mix| mix.get(&action).is_some_and(|count| *count > 0))
+}
+
+/// The mean time that workers computed before each operation; `None` below a microsecond.
+fn compute(profile: &Profile) -> Option<Compute> {
+    let own = profile.own.as_ref()?;
+    let times = named_in_mixes(&own.compute_ns);
+    let counts = named_in_mixes(profile.mix.as_ref()?);
+    let mean = |action: &Action, ns: u64| ns / counts.get(action).copied().unwrap_or(1).max(1);
+    let words: Vec<String> = times
+        .iter()
+        .map(|(action, ns)| (action, mean(action, *ns).min(COMPUTE_MAX_NS)))
+        .filter(|(action, ns)| *ns >= COMPUTE_MIN_NS && counts.contains_key(action))
+        .map(|(action, ns)| format!("{}={ns}ns", action.name()))
+        .collect();
+    // Each of the words is valid, and no action is named twice.
+    words.join(",").parse().ok().filter(|_| !words.is_empty())
 }
 
 /// Names with the median length.

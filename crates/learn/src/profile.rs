@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::contents::ContentSample;
 use crate::distribution::Distribution;
+use crate::own_times::OwnTimes;
 
 /// The kind of source from which a profile was learned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -53,8 +54,14 @@ pub struct Profile {
     pub append_sizes: Option<Distribution>,
     /// Bytes of each read of a part of a file.
     pub range_sizes: Option<Distribution>,
-    /// Nanoseconds from the end of an operation to the start of the same worker's next one.
+    /// Nanoseconds for which a worker was idle before an operation: sleeps of its own, or in a
+    /// trace of messages all time since its last operation.
     pub pauses: Option<Distribution>,
+    /// Nanoseconds for which a worker computed, or used other files, before an operation.
+    pub compute: Option<Distribution>,
+    /// The time of all workers that is not part of operations; `None` if the source does not show
+    /// it.
+    pub own: Option<OwnTimes>,
     /// Processes or threads that performed operations at the same time.
     pub workers: Option<u64>,
     /// How the operations are distributed over the files.
@@ -63,6 +70,26 @@ pub struct Profile {
     pub sequences: Vec<Sequence>,
     /// What was observed and has no form in a profile.
     pub left_out: Vec<LeftOut>,
+}
+
+impl Profile {
+    /// Adapts the time of computing to the processor time of the source without the tracer, in
+    /// nanoseconds. A profile without times remains as it is.
+    pub fn adapt_to_cpu_time(&mut self, cpu_ns: u64) {
+        let Some(own) = &mut self.own else { return };
+        let factor = own.factor(cpu_ns);
+        let scaled = |ns: u64| (ns as f64 * factor) as u64;
+        own.compute_ns.values_mut().for_each(|ns| *ns = scaled(*ns));
+        own.cpu_ns = Some(cpu_ns);
+        self.compute = self.compute.as_ref().map(|compute| {
+            let mut adapted = Distribution::default();
+            for bucket in compute.buckets() {
+                let middle = bucket.low + (bucket.high - bucket.low) / 2;
+                adapted.add_times(scaled(middle), bucket.count);
+            }
+            adapted
+        });
+    }
 }
 
 /// How often an operation was made durable before the thread continued.
@@ -132,5 +159,34 @@ impl LeftOut {
     #[must_use]
     pub fn with_example(self, example: Option<String>) -> Self {
         Self { example, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn computing_and_operations_take_the_processor_time_together() {
+        let mut profile = Profile {
+            compute: Some([0, 400, 800].into_iter().collect()),
+            own: Some(OwnTimes {
+                compute_ns: BTreeMap::from([(Action::Read, 400), (Action::Stat, 800)]),
+                operation_ns: 800,
+                ..OwnTimes::default()
+            }),
+            ..Profile::default()
+        };
+        profile.adapt_to_cpu_time(500);
+        let own = profile.own.unwrap();
+        assert_eq!(
+            own.compute_ns,
+            BTreeMap::from([(Action::Read, 100), (Action::Stat, 200)])
+        );
+        assert_eq!(own.cpu_ns, Some(500));
+        assert_eq!(profile.compute.unwrap().sum(), 300);
+        let mut without = Profile::default();
+        without.adapt_to_cpu_time(500);
+        assert_eq!(without, Profile::default());
     }
 }

@@ -2,7 +2,9 @@
 
 use document::units::{fixed, grouped, percent, trimmed};
 use document::{Cell, Document, Number, Table, sanitize};
+use workload::quantity::duration_text;
 
+use crate::distribution::Distribution;
 use crate::durability;
 use crate::fidelity::{Comparison, Fidelity, Unit};
 use crate::profile::{LeftOut, Profile, Source};
@@ -21,6 +23,7 @@ pub fn document(fidelity: &Fidelity) -> Document {
         document.note("KS: Kolmogorov-Smirnov distance, 0 (equal) to 1");
     }
     operations(&mut document, fidelity);
+    own_times(&mut document, fidelity);
     syncs(&mut document, &fidelity.profile);
     popularity(&mut document, fidelity);
     sequences(&mut document, &fidelity.profile);
@@ -122,6 +125,43 @@ fn operations(document: &mut Document, fidelity: &Fidelity) {
     document.note(format!(
         "total variation distance {}, 0 (equal) to 1",
         fixed(distance, 3)
+    ));
+}
+
+/// How the workers spend their time besides operations: in all, and for each operation.
+fn own_times(document: &mut Document, fidelity: &Fidelity) {
+    let profile = &fidelity.profile;
+    let Some(own) = &profile.own else { return };
+    let counts = profile.mix.iter().flatten().map(|(_, count)| count);
+    let operations = counts.sum::<u64>().max(1);
+    let idle = profile.pauses.as_ref().map_or(0, Distribution::sum);
+    let rows = [
+        (
+            "computing, or with other files",
+            own.compute_ns.values().sum(),
+            "compute",
+        ),
+        ("idle", u64::try_from(idle).unwrap_or(u64::MAX), "think"),
+        ("waiting for others", own.wait_ns, "none"),
+        ("strace's own, estimated", own.tracer_ns, "none"),
+    ];
+    document.heading("Time between operations");
+    let mut table = Table::new(1, &["", "all", "each", "in the model"]).with_words(3);
+    for (what, ns, option) in rows {
+        table.row(vec![
+            Cell::ours(what),
+            Cell::latency(Some(ns)),
+            Cell::latency(Some(ns / operations)),
+            Cell::ours(option),
+        ]);
+    }
+    document.table(table);
+    let adapted = own.cpu_ns.map_or_else(String::new, |ns| {
+        format!("; computing is adapted to --cpu-time {}", duration_text(ns))
+    });
+    document.note(format!(
+        "of all workers together, and for each operation; strace's own: for {} calls{adapted}",
+        grouped(own.calls)
     ));
 }
 

@@ -174,11 +174,12 @@ impl Failures {
     }
 
     fn uses_spoiled(&self, intent: &Intent) -> bool {
-        let is_spoiled = |kind, number| self.is_spoiled(intent.place, kind, (number, intent.file));
+        let is_spoiled = |place, kind, number| self.is_spoiled(place, kind, (number, intent.file));
+        let other_place = intent.second_place();
         // For a copy, `other` is the number of the source file. The source may itself be the result
         // of a failed copy.
-        is_spoiled(intent.action.named(), intent.number)
-            || (intent.action.copies() && is_spoiled(NameKind::File, intent.other))
+        is_spoiled(intent.place, intent.action.named(), intent.number)
+            || (intent.action.copies() && is_spoiled(other_place, NameKind::File, intent.other))
             // A copy of a directory with a file of unknown state is not what the stream expects.
             || (intent.action == Action::CopyTree
                 && self.spoiled.lock().names.contains_key(&intent.place))
@@ -264,24 +265,35 @@ impl Failures {
         if intent.action.reads() {
             return Vec::new();
         }
-        let mut names = vec![(intent.action.named(), intent.number)];
+        let (place, other) = (intent.place, intent.second_place());
+        let mut names = vec![(place, intent.action.named(), intent.number)];
         match intent.action {
-            Action::Rename => names.push((NameKind::File, intent.other)),
-            Action::Replace | Action::Deliver => names.push((NameKind::Temporary, intent.number)),
+            Action::Rename => names.push((other, NameKind::File, intent.other)),
+            Action::Replace | Action::Deliver => {
+                names.push((place, NameKind::Temporary, intent.number));
+            }
             // Linking leaves the file itself unchanged.
-            Action::Link | Action::InstallLink => names = vec![(NameKind::Link, intent.other)],
-            Action::SymbolicLink => names = vec![(NameKind::SymbolicLink, intent.other)],
+            Action::Link | Action::InstallLink => {
+                names = vec![(other, NameKind::Link, intent.other)];
+            }
+            Action::SymbolicLink => names = vec![(place, NameKind::SymbolicLink, intent.other)],
             _ => {}
         }
         let mut spoiled = self.spoiled.lock();
         // A failed copy does not change its source, which has the same file number.
-        let is_of_file = names[0].0 == NameKind::File && !intent.action.copies();
+        let is_of_file = names[0].1 == NameKind::File && !intent.action.copies();
         // A lock file has the same name as the file's temporary file. If the lock file remains,
         // later operations on the temporary file may fail, so the file counts as unknown.
         if is_of_file || intent.action == Action::LockFile {
             spoiled.files.insert(intent.file);
         }
-        spoiled.names.entry(intent.place).or_default().extend(names);
+        for (place, kind, number) in names {
+            spoiled
+                .names
+                .entry(place)
+                .or_default()
+                .insert((kind, number));
+        }
         let mut written = written_names(intent.action, intent.number);
         // A rename gives the final name only to a complete file. Only the temporary file can be
         // partly written.

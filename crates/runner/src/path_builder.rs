@@ -317,7 +317,13 @@ impl Namer {
                 symbolic_link(intent, name, (&mut self.second, &mut self.target), place)
             }
             Action::CopyTree | Action::RemoveTree => on_tree(intent, name, &mut self.second, place),
-            _ => second_name(intent, name, content, &mut self.second, place),
+            _ => {
+                let place = match intent.other_place {
+                    None => place,
+                    Some(other) => self.naming.at(other, self.places),
+                };
+                second_name(intent, name, content, &mut self.second, place)
+            }
         }
     }
 

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
+use engine::Policies;
 use record::Histogram;
 use workload::replay::{Dependency, Step, Steps, removal};
 use workload::{Intent, Kept, Phase, PoolState};
@@ -95,6 +96,8 @@ pub(crate) struct ReplaySource {
     control: Control,
     clock: RunClock,
     worker: u32,
+    /// Whether each operation makes the syncs of the trace.
+    has_own_syncs: bool,
     /// The number of intents that were drawn in each phase.
     drawn: [usize; 3],
     completed: u32,
@@ -109,8 +112,10 @@ impl ReplaySource {
         control: Control,
         clock: RunClock,
         worker: u32,
+        policies: &Policies,
     ) -> Self {
         Self {
+            has_own_syncs: *policies == steps.policies && policies.sync(),
             steps,
             progress,
             control,
@@ -168,7 +173,11 @@ impl SharedIntents for ReplaySource {
                 if step.dependencies.1 > 0 && !self.wait_for(&step) {
                     return false;
                 }
-                step.intent(true)
+                Intent {
+                    syncs: self.has_own_syncs.then_some(step.syncs),
+                    pause: self.steps.pause(self.worker, index),
+                    ..step.intent(true)
+                }
             }
             Phase::Delete => removal(&self.steps.remaining[in_share]),
         };

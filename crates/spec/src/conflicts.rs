@@ -143,7 +143,7 @@ pub(crate) const GIVEN: &[Conflict] = &[
         "{*} cannot be used with a replay (remove it)",
     ),
     Conflict(
-        &["below", "timing", "limit-operations"],
+        &["below", "timing", "cpu-time", "limit-operations"],
         |options, _| options.replay.is_none(),
         "{*} requires --replay (add --replay with the trace)",
     ),

@@ -75,6 +75,8 @@ pub struct ReplayOptions {
     pub trace: PathBuf,
     pub below: Option<PathBuf>,
     pub timing: Timing,
+    /// The processor time of the command without the tracer, in nanoseconds.
+    pub cpu_ns: Option<u64>,
     pub operations_max: u64,
 }
 
@@ -96,6 +98,7 @@ impl Options {
             trace,
             below: self.below.clone(),
             timing: self.timing.unwrap_or_default(),
+            cpu_ns: self.cpu_time.map(|time| time.0),
             operations_max: most,
         }))
     }
@@ -109,6 +112,7 @@ impl Options {
             replay: self.replay,
             below: self.below,
             timing: self.timing,
+            cpu_time: self.cpu_time,
             limit_operations: self.limit_operations,
             read_block: self.read_block,
             write_block: self.write_block,

@@ -30,12 +30,20 @@ macro_rules! option_table {
     #[arg(value_name = "DIR")]
     below: PathBuf =>
         |s| replay(s, |r| r.below.as_ref().map(PathBuf::from)).flatten(), |_, _| ();
-    /// Start times of a replay: asap or traced [default: asap].
+    /// Start times of a replay: asap, pauses or traced [default: asap].
     ///
     /// With asap, an operation starts when its worker and the operations on which it depends are
-    /// ready. With traced, it starts at its time in the trace, and latencies count from then.
+    /// ready. With pauses, the worker first computes and sleeps as long as its thread did between
+    /// its operations, without the cost of strace. With traced, an operation starts at its time in
+    /// the trace, and latencies count from then.
     #[arg(value_name = "WHEN")]
     timing: Timing => |s| replay(s, |r| r.timing), |_, _| ();
+    /// CPU time of the command without strace.
+    ///
+    /// With --timing pauses, the time of computing is adapted to it, because strace also slows what
+    /// happens between calls. Give the sum of user and sys that time(1) shows without strace.
+    #[arg(value_name = "TIME")]
+    cpu_time: Time => |s| replay(s, |r| r.cpu_ns.map(Time)).flatten(), |_, _| ();
     /// Most operations of a replay [default: 5M].
     ///
     /// A trace with more is refused. A million operations take up to 400 MB of memory.

@@ -5,6 +5,8 @@ use std::rc::Rc;
 use engine::Action;
 use workload::replay::TracedKind;
 
+use crate::own_time::OwnTime;
+
 /// A path that starts at `/`, without `.` and `..`.
 pub type Path = Rc<[u8]>;
 
@@ -51,6 +53,8 @@ pub struct Done {
     pub times: u64,
     pub begin: Stamp,
     pub end: Stamp,
+    /// The thread's own time before the operation.
+    pub own: OwnTime,
 }
 
 impl Done {
@@ -70,6 +74,7 @@ impl Done {
             times: 1,
             begin,
             end,
+            own: OwnTime::default(),
         }
     }
 }

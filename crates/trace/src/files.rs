@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use engine::Action;
 use learn::{Distribution, Popularity, Profile};
+use workload::replay::TracedKind;
 
-use crate::done::{is_below, parent};
+use crate::done::{Done, is_below, parent};
 use crate::scope::identify;
 
 /// The number of files that are remembered.
@@ -68,6 +69,11 @@ impl Files {
         file.map(|file| file.kind).unwrap_or_default()
     }
 
+    /// Whether the path is known to be a directory.
+    pub fn is_directory(&self, path: &[u8]) -> bool {
+        self.kind(path) == Kind::Directory || self.directories.contains_key(&identify(path))
+    }
+
     fn entry(&mut self, path: &[u8]) -> Option<&mut File> {
         let key = identify(path);
         if self.files.len() >= FILES_MAX && !self.files.contains_key(&key) {
@@ -75,6 +81,47 @@ impl Files {
             return None;
         }
         Some(self.files.entry(key).or_default())
+    }
+
+    /// Follows what an operation does to files below a directory.
+    pub fn apply(&mut self, done: &Done, below: &[u8]) {
+        let to = done.to.as_ref().unwrap_or(&done.path);
+        match done.action {
+            Action::Create | Action::Copy | Action::Clone => {
+                self.create(&done.path, below, Kind::File, done.size);
+            }
+            Action::Delete => {
+                self.meet(&done.path, below, Kind::File, None);
+                self.remove(&done.path);
+            }
+            Action::RemoveLink | Action::RemoveSymbolicLink | Action::RemoveDirectory => {
+                self.remove(&done.path);
+            }
+            // The files in a directory keep their paths.
+            Action::Rename if done.kind == TracedKind::Directory => {}
+            Action::Rename => self.rename(&done.path, to, below),
+            Action::Link => self.create(to, below, Kind::Link, None),
+            Action::SymbolicLink => self.create(&done.path, below, Kind::SymbolicLink, None),
+            Action::MakeDirectory | Action::MakeDirectoryExisting => {
+                self.create(&done.path, below, Kind::Directory, None);
+            }
+            Action::List | Action::ListWithStat => {
+                self.meet(&done.path, below, Kind::Directory, None);
+            }
+            Action::ReadLink => self.meet(&done.path, below, Kind::SymbolicLink, None),
+            Action::StatMissing | Action::OpenMissing => {}
+            Action::Append | Action::Rewrite | Action::Overwrite | Action::Truncate => {
+                let before = match done.action {
+                    Action::Append => done.size.map(|size| size.saturating_sub(done.bytes)),
+                    _ => None,
+                };
+                if self.exists(&done.path) != Some(true) || self.size(&done.path).is_none() {
+                    self.meet(&done.path, below, Kind::File, before);
+                }
+                self.resize(&done.path, done.size);
+            }
+            _ => self.meet(&done.path, below, Kind::File, done.size),
+        }
     }
 
     /// Marks a name as created.

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
-use workload::replay::{NameIndex, Trace, TracedName, TracedOperation};
+use engine::{FileSync, OperationSyncs};
+use workload::Pause;
+use workload::replay::{NameIndex, Trace, TracedName, TracedOperation, TracedOwnTime};
 
-use crate::done::{Done, Path, parent};
+use crate::done::{Done, Path, Synced, parent};
 use crate::scope::identify;
 
 /// The number of names that are kept.
@@ -67,10 +69,12 @@ impl Kept {
             // The limit of operations is smaller.
             times: u32::try_from(done.times).unwrap_or(u32::MAX),
             is_over: done.is_over,
+            syncs: syncs(done.synced),
             begin: done.begin.order,
             end: done.end.order,
             begin_ns: done.begin.ns,
             end_ns: done.end.ns,
+            own: own_time(done),
         });
     }
 
@@ -110,5 +114,29 @@ impl Kept {
             is_deep,
         });
         next
+    }
+}
+
+fn syncs(synced: Synced) -> OperationSyncs {
+    OperationSyncs {
+        file: match synced.file {
+            0 => FileSync::None,
+            1 => FileSync::Data,
+            _ => FileSync::All,
+        },
+        directories: synced.directory,
+    }
+}
+
+fn own_time(done: &Done) -> TracedOwnTime {
+    TracedOwnTime {
+        pause: Pause {
+            think_ns: done.own.idle_ns,
+            compute_ns: u64::try_from(done.own.compute_ns).unwrap_or(0),
+        },
+        awaited: done
+            .own
+            .awaited
+            .map(|awaited| (awaited.order, awaited.thread)),
     }
 }

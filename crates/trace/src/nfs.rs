@@ -254,7 +254,7 @@ impl Server {
             self.know(handle, path.clone());
         }
         let opened = Opened {
-            is_new: self.recorder.files.exists(&path) != Some(true),
+            is_new: self.recorder.exists(&path) != Some(true),
             ..Opened::default()
         };
         self.open(exchange, &path, opened, true);
@@ -294,7 +294,7 @@ impl Server {
     ) -> Result<(), Garbled> {
         let path = self.handle(arguments)?;
         let opened = Opened {
-            size: self.recorder.files.size(&path),
+            size: self.recorder.size(&path),
             ..Opened::default()
         };
         match procedure {

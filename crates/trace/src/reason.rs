@@ -29,7 +29,7 @@ reasons! {
     Special = "devices, sockets and pipes that were created",
     Uring = "calls of io_uring, whose requests strace does not show",
     Roots = "calls that change the root or the namespaces of a process",
-    DirectoryNames = "renamings of directories",
+    DirectoryNames = "renamings of directories beyond the first 32,768",
     UnknownDirectory = "operations relative to an unknown directory",
     Incomplete = "lines that are not complete calls",
     LongLines = "lines longer than 64 KiB",

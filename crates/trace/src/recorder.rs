@@ -6,20 +6,18 @@ use engine::Action;
 use learn::{Distribution, LeftOut, Profile, Source, Syncs};
 use workload::replay::{Trace, TracedKind};
 
+use crate::concurrency::{self, Span};
 use crate::done::{Done, Path, Stamp, is_below};
 use crate::files::{Files, Kind};
 use crate::kept::Kept;
+use crate::moved::Moved;
+use crate::own_times::OwnTimes;
 use crate::reason::Reason;
 use crate::scope::{Changes, Names, is_of_system};
+use crate::spent::Spent;
 use crate::window::Window;
 
-/// A thread waits in system calls for a part of each pause, and strace delays each call by up to
-/// some tens of microseconds. Shorter pauses count as none.
-const PAUSE_MIN_NS: u64 = 200_000;
 const SEQUENCES_MAX: usize = 10;
-/// A thread counts as a worker if it performs at least this share of the operations of the busiest
-/// one.
-const WORKER_SHARE: u64 = 20;
 
 /// Which operations are collected.
 #[derive(Debug)]
@@ -35,13 +33,16 @@ enum Scope {
 pub struct Recorder {
     scope: Scope,
     names: Names,
-    pub files: Files,
+    files: Files,
+    moved: Moved,
     threads: HashMap<u32, Thread>,
     mix: BTreeMap<Action, u64>,
     syncs: BTreeMap<Action, Syncs>,
     append_sizes: Distribution,
     range_sizes: Distribution,
-    pauses: Distribution,
+    spent: Spent,
+    /// The own times of threads; `None` if the trace shows no calls but messages to a server.
+    pub own: Option<OwnTimes>,
     left_out: BTreeMap<Reason, (u64, Option<String>)>,
     /// The operations themselves, if they are replayed.
     kept: Option<Kept>,
@@ -91,12 +92,14 @@ impl Recorder {
             scope,
             names,
             files: Files::default(),
+            moved: Moved::default(),
             threads: HashMap::new(),
             mix: BTreeMap::new(),
             syncs: BTreeMap::new(),
             append_sizes: Distribution::default(),
             range_sizes: Distribution::default(),
-            pauses: Distribution::default(),
+            spent: Spent::default(),
+            own: None,
             left_out: BTreeMap::new(),
             kept: None,
         }
@@ -129,13 +132,39 @@ impl Recorder {
 
     /// Counts something that a profile cannot represent, if its path is below the directory.
     pub fn leave_out_below(&mut self, reason: Reason, path: &[u8]) {
-        if matches!(&self.scope, Scope::Below(directory) if is_below(path, directory)) {
+        if self.is_inside(path) {
             self.leave_out(reason, Some(path));
         }
     }
 
+    /// Whether a path is below the directory whose operations are collected.
+    pub fn is_inside(&self, path: &[u8]) -> bool {
+        matches!(&self.scope, Scope::Below(directory) if is_below(path, directory))
+    }
+
+    /// Counts the own times of threads from now on, unless only the directory is wanted.
+    pub fn count_own_times(&mut self) {
+        self.own = matches!(self.scope, Scope::Below(_)).then(OwnTimes::default);
+    }
+
+    /// The path of a file in tables, which does not change when a directory is renamed.
+    pub fn path_of(&self, path: &Path) -> Path {
+        self.moved.earlier(path).unwrap_or_else(|| path.clone())
+    }
+
+    /// Whether a file exists; `None` if the trace does not show it.
+    pub fn exists(&self, path: &Path) -> Option<bool> {
+        self.files.exists(&self.path_of(path))
+    }
+
+    /// The size of a file in bytes, if it is known.
+    pub fn size(&self, path: &Path) -> Option<u64> {
+        self.files.size(&self.path_of(path))
+    }
+
     /// Remembers that a name of this kind exists.
-    pub fn meet(&mut self, path: &[u8], kind: Kind, size: Option<u64>) {
+    pub fn meet(&mut self, path: &Path, kind: Kind, size: Option<u64>) {
+        let path = &self.path_of(path);
         match &self.scope {
             Scope::Below(directory) if is_below(path, directory) => {
                 self.files.meet(path, directory, kind, size);
@@ -166,8 +195,12 @@ impl Recorder {
             }
             return;
         }
-        let done = self.known(done);
-        self.change_files(&done, &directory);
+        let done = self.moved(done);
+        let mut done = self.known(done);
+        if let Some(own) = &mut self.own {
+            done.own = own.take(thread);
+        }
+        self.files.apply(&done, &directory);
         let state = self.threads.entry(thread).or_default();
         state.window.is_single = self.kept.is_some();
         if let Some(ready) = state.window.push(done) {
@@ -175,8 +208,26 @@ impl Recorder {
         }
     }
 
+    /// Replaces the paths of an operation by those in tables. From then on, the files in a renamed
+    /// directory are found under its new name.
+    fn moved(&mut self, mut done: Done) -> Done {
+        let names = done.to.clone().map(|to| (done.path.clone(), to));
+        done.path = self.path_of(&done.path);
+        done.from = done.from.map(|from| self.path_of(&from));
+        done.to = done.to.map(|to| self.path_of(&to));
+        let is_directory = done.action == Action::Rename && self.files.is_directory(&done.path);
+        if let Some((from, to)) = names.filter(|_| is_directory) {
+            done.kind = TracedKind::Directory;
+            if !self.moved.rename(&from, &to) {
+                self.leave_out(Reason::DirectoryNames, Some(&to));
+            }
+        }
+        done
+    }
+
     /// Counts the sync of a directory as part of the thread's last change in it.
-    pub fn sync_directory(&mut self, thread: u32, directory: &[u8]) {
+    pub fn sync_directory(&mut self, thread: u32, directory: &Path) {
+        let directory = &self.path_of(directory);
         if let Some(state) = self.threads.get_mut(&thread) {
             state.window.sync_directory(directory);
         }
@@ -186,6 +237,7 @@ impl Recorder {
     fn known(&self, mut done: Done) -> Done {
         let kind = self.files.kind(&done.path);
         done.kind = match kind {
+            _ if done.kind == TracedKind::Directory => TracedKind::Directory,
             Kind::File | Kind::Link => TracedKind::File,
             Kind::SymbolicLink => TracedKind::SymbolicLink,
             Kind::Directory => TracedKind::Directory,
@@ -202,47 +254,9 @@ impl Recorder {
         done
     }
 
-    fn change_files(&mut self, done: &Done, below: &[u8]) {
-        let to = done.to.as_ref().unwrap_or(&done.path);
-        let files = &mut self.files;
-        match done.action {
-            Action::Create | Action::Copy | Action::Clone => {
-                files.create(&done.path, below, Kind::File, done.size);
-            }
-            Action::Delete => {
-                files.meet(&done.path, below, Kind::File, None);
-                files.remove(&done.path);
-            }
-            Action::RemoveLink | Action::RemoveSymbolicLink | Action::RemoveDirectory => {
-                files.remove(&done.path);
-            }
-            Action::Rename => files.rename(&done.path, to, below),
-            Action::Link => files.create(to, below, Kind::Link, None),
-            Action::SymbolicLink => files.create(&done.path, below, Kind::SymbolicLink, None),
-            Action::MakeDirectory | Action::MakeDirectoryExisting => {
-                files.create(&done.path, below, Kind::Directory, None);
-            }
-            Action::List | Action::ListWithStat => {
-                files.meet(&done.path, below, Kind::Directory, None);
-            }
-            Action::ReadLink => files.meet(&done.path, below, Kind::SymbolicLink, None),
-            Action::StatMissing | Action::OpenMissing => {}
-            Action::Append | Action::Rewrite | Action::Overwrite | Action::Truncate => {
-                let before = match done.action {
-                    Action::Append => done.size.map(|size| size.saturating_sub(done.bytes)),
-                    _ => None,
-                };
-                if files.exists(&done.path) != Some(true) || files.size(&done.path).is_none() {
-                    files.meet(&done.path, below, Kind::File, before);
-                }
-                files.resize(&done.path, done.size);
-            }
-            _ => files.meet(&done.path, below, Kind::File, done.size),
-        }
-    }
-
     /// Counts an operation that is complete.
-    fn count(&mut self, thread: u32, done: Done) {
+    fn count(&mut self, thread: u32, mut done: Done) {
+        self.count_own_time(thread, &mut done);
         if let Some(kept) = &mut self.kept {
             kept.add(thread, &done);
         }
@@ -270,20 +284,35 @@ impl Recorder {
         }
         self.files.follow(&done.path, done.action);
         let state = self.threads.entry(thread).or_default();
-        let pause = state.last.ns.zip(done.begin.ns);
         if state.operations == 0 {
             state.first = done.begin.order;
-        } else if let Some((last, begin)) = pause {
-            let pause = begin.saturating_sub(last);
-            self.pauses
-                .add(if pause < PAUSE_MIN_NS { 0 } else { pause });
         }
         state.operations += 1;
         state.last = done.end;
     }
 
+    /// Counts the time that a thread spent before an operation. Messages show only the time since
+    /// the operation before.
+    fn count_own_time(&mut self, thread: u32, done: &mut Done) {
+        if let Some(own) = &self.own {
+            if own.calls() > 0 {
+                self.spent.add(done);
+            }
+            return;
+        }
+        let before = self.threads.get(&thread);
+        let times = before.and_then(|before| before.last.ns).zip(done.begin.ns);
+        if let Some((last, begin)) = times {
+            done.own.idle_ns = begin.saturating_sub(last);
+            self.spent.add_gap(done.own.idle_ns);
+        }
+    }
+
     /// Ends a thread, so that its last operations are counted.
     pub fn end_thread(&mut self, thread: u32) {
+        if let Some(own) = &mut self.own {
+            own.end(thread);
+        }
         let waiting: Vec<Done> = match self.threads.get_mut(&thread) {
             Some(state) => state.window.drain().collect(),
             None => return,
@@ -321,7 +350,7 @@ impl Recorder {
         let some = |distribution: Distribution| (distribution.count() > 0).then_some(distribution);
         profile.append_sizes = some(self.append_sizes);
         profile.range_sizes = some(self.range_sizes);
-        profile.pauses = some(self.pauses);
+        self.spent.write(self.own.as_ref(), &mut profile);
         profile.syncs = Some(self.syncs);
         profile.mix = Some(self.mix);
         profile
@@ -329,21 +358,11 @@ impl Recorder {
 
     /// The largest number of threads whose operations overlap, without threads that perform few.
     fn workers(&self) -> u64 {
-        let most = self.threads.values().map(|thread| thread.operations).max();
-        let enough = most.unwrap_or(0).div_ceil(WORKER_SHARE).max(1);
-        let busy = self
-            .threads
-            .values()
-            .filter(|thread| thread.operations >= enough);
-        let mut ends: Vec<(u64, i64)> = busy
-            .flat_map(|thread| [(thread.first, 1), (thread.last.order + 1, -1)])
-            .collect();
-        ends.sort_unstable();
-        let (mut now, mut largest) = (0_i64, 1_i64);
-        for (_, change) in ends {
-            now += change;
-            largest = largest.max(now);
-        }
-        largest.unsigned_abs()
+        let spans = self.threads.values().map(|thread| Span {
+            first: thread.first,
+            last: thread.last.order,
+            operations: thread.operations,
+        });
+        concurrency::workers(&spans.collect::<Vec<_>>())
     }
 }

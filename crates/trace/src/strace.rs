@@ -35,7 +35,8 @@ struct Reader {
 ///
 /// # Errors
 /// Returns the error of the input.
-pub fn read(input: impl BufRead, recorder: Recorder) -> io::Result<Recorder> {
+pub fn read(input: impl BufRead, mut recorder: Recorder) -> io::Result<Recorder> {
+    recorder.count_own_times();
     let mut lines = Lines::new(input);
     let mut reader = Reader {
         world: World::new(recorder),

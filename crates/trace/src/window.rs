@@ -64,10 +64,12 @@ impl Window {
             [.., one, two] => (pair(one, two), 2),
             _ => (None, 0),
         };
-        let Some(combined) = combined else {
+        let Some(mut combined) = combined else {
             return false;
         };
-        self.waiting.truncate(self.waiting.len() - used);
+        let first = self.waiting.len() - used;
+        combined.own = self.waiting.range(first..).map(|done| done.own).sum();
+        self.waiting.truncate(first);
         self.waiting.push_back(combined);
         true
     }

@@ -11,8 +11,9 @@ use engine::Action;
 
 use crate::activity::{Activity, Opened};
 use crate::call::Call;
-use crate::done::{Done, Path, Stamp, resolve};
+use crate::done::{Done, Path, Stamp, parent, resolve};
 use crate::files::Kind;
+use crate::own_times::Role;
 use crate::processes::{Open, Processes, UNKNOWN_DIRECTORY};
 use crate::reason::Reason;
 use crate::recorder::Recorder;
@@ -31,6 +32,8 @@ pub struct Event<'a> {
 pub struct World {
     pub processes: Processes,
     pub recorder: Recorder,
+    /// Whether a file of the current call is below the directory; `None` without a file.
+    uses_inside: Option<bool>,
 }
 
 impl World {
@@ -38,11 +41,27 @@ impl World {
         Self {
             processes: Processes::default(),
             recorder,
+            uses_inside: None,
         }
     }
 
     /// Follows a call.
     pub fn follow(&mut self, event: &Event<'_>) {
+        if let Some(own) = &mut self.recorder.own {
+            own.begin_call(event.thread, event.begin);
+        }
+        self.uses_inside = None;
+        self.apply(event);
+        if let Some(own) = &mut self.recorder.own {
+            let role = match self.uses_inside {
+                Some(true) => Role::OfOperation,
+                inside => Role::of(event.call, inside.is_some()),
+            };
+            own.end_call(event.thread, event.call, role, event.end);
+        }
+    }
+
+    fn apply(&mut self, event: &Event<'_>) {
         let call = event.call;
         let is_followed = match call.name {
             "open" | "openat" | "openat2" | "creat" => self.open(event),
@@ -109,12 +128,14 @@ impl World {
             let process = self.processes.process(event.thread);
             let mut activity = open.borrow_mut();
             activity.is_shared |= activity.owner != process;
+            self.note_use(&activity.path);
             drop(activity);
             return Some(open);
         }
         let path = resolve(b"/", descriptor.path?);
+        self.note_use(&path);
         let opened = Opened {
-            size: self.recorder.files.size(&path),
+            size: self.recorder.size(&path),
             ..Opened::default()
         };
         let process = self.processes.process(event.thread);
@@ -153,8 +174,15 @@ impl World {
         self.resolved(&base, &text)
     }
 
+    /// Notes whether the current call uses a file below the directory.
+    fn note_use(&mut self, path: &[u8]) {
+        let is_inside = self.recorder.is_inside(path);
+        self.uses_inside = Some(is_inside || self.uses_inside == Some(true));
+    }
+
     fn resolved(&mut self, base: &[u8], text: &[u8]) -> Option<Path> {
         let path = resolve(base, text);
+        self.note_use(&path);
         if path.starts_with(UNKNOWN_DIRECTORY) {
             self.recorder
                 .leave_out(Reason::UnknownDirectory, Some(&path));
@@ -174,6 +202,9 @@ impl World {
         let Some(number) = call.answer.and_then(|answer| i32::try_from(answer).ok()) else {
             match call.error {
                 Some("ENOENT") if !creates => self.perform(event, Action::OpenMissing, path),
+                // The directory is missing, or the name is used.
+                Some("ENOENT") => self.perform(event, Action::StatMissing, parent(&path).into()),
+                Some("EEXIST") => self.perform(event, Action::Stat, path),
                 _ => self.recorder.leave_out_below(Reason::Failed, &path),
             }
             return true;
@@ -182,12 +213,12 @@ impl World {
         if has("O_TMPFILE") {
             self.recorder.leave_out_below(Reason::Unnamed, &path);
         }
-        let exists = self.recorder.files.exists(&path);
+        let exists = self.recorder.exists(&path);
         let opened = Opened {
             is_new: creates && (has("O_EXCL") || exists != Some(true)),
             is_truncated: has("O_TRUNC") || call.name == "creat",
             appends: has("O_APPEND"),
-            size: self.recorder.files.size(&path),
+            size: self.recorder.size(&path),
         };
         let process = self.processes.process(event.thread);
         let activity = Activity::new(path, opened, event.begin, process);

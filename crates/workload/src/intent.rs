@@ -1,7 +1,7 @@
 //! The intents of a worker. An intent is an operation with its file. Streams produce intents, and
 //! each intent belongs to a phase.
 
-use engine::NameKind;
+use engine::{NameKind, OperationSyncs};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -60,6 +60,8 @@ pub struct Intent {
     /// a copy or clone: the number in the name of the source file. For a change of attributes: 0 or
     /// 1, which selects the file mode. For a copy or removal of a tree: the number of its files.
     pub other: u64,
+    /// The number of the directory of the other name; `None` if both names are in one directory.
+    pub other_place: Option<u32>,
     /// For a copy or removal of a tree: the digest of its files' names, as in
     /// [`Listing`](engine::Listing). 0 for other operations.
     pub names_digest: u64,
@@ -70,6 +72,8 @@ pub struct Intent {
     pub version: u32,
     /// The time that the worker spends before it issues the operation.
     pub pause: Pause,
+    /// The syncs of the operation, instead of those of its durability policy.
+    pub syncs: Option<OperationSyncs>,
     /// The reason why the operation is skipped. `None` for a performed operation, and for an
     /// operation that a bias of -1 disables.
     pub skip: Option<SkipReason>,
@@ -107,12 +111,22 @@ impl Intent {
         size_bytes: 0,
         offset_bytes: 0,
         other: 0,
+        other_place: None,
         names_digest: 0,
         file: 0,
         version: 0,
         pause: Pause::NONE,
+        syncs: None,
         skip: None,
     };
+
+    /// The number of the directory that contains the second name.
+    pub const fn second_place(&self) -> u32 {
+        match self.other_place {
+            Some(place) => place,
+            None => self.place,
+        }
+    }
 
     pub const fn skipped(reason: SkipReason) -> Self {
         Self {

@@ -62,6 +62,7 @@ const OPTIONS: [(&str, &[&str]); 9] = [
             "age",
             "trace",
             "below",
+            "cpu-time",
             "names",
             "cross-mounts",
             "fullness",

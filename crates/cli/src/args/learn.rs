@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use document::Format;
+use spec::Time;
 
 use super::format;
 
@@ -40,6 +41,12 @@ pub struct LearnArguments {
     /// The default is the deepest directory that contains 95 % of all changes.
     #[arg(long, value_name = "DIR", conflicts_with = "directory")]
     pub below: Option<PathBuf>,
+    /// CPU time of the command without strace.
+    ///
+    /// The time of computing is adapted to it, because strace also slows what happens between
+    /// calls. Give the sum of user and sys that time(1) shows without strace.
+    #[arg(long, value_name = "TIME", conflicts_with = "directory")]
+    pub cpu_time: Option<Time>,
     /// How names of a trace are shown.
     ///
     /// With hashed, the report contains no names of files: they are replaced by numbers that differ

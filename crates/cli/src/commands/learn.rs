@@ -11,6 +11,7 @@ use campaign::input::Input;
 use campaign::run_spec::options_text;
 use document::{Format, WIDTH, sanitize};
 use learn::{Fidelity, Profile, TreeRequest};
+use spec::Time;
 
 use trace::{Names, TraceError, TraceRequest};
 
@@ -112,7 +113,11 @@ fn profile_of_trace(path: &Path, arguments: &LearnArguments) -> Result<Profile, 
             learned.below
         ));
     }
-    Ok(learned.profile)
+    let mut profile = learned.profile;
+    if let Some(Time(cpu_ns)) = arguments.cpu_time {
+        profile.adapt_to_cpu_time(cpu_ns);
+    }
+    Ok(profile)
 }
 
 /// Writes the report to standard output, or to standard error if the workload is on standard

@@ -272,7 +272,7 @@ const REFUSED: &str = "
     --limit-operations 9  | more than 9 operations
     --limit-operations 0  | invalid value '0' for --limit-operations
     --below /other        | no operation on files below /other
-    --timing late         | expected asap or traced
+    --timing late         | expected asap, pauses or traced
 ";
 
 #[test]
@@ -288,6 +288,9 @@ fn options_without_a_meaning_for_a_replay_are_refused() {
     Place::new(untimed)
         .replay("--timing traced")
         .shows("it contains no times");
+    Place::new(untimed)
+        .replay("--timing pauses")
+        .shows("it contains no durations of calls");
     Place::new("").replay("").shows("the trace changes no file");
 }
 

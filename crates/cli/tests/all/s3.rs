@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Action, Outcome};
+use record::{Action, Outcome, Phase};
 use rustix::process::Signal;
 use serde_json::Value;
 use testkit::number_of;
@@ -226,6 +226,26 @@ fn what_the_protocol_lacks_is_refused_before_the_run() {
     ] {
         refused(&store, options, words);
     }
+    // A replay of the operations that the protocol has is performed.
+    let trace = store.path().join("trace.txt");
+    let text = "1 chdir(\"/t\") = 0
+1 openat(AT_FDCWD, \"a\", O_WRONLY|O_CREAT|O_EXCL, 0644) = 3
+1 write(3, \"\"..., 9) = 9
+1 close(3) = 0
+1 rename(\"a\", \"b\") = 0
+1 unlink(\"b\") = 0
+";
+    std::fs::write(&trace, text).unwrap();
+    let replay = format!("--replay {} --below /t", trace.display());
+    let ran = perform(&store, &replay);
+    let transactions = ran.record.actual.phase(Phase::Transactions).unwrap();
+    ran.assert(transactions.issued() == 2, "not everything was done");
+    let synced = text.replace("1 close(3)", "1 fsync(3) = 0\n1 close(3)");
+    std::fs::write(&trace, synced).unwrap();
+    refused(&store, &replay, "S3 cannot sync (use none)");
+    std::fs::write(&trace, format!("{text}1 link(\"c\", \"d\") = 0\n")).unwrap();
+    refused(&store, &replay, "cannot perform 'link'");
+    std::fs::remove_file(&trace).unwrap();
     let store = store.with_parameters("&style=virtual");
     refused(&store, "--mix create=1", "cannot resolve bucket.127.0.0.1");
     let store = store.with_parameters("");

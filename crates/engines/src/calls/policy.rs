@@ -2,13 +2,15 @@
 
 use std::ffi::c_int;
 
-use engine::{Durability, OperationKind, Settings};
+use engine::{Durability, FileSync, OperationKind, OperationSyncs, Settings};
 
 /// Flags and syncs of the durability policies, and the state that batches need.
 #[derive(Debug)]
 pub(crate) struct Policy {
     /// The flags and syncs of the operation in progress.
     pub(super) now: Syncs,
+    /// Those of the next operation, instead of its policy.
+    next: Option<Syncs>,
     /// The flags and syncs of each kind of operation.
     by_kind: [Syncs; OperationKind::ALL.len()],
     /// `O_DIRECT` for operations that move contents; 0 without direct I/O.
@@ -52,11 +54,26 @@ impl Syncs {
     }
 }
 
+impl From<OperationSyncs> for Syncs {
+    fn from(syncs: OperationSyncs) -> Self {
+        Self {
+            write_flags: 0,
+            file: match syncs.file {
+                FileSync::None => None,
+                FileSync::Data => Some(ContentsOnly(true)),
+                FileSync::All => Some(ContentsOnly(false)),
+            },
+            directories: syncs.directories,
+        }
+    }
+}
+
 impl Policy {
     pub(super) fn new(settings: &Settings) -> Self {
         let policies = &settings.durability;
         Self {
             now: Syncs::of(policies.rest),
+            next: None,
             by_kind: OperationKind::ALL.map(|kind| Syncs::of(policies.of_kind(kind))),
             content_flags: if settings.direct { libc::O_DIRECT } else { 0 },
             batch: match policies.rest {
@@ -77,6 +94,14 @@ impl Policy {
     /// Selects the flags and syncs of an operation that is about to begin.
     #[inline]
     pub(super) fn begin(&mut self, kind: OperationKind) {
-        self.now = self.of(kind);
+        self.now = match self.next.take() {
+            None => self.of(kind),
+            Some(syncs) => syncs,
+        };
+    }
+
+    /// Sets the syncs of the next operation.
+    pub(super) fn set_next(&mut self, syncs: OperationSyncs) {
+        self.next = Some(syncs.into());
     }
 }

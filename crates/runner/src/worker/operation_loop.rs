@@ -84,6 +84,9 @@ impl Worker {
             false => None,
         };
         slots[flight].issue(intent);
+        if let Some(syncs) = intent.syncs {
+            session.sync_next(syncs);
+        }
         let issued_ns = stopwatch.moment();
         let submitted = session.submit(ticket, &operation, stopwatch.steps(flight, issued_ns));
         let completed_ns = stopwatch.moment();

@@ -67,6 +67,7 @@ impl RunContext<'_> {
                 self.control.clone(),
                 self.clock.clone(),
                 worker,
+                &self.request.durability,
             );
             return Ok(Pools {
                 own: (Source::Shared(Box::new(source)), self.payload(worker, None)),

@@ -94,7 +94,7 @@ impl World {
         }
         let source = source.map(|source| source.borrow().path.clone());
         let size = source.as_ref();
-        let size = size.and_then(|path| self.recorder.files.size(path));
+        let size = size.and_then(|path| self.recorder.size(path));
         if let Some(target) = target {
             let bytes = match action {
                 Action::Clone => size.unwrap_or(0),

@@ -3,8 +3,7 @@
 use engine::Action;
 
 use super::{Event, World};
-use crate::done::Done;
-use crate::files::Kind;
+use crate::done::{Done, parent};
 use crate::reason::Reason;
 
 impl World {
@@ -66,12 +65,20 @@ impl World {
             (Some("EEXIST"), Action::MakeDirectory) => {
                 self.perform(event, Action::MakeDirectoryExisting, path);
             }
-            // The name exists, and is not a symbolic link.
-            (Some("EINVAL"), Action::ReadLink) => self.perform(event, Action::Stat, path),
+            // The name exists: it is not a symbolic link, it is used already, or it is a directory
+            // with entries. The call looks it up and changes nothing.
+            (Some("EINVAL"), Action::ReadLink) | (Some("EEXIST" | "ENOTEMPTY"), _) => {
+                self.perform(event, Action::Stat, path);
+            }
             (Some("ENODATA"), Action::GetExtended) => self.perform(event, action, path),
             // A call on a missing name looks the name up. git(1) removes names before it uses them.
-            (Some("ENOENT"), _) if !creates(action) => {
-                self.perform(event, Action::StatMissing, path);
+            (Some("ENOENT"), _) => {
+                // A new name is in a directory that is missing.
+                let missing = match creates(action) {
+                    true => parent(&path).into(),
+                    false => path,
+                };
+                self.perform(event, Action::StatMissing, missing);
             }
             _ => self.recorder.leave_out_below(Reason::Failed, &path),
         }
@@ -94,13 +101,20 @@ impl World {
         let Some((from, to)) = from.zip(to) else {
             return true;
         };
-        if call.answer.is_none() {
-            self.recorder.leave_out_below(Reason::Failed, &to);
-            return true;
-        }
-        if action == Action::Rename && self.recorder.files.kind(&from) == Kind::Directory {
-            self.recorder.leave_out_below(Reason::DirectoryNames, &to);
-            return true;
+        match (call.answer, call.error) {
+            (Some(_), _) => {}
+            (None, Some("EEXIST")) => {
+                self.perform(event, Action::Stat, to);
+                return true;
+            }
+            (None, Some("ENOENT")) => {
+                self.perform(event, Action::StatMissing, from);
+                return true;
+            }
+            _ => {
+                self.recorder.leave_out_below(Reason::Failed, &to);
+                return true;
+            }
         }
         let mut done = Done::new(action, from, event.begin, event.end);
         done.to = Some(to);

@@ -13,11 +13,11 @@ impl World {
         match call.name {
             "clone" | "clone3" | "fork" | "vfork" => {
                 let created = call.answer.and_then(|answer| u32::try_from(answer).ok());
-                self.processes.end_clone(
-                    thread,
-                    created.filter(|created| *created > 0),
-                    sharing(call),
-                );
+                let created = created.filter(|created| *created > 0);
+                if let Some((own, created)) = self.recorder.own.as_mut().zip(created) {
+                    own.create(thread, created, event.begin);
+                }
+                self.processes.end_clone(thread, created, sharing(call));
             }
             "fcntl" => return self.control(event),
             "unshare" => {

@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use proptest::prelude::*;
 use trace::{ReplayRequest, read_for_replay};
-use workload::replay::Built;
+use workload::replay::{Built, Timing};
 
 use crate::{learned, left_out, mix};
 
@@ -36,7 +36,7 @@ fn replayed(trace: &[u8]) {
         operations_max: 1_000,
     };
     if let Ok(mut read) = read_for_replay(|| Ok(Cursor::new(trace)), &request) {
-        let built = Built::new(&mut read.trace).unwrap();
+        let built = Built::new(&mut read.trace, Timing::Pauses).unwrap();
         assert!(built.bytes_max() <= 1 << 30);
     }
 }

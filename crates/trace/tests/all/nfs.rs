@@ -1,7 +1,11 @@
 //! Operations from captured calls of NFS version 3.
 
+use std::io::Cursor;
+
 use nfs_client::xdr::{Reader, Writer};
 use nfs_client::{Handle, Procedure, Stable, arguments};
+use trace::{ReplayRequest, read_for_replay};
+use workload::replay::{Built, Timing};
 
 use crate::{learned, left_out, mix};
 
@@ -169,6 +173,26 @@ fn calls_become_operations_by_handle() {
     assert_eq!(mix(&profile), "create=1 read=1 delete=1 stat-missing=1");
     assert_eq!(profile.sizes.as_ref().unwrap().max(), Some(1500));
     assert_eq!(left_out(&profile), "");
+}
+
+#[test]
+fn calls_are_replayed() {
+    let request = ReplayRequest {
+        below: Some(b"/".to_vec()),
+        operations_max: 100,
+    };
+    let capture = session();
+    let mut read = read_for_replay(|| Ok(Cursor::new(&capture[..])), &request).unwrap();
+    let built = Built::new(&mut read.trace, Timing::Pauses).unwrap();
+    let mut actions: Vec<&str> = built
+        .steps
+        .all
+        .iter()
+        .map(|one| one.action.name())
+        .collect();
+    actions.sort_unstable();
+    assert_eq!(actions, ["create", "delete", "read", "stat-missing"]);
+    assert_eq!(built.steps.pauses.len(), 4);
 }
 
 #[test]

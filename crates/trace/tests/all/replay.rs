@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use engine::Action;
 use trace::{ReplayRequest, Replayable, TraceError, read_for_replay};
-use workload::replay::{Built, TracedOperation};
+use workload::replay::{Built, Timing, TracedOperation};
 
 const OPERATIONS_MAX: u64 = 1_000;
 
@@ -22,7 +22,9 @@ fn actions(operations: &[TracedOperation]) -> Vec<&str> {
 
 /// The operations of each worker of the replay, as names of actions.
 fn workers(mut replayable: Replayable) -> Vec<Vec<&'static str>> {
-    let steps = Built::new(&mut replayable.trace).unwrap().steps;
+    let steps = Built::new(&mut replayable.trace, Timing::Pauses)
+        .unwrap()
+        .steps;
     let of_worker = |all: &Vec<u32>| {
         let each = all
             .iter()
@@ -71,7 +73,7 @@ fn file_with_a_hole_is_created_with_its_final_size() {
 1 close(3) = 0
 ";
     let mut read = read(text, Some("/t")).unwrap();
-    let built = Built::new(&mut read.trace).unwrap();
+    let built = Built::new(&mut read.trace, Timing::Pauses).unwrap();
     let bytes: Vec<u64> = built.steps.all.iter().map(|step| step.bytes).collect();
     assert_eq!(bytes, [1_000, 1_000]);
     assert_eq!(built.deviations, []);
@@ -115,7 +117,7 @@ fn a_copy_keeps_its_source_and_a_range_its_offset() {
 1 close(3) = 0
 ";
     let mut read = read(text, Some("/t")).unwrap();
-    let steps = Built::new(&mut read.trace).unwrap().steps;
+    let steps = Built::new(&mut read.trace, Timing::Pauses).unwrap().steps;
     let copy = steps
         .all
         .iter()

@@ -192,7 +192,7 @@ fn paths_outside_of_the_directory_are_left_out_and_counted() {
 }
 
 #[test]
-fn pauses_and_popularity_are_learned() {
+fn computing_and_popularity_are_learned() {
     let mut text = String::from("1 1700000000.000000 chdir(\"/t\") = 0 <0.000010>\n");
     for index in 0..4000_u32 {
         let file = if index % 4 < 3 { 0 } else { 1 + index / 4 % 99 };
@@ -203,8 +203,9 @@ fn pauses_and_popularity_are_learned() {
         );
     }
     let profile = learned(text.as_bytes(), "/t").unwrap();
-    let pause = profile.pauses.unwrap().quantile(0.5).unwrap();
-    assert_eq!(pause, 1_500_000);
+    // Not more than 100 us of each gap can be the tracer's.
+    let compute = profile.compute.unwrap().quantile(0.5).unwrap();
+    assert_eq!(compute, 1_400_000);
     let popularity = profile.popularity.unwrap();
     assert_eq!((popularity.files, popularity.operations), (100, 4000));
     let hottest = popularity.curve[1];
@@ -212,4 +213,72 @@ fn pauses_and_popularity_are_learned() {
         hottest.0 == 0.01 && (hottest.1 - 0.75).abs() < 0.03,
         "{hottest:?}"
     );
+}
+
+/// A trace of calls that follow each other after 20 us, each with its duration in microseconds.
+fn timed(calls: &[(u32, &str, u64)]) -> String {
+    let mut now_us = 0;
+    let mut text = String::new();
+    for (thread, call, took_us) in calls {
+        text += &format!("{thread} 1700000000.{now_us:06} {call} <0.{took_us:06}>\n");
+        now_us += took_us + 20;
+    }
+    text
+}
+
+#[test]
+fn computing_sleeps_waits_and_the_tracer_are_distinguished() {
+    let close = (1, "close(9) = -1 EBADF (Bad file descriptor)", 5);
+    let mut calls = vec![(1, "chdir(\"/t\") = 0", 5)];
+    calls.extend([close; 40]);
+    calls.extend([
+        (1, "read(3</etc/large>, \"\"..., 9) = 9", 505),
+        (1, "truncate(\"a\", 0) = 0", 800),
+        (
+            1,
+            "clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=1}, NULL) = 0",
+            3_000,
+        ),
+        (1, "poll([{fd=3}], 1, 1) = 0 (Timeout)", 1_000),
+        (1, "truncate(\"a\", 0) = 0", 800),
+        (1, "wait4(2, [], 0, NULL) = 2", 7_000),
+        (1, "read(5<pipe:[77]>, \"\"..., 9) = 9", 1_000),
+        (1, "futex(0x7f, FUTEX_WAIT) = 0", 2_000),
+        (1, "unlink(\"a\") = 0", 900),
+    ]);
+    let profile = learned(timed(&calls).as_bytes(), "/t").unwrap();
+    let own = profile.own.unwrap();
+    assert_eq!((own.wait_ns, own.calls), (10_000_000, 50));
+    // The estimate is not exact before the first calls.
+    let read = own.compute_ns[&engine::Action::Truncate];
+    assert!((500_000..560_000).contains(&read), "{own:?}");
+    assert_eq!(own.compute_ns[&engine::Action::Delete], 0, "{own:?}");
+    let pauses = profile.pauses.unwrap();
+    assert_eq!((pauses.count(), pauses.sum()), (3, 4_000_000));
+    let traced = 25 * 49;
+    assert!((own.tracer_ns / 1_000).abs_diff(traced) < 100, "{own:?}");
+}
+
+#[test]
+fn names_below_a_renamed_directory_are_those_of_its_files() {
+    let text = "\
+1 chdir(\"/t\") = 0
+1 mkdir(\"new\", 0777) = 0
+1 openat(AT_FDCWD, \"new/a\", O_WRONLY|O_CREAT|O_EXCL, 0644) = 3
+1 write(3, \"x\"..., 9) = 9
+1 close(3) = 0
+1 rename(\"new\", \"old\") = 0
+1 openat(AT_FDCWD, \"old/a\", O_WRONLY|O_APPEND) = 3
+1 write(3, \"x\"..., 2) = 2
+1 close(3) = 0
+1 mkdir(\"new\", 0777) = 0
+1 openat(AT_FDCWD, \"new/a\", O_WRONLY|O_CREAT, 0644) = 3
+1 close(3) = 0
+1 symlink(\"x\", \"none/s\") = -1 ENOENT (No such file or directory)
+1 link(\"old/a\", \"new/a\") = -1 EEXIST (File exists)
+";
+    let profile = learned(text.as_bytes(), "/t").unwrap();
+    let expected = "create=2 append=1 stat=1 rename=1 mkdir=2 stat-missing=1";
+    assert_eq!(mix(&profile), expected);
+    assert_eq!((profile.files, profile.left_out.len()), (Some(2), 0));
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::description::Timing;
 use super::deviation::Deviation;
 use super::lanes::Lanes;
 use super::simulation::{Simulation, Traced};
@@ -26,11 +27,11 @@ pub struct Built {
 
 impl Built {
     /// Determines the operations that replay a trace. They are in the order in which the
-    /// operations of the trace began.
+    /// operations of the trace began. With [`Timing::Pauses`], they have the time between them.
     ///
     /// # Errors
     /// Returns an error if a run cannot have as many workers or directories.
-    pub fn new(trace: &mut Trace) -> Result<Self, WorkloadError> {
+    pub fn new(trace: &mut Trace, timing: Timing) -> Result<Self, WorkloadError> {
         // The sort is stable: operations of one open file begin at the same position.
         trace.operations.sort_by_key(|one| one.begin);
         let lanes = Lanes::new(&trace.operations);
@@ -45,7 +46,8 @@ impl Built {
         run(&mut first, &lanes);
         let sizes = std::mem::take(&mut first.first_sizes);
         drop(first);
-        let mut second = Simulation::new(trace, workers, Some(sizes));
+        let mut second =
+            Simulation::new(trace, workers, Some(sizes)).with_pauses(timing == Timing::Pauses);
         run(&mut second, &lanes);
         let Simulation {
             mut objects,

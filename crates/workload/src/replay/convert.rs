@@ -2,7 +2,7 @@
 
 use super::deviation::Difference;
 use super::order::Use;
-use super::simulation::{Simulation, Traced, Used, change};
+use super::simulation::{Simulation, Traced, Used, change, other_place};
 use super::step::Step;
 use super::traced::TracedKind;
 use crate::intent::Action;
@@ -11,6 +11,7 @@ impl Simulation<'_> {
     /// Converts an operation of the trace.
     pub fn take(&mut self, traced: Traced<'_>) {
         let one = traced.one;
+        self.spend(traced);
         if self
             .trace
             .names
@@ -57,7 +58,7 @@ impl Simulation<'_> {
         );
     }
 
-    /// Copies a file to its own directory. A file that the trace does not name is prepared.
+    /// Copies a file. A file that the trace does not name is prepared.
     fn copy(&mut self, traced: Traced<'_>) {
         let one = traced.one;
         let place = self.place_of(one.name);
@@ -71,15 +72,13 @@ impl Simulation<'_> {
             source.prepared = None;
             (source.clone(), source.size_bytes)
         };
-        if from.place != place {
-            self.differences.add(Difference::AcrossDirectories);
-        }
-        let object = self.objects.add(TracedKind::File, from.place, size);
+        let object = self.objects.add(TracedKind::File, place, size);
         let copy = &mut self.objects.all[object];
         (copy.file, copy.version) = (from.file, from.version);
         self.objects.bind(one.name, Some(object));
         let step = Step {
             other: from.number,
+            other_place: other_place(place, from.place),
             bytes: size,
             size_bytes: 0,
             ..self.on(object, one.action)
@@ -87,7 +86,7 @@ impl Simulation<'_> {
         let used = [
             Used::Object(source, Use::Read),
             change(object),
-            Used::Place(from.place, Use::Change),
+            Used::Place(place, Use::Change),
         ];
         self.emit(traced, step, &used);
     }

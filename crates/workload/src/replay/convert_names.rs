@@ -3,7 +3,7 @@
 use super::deviation::Difference;
 use super::objects::ObjectIndex;
 use super::order::Use;
-use super::simulation::{Simulation, Traced, Used, change};
+use super::simulation::{Simulation, Traced, Used, change, other_place};
 use super::step::Step;
 use super::traced::TracedKind;
 use crate::intent::Action;
@@ -50,16 +50,20 @@ impl Simulation<'_> {
             (None, _) => self.object(traced, kind),
         };
         self.objects.bind(traced.one.name, None);
-        self.remove_object(traced, object);
+        let place = self.place_of(traced.one.name);
+        self.remove_object(traced, object, place);
     }
 
-    fn remove_object(&mut self, traced: Traced<'_>, object: ObjectIndex) {
+    /// Removes a name of an object in a directory. If that is not a hard link, another hard link is
+    /// removed, and the object keeps the name that later operations use.
+    fn remove_object(&mut self, traced: Traced<'_>, object: ObjectIndex, place: u32) {
         let kind = self.objects.all[object].kind;
-        let step = match self.objects.remove_link(object) {
+        let step = match self.objects.remove_link(object, place) {
             Some(link) => {
                 let step = self.on(object, Action::RemoveLink);
                 Step {
-                    number: link,
+                    place: link.place,
+                    number: link.number,
                     other: step.number,
                     ..step
                 }
@@ -102,10 +106,9 @@ impl Simulation<'_> {
         };
         let known = self.objects.get(one.name);
         let object = known.unwrap_or_else(|| self.file(one.name, one.kind, 0));
-        if self.objects.all[object].kind != TracedKind::File {
-            self.differences.add(Difference::RenamedOther);
-            self.objects.bind(one.name, None);
-            self.objects.bind(to, Some(object));
+        let to_place = self.place_of(to);
+        if one.kind == TracedKind::Directory || self.objects.all[object].kind != TracedKind::File {
+            self.rename_other(traced, object, to_place);
             return;
         }
         let over = self.objects.get(to);
@@ -115,43 +118,69 @@ impl Simulation<'_> {
         }
         if let Some(over) = over.filter(|_| one.is_over) {
             self.differences.add(Difference::RenamedOver);
-            self.remove_object(traced, over);
+            self.remove_object(traced, over, to_place);
         }
-        let place = self.objects.all[object].place;
-        if self.place_of(to) != place {
-            self.differences.add(Difference::AcrossDirectories);
-        }
-        let number = self.objects.next_number();
-        let step = Step {
-            other: number,
-            ..self.on(object, Action::Rename)
-        };
-        self.objects.all[object].number = number;
         self.objects.bind(one.name, None);
         self.objects.bind(to, Some(object));
+        self.move_file(traced, object, to_place);
+    }
+
+    /// Renames a file beside a symbolic link or a directory. Names in a directory remain valid,
+    /// because the trace names them as before.
+    fn rename_other(&mut self, traced: Traced<'_>, object: ObjectIndex, to_place: u32) {
+        let one = traced.one;
+        self.differences.add(Difference::RenamedOther);
+        if one.kind != TracedKind::Directory {
+            self.objects.bind(one.name, None);
+            if let Some(to) = one.second {
+                self.objects.bind(to, Some(object));
+            }
+        }
+        let file = match self.objects.all[object].kind {
+            TracedKind::File => object,
+            _ => self.stand_in(object),
+        };
+        self.move_file(traced, file, to_place);
+    }
+
+    fn move_file(&mut self, traced: Traced<'_>, object: ObjectIndex, to_place: u32) {
+        let number = self.objects.next_number();
+        let step = self.on(object, Action::Rename);
+        let step = Step {
+            other: number,
+            other_place: other_place(step.place, to_place),
+            ..step
+        };
+        let moved = &mut self.objects.all[object];
+        (moved.number, moved.place) = (number, to_place);
+        let used = [
+            change(object),
+            Used::Place(step.place, Use::Change),
+            Used::Place(to_place, Use::Change),
+        ];
         self.emit(
             traced,
             step,
-            &[change(object), Used::Place(place, Use::Change)],
+            &used[..2 + usize::from(step.other_place.is_some())],
         );
     }
 
     fn link(&mut self, traced: Traced<'_>) {
         let one = traced.one;
         let object = self.file(one.name, one.kind, 0);
-        let place = self.objects.all[object].place;
-        let number = self.objects.next_number();
+        let mut place = self.objects.all[object].place;
         if let Some(to) = one.second {
-            if self.place_of(to) != place {
-                self.differences.add(Difference::AcrossDirectories);
-            }
+            place = self.place_of(to);
             self.objects.bind(to, Some(object));
         }
+        let number = self.objects.next_number();
+        let step = self.on(object, one.action);
         let step = Step {
             other: number,
-            ..self.on(object, one.action)
+            other_place: other_place(step.place, place),
+            ..step
         };
-        self.objects.add_link(object, number);
+        self.objects.add_link(object, place, number);
         self.emit(
             traced,
             step,

@@ -20,6 +20,9 @@ pub enum Timing {
     Asap,
     /// Not before their times in the trace.
     Traced,
+    /// After the time that their thread spent since its last operation, without the cost of the
+    /// tracer and without waits.
+    Pauses,
 }
 
 impl fmt::Display for Timing {
@@ -27,6 +30,7 @@ impl fmt::Display for Timing {
         f.write_str(match self {
             Self::Asap => "asap",
             Self::Traced => "traced",
+            Self::Pauses => "pauses",
         })
     }
 }
@@ -38,7 +42,8 @@ impl FromStr for Timing {
         match text.trim() {
             "asap" => Ok(Self::Asap),
             "traced" => Ok(Self::Traced),
-            _ => Err(invalid!("expected asap or traced")),
+            "pauses" => Ok(Self::Pauses),
+            _ => Err(invalid!("expected asap, pauses or traced")),
         }
     }
 }
@@ -82,6 +87,9 @@ pub struct Replay {
     pub below: Option<String>,
     /// When operations start.
     pub timing: Timing,
+    /// The processor time of the traced command without the tracer in nanoseconds, to which the
+    /// time of computing is adapted; null if it is not given.
+    pub cpu_ns: Option<u64>,
     /// The largest number of operations that the replay may have.
     pub operations_max: u64,
     /// Operations of all workers together.
@@ -113,6 +121,9 @@ impl Replay {
             operations,
             ..
         } = self;
-        format!("replay=2:{digest} below={below} timing={timing} operations={operations}")
+        let cpu = self
+            .cpu_ns
+            .map_or_else(String::new, |ns| format!(" cpu={ns}"));
+        format!("replay=3:{digest} below={below} timing={timing}{cpu} operations={operations}")
     }
 }

@@ -32,17 +32,15 @@ macro_rules! differences {
 
 differences! {
     Deep = "operations below 64 levels of directories (performed in a higher one)", false;
-    AcrossDirectories =
-        "renamings, links and copies between directories (performed in one directory)", false;
     RenamedOver = "renamings over an existing file (performed as removal and renaming)", false;
     OnDirectories =
         "openings and attributes of directories and links (performed on a file)", false;
+    RenamedOther = "renamings of directories and symbolic links (performed on a file)", false;
     Shortened = "reads of bytes that the replayed file does not have (shortened)", false;
     TooLarge = "sizes above the limit (reduced)", false;
     NoAttribute = "extended attributes that were read before they were set (set)", false;
     NoBytes = "writes of no bytes (performed as opening and closing)", false;
     Enlarged = "truncations that enlarge a file", true;
-    RenamedOther = "renamings of directories and symbolic links", true;
     Trees = "copies and removals of trees", true;
 }
 

@@ -20,8 +20,6 @@ pub struct Object {
     pub file: u32,
     pub version: u32,
     pub size_bytes: u64,
-    /// The number of additional hard links.
-    pub links: u32,
     pub exists: bool,
     pub has_extended: bool,
     /// For what existed before the trace, its index among the prepared objects, as long as its
@@ -30,6 +28,13 @@ pub struct Object {
     /// For a directory or symbolic link, the file on which operations for files are performed.
     pub stand_in: Option<ObjectIndex>,
     pub uses: Option<Box<Uses>>,
+}
+
+/// An additional hard link to a file.
+#[derive(Clone, Copy, Debug)]
+pub struct HardLink {
+    pub place: u32,
+    pub number: u32,
 }
 
 /// The number of levels of directories.
@@ -44,8 +49,7 @@ fn above(names: &[TracedName], name: NameIndex) -> Option<NameIndex> {
 pub struct Objects {
     pub all: Vec<Object>,
     names: Vec<Option<ObjectIndex>>,
-    /// The numbers of additional hard links.
-    links: HashMap<ObjectIndex, Vec<u32>>,
+    links: HashMap<ObjectIndex, Vec<HardLink>>,
     places: HashMap<NameIndex, u32>,
     /// For each directory of the replay, the number of the directory that contains it.
     parents: Vec<Option<u32>>,
@@ -151,7 +155,6 @@ impl Objects {
             file: number,
             version: 0,
             size_bytes,
-            links: 0,
             exists: true,
             has_extended: false,
             prepared: None,
@@ -161,16 +164,21 @@ impl Objects {
         self.all.len() - 1
     }
 
-    pub fn add_link(&mut self, object: ObjectIndex, number: u32) {
-        self.all[object].links += 1;
-        self.links.entry(object).or_default().push(number);
+    /// Adds an additional hard link of an object.
+    pub fn add_link(&mut self, object: ObjectIndex, place: u32, number: u32) {
+        self.links
+            .entry(object)
+            .or_default()
+            .push(HardLink { place, number });
     }
 
-    /// Removes an additional hard link of an object, and returns its number.
-    pub fn remove_link(&mut self, object: ObjectIndex) -> Option<u32> {
-        let number = self.links.get_mut(&object)?.pop()?;
-        self.all[object].links -= 1;
-        Some(number)
+    /// Removes and returns the last additional hard link of an object in a directory, or in any
+    /// directory if there is none.
+    pub fn remove_link(&mut self, object: ObjectIndex, place: u32) -> Option<HardLink> {
+        let links = self.links.get_mut(&object)?;
+        let last = links.len().checked_sub(1)?;
+        let found = links.iter().rposition(|link| link.place == place);
+        Some(links.remove(found.unwrap_or(last)))
     }
 
     /// Returns the objects that exist.
@@ -197,7 +205,10 @@ impl Objects {
                 TracedKind::Directory => kept(NameKind::Directory, one.number, 0),
             });
             for link in self.links.get(&index).into_iter().flatten() {
-                remaining.push(kept(NameKind::Link, *link, one.number));
+                remaining.push(Kept {
+                    place: link.place,
+                    ..kept(NameKind::Link, link.number, one.number)
+                });
             }
         }
         remaining

@@ -3,6 +3,7 @@
 use super::deviation::{Difference, Differences};
 use super::objects::{ObjectIndex, Objects};
 use super::order::{Turn, Use, Uses, Waits};
+use super::own_time::OwnTimes;
 use super::step::{Step, Steps};
 use super::traced::{NameIndex, Trace, TracedKind, TracedOperation};
 use crate::intent::Action;
@@ -39,6 +40,8 @@ pub struct Simulation<'a> {
     prepared: usize,
     /// Whether operations are recorded. The first pass only finds the sizes of prepared files.
     is_recorded: bool,
+    /// The time between operations; `None` if it is not replayed.
+    own: Option<OwnTimes>,
     waits: Waits,
     origin_ns: u64,
 }
@@ -61,11 +64,18 @@ impl<'a> Simulation<'a> {
             steps,
             differences: Differences::default(),
             is_recorded: first_sizes.is_some(),
+            own: None,
             first_sizes: first_sizes.unwrap_or_default(),
             prepared: 0,
             waits: Waits::new(workers as usize),
             origin_ns: times.min().unwrap_or(0),
         }
+    }
+
+    /// Also records the time between operations, and the waits for other threads.
+    pub fn with_pauses(self, has_pauses: bool) -> Self {
+        let own = has_pauses.then(OwnTimes::default);
+        Self { own, ..self }
     }
 
     pub fn place_of(&mut self, name: NameIndex) -> u32 {
@@ -131,7 +141,8 @@ impl<'a> Simulation<'a> {
         object
     }
 
-    fn stand_in(&mut self, object: ObjectIndex) -> ObjectIndex {
+    /// A file beside a symbolic link or a directory, on which operations for files are performed.
+    pub fn stand_in(&mut self, object: ObjectIndex) -> ObjectIndex {
         if let Some(stand_in) = self.objects.all[object].stand_in {
             return stand_in;
         }
@@ -204,14 +215,33 @@ impl<'a> Simulation<'a> {
             end: traced.one.end,
         };
         let times = traced.one.begin_ns.unwrap_or(self.origin_ns);
+        step.syncs = traced.one.syncs;
         step.due_ns = times.saturating_sub(self.origin_ns);
+        let first = self.steps.dependencies.len();
+        self.pause(traced.one.thread, turn);
         if self.steps.of_workers.len() > 1 {
-            let first = self.steps.dependencies.len();
             used.iter().for_each(|used| self.order(turn, *used));
             let count = (self.steps.dependencies.len() - first).min(DEPENDENCIES_MAX);
             step.dependencies = (first as u32, count as u8);
         }
         self.steps.all.push(step);
+    }
+
+    /// Adds the time of a worker before an operation of the trace.
+    pub fn spend(&mut self, traced: Traced<'_>) {
+        if let Some(own) = &mut self.own {
+            own.spend(traced.worker, traced.one.own);
+        }
+    }
+
+    /// Records the time before an operation, which begins after the operation that its worker
+    /// awaited.
+    fn pause(&mut self, thread: u32, turn: Turn) {
+        let Some(own) = &mut self.own else { return };
+        let (pause, awaited) = own.perform(thread, turn);
+        self.steps.pauses.push(pause);
+        let dependency = awaited.and_then(|before| self.waits.dependency(turn, before));
+        self.steps.dependencies.extend(dependency);
     }
 
     fn order(&mut self, turn: Turn, used: Used) {
@@ -234,6 +264,11 @@ impl<'a> Simulation<'a> {
 
 fn limited(bytes: u64) -> u64 {
     bytes.min(SIZE_MAX_BYTES)
+}
+
+/// The directory of a second name, if it is not the first one.
+pub fn other_place(place: u32, other: u32) -> Option<u32> {
+    (other != place).then_some(other)
 }
 
 /// A change of an object.

@@ -1,6 +1,8 @@
 //! The operations of a replay, as its workers perform them.
 
-use crate::intent::{Action, Intent, Kept};
+use engine::{FileSync, OperationSyncs, Policies};
+
+use crate::intent::{Action, Intent, Kept, Pause};
 
 /// An operation of a replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,6 +12,9 @@ pub struct Step {
     pub place: u32,
     pub number: u32,
     pub other: u32,
+    /// The directory of the other name, if that is another one.
+    pub other_place: Option<u32>,
+    pub syncs: OperationSyncs,
     pub file: u32,
     pub version: u32,
     pub bytes: u64,
@@ -27,6 +32,11 @@ impl Step {
         place: 0,
         number: 0,
         other: 0,
+        other_place: None,
+        syncs: OperationSyncs {
+            file: FileSync::None,
+            directories: false,
+        },
         file: 0,
         version: 0,
         bytes: 0,
@@ -50,6 +60,7 @@ impl Step {
             size_bytes: self.size_bytes,
             offset_bytes: self.offset_bytes,
             other: self.other.into(),
+            other_place: self.other_place,
             file: self.file.into(),
             version: self.version,
             ..Intent::NOTHING
@@ -77,6 +88,11 @@ pub struct Steps {
     /// For each worker, the indices of its operations.
     pub of_workers: Vec<Vec<u32>>,
     pub dependencies: Vec<Dependency>,
+    /// The time before each operation; empty if it is not replayed.
+    pub pauses: Vec<Pause>,
+    /// The policies that most operations of each kind had. With these policies, each operation
+    /// makes its own syncs.
+    pub policies: Policies,
     /// For each directory, the number of the directory that contains it, which is lower.
     pub parents: Vec<Option<u32>>,
     /// The objects that exist after the last operation.
@@ -89,6 +105,14 @@ impl Steps {
     pub fn of_worker(&self, worker: u32, index: usize) -> Option<&Step> {
         let step = *self.of_workers.get(worker as usize)?.get(index)?;
         self.all.get(step as usize)
+    }
+
+    /// The time that a worker spends before the operation with this index.
+    pub fn pause(&self, worker: u32, index: usize) -> Pause {
+        let of_worker = self.of_workers.get(worker as usize);
+        let step = of_worker.and_then(|steps| steps.get(index));
+        let pause = step.and_then(|step| self.pauses.get(*step as usize));
+        pause.copied().unwrap_or(Pause::NONE)
     }
 
     /// The dependencies of an operation.

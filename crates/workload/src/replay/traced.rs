@@ -1,6 +1,8 @@
 //! The operations of a trace, without its names.
 
-use crate::intent::Action;
+use engine::OperationSyncs;
+
+use crate::intent::{Action, Pause};
 
 /// The number of a name, as an index of [`Trace::names`].
 pub type NameIndex = u32;
@@ -34,12 +36,34 @@ pub struct TracedOperation {
     pub times: u32,
     /// Whether a renaming replaced a file.
     pub is_over: bool,
+    /// The syncs that the thread made before it continued.
+    pub syncs: OperationSyncs,
     /// The positions of the first and the last line or packet of the operation.
     pub begin: u64,
     pub end: u64,
     /// The times of both in nanoseconds, if the trace contains times.
     pub begin_ns: Option<u64>,
     pub end_ns: Option<u64>,
+    pub own: TracedOwnTime,
+}
+
+/// What the thread did before an operation, since its last one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TracedOwnTime {
+    /// The time in which it was idle, and in which it computed.
+    pub pause: Pause,
+    /// The position at which it stopped waiting for others, and the thread for which it waited, if
+    /// the trace shows that; `None` if it did not wait.
+    pub awaited: Option<(u64, Option<u32>)>,
+}
+
+impl Default for TracedOwnTime {
+    fn default() -> Self {
+        Self {
+            pause: Pause::NONE,
+            awaited: None,
+        }
+    }
 }
 
 /// What a replay needs to know about a name.
@@ -61,6 +85,14 @@ pub struct Trace {
 }
 
 impl Trace {
+    /// Multiplies the time in which threads computed between operations.
+    pub fn scale_computing(&mut self, factor: f64) {
+        for one in &mut self.operations {
+            let compute_ns = &mut one.own.pause.compute_ns;
+            *compute_ns = (*compute_ns as f64 * factor) as u64;
+        }
+    }
+
     /// The time from the first to the last operation in nanoseconds; `None` if an operation has no
     /// time.
     pub fn duration_ns(&self) -> Option<u64> {

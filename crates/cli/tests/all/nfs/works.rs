@@ -46,10 +46,11 @@ fn perform(ganesha: &Ganesha, options: &str) -> Ran {
 }
 
 #[test]
-fn presets_are_performed_without_errors() {
+fn presets_and_a_replay_are_performed_without_errors() {
     let Some(ganesha) = Ganesha::with_room(4_096) else {
         return;
     };
+    replay(&ganesha);
     for preset in ["varmail", "web-cache", "containers"] {
         for depth in [1, 8] {
             let transactions = operations().div_ceil(PRESET_WORKERS);
@@ -72,6 +73,29 @@ fn presets_are_performed_without_errors() {
             ));
         }
     }
+}
+
+/// Performs operations of a trace, with names in several directories and syncs.
+fn replay(ganesha: &Ganesha) {
+    let trace = ganesha.test_dir().path().join("trace.txt");
+    let text = "1 chdir(\"/t\") = 0
+1 openat(AT_FDCWD, \"x/a\", O_WRONLY|O_CREAT|O_EXCL, 0644) = 3
+1 write(3, \"\"..., 9000) = 9000
+1 fsync(3) = 0
+1 close(3) = 0
+1 rename(\"x/a\", \"y/a\") = 0
+1 rename(\"x/c\", \"y/c\") = 0
+1 link(\"y/a\", \"x/b\") = 0
+1 openat(AT_FDCWD, \"x/b\", O_RDONLY) = 3
+1 read(3, \"\"..., 9000) = 9000
+1 close(3) = 0
+1 unlink(\"y/a\") = 0
+";
+    std::fs::write(&trace, text).unwrap();
+    let options = format!("--replay {} --below /t --verify", trace.display());
+    let ran = perform(ganesha, &options);
+    let transactions = ran.record.actual.phase(Phase::Transactions).unwrap();
+    ran.assert(transactions.issued() == 5, "not everything was done");
 }
 
 fn everything(workers: &str, roles: &[Role], share: u64) {
