@@ -11,13 +11,13 @@ mod device;
 mod examples;
 mod forgetful;
 mod plan;
+mod pool;
 mod process_end;
 mod remains;
 mod round;
 mod run_process;
 mod state;
 mod surroundings;
-mod survivors;
 mod trigger;
 mod write_log;
 
@@ -57,9 +57,13 @@ pub fn perform(plan: &CrashPlan, surroundings: &Surroundings<'_>) -> Result<Perf
 /// # Errors
 /// Returns an error if the state file is in use or cannot be written, or if the files of the
 /// interrupted round cannot be removed.
-pub fn resume(found: Found, surroundings: &Surroundings<'_>) -> Result<Performed, Error> {
-    let state = StateFile::append_to(&found)?;
-    round::recover(&found, surroundings)?;
+pub fn resume(mut found: Found, surroundings: &Surroundings<'_>) -> Result<Performed, Error> {
+    let mut state = StateFile::append_to(&found)?;
+    let before = found.rounds.len();
+    round::recover(&mut found, &mut state, surroundings)?;
+    for verified in &found.rounds[before..] {
+        tell(verified, &found.plan, surroundings);
+    }
     Ok(continue_with(
         &found.plan,
         state,
@@ -91,7 +95,6 @@ fn continue_with(
     }
     let is_complete = rounds.len() as u32 == plan.rounds;
     if is_complete && failed.is_none() {
-        survivors::remove(plan, &rounds, surroundings);
         round::remove_helpers(plan);
     }
     let interrupted = !is_complete && failed.is_none();
@@ -116,8 +119,12 @@ fn tell(round: &CrashRound, plan: &CrashPlan, surroundings: &Surroundings<'_>) {
         _ if allowed > 0 => format!("{allowed} of {} paths lost, as allowed", round.checked),
         _ => format!("{} paths as acknowledged", round.checked),
     };
+    let repaired = match round.process {
+        Some(_) => format!(", {} repaired", round.repaired),
+        None => String::new(),
+    };
     surroundings.user.tell(format_args!(
-        "round {} of {}: crash after {:.3} s{}, {result}",
+        "round {} of {}: crash after {:.3} s{}, {result}{repaired}",
         round.round,
         plan.rounds,
         Duration::from_nanos(round.delay_ns).as_secs_f64(),

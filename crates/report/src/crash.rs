@@ -48,7 +48,7 @@ pub fn page(report: &CrashReport) -> Document {
     rounds(&mut document, report);
     document.title("Rounds");
     let mut inside = Document::default();
-    let columns: [Column<&CrashRound>; 10] = [
+    let columns: [Column<&CrashRound>; 12] = [
         ("round", |of| Number::Ordinal(of.round.into()).into()),
         ("crash after (s)", |of| {
             Cell::decimal(Some(of.delay_ns as f64 / 1e9), 3)
@@ -63,14 +63,25 @@ pub fn page(report: &CrashReport) -> Document {
         ("resurrected", |of| sum(of, |one| one.broken().resurrected)),
         ("allowed", |of| sum(of, rundir::Outcome::allowed)),
         ("foreign", |of| Cell::count(of.foreign)),
+        ("pool of", |of| {
+            Number::Ordinal(of.pool.unwrap_or(of.round).into()).into()
+        }),
+        ("repaired", |of| Cell::count(of.repaired)),
     ];
     inside.table(Table::of(0, &columns, &report.rounds));
     inside.words(format!(
-        "Round n has the seed {} + n - 1. Its run is killed in the crash, so it has no record.",
+        "A pool that round n makes has the seed {} + n - 1. A run is killed in the crash, so it \
+         has no record.",
         report.seed
     ));
     document.folded(counted(report.rounds.len() as u64, "round"), inside);
     document
+}
+
+/// A count in a sentence, with its verb.
+fn was(count: u64, what: &str) -> String {
+    let verb = if count == 1 { "was" } else { "were" };
+    format!("{} {verb}", counted(count, what))
 }
 
 fn sum(round: &CrashRound, of: fn(&rundir::Outcome) -> u64) -> Cell {
@@ -86,15 +97,13 @@ fn head(document: &mut Document, report: &CrashReport) {
         "Rounds: {} of {} performed; in {} the crash interrupted the run",
         report.rounds_performed, report.rounds_planned, report.crashes
     ));
-    let kept: u64 = report
-        .rounds
-        .iter()
-        .map(|round| round.survivors_checked)
-        .sum();
-    if kept > 0 {
+    let rounds = || report.rounds.iter();
+    let continued = rounds().filter(|round| round.pool.is_some()).count() as u64;
+    if continued > 0 {
         document.line(format!(
-            "Files of earlier rounds were verified again after each crash: {} in all",
-            counted(kept, "path")
+            "In {} the run continued on the surviving pool; {} repaired for it",
+            counted(continued, "round"),
+            was(rounds().map(|round| round.repaired).sum(), "path")
         ));
     }
     let has_ended = |round: &&CrashRound| round.end == RoundEnd::EndedBefore;
@@ -159,10 +168,9 @@ fn rounds(document: &mut Document, report: &CrashReport) {
                 round.round
             ));
         }
-        for earlier in &round.survivors_lost {
+        if let Some(why) = &round.not_continued {
             document.below(format!(
-                "Round {}: the crash lost files of round {earlier}, whose acknowledgement log is \
-                 kept",
+                "Round {}: the next run makes a new pool: {why}",
                 round.round
             ));
         }

@@ -22,10 +22,12 @@ use entry::Header;
 use refusal::{cannot, is_there};
 
 pub(crate) mod acknowledged;
+pub(crate) mod begun;
 mod destination;
 pub(crate) mod entry;
 pub(crate) mod history;
 pub(crate) mod key;
+pub(crate) mod logged;
 pub(crate) mod loss;
 pub(crate) mod outcome;
 mod refusal;

@@ -83,13 +83,7 @@ pub fn clean(namespace: &Arc<dyn Namespace>, path: &Path) -> Result<Vec<Cleaned>
     let path = namespace
         .real_path(path)
         .map_err(|errno| error("find", path, errno))?;
-    let opened = match namespace.open(&path) {
-        // The namespace returns `PERM` for a directory in which other users could exploit root's
-        // rights. `--allow-unsafe-target` permits runs in such a directory, so `clean` may remove
-        // their files.
-        Err(Errno::PERM) => Arc::clone(namespace).with_own_rights().open(&path),
-        opened => opened,
-    };
+    let opened = open(namespace, &path);
     let directory = opened.map_err(|errno| error("open the directory", &path, errno))?;
     let names = names::listed(&*directory, names::is_own_directory)
         .map_err(|errno| error("list", &path, errno))?;
@@ -128,6 +122,37 @@ pub fn clean(namespace: &Arc<dyn Namespace>, path: &Path) -> Result<Vec<Cleaned>
     cleaned.extend(remove_all(abandoned));
     heartbeat::remove_unneeded();
     Ok(cleaned)
+}
+
+fn open(namespace: &Arc<dyn Namespace>, path: &Path) -> Result<Arc<dyn Directory>, Errno> {
+    match namespace.open(path) {
+        // The namespace returns `PERM` for a directory in which other users could exploit root's
+        // rights. `--allow-unsafe-target` permits runs in such a directory, so `clean` may remove
+        // their files.
+        Err(Errno::PERM) => Arc::clone(namespace).with_own_rights().open(path),
+        opened => opened,
+    }
+}
+
+/// Finds the manifest of a killed run in its directory, and locks it.
+///
+/// # Errors
+/// Returns the reason if the manifest is lost, is not trusted, or belongs to an active run.
+pub(crate) fn find_abandoned(
+    namespace: &Arc<dyn Namespace>,
+    path: &Path,
+) -> Result<Abandoned, String> {
+    let directory = open(namespace, path).map_err(|errno| {
+        let what = format!("the directory {} cannot be opened", path.display());
+        told(&what, errno)
+    })?;
+    // Drafts of the manifest are removed. They contain nothing that is needed.
+    match look(namespace, path.to_owned(), directory, &mut Vec::new()) {
+        Looked::Abandoned(one) => Ok(*one),
+        Looked::Unmarked(_) => Err("its manifest is lost".to_owned()),
+        Looked::Left(Cleaned::Untouched { why, .. }) => Err(why),
+        Looked::Left(_) => Err("it is in use".to_owned()),
+    }
 }
 
 /// Removes the files of several runs, beginning with the latest run. Each removal restores the
@@ -258,7 +283,7 @@ impl Abandoned {
 
     /// Returns evidence about the run's files: from the manifest of a kept pool, otherwise from the
     /// run's heartbeat files.
-    fn evidence(&self) -> Evidence {
+    pub(crate) fn evidence(&self) -> Evidence {
         let none = Evidence {
             numbers_made: u64::MAX,
             ..Evidence::default()

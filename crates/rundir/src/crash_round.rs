@@ -55,16 +55,18 @@ pub struct CrashRound {
     pub foreign_first: Option<String>,
     /// The acknowledgement log; `None` if it was removed, because the round shows no loss.
     pub ack_log: Option<String>,
-    /// Process number of the run if its files stay on the target, where later rounds verify them
-    /// again.
+    /// The round whose run made the pool; `None` if that is the run of this round.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<u32>,
+    /// Process number of the run that made the pool, if the next run can continue on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<u32>,
-    /// Number of paths of earlier rounds that were verified again.
+    /// Number of paths that were made or removed, so that the next run can continue.
     #[serde(default)]
-    pub survivors_checked: u64,
-    /// The earlier rounds whose files this crash has lost or torn. They are not verified again.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub survivors_lost: Vec<u32>,
+    pub repaired: u64,
+    /// The reason why the next run cannot continue on the pool, although it was to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_continued: Option<String>,
     /// What could not be removed from the target after the round, with the reasons.
     pub left: Vec<String>,
 }
@@ -86,9 +88,10 @@ impl CrashRound {
             foreign: 0,
             foreign_first: None,
             ack_log: None,
+            pool: None,
             process: None,
-            survivors_checked: 0,
-            survivors_lost: Vec::new(),
+            repaired: 0,
+            not_continued: None,
             left: Vec::new(),
         }
     }
@@ -101,23 +104,6 @@ impl CrashRound {
             foreign: verified.foreign,
             foreign_first: verified.foreign_first.clone(),
             ..Self::unchecked(round, delay_ns, RoundEnd::Crashed)
-        }
-    }
-
-    /// Adds the losses of the run of an earlier round, whose operations are counted there.
-    pub fn add_survivors(&mut self, earlier: u32, verified: &Verified) {
-        self.survivors_checked += verified.checked;
-        if verified.losses() == 0 {
-            return;
-        }
-        self.survivors_lost.push(earlier);
-        for outcome in &verified.operations {
-            let losses = outcome.only_losses();
-            let mut known = self.operations.iter_mut();
-            match known.find(|known| known.what == outcome.what) {
-                Some(known) => known.add(&losses),
-                None => self.operations.push(losses),
-            }
         }
     }
 

@@ -81,7 +81,7 @@ pub(crate) struct LastSigns {
     pub partly_written: PartlyWritten,
 }
 
-fn wall_ns() -> i64 {
+pub(crate) fn wall_ns() -> i64 {
     let now = clock_gettime(ClockId::Realtime);
     now.tv_sec
         .saturating_mul(1_000_000_000)

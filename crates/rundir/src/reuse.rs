@@ -137,8 +137,13 @@ fn candidates(
     let itself = (location.to_owned(), Arc::clone(&directory));
     let (mut found, mut in_the_way) = (Vec::new(), None);
     for (path, directory) in inner.chain([itself]) {
-        let manifest = Manifest::find(&**namespace, &*directory)
-            .map_err(|errno| PrepareError::system("read the manifest in", &path, errno))?;
+        let manifest = match Manifest::find(&**namespace, &*directory) {
+            Ok(manifest) => manifest,
+            Err(errno) => {
+                in_the_way = Some(PrepareError::system("read the manifest in", &path, errno));
+                continue;
+            }
+        };
         match manifest {
             Some(FoundManifest::Abandoned(manifest, lock))
                 if manifest.kept.is_some() && manifest.kind == Kind::OwnDirectory =>

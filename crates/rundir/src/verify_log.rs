@@ -6,8 +6,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io::BufReader;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
@@ -19,11 +17,12 @@ use workload::contents::Contents;
 
 use crate::ack_log;
 use crate::ack_log::acknowledged::Acknowledged;
-use crate::ack_log::entry::{self, Header, Line};
+use crate::ack_log::entry::{self, Header};
 use crate::ack_log::key::Key;
+use crate::ack_log::logged::{Logged, read};
 use crate::ack_log::loss::{Loss, LossKind, VerifyError};
 use crate::ack_log::outcome::{Foreign, Outcome, Promised, foreign, outcomes};
-use crate::ack_log::replay::{Acked, NameState, Replay};
+use crate::ack_log::replay::{Acked, NameState};
 use crate::ack_log::tree::{Place, Tree};
 
 /// Maximum number of losses in [`Verified::lost`]. Further losses are only counted in
@@ -109,11 +108,30 @@ pub fn verify_log(
     path: &Path,
     ack_log: &Path,
 ) -> Result<Verified, VerifyError> {
-    let history = read(ack_log)?;
-    let (header, replay, ended) = (history.header, history.replay, history.ended);
+    verify_logs(namespace, path, &[ack_log.to_owned()])
+}
+
+/// Compares the files in `path` with the logs of several runs, from the first to the last. Every
+/// run continued on the files of the earlier one, after their [repair](crate::repair::repair()).
+/// The acknowledged operations are those of the last run.
+///
+/// # Errors
+/// Returns an error if verification is impossible, as [`verify_log`].
+pub fn verify_logs(
+    namespace: &dyn Namespace,
+    path: &Path,
+    ack_logs: &[PathBuf],
+) -> Result<Verified, VerifyError> {
+    let Logged {
+        header,
+        replay,
+        ended,
+        removed,
+        is_whole,
+    } = read(ack_logs)?;
     // The run may have removed any of its files if all workers ended and the log does not record
     // the number of removed files.
-    let may_be_removed = history.removed.map_or(ended, |removed| removed > 0);
+    let may_be_removed = removed.map_or(ended, |removed| removed > 0);
     let may_be_gone = may_be_removed || (ended && replay.leaves_nothing());
     let directories = find_directories(namespace, path, &header, may_be_gone)?;
     let contents = header
@@ -134,14 +152,7 @@ pub fn verify_log(
         tool: header.tool,
         policy: promised.policies.to_string(),
         workers: header.workers,
-        directories: directories
-            .iter()
-            .map(|found| {
-                found
-                    .as_ref()
-                    .map(|found| found.path.to_string_lossy().into_owned())
-            })
-            .collect(),
+        directories: directories.iter().map(shown).collect(),
         acknowledged: Acknowledged::of(&replay),
         in_flight: replay.in_flight(),
         checked: names
@@ -157,18 +168,23 @@ pub fn verify_log(
         foreign: foreign.count,
         foreign_first: foreign.first,
         contents_checked,
-        complete_ack_log: history.is_whole,
+        complete_ack_log: is_whole,
         ended,
         may_be_removed,
     })
 }
 
-/// Describes the latest operations in the acknowledgement log on the path of a loss.
+fn shown(place: &Option<Place>) -> Option<String> {
+    let place = place.as_ref()?;
+    Some(place.path.to_string_lossy().into_owned())
+}
+
+/// Describes the latest operations in acknowledgement logs on the path of a loss.
 ///
 /// # Errors
-/// Returns an error if the log cannot be read.
-pub fn history(ack_log: &Path, loss: &Loss) -> Result<Vec<String>, VerifyError> {
-    ack_log::history::history(ack_log, &loss.key)
+/// Returns an error if a log cannot be read.
+pub fn history(ack_logs: &[PathBuf], loss: &Loss) -> Result<Vec<String>, VerifyError> {
+    ack_log::history::history(ack_logs, &loss.key)
 }
 
 /// Number of losses by operation and kind.
@@ -192,47 +208,8 @@ fn losses(
     Ok((lost, counts))
 }
 
-/// The contents of an acknowledgement log, after its replay.
-struct History {
-    header: Header,
-    replay: Replay,
-    /// Whether the log records that all workers have ended.
-    ended: bool,
-    /// Number of files that the run removed after its workers had ended; `None` if not recorded.
-    removed: Option<u64>,
-    is_whole: bool,
-}
-
-fn read(path: &Path) -> Result<History, VerifyError> {
-    let file = File::open(path).map_err(|answer| entry::unreadable(path, &answer))?;
-    let mut header = None;
-    let mut replay = Replay::default();
-    let mut ended = false;
-    let mut removed = None;
-    let is_whole = entry::read(path, BufReader::new(file), &mut |line| {
-        match line {
-            Line::Header(head) => {
-                replay = Replay::new(head.workload.workers.pool_of(0).is_some());
-                header = Some(*head);
-            }
-            Line::Begun(entry) => replay.begins(entry)?,
-            Line::Acknowledged { worker, sequence } => replay.acknowledges(worker, sequence)?,
-            Line::Ended => ended = true,
-            Line::Over { removed: files } => removed = Some(files),
-        }
-        Ok(())
-    })?;
-    Ok(History {
-        header: header.ok_or_else(|| entry::foreign(path, "it has no first line"))?,
-        replay,
-        ended,
-        removed,
-        is_whole,
-    })
-}
-
 /// Finds and opens the directory of each location, which may be at another path than in the run.
-fn find_directories(
+pub(crate) fn find_directories(
     namespace: &dyn Namespace,
     path: &Path,
     header: &Header,

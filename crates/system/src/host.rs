@@ -104,6 +104,11 @@ pub struct Host {
     pub page_size_bytes: u64,
 }
 
+/// Reads the random identifier of this boot.
+pub fn boot_id(sources: &Sources) -> Fact<String> {
+    sources.text("/proc/sys/kernel/random/boot_id")
+}
+
 impl Host {
     pub fn read(sources: &Sources) -> Host {
         let name = rustix::system::uname();
@@ -119,7 +124,7 @@ impl Host {
                 machine: text(name.machine()),
             },
             operating_system: operating_system(sources),
-            boot_id: sources.text("/proc/sys/kernel/random/boot_id"),
+            boot_id: boot_id(sources),
             uptime_seconds: uptime_seconds(sources),
             emulated: Some(emulated(sources, &processors)),
             processors,

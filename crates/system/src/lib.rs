@@ -79,7 +79,7 @@ pub use device::{Device, DeviceKind, LoopBacking};
 pub use device_number::DeviceNumber;
 pub use durability::DurabilityFacts;
 pub use fact::Fact;
-pub use host::{CacheBound, CacheLimit, Host, Kernel, LoadAverage};
+pub use host::{CacheBound, CacheLimit, Host, Kernel, LoadAverage, boot_id};
 pub use io::{OwnIo, drop_caches, may_drop_caches};
 pub use machine::{
     FindServerCalls, MachineCounted, MachineDeviceReading, MachineReading, ServerCalls,

@@ -1,7 +1,7 @@
 //! Examples of losses, with the entries of the acknowledgement log about them.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::PathBuf;
 
 use rundir::{LossExample, Verified};
 
@@ -11,7 +11,7 @@ use crate::Error;
 pub(super) fn examples(
     number: u32,
     verified: &Verified,
-    log: &Path,
+    logs: &[PathBuf],
 ) -> Result<Vec<LossExample>, Error> {
     let mut seen = BTreeSet::new();
     let first = verified.lost.iter().filter(|loss| {
@@ -25,7 +25,7 @@ pub(super) fn examples(
                 kind: loss.kind,
                 path: loss.path.clone(),
                 why: loss.why.clone(),
-                history: rundir::history(log, loss).map_err(Error::failed)?,
+                history: rundir::history(logs, loss).map_err(Error::failed)?,
             })
         })
         .collect()

@@ -68,18 +68,18 @@ pub enum Survivors {
     /// They are removed.
     #[default]
     Remove,
-    /// They stay until the last round, and are verified again after each crash.
-    Keep,
+    /// They are repaired, and the next run continues on them.
+    Continue,
 }
 
 impl Survivors {
-    pub const ALL: [Self; 2] = [Self::Remove, Self::Keep];
+    pub const ALL: [Self; 2] = [Self::Remove, Self::Continue];
 
     /// The name by which a user selects it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Remove => "remove",
-            Self::Keep => "keep",
+            Self::Continue => "continue",
         }
     }
 }
@@ -91,7 +91,8 @@ pub struct CrashPlan {
     pub tool: String,
     pub subject: CrashSubject,
     pub rounds: u32,
-    /// Seed of the crash times. The run of round `n` has the seed `seed + n - 1`.
+    /// Seed of the crash times. The run of round `n` has the seed `seed + n - 1`, or that of the
+    /// run that made its pool.
     pub seed: u64,
     /// The crash happens within this time after the preparation, in nanoseconds.
     pub within_ns: u64,
@@ -121,6 +122,11 @@ impl CrashPlan {
     pub(super) fn delay(&self, round: u32) -> Duration {
         let key = Key::new(self.seed, "crash time", 0);
         Duration::from_nanos(below(key.at(round.into()), self.within_ns.max(1)))
+    }
+
+    /// The seed of the run that makes a pool in a round.
+    pub(super) fn run_seed(&self, round: u32) -> u64 {
+        self.seed.saturating_add(u64::from(round) - 1)
     }
 
     /// The seed of what survives the crash of a round.

@@ -12,6 +12,7 @@ use engine::namespace::{Directory, EntryKind, Namespace};
 use rundir::{Cleaned, Verified};
 
 use super::plan::CrashPlan;
+use super::pool::Pool;
 use super::surroundings::Surroundings;
 
 /// Removes the files of a verified run with this process number. Returns what remains, with the
@@ -55,20 +56,24 @@ pub(super) fn remove(
     left
 }
 
-/// Removes the files of the run that wrote a log. Returns whether nothing remains.
-pub(super) fn clean_by_log(
+/// Removes the pool of a round, whose run had this process number. Returns whether nothing remains.
+pub(super) fn clean_by_logs(
     plan: &CrashPlan,
-    log: &Path,
+    pool: Pool,
     process: u32,
     surroundings: &Surroundings<'_>,
 ) -> bool {
+    let logs = pool.logs(plan);
     let Ok(namespace) = (surroundings.namespace)(&plan.target) else {
         return false;
     };
     let own = Arc::clone(&namespace).with_own_rights();
-    match rundir::verify_log(&*own, &plan.target, log) {
-        Ok(verified) => remove(&namespace, &verified, process).is_empty(),
-        Err(error) => error.is_directory_lost || fs::metadata(log).is_err(),
+    match rundir::verify_logs(&*own, &plan.target, &logs) {
+        Ok(verified) => {
+            let maker = pool.process.unwrap_or(process);
+            remove(&namespace, &verified, maker).is_empty()
+        }
+        Err(error) => error.is_directory_lost || logs.iter().any(|log| fs::metadata(log).is_err()),
     }
 }
 

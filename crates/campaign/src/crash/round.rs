@@ -2,23 +2,23 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use document::sanitize;
+use engine::namespace::Namespace;
 use rundir::{CrashRound, RoundEnd};
 
 use super::aim::Aim;
 use super::command;
 use super::examples::examples;
 use super::plan::{CrashPlan, Survivors};
-use super::remains::{clean_by_log, remove};
+use super::pool::Pool;
+use super::remains::{clean_by_logs, remove};
 use super::run_process::{AckCount, RunProcess};
-use super::state::{Found, StateFile};
+use super::state::{Crashing, Found, StateFile};
 use super::surroundings::Surroundings;
-use super::survivors;
 use super::trigger::{Fired, Trigger};
 use crate::Error;
 
@@ -74,54 +74,75 @@ pub(super) fn perform(
     if let Some(files) = &surroundings.forgetful {
         files.seed(plan.survival_seed(number));
     }
-    let mut run = start(plan, number, &log, surroundings)?;
+    let pool = Pool::after(earlier);
+    let mut run = start(plan, pool, &log, surroundings)?;
     state.started(number, run.process())?;
-    let reached = match approach(plan, number, (&mut run, &log, delay), surroundings) {
+    let reached = match approach(plan, pool, (&mut run, &log, delay), surroundings) {
         Ok(reached) => reached,
         Err(error) => {
-            tidy_failed(plan, number, &mut run, surroundings);
+            tidy_failed(plan, (pool, earlier), &mut run, state, surroundings)?;
             return Err(error);
         }
     };
     let is_moment = match reached {
         Reached::Crash { is_moment } => is_moment,
         Reached::End => {
-            remove_log(&log)?;
+            pool.remove_logs(plan, earlier, None)?;
             let round = CrashRound::unchecked(number, delay_ns, RoundEnd::EndedBefore);
             return Ok(Some(round));
         }
         Reached::Interrupted => {
             if run.terminate(TERMINATE_MAX) {
-                remove_log(&log)?;
+                state.pool_removed()?;
+                pool.remove_logs(plan, earlier, None)?;
             } else {
-                tidy_failed(plan, number, &mut run, surroundings);
+                tidy_failed(plan, (pool, earlier), &mut run, state, surroundings)?;
             }
             return Ok(None);
         }
     };
-    state.crashing(number)?;
+    state.crashing(Crashing::new(number, is_moment))?;
     if let Err(error) = crash(plan, number, &mut run, surroundings) {
-        tidy_failed(plan, number, &mut run, surroundings);
+        tidy_failed(plan, (pool, earlier), &mut run, state, surroundings)?;
         return Err(error);
     }
     command::restore(plan, number)?;
     state.restored(number)?;
     wait_for_end(plan, number, &mut run)?;
-    let process = run.process();
-    let mut round = verify(plan, (number, delay_ns, process), earlier, surroundings)?;
-    let aim = plan.aim.of_round(plan.seed, number);
-    let aim = (aim != Aim::Time).then(|| aim.name().to_owned());
-    (round.moment, round.missed) = match is_moment {
-        true => (aim, None),
-        false => (None, aim),
-    };
-    // `clean` needs the heartbeat only for files that remain. Those of the file system that this
-    // program crashes vanish with it.
-    let stays = !round.left.is_empty() || round.process.is_some();
-    if !stays || surroundings.forgetful.is_some() {
+    conclude(
+        plan,
+        (pool, earlier),
+        (is_moment, run.process()),
+        surroundings,
+    )
+    .map(Some)
+}
+
+/// Verifies a round after its crash.
+fn conclude(
+    plan: &CrashPlan,
+    (pool, earlier): (Pool, &[CrashRound]),
+    (is_moment, process): (bool, u32),
+    surroundings: &Surroundings<'_>,
+) -> Result<CrashRound, Error> {
+    let mut round = verify(plan, (pool, earlier), process, surroundings)?;
+    (round.moment, round.missed) = moment(plan, pool.round, is_moment);
+    // `clean` needs the heartbeat only for files that remain outside of a kept pool. Those of the
+    // file system that this program crashes vanish with it.
+    if round.left.is_empty() || surroundings.forgetful.is_some() {
         rundir::heartbeat::remove_lost(process);
     }
-    Ok(Some(round))
+    Ok(round)
+}
+
+/// The moment at which a round crashed, and the one that it missed.
+fn moment(plan: &CrashPlan, number: u32, is_moment: bool) -> (Option<String>, Option<String>) {
+    let aim = plan.aim.of_round(plan.seed, number);
+    let aim = (aim != Aim::Time).then(|| aim.name().to_owned());
+    match is_moment {
+        true => (aim, None),
+        false => (None, aim),
+    }
 }
 
 /// Crashes the target, and kills the run.
@@ -158,23 +179,25 @@ fn wait_for_end(plan: &CrashPlan, number: u32, run: &mut RunProcess) -> Result<(
 
 fn start(
     plan: &CrashPlan,
-    number: u32,
+    pool: Pool,
     log: &Path,
     surroundings: &Surroundings<'_>,
 ) -> Result<RunProcess, Error> {
     let (config, output) = (plan.beside("toml"), plan.beside("run"));
     let failed = |cause: std::io::Error| {
         Error::failed(format_args!(
-            "cannot start the run of round {number}: {cause} (make space for files beside {})",
+            "cannot start the run of round {}: {cause} (make space for files beside {})",
+            pool.round,
             sanitize::path(&plan.ack_log)
         ))
     };
     fs::write(&config, &plan.config).map_err(failed)?;
-    let seed = plan.seed.saturating_add(u64::from(number) - 1);
+    let seed = plan.run_seed(pool.first);
     let mut words: Vec<OsString> = vec!["run".into(), "--config".into(), config.into()];
     words.extend(["--ack-log".into(), log.into()]);
     words.extend(["--seed".into(), seed.to_string().into()]);
     words.extend(["--archive", "none", "--quiet", "--no-overhead"].map(OsString::from));
+    words.extend(pool.is_continued().then(|| "--reuse".into()));
     words.extend(plan.arguments.iter().map(OsString::from));
     let messages = File::create(output).map_err(failed)?;
     RunProcess::start(surroundings.start, &words, messages).map_err(failed)
@@ -183,12 +206,18 @@ fn start(
 /// Waits until the pool is prepared and the time of the crash has come.
 fn approach(
     plan: &CrashPlan,
-    number: u32,
+    pool: Pool,
     (run, log, delay): (&mut RunProcess, &Path, Duration),
     surroundings: &Surroundings<'_>,
 ) -> Result<Reached, Error> {
+    let number = pool.round;
     let mut count = AckCount::default();
     let mut prepared: Option<Instant> = None;
+    // A run that continues prepares nothing.
+    let prepared_files = match pool.is_continued() {
+        true => 0,
+        false => plan.prepared_files,
+    };
     let aim = plan.aim.of_round(plan.seed, number);
     let mut trigger = Trigger::new(aim, surroundings.forgetful.as_ref());
     loop {
@@ -215,7 +244,7 @@ fn approach(
         }
         if prepared.is_none() {
             count.read_on(log);
-            let is_prepared = count.acknowledged > 0 && count.acknowledged >= plan.prepared_files;
+            let is_prepared = count.acknowledged > 0 && count.acknowledged >= prepared_files;
             prepared = is_prepared.then(Instant::now);
         }
         if prepared.is_some_and(|began| began.elapsed() >= delay) {
@@ -233,73 +262,84 @@ fn approach(
 /// removes them later.
 fn tidy_failed(
     plan: &CrashPlan,
-    number: u32,
+    (pool, earlier): (Pool, &[CrashRound]),
     run: &mut RunProcess,
+    state: &mut StateFile,
     surroundings: &Surroundings<'_>,
-) {
+) -> Result<(), Error> {
     run.kill();
     if let Some(files) = &surroundings.forgetful {
         files.revive();
     }
-    let (log, process) = (plan.log_of(number), run.process());
-    if run.has_ended_within(Duration::from_secs(2))
-        && clean_by_log(plan, &log, process, surroundings)
+    // A run without a log has changed no pool.
+    let has_log = plan.log_of(pool.round).exists();
+    if has_log
+        && run.has_ended_within(Duration::from_secs(2))
+        && clean_by_logs(plan, pool, run.process(), surroundings)
     {
-        // A log that remains is removed when the rounds are continued.
-        let _ = fs::remove_file(&log);
-    }
-}
-
-/// Restores the target and removes the files of the round that was interrupted.
-pub(super) fn recover(found: &Found, surroundings: &Surroundings<'_>) -> Result<(), Error> {
-    let plan = &found.plan;
-    if let Some(round) = found.crashed {
-        command::restore(plan, round)?;
-    }
-    if surroundings.forgetful.is_some() {
-        survivors::forget(plan, &found.rounds);
-    }
-    let log = plan.log_of(found.rounds.len() as u32 + 1);
-    if log.symlink_metadata().is_ok() {
-        let process = found.process.unwrap_or(0);
-        let is_removed = clean_by_log(plan, &log, process, surroundings);
-        // The file system of an interrupted command has vanished, and so have the files of its run.
-        if is_removed || surroundings.forgetful.is_some() {
-            rundir::heartbeat::remove_lost(process);
-        }
-        remove_log(&log)?;
+        state.pool_removed()?;
+        pool.remove_logs(plan, earlier, None)?;
     }
     Ok(())
 }
 
-fn remove_log(log: &Path) -> Result<(), Error> {
-    match fs::remove_file(log) {
-        // A run that is interrupted at its begin has made no log.
-        Err(cause) if cause.kind() != ErrorKind::NotFound => Err(Error::failed(format_args!(
-            "cannot remove the acknowledgement log {}: {cause} (remove it)",
-            sanitize::path(log)
-        ))),
-        _ => Ok(()),
+/// Restores the target after an interrupted round. If the crash of the round has ended the machine,
+/// the round is verified; otherwise its files are removed, and it is performed again.
+pub(super) fn recover(
+    found: &mut Found,
+    state: &mut StateFile,
+    surroundings: &Surroundings<'_>,
+) -> Result<(), Error> {
+    let plan = &found.plan;
+    let pool = Pool::after(&found.rounds);
+    let process = found.process.unwrap_or(0);
+    if let Some(crash) = &found.crashed {
+        command::restore(plan, crash.round)?;
+        let is_complete = surroundings.forgetful.is_none() && plan.log_of(pool.round).exists();
+        if is_complete && crash.has_ended_machine() {
+            let rounds = (pool, &found.rounds[..]);
+            let round = conclude(plan, rounds, (crash.is_moment, process), surroundings)?;
+            state.write(&round)?;
+            found.rounds.push(round);
+            return state.restored(pool.round);
+        }
     }
+    // The file system of an interrupted command has vanished, and so have the files of its runs.
+    let has_vanished = surroundings.forgetful.is_some();
+    if plan.log_of(pool.round).symlink_metadata().is_ok() {
+        let is_removed = clean_by_logs(plan, pool, process, surroundings);
+        if is_removed || has_vanished {
+            rundir::heartbeat::remove_lost(process);
+        }
+    } else if !(has_vanished && pool.is_continued()) {
+        return Ok(());
+    }
+    state.pool_removed()?;
+    pool.remove_logs(plan, &found.rounds, None)?;
+    if let Some(last) = found.rounds.last_mut() {
+        last.process = None;
+    }
+    Ok(())
 }
 
 fn verify(
     plan: &CrashPlan,
-    (number, delay_ns, process): (u32, u64, u32),
-    earlier: &[CrashRound],
+    (pool, earlier): (Pool, &[CrashRound]),
+    process: u32,
     surroundings: &Surroundings<'_>,
 ) -> Result<CrashRound, Error> {
-    let log = &plan.log_of(number);
+    let (number, logs) = (pool.round, pool.logs(plan));
+    let delay_ns = plan.delay(number).as_nanos() as u64;
     let namespace = (surroundings.namespace)(&plan.target)?;
     let own = Arc::clone(&namespace).with_own_rights();
-    let mut round = match rundir::verify_log(&*own, &plan.target, log) {
+    let mut round = match rundir::verify_logs(&*own, &plan.target, &logs) {
         Ok(verified) => {
             let mut round = CrashRound::crashed(number, delay_ns, &verified);
-            round.examples = examples(number, &verified, log)?;
-            let stays = plan.survivors == Survivors::Keep && verified.losses() == 0;
-            match stays {
-                true => round.process = Some(process),
-                false => round.left = remove(&namespace, &verified, process),
+            round.examples = examples(number, &verified, &logs)?;
+            let maker = pool.process.unwrap_or(process);
+            keep(plan, &namespace, &mut round, (&logs, maker));
+            if round.process.is_none() {
+                round.left = remove(&namespace, &verified, maker);
             }
             round
         }
@@ -309,11 +349,33 @@ fn verify(
         },
         Err(error) => return Err(Error::failed(error)),
     };
+    round.pool = pool.is_continued().then_some(pool.first);
+    let is_kept = round.process.is_some();
     if round.has_loss() {
-        round.ack_log = Some(sanitize::path(log).into_owned());
-    } else if round.process.is_none() {
-        remove_log(log)?;
+        let log = plan.log_of(number);
+        round.ack_log = Some(sanitize::path(&log).into_owned());
     }
-    survivors::verify(plan, earlier, &mut round, &*own)?;
+    if !is_kept {
+        pool.remove_logs(plan, earlier, Some(&round))?;
+    }
     Ok(round)
+}
+
+/// Repairs the pool if the next run is to continue on it.
+fn keep(
+    plan: &CrashPlan,
+    namespace: &Arc<dyn Namespace>,
+    round: &mut CrashRound,
+    (logs, maker): (&[PathBuf], u32),
+) {
+    if plan.survivors == Survivors::Remove || round.round == plan.rounds {
+        return;
+    }
+    match rundir::repair(namespace, &plan.target, logs) {
+        Ok(repaired) => {
+            round.process = Some(maker);
+            round.repaired = repaired.made + repaired.removed;
+        }
+        Err(error) => round.not_continued = Some(error.to_string()),
+    }
 }

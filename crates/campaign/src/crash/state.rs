@@ -21,11 +21,44 @@ enum Line {
     Plan(Box<CrashPlan>),
     /// The run of the round has been started, with this process number.
     Started(u32, u32),
-    /// The round is about to crash the target, which must then be restored.
-    Crashing(u32),
+    /// A round is about to crash the target, which must then be restored.
+    Crashing(Crashing),
     /// The round has restored the target.
     Restored(u32),
     Round(Box<CrashRound>),
+    /// The pool on which the next run would have continued was removed.
+    PoolRemoved,
+}
+
+/// A crash that has begun.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Crashing {
+    pub round: u32,
+    /// Whether the moment had come for which the round waited.
+    pub is_moment: bool,
+    /// Identifier of the machine's boot; `None` if it is not available.
+    boot: Option<String>,
+}
+
+impl Crashing {
+    pub(super) fn new(round: u32, is_moment: bool) -> Self {
+        Self {
+            round,
+            is_moment,
+            boot: boot(),
+        }
+    }
+
+    /// Whether the machine was started again after the crash, so that the crash has ended it.
+    pub(super) fn has_ended_machine(&self) -> bool {
+        self.boot.is_some() && boot().is_some_and(|boot| self.boot != Some(boot))
+    }
+}
+
+fn boot() -> Option<String> {
+    system::boot_id(&system::Sources::default())
+        .known()
+        .cloned()
 }
 
 /// The open state file. It is locked, so that two processes do not continue the same rounds.
@@ -39,8 +72,8 @@ pub struct Found {
     pub path: PathBuf,
     pub plan: CrashPlan,
     pub rounds: Vec<CrashRound>,
-    /// The round whose crash was not followed by a restore.
-    pub crashed: Option<u32>,
+    /// The crash that was not followed by a restore.
+    pub crashed: Option<Crashing>,
     /// Process number of the run that was started last.
     pub(super) process: Option<u32>,
     /// Length of the complete lines in bytes.
@@ -92,8 +125,8 @@ impl StateFile {
         self.push(&Line::Started(round, process))
     }
 
-    pub(super) fn crashing(&mut self, round: u32) -> Result<(), Error> {
-        self.push(&Line::Crashing(round))
+    pub(super) fn crashing(&mut self, crash: Crashing) -> Result<(), Error> {
+        self.push(&Line::Crashing(crash))
     }
 
     pub(super) fn restored(&mut self, round: u32) -> Result<(), Error> {
@@ -102,6 +135,10 @@ impl StateFile {
 
     pub(super) fn write(&mut self, round: &CrashRound) -> Result<(), Error> {
         self.push(&Line::Round(Box::new(round.clone())))
+    }
+
+    pub(super) fn pool_removed(&mut self) -> Result<(), Error> {
+        self.push(&Line::PoolRemoved)
     }
 
     fn push(&mut self, line: &Line) -> Result<(), Error> {
@@ -149,8 +186,13 @@ pub fn read(path: &Path) -> Result<Found, Error> {
             Line::Plan(first) if plan.is_none() => plan = Some(*first),
             Line::Plan(_) => return Err(foreign(&"it contains two plans")),
             Line::Started(_, number) => process = Some(number),
-            Line::Crashing(round) => crashed = Some(round),
+            Line::Crashing(crash) => crashed = Some(crash),
             Line::Restored(_) => crashed = None,
+            Line::PoolRemoved => {
+                if let Some(last) = rounds.last_mut() {
+                    last.process = None;
+                }
+            }
             Line::Round(round) if round.round as usize == rounds.len() + 1 => rounds.push(*round),
             Line::Round(round) => {
                 return Err(foreign(&format_args!("round {} is misplaced", round.round)));

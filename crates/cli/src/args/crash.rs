@@ -91,9 +91,10 @@ pub struct CrashArguments {
     pub crash_within: Option<Time>,
     /// Files of a round after its verification [default: remove].
     ///
-    /// remove: they are removed. keep: they stay until the last round, and after each later crash
-    /// they are verified again by the acknowledgement log of their own round. The next run makes
-    /// its own files beside them.
+    /// remove: they are removed, and the next run makes a new pool. continue: the pool is repaired
+    /// (operations in flight are completed, and losses are undone), and the next run continues on
+    /// it; each crash must keep the files of all earlier rounds. It needs a mix of operations on
+    /// files, private pools, and a mounted file system.
     #[arg(long, value_name = "WORD", value_parser = one_of_survivors())]
     pub survivors: Option<Survivors>,
     /// Continue rounds that did not end.

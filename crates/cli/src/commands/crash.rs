@@ -10,8 +10,10 @@ use std::process::Child;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use campaign::archive::{Chosen, directory_of_runs};
-use campaign::crash::{self, Aim, Crash, CrashPlan, Device, DeviceKind, Performed, Surroundings};
-use campaign::run_spec::{Specified, specify, to_config};
+use campaign::crash::{
+    self, Aim, Crash, CrashPlan, Device, DeviceKind, Performed, Surroundings, Survivors,
+};
+use campaign::run_spec::{RunRequest, Specified, specify, to_config};
 use document::sanitize;
 use engines::registry;
 use faultfs::forget::Bug;
@@ -150,6 +152,10 @@ fn plan(arguments: &CrashArguments) -> Result<CrashPlan, Problem> {
     let target = target(&specified.spec)?;
     let crash = way(arguments, &target)?;
     let aim = moment(arguments, &crash)?;
+    let survivors = arguments.survivors.unwrap_or_default();
+    if survivors == Survivors::Continue {
+        can_continue(&request, &specified.spec)?;
+    }
     let specified = checked(specified, &ack_log, &crash)?;
     let spec = &specified.spec;
     let pools = match spec.workload.workers.pool_of(0) {
@@ -166,7 +172,7 @@ fn plan(arguments: &CrashArguments) -> Result<CrashPlan, Problem> {
         within_ns: arguments.crash_within.unwrap_or(WITHIN_DEFAULT).0,
         crash,
         aim,
-        survivors: arguments.survivors.unwrap_or_default(),
+        survivors,
         restore: arguments.restore.clone(),
         restore_timeout_ns: arguments
             .restore_timeout
@@ -256,6 +262,22 @@ fn moment(arguments: &CrashArguments, crash: &Crash) -> Result<Aim, Problem> {
         None if is_forgetful => Ok(Aim::Mixed),
         None => Ok(Aim::Time),
     }
+}
+
+/// Refuses runs that cannot continue on the pool of an earlier one.
+fn can_continue(request: &RunRequest, spec: &RunSpec) -> Result<(), Problem> {
+    if let Some(why) = rundir::repair::refusal(spec) {
+        return refuse(format_args!(
+            "--survivors continue cannot be used here: {why}"
+        ));
+    }
+    let mut request = request.clone();
+    request.options.reuse = Some(true);
+    specify(&request, USER).map(drop).map_err(|problem| {
+        Problem::refused(format_args!(
+            "--survivors continue cannot be used here, as its runs have --reuse: {problem}"
+        ))
+    })
 }
 
 /// Resolves the options of the runs, and refuses those that rounds cannot have.

@@ -15,6 +15,7 @@ mod device;
 mod forget;
 mod piped;
 mod servers;
+mod survivors;
 
 /// A target, and a directory on another file system for the acknowledgement logs.
 struct Place {
@@ -136,46 +137,10 @@ fn lost_torn_and_resurrected_files_are_found_with_their_history() {
     assert_eq!((sum("lost"), sum("torn"), sum("resurrected")), (1, 1, 0));
     for example in report["examples"].as_array().unwrap() {
         let history = example["history"].as_array().unwrap();
-        let last = history.last().unwrap().as_str().unwrap();
-        assert!(last.ends_with("acknowledged"), "{history:?}");
+        // An operation in flight may be the last one.
+        let is_acknowledged = |entry: &Value| entry.as_str().unwrap().ends_with("acknowledged");
+        assert!(history.iter().any(is_acknowledged), "{history:?}");
     }
-}
-
-#[test]
-fn files_that_stay_are_verified_after_every_later_crash() {
-    let place = Place::new();
-    let keep = [
-        "--rounds",
-        "3",
-        "--survivors",
-        "keep",
-        "--durability",
-        "fsync+dir",
-    ];
-    let ended = place.crash(&[&keep[..], &["--crash", "true"]].concat());
-    ended.ends("0 | No loss in 3 rounds | Files of earlier rounds were verified again");
-    place.only_the_state_remains();
-
-    let place = Place::new();
-    // The first run directory by its number is that of round 1.
-    let crash = place.script(
-        "damage",
-        "test $POSTMARK_ROUND -eq 2 || exit 0\n\
-         cd \"$POSTMARK_TARGET\" || exit 1\n\
-         cd \"$(ls -d postmark-* | sort -t - -k 2n,2 -k 3n,3 | head -n 1)\" || exit 1\n\
-         rm \"$(find . -type f -path '*/new/*' | sort | head -n 1)\"\n",
-    );
-    let ended = place.crash(&[&keep[..], &["--crash", &crash]].concat());
-    ended.ends("1 | LOST: 1 of 3 rounds | First missing | in round 2");
-    ended.shows("Round 2: the crash lost files of round 1");
-    place.nothing_remains_on_the_target();
-    assert!(place.beside("ack.1").exists() && !place.beside("ack.2").exists());
-    let report = json(place.resume(&["--format", "json"]).code(1));
-    let [one, two, three] = [0, 1, 2].map(|index| &report["rounds"][index]);
-    assert_eq!(one["survivors_checked"], 0);
-    assert_eq!(two["survivors_lost"], Value::from(vec![1]));
-    // Of rounds 1 and 2, only the files of round 2 are verified after the crash of round 3.
-    assert_eq!(three["survivors_checked"], two["checked"]);
 }
 
 #[test]
@@ -291,6 +256,14 @@ fn wrong_input_is_refused_before_anything_is_touched() {
             "--crash write-log:x is neither a way to crash nor a command",
         ),
         (&["--crash", "flakey"], "flakey:NAME"),
+        (
+            &["--survivors", "continue", "--on-error", "5"],
+            "(use --on-error stop)",
+        ),
+        (
+            &["--survivors", "continue", "--writers", "2"],
+            "the state of a shared pool",
+        ),
     ] {
         place.crash(words).code(2).shows(told);
     }

@@ -46,7 +46,9 @@ pub(super) fn add(document: &mut Document, report: &CrashReport) {
         round.round,
         round.delay_ns as f64 / 1e9,
         waits_for(round.moment.as_deref()),
-        report.seed.saturating_add(u64::from(round.round) - 1)
+        report
+            .seed
+            .saturating_add(u64::from(round.pool.unwrap_or(round.round)) - 1)
     ));
     document.push(Block::Command(command));
 }

@@ -35,6 +35,15 @@ pub(crate) struct Header {
     pub workers: u32,
 }
 
+impl Header {
+    /// Whether the run of this header can have continued on the files of an earlier run.
+    pub(crate) fn continues(&self, earlier: &Self) -> bool {
+        self.workload == earlier.workload
+            && self.directories == earlier.directories
+            && self.own_directories == earlier.own_directories
+    }
+}
+
 /// The log entry of an operation that was about to be issued.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::BufReader;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::entry::{self, Entry, Line};
 use super::key::Key;
@@ -13,8 +13,23 @@ use super::loss::VerifyError;
 const ENTRIES_MAX: usize = 12;
 
 /// Describes the latest operations on a path, in the order in which they began. Follows the path
-/// only: a history begins with the rename that created the name.
-pub(crate) fn history(ack_log: &Path, (location, path): &Key) -> Result<Vec<String>, VerifyError> {
+/// only: a history begins with the rename that created the name. Of several logs, the entries begin
+/// with the name of their log.
+pub(crate) fn history(ack_logs: &[PathBuf], key: &Key) -> Result<Vec<String>, VerifyError> {
+    let mut all = Vec::new();
+    for log in ack_logs {
+        let name = log.file_name().unwrap_or_default().to_string_lossy();
+        let begin = match ack_logs {
+            [_] => String::new(),
+            _ => format!("{name}: "),
+        };
+        let of_log = of_log(log, key)?.into_iter();
+        all.extend(of_log.map(|entry| format!("{begin}{entry}")));
+    }
+    Ok(all.split_off(all.len().saturating_sub(ENTRIES_MAX)))
+}
+
+fn of_log(ack_log: &Path, (location, path): &Key) -> Result<Vec<String>, VerifyError> {
     let file = File::open(ack_log).map_err(|answer| entry::unreadable(ack_log, &answer))?;
     let is_about = |entry: &Entry| {
         let is_second = entry.second.as_ref() == Some(path);

@@ -92,15 +92,6 @@ impl Outcome {
         }
     }
 
-    /// The same outcome without acknowledged operations and checked paths.
-    pub(crate) const fn only_losses(&self) -> Self {
-        Self {
-            acknowledged: 0,
-            verified: 0,
-            ..*self
-        }
-    }
-
     /// Number of losses that nothing promised to prevent.
     pub const fn allowed(&self) -> u64 {
         self.losses() - self.broken().losses()

@@ -8,8 +8,11 @@ use std::collections::{HashMap, HashSet};
 
 use workload::Action;
 
+use super::begun::Begun;
 use super::entry::Entry;
 use super::key::Key;
+
+mod next_log;
 
 /// The acknowledged state of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,8 +126,8 @@ pub(crate) struct Replay {
     seconds: HashSet<Key>,
     /// The paths of copied trees. If a file existed before the run, no entry names its copy.
     trees: HashSet<Key>,
-    /// The sequence number of the last operation that each worker began.
-    sequences: HashMap<u32, u64>,
+    /// What each worker has begun.
+    begun: HashMap<u32, Begun>,
     has_own_pools: bool,
 }
 
@@ -158,14 +161,7 @@ impl Replay {
 
     /// Processes the entry of an operation that is about to be issued.
     pub(crate) fn begins(&mut self, entry: Entry) -> Result<(), String> {
-        let sequence = self.sequences.entry(entry.worker).or_default();
-        *sequence += 1;
-        if entry.sequence != *sequence {
-            return Err(format!(
-                "operation {} of worker {} stands in place of its operation {sequence}",
-                entry.sequence, entry.worker
-            ));
-        }
+        self.begun.entry(entry.worker).or_default().add(&entry)?;
         let key = (entry.location, entry.path.clone());
         if let Some(second) = &entry.second {
             let second = (entry.location, second.clone());

@@ -109,7 +109,10 @@ impl<'a> Tree<'a> {
 
     /// Opens the parent directory of a name, and returns it with the name's last component. Returns
     /// `None` if the run removed the location's directory.
-    fn directory_of<'k>(&self, (location, path): &'k Key) -> Result<Option<Named<'k>>, Errno> {
+    pub(crate) fn directory_of<'k>(
+        &self,
+        (location, path): &'k Key,
+    ) -> Result<Option<Named<'k>>, Errno> {
         let Some(Some(place)) = self.directories.get(*location as usize) else {
             return Ok(None);
         };

@@ -1,6 +1,6 @@
 //! `--crash forget`: the file system of the program finds planted bugs, gives no false alarm, and
 //! leaves nothing. `POSTMARK_CRASHES` multiplies the 20 rounds of the honest one; if it is set,
-//! every bug is planted, for 50 rounds.
+//! every bug is planted, for 50 rounds on new pools and 50 on surviving ones.
 
 use std::path::Path;
 use std::process::Command;
@@ -59,35 +59,53 @@ fn no_heartbeat_remains(place: &Place) {
 #[test]
 fn honest_file_system_that_forgets_gives_no_false_alarm() {
     for seed in 1..=testkit::number_of("POSTMARK_CRASHES", 1) {
-        let place = Place::new();
-        let seed = seed.to_string();
-        let words = ["--rounds", "20", "--format", "json", "--seed", &seed];
-        let Some(ended) = forgets(&place, None, &words) else {
-            return;
-        };
-        let report = json(ended.code(0));
-        assert_eq!(report["crashes"], 20, "{ended}");
-        assert_eq!(report["crashes_with_loss"], 0, "{report:#}");
-        assert_eq!(report["foreign"], 0, "{report:#}");
-        let moments = report["moments"].as_array().unwrap();
-        assert!(moments.len() > 3, "moments are mixed: {moments:?}");
-        let crashes = moments.iter().map(|of| of["crashes"].as_u64().unwrap());
-        assert_eq!(crashes.sum::<u64>(), 20, "{moments:?}");
-        place.only_the_state_remains();
-        no_heartbeat_remains(&place);
+        for survivors in ["remove", "continue"] {
+            let place = Place::new();
+            let seed = seed.to_string();
+            let words = ["--rounds", "10", "--format", "json", "--seed", &seed];
+            let words = [&words[..], &["--survivors", survivors]].concat();
+            let Some(ended) = forgets(&place, None, &words) else {
+                return;
+            };
+            let report = json(ended.code(0));
+            assert_eq!(report["crashes"], 10, "{ended}");
+            assert_eq!(report["crashes_with_loss"], 0, "{report:#}");
+            assert_eq!(report["foreign"], 0, "{report:#}");
+            let moments = report["moments"].as_array().unwrap();
+            assert!(moments.len() > 3, "moments are mixed: {moments:?}");
+            let crashes = moments.iter().map(|of| of["crashes"].as_u64().unwrap());
+            assert_eq!(crashes.sum::<u64>(), 10, "{moments:?}");
+            let rounds = report["rounds"].as_array().unwrap();
+            let continued = rounds.iter().filter(|round| round["pool"] == 1).count();
+            let expected = if survivors == "continue" { 9 } else { 0 };
+            assert_eq!(continued, expected, "{report:#}");
+            place.only_the_state_remains();
+            no_heartbeat_remains(&place);
+        }
     }
 }
 
 #[test]
 fn planted_bugs_are_found() {
     let is_long = std::env::var_os("POSTMARK_CRASHES").is_some();
-    let (bugs, rounds) = match is_long {
-        true => (&Bug::ALL[..], "50"),
-        false => (&Bug::ALL[..1], "10"),
+    // Of new pools, the transcript of the book shows a bug.
+    let (bugs, rounds, survivors) = match is_long {
+        true => (&Bug::ALL[..], "50", &["remove", "continue"][..]),
+        false => (&Bug::ALL[..1], "10", &["continue"][..]),
     };
-    for bug in bugs {
+    let all = bugs
+        .iter()
+        .flat_map(|bug| survivors.iter().map(move |survivors| (bug, *survivors)));
+    for (bug, survivors) in all {
         let place = Place::new();
-        let words = ["--rounds", rounds, "--format", "json"];
+        let words = [
+            "--rounds",
+            rounds,
+            "--format",
+            "json",
+            "--survivors",
+            survivors,
+        ];
         let Some(ended) = forgets(&place, Some(*bug), &words) else {
             return;
         };
@@ -102,7 +120,7 @@ fn planted_bugs_are_found() {
         let first = rounds.iter().find(is_lossy);
         let first = first.unwrap_or_else(|| panic!("{bug:?} is not found: {report:#}"));
         let (at, lossy) = (&first["round"], &report["crashes_with_loss"]);
-        eprintln!("{bug:?}: first loss in round {at}, {lossy} rounds with a loss");
+        eprintln!("{bug:?}, {survivors}: first loss in round {at}, {lossy} rounds with a loss");
         place.nothing_remains_on_the_target();
         no_heartbeat_remains(&place);
     }

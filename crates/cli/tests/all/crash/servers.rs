@@ -111,6 +111,7 @@ fn killed_fuse_server_loses_nothing_that_it_has_synced() {
     let restart = Restart { place: &place };
     let mut command = Running::command(crate::support::interface::program());
     restart.add_to(&mut command, (NAMES, "fsync+dir"), at.to_str().unwrap());
+    command.args(["--workers", "2", "--survivors", "continue"]);
     let first = bound.server() as u32;
     let mut bound = Some(bound);
     let ended = restart.rounds(command, first, || {
@@ -121,6 +122,7 @@ fn killed_fuse_server_loses_nothing_that_it_has_synced() {
         process
     });
     nothing_is_lost(&ended);
+    ended.shows("In 2 rounds the run continued on the surviving pool");
     drop(bound);
     assert!(
         crate::support::names(&backing).unwrap().is_empty(),

@@ -309,3 +309,32 @@ fn files_of_copied_and_removed_trees_are_known() {
     }
     assert_eq!(fed.expected("s0/1"), whole(0, 8));
 }
+
+#[test]
+fn next_log_begins_with_all_operations_done() {
+    let mut fed = Fed::new();
+    fed.done(Action::Create, ("1", ""), 0, 0, 700);
+    fed.begins(Action::Rename, ("1", "2"), 0, 700, 700);
+    fed.begins(Action::Append, ("2", ""), 0, 700, 900);
+    fed.replay.begin_next_log().unwrap();
+    assert_eq!(
+        (fed.replay.in_flight(), fed.replay.acknowledged.len()),
+        (0, 0)
+    );
+    assert_eq!(fed.name("1").acked, Acked::Absent);
+    assert_eq!(fed.expected("2"), whole(0, 900));
+    assert!(fed.name("1").may.is_empty() && fed.name("2").may.is_empty());
+    assert_eq!(fed.replay.begun(0).count(), 3);
+    // The operations of the next log are numbered from 1.
+    fed.sequence = 0;
+    fed.done(Action::Delete, ("2", ""), 0, 900, 0);
+    assert_eq!(fed.replay.begun(0).count(), 4);
+    let last = |action, file, version| workload::Intent {
+        action,
+        file,
+        version,
+        ..workload::Intent::NOTHING
+    };
+    assert!(fed.replay.begun(0).ends_with(&last(Action::Delete, 1, 0)));
+    assert!(!fed.replay.begun(0).ends_with(&last(Action::Delete, 2, 0)));
+}
