@@ -1,6 +1,7 @@
 //! Gives each test its own file system. The macro `on` runs a test on several kinds of file
 //! systems.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -122,6 +123,10 @@ impl Mounted {
     /// Mounts the file system again after a crash, which replays its log.
     pub fn comes_back(&mut self) {
         self.volume.unmount();
+        // Other tests copy all mounts into namespaces of their own, where a copy would keep the file
+        // system shut down. Removing the mount point ends the copies.
+        fs::remove_dir(&self.at).unwrap();
+        fs::create_dir(&self.at).unwrap();
         self.volume.mount();
     }
 }
