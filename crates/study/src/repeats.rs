@@ -182,8 +182,8 @@ impl Repeats {
     }
 }
 
-/// Number of runs whose interval has the relative half-width `until`, if their standard deviation is
-/// that of `rates`. `None` if it is not more than there are.
+/// Number of runs whose interval has the relative half-width `until`, if their standard deviation
+/// is that of `rates`. `None` if it is not more than there are.
 fn needed(rates: &[f64], alpha: f64, until: f64) -> Option<u64> {
     let share = standard_deviation(rates)? / mean(rates);
     let factor = student_quantile(1.0 - alpha / 2.0, rates.len() as f64 - 1.0);

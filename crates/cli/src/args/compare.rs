@@ -123,7 +123,8 @@ Examples:
 A bound of 0.985 passes identical systems (95 %) and fails a loss of 3 % (80 %). That takes \
 8 blocks at a standard deviation of 1 %, 22 at 2 % and 47 at 3 % (of a block's ratio, which \
 'compare' prints). With an A/A control a block is three runs. Without blocks it takes 12 runs of \
-each side at 1 %, 42 at 2 % and 93 at 3 % (of the runs, which 'run --repeat' prints). No number of blocks fails a loss of 3 % by a bound of 0.97: require 0.985.")]
+each side at 1 %, 42 at 2 % and 93 at 3 % (of the runs, which 'run --repeat' prints). No number \
+of blocks fails a loss of 3 % by a bound of 0.97: require 0.985.")]
 pub struct GateArguments {
     /// A study, or the baseline and its candidates, or crash rounds.
     #[arg(required = true, value_name = "SIDE")]

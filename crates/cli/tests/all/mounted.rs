@@ -123,8 +123,8 @@ impl Mounted {
     /// Mounts the file system again after a crash, which replays its log.
     pub fn comes_back(&mut self) {
         self.volume.unmount();
-        // Other tests copy all mounts into namespaces of their own, where a copy would keep the file
-        // system shut down. Removing the mount point ends the copies.
+        // Other tests copy all mounts into namespaces of their own, where a copy would keep the
+        // file system shut down. Removing the mount point ends the copies.
         fs::remove_dir(&self.at).unwrap();
         fs::create_dir(&self.at).unwrap();
         self.volume.mount();

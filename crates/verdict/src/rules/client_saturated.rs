@@ -14,8 +14,8 @@ use super::rule::*;
 use super::servers::targets_a_server;
 use crate::summary::{evidence, phase, ranks};
 
-/// Maximum processor time of the workers, as a share of the processors that they can use. Above this
-/// share, the client is the limit of a run on a server.
+/// Maximum processor time of the workers, as a share of the processors that they can use. Above
+/// this share, the client is the limit of a run on a server.
 const WORKERS_MAX: f64 = 0.90;
 
 /// Maximum used share of an interface's speed. Above this share, the interface is the limit of a
