@@ -20,8 +20,9 @@ use crate::ack_log::replay::{Acked, Replay};
 use crate::ack_log::tree;
 use crate::clean::{Abandoned, find_abandoned};
 use crate::heartbeat::{self, Life};
-use crate::manifest::{KeptPool, Position};
+use crate::manifest::{KeptPool, Manifest, Position};
 use crate::names;
+use crate::ownership::{self, Evidence, Ownership};
 use crate::run_directory::RunDirectories;
 use crate::verify_log::find_directories;
 
@@ -30,8 +31,7 @@ mod positions;
 
 pub use files::Repaired;
 
-/// Returns why the pool of a run cannot be repaired, whatever a crash leaves of it; `None` if it
-/// can.
+/// Returns why pools of this run cannot be repaired after any crash; `None` if they can.
 pub fn refusal(spec: &RunSpec) -> Option<String> {
     let workload = &spec.workload;
     let Some(mix) = workload.mix().filter(|mix| mix.replay.is_none()) else {
@@ -80,7 +80,7 @@ fn is_repairable(action: Action) -> bool {
 ///
 /// # Errors
 /// Returns the reason if the pool cannot be used: a directory or the manifest is lost, or it has a
-/// foreign file.
+/// file that is not certainly of the run. Such a file is not touched.
 pub fn repair(
     namespace: &Arc<dyn Namespace>,
     target: &Path,
@@ -107,9 +107,23 @@ pub fn repair(
         )));
     }
     has_directories(&header, &*abandoned.directory)?;
-    let repaired = files::repair(&header, &replay, &places)?;
+    let evidence = abandoned.evidence();
+    let ownership = ownership(&abandoned, &evidence)?;
+    let repaired = files::repair(&header, &replay, &places, ownership)?;
     keep(abandoned, &header, &replay, positions)?;
     Ok(repaired)
+}
+
+/// Distinguishes the files of the run from those that another program has written under its names.
+fn ownership<'a>(
+    abandoned: &'a Abandoned,
+    evidence: &'a Evidence,
+) -> Result<Ownership<'a>, VerifyError> {
+    let (directory, manifest) = (&*abandoned.directory, &abandoned.manifest);
+    let failed = |errno| VerifyError::system("examine", &abandoned.path, errno);
+    let owner = Manifest::owner(directory).map_err(failed)?;
+    let began = ownership::began(directory, manifest).map_err(failed)?;
+    Ok(Ownership::new(manifest, evidence, owner, began))
 }
 
 /// Checks that the directories of all pools exist.

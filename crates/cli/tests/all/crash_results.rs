@@ -146,8 +146,8 @@ fn gate_judges_an_entry_and_a_file() {
         .ends("2 | is not a result of crash rounds");
 }
 
-/// A text whose numbers are replaced, as a set of lines: the numbers of a transcript and the number
-/// of its lossy rounds differ from time to time, and so does what is told of a single round.
+/// The lines of a text as a set, without numbers and without the notes about single rounds, which
+/// differ each time.
 fn shape(text: &str) -> BTreeSet<String> {
     let lines = text.lines().map(masked);
     lines.filter(|line| !line.starts_with(" Round N")).collect()

@@ -5,14 +5,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use engine::Errno;
-use engine::namespace::{Directory, Facts};
+use engine::namespace::Directory;
 use workload::contents::Contents;
+use workload::names::Names;
 
 use crate::ack_log::entry::Header;
 use crate::ack_log::key::Key;
 use crate::ack_log::loss::VerifyError;
 use crate::ack_log::replay::{Acked, Expected, NameState, Replay};
 use crate::ack_log::tree::{Place, Tree};
+use crate::names;
+use crate::ownership::{Ownership, Provenance};
 
 /// Number of bytes of a file that are written at a time: a multiple of the block size of contents.
 const PIECE_BYTES: u64 = 1 << 20;
@@ -31,7 +34,10 @@ pub(super) fn repair(
     header: &Header,
     replay: &Replay,
     places: &[Option<Place>],
+    ownership: Ownership<'_>,
 ) -> Result<Repaired, VerifyError> {
+    let names = header.workload.mix().map(|mix| mix.names);
+    let mut removal = Removal { names, ownership };
     let no_contents = || VerifyError::new("its contents cannot be generated".to_owned());
     let contents = header.workload.contents.ok_or_else(no_contents)?;
     let contents = Contents::new(&contents, header.workload.seed(), 0);
@@ -46,29 +52,27 @@ pub(super) fn repair(
         }
         let failed = |errno| VerifyError::system("repair", &path(key), errno);
         let (directory, last) = open(&tree, key).map_err(failed)?;
-        let done = match &name.acked {
-            Acked::File(object) => {
-                let object = &replay.objects[*object];
-                let expected = object.expected();
-                let contents = contents.for_worker(object.pool);
-                repaired.made += 1;
-                expected
-                    .ok_or(Errno::INVAL)
-                    .and_then(|expected| make(&*directory, last, &expected, &contents))
-            }
-            Acked::Absent => {
-                repaired.removed += 1;
-                remove(&*directory, last).map(drop)
-            }
-            _ => Err(Errno::OPNOTSUPP),
+        let object = match &name.acked {
+            Acked::File(object) => Some(&replay.objects[*object]),
+            Acked::Absent => None,
+            _ => return Err(failed(Errno::OPNOTSUPP)),
         };
-        done.map_err(failed)?;
+        let was_there = removal.remove(&*directory, key, last)?;
+        if let Some(object) = object {
+            let contents = contents.for_worker(object.pool);
+            let expected = object.expected().ok_or(Errno::INVAL);
+            let made = expected.and_then(|of| make(&*directory, last, &of, &contents));
+            made.map_err(failed)?;
+            repaired.made += 1;
+        } else {
+            repaired.removed += u64::from(was_there);
+        }
         changed.insert(above(key), directory);
     }
     for key in replay.temporary_names() {
         let failed = |errno| VerifyError::system("remove", &path(key), errno);
         let (directory, last) = open(&tree, key).map_err(failed)?;
-        if remove(&*directory, last).map_err(failed)? {
+        if removal.remove(&*directory, key, last)? {
             repaired.removed += 1;
             changed.insert(above(key), directory);
         }
@@ -93,14 +97,13 @@ fn open<'k>(tree: &Tree<'_>, key: &'k Key) -> Result<(Arc<dyn Directory>, &'k [u
     tree.directory_of(key)?.ok_or(Errno::NOENT)
 }
 
-/// Writes a new file, in place of one with other contents.
+/// Writes a new file.
 fn make(
     directory: &dyn Directory,
     name: &[u8],
     expected: &Expected,
     contents: &Contents,
 ) -> Result<(), Errno> {
-    remove(directory, name)?;
     let text = std::str::from_utf8(name).map_err(|_| Errno::INVAL)?;
     let file = directory.draft(text)?;
     let state = expected.state;
@@ -118,11 +121,38 @@ fn make(
     }
 }
 
-/// Removes a name. Returns false if it does not exist.
-fn remove(directory: &dyn Directory, name: &[u8]) -> Result<bool, Errno> {
-    let any: Facts = match directory.facts_of(name) {
-        Err(Errno::NOENT) => return Ok(false),
-        facts => facts?,
-    };
-    directory.remove(name, &any)
+/// Removes names whose files are certainly of the run.
+struct Removal<'a> {
+    names: Option<Names>,
+    ownership: Ownership<'a>,
+}
+
+impl Removal<'_> {
+    /// Removes a name. Returns false if it does not exist.
+    fn remove(
+        &mut self,
+        directory: &dyn Directory,
+        key: &Key,
+        name: &[u8],
+    ) -> Result<bool, VerifyError> {
+        let unclear = |why: &str| VerifyError::new(format!("{}: {why}", path(key).display()));
+        let which = self.names.and_then(|names| names.parse(name));
+        let which = which.ok_or_else(|| unclear("the run gives no file such a name"))?;
+        let first = key.1.split(|byte| *byte == b'/').next().unwrap_or_default();
+        if let Some(worker) = names::worker(first) {
+            self.ownership.enter_pool_of(worker as u32);
+        }
+        match self.ownership.of(directory, name, which) {
+            Err(Errno::NOENT) => Ok(false),
+            Err(errno) => Err(VerifyError::system("examine", &path(key), errno)),
+            Ok((Provenance::Others(why) | Provenance::Unclear(why), _)) => Err(unclear(&why)),
+            Ok((Provenance::Ours | Provenance::Signed, facts)) => {
+                let removed = directory.remove(name, &facts);
+                match removed.map_err(|errno| VerifyError::system("remove", &path(key), errno))? {
+                    true => Ok(true),
+                    false => Err(unclear("another program has exchanged it")),
+                }
+            }
+        }
+    }
 }

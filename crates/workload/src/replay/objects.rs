@@ -172,8 +172,8 @@ impl Objects {
             .push(HardLink { place, number });
     }
 
-    /// Removes and returns the last additional hard link of an object in a directory, or in any
-    /// directory if there is none.
+    /// Removes an additional hard link of an object and returns it: the last one in the directory
+    /// `place`; without one there, the last one anywhere.
     pub fn remove_link(&mut self, object: ObjectIndex, place: u32) -> Option<HardLink> {
         let links = self.links.get_mut(&object)?;
         let last = links.len().checked_sub(1)?;

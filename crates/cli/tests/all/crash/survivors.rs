@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::{Place, json};
+use crate::original::tree;
 use crate::support::{Running, names};
 
 #[test]
@@ -62,6 +63,30 @@ fn runs_continue_on_the_pool_that_survived() {
     let ended =
         place.crash(&[&words[..2], &["--survivors", "continue", "--crash", alien]].concat());
     ended.ends("0 | Round 1: the next run makes a new pool: it contains the foreign file");
+
+    // Neither can one in which another program has written its contents under a name of the run.
+    let place = Place::new();
+    let exchanged = place.script(
+        "exchange",
+        "test $POSTMARK_ROUND -eq 1 || exit 0\n\
+         cd \"$POSTMARK_TARGET\"/postmark-* || exit 1\n\
+         set -- $(find . -type f -path '*/new/*' | sort)\n\
+         echo precious >exchanged && mv exchanged \"$1\"\n",
+    );
+    let ended = place.crash(
+        &[
+            &words[..2],
+            &["--survivors", "continue", "--crash", &exchanged],
+        ]
+        .concat(),
+    );
+    ended.ends("0 | Round 1: the next run makes a new pool: | not removed");
+    let kept = tree(place.target.path());
+    assert!(
+        kept.iter()
+            .any(|(_, size)| *size == Some("precious\n".len() as u64)),
+        "{ended}\n{kept:?}"
+    );
 }
 
 #[test]

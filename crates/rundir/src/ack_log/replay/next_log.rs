@@ -26,7 +26,7 @@ impl Replay {
         Ok(())
     }
 
-    /// The second paths of operations that are no names of files, such as temporary names.
+    /// Temporary names: second paths of operations that no file has kept.
     pub(crate) fn temporary_names(&self) -> impl Iterator<Item = &Key> {
         let seconds = self.seconds.iter();
         seconds.filter(|key| !self.names.contains_key(*key))
