@@ -33,7 +33,7 @@ mod works;
 use ganesha::Ganesha;
 
 /// A test fails if its program takes longer than this.
-const LIMIT: Duration = Duration::from_secs(30);
+const LIMIT: Duration = Duration::from_secs(120);
 
 /// Starts a run in the network namespace of the server.
 fn start(ganesha: &Ganesha, url: &str, options: &str) -> Running {

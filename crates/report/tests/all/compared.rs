@@ -277,6 +277,12 @@ fn finding_about_doubtful_or_drifting_runs_has_its_reservation_beside_it() {
         .shows("DRIFT: the mean transactions/s of old is 6.1 % lower in the second half of the")
         .shows("p = 0.0028)")
         .shows("slower (drift)");
+    let mut synced = steady("new", 8_200.0);
+    for run in &mut synced.runs {
+        run.subject.settings = vec!["durability fsync".to_owned()];
+    }
+    shown(steady("old", 10_000.0), synced)
+        .shows("- old: without these settings - new: durability fsync");
     let mut doubtful = steady("new", 8_200.0);
     for run in &mut doubtful.runs {
         run.level = Level::Doubtful;

@@ -166,9 +166,11 @@ fn slo_of_too_few_operations_is_undecided() {
         .shows("not met from 1,414 offered, undecided below (too few delete operations)")
         .shows("  delete p99, ")
         .shows("latencies of all operations, but for delete p99");
-    let words = full(&record);
-    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
-    words
+    let words = |record: &Record| {
+        let text = full(record);
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    words(&record)
         .shows("delete p99 < 10 s is not met from 1,414 offered on, and undecided below: the level")
         .shows("of 1,112 transactions/s measured ")
         .shows(" delete operations, and a p99 needs 1,000 (use --for ");
@@ -176,6 +178,7 @@ fn slo_of_too_few_operations_is_undecided() {
     record.spec.drive.sweep.as_mut().unwrap().slo_p99_ns = Some(1);
     let short = document::text(&report::text::short(&record), 200);
     short.shows("delete p99 < 1 ns not met");
+    words(&record).shows("the lowest level, because half of the operations took longer (sweep");
     let entry = ListedRun {
         number: None,
         headline: Headline::of(&record),

@@ -114,10 +114,11 @@ fn clients(record: &Record) -> Vec<ClientSaturated> {
     let phases = || record.actual.transactions();
     if phases().all(|phase| phase.hosts.is_empty()) {
         let workers = phases().filter_map(|phase| {
-            let machine = phase::summary(record, phase).machine?;
-            let workers = machine.workers.filter(|workers| workers.count > 0)?;
+            let workers = phase::summary(record, phase).machine?.workers;
+            let workers = workers.filter(|workers| workers.count > 0)?;
             let each = workers.count as f64;
-            let usable = machine.processors.map_or(each, |all| all.min(each));
+            let processors = record.host.processors.usable.known();
+            let usable = processors.map_or(each, |all| each.min(*all as f64));
             Some(workers.sum / usable)
         });
         let interfaces = phases()

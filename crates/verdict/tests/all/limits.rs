@@ -7,7 +7,7 @@ use record::{
     Record, Role, Workload,
 };
 use testkit::records::{histogram, operation, segment, worker};
-use verdict::{LimitSummary, RunLimit, Summary};
+use verdict::{LimitSummary, Reason, RunLimit, Summary};
 use workload::mix::Think;
 
 use crate::specification::paragraph;
@@ -134,6 +134,22 @@ fn waits_for_a_processor_that_other_programs_use_are_a_separate_limit() {
     let mut record = crowd(2, 2, 0.02, 0.98);
     record.host.processors.usable = Fact::Unavailable("hidden".to_owned());
     is(&record, RunLimit::Cpu, 1.0);
+}
+
+/// Many workers on a server's files saturate the machine, although none uses a processor alone.
+#[test]
+fn workers_that_use_all_processors_saturate_the_client() {
+    let saturated = |running: f64| {
+        let mut record = crowd(8, 2, running, 0.7);
+        target(&mut record).class = Fact::Known(Class::Network);
+        let reasons = Summary::of(&record).verdict.reasons;
+        reasons.into_iter().find_map(|reason| match reason {
+            Reason::ClientSaturated(client) => client.workers,
+            _ => None,
+        })
+    };
+    assert_eq!(saturated(0.2), None);
+    close(saturated(0.24).unwrap(), 0.96);
 }
 
 #[test]

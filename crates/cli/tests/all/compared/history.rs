@@ -67,7 +67,9 @@ fn gate_against_the_history_fails_a_loss_only() {
     passed.code(0);
     let few = archived.shows("gate 5 --against history");
     few.code(5);
-    one_line(&few.output).shows("a decision needs 10 counted runs since the last change");
+    one_line(&few.output)
+        .shows("History 4 earlier runs")
+        .shows("a decision needs 10 counted runs since the last change");
     let missing = archived.shows("gate 42 --against history --metric deliver.p99");
     missing.code(2);
     one_line(&missing.errors)
@@ -111,12 +113,14 @@ fn wrong_selections_are_answered_with_the_way_out() {
     }
     let mut other = archived.copy(1.0);
     other.host.hostname = "\u{1b}[31mother".to_owned();
+    other.spec.verify = true;
     archived.add(&other, "x");
     let ended = archived.shows("history");
     ended.code(2);
     one_line(&ended.errors)
         .shows("the runs are of 2 series (choose one by a run of it")
-        .shows("postmark history 1: 1 run, classic (");
+        .shows("postmark history 1: 1 run, classic (")
+        .shows(", reads verified");
     // Each series is on a line of its own.
     ended.errors.shows("\n  postmark history 1: ");
     ended.errors.does_not_show("\\n");

@@ -112,7 +112,7 @@ fn killed_server_ends_the_run() {
     for depth in [1, 8] {
         let running = begun(
             &ganesha,
-            5,
+            3,
             &format!("--mix stat=1,create=1,delete=1 --files 100 --for 60s --depth {depth}"),
         );
         ganesha.kill();
@@ -134,7 +134,7 @@ fn hanging_server_ends_the_run() {
     };
     let running = begun(
         &ganesha,
-        5,
+        3,
         "--mix read=1,append=1 --files 100 --for 60s --depth 8",
     );
     ganesha.stand_still();
