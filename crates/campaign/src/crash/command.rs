@@ -54,11 +54,21 @@ fn restore_by(plan: &CrashPlan, round: u32, command: (&str, &str)) -> Result<(),
 
 /// Marks the crash in the log of a dm-log-writes device.
 fn mark(plan: &CrashPlan, round: u32, device: &Device) -> Result<(), Error> {
-    let failed = |cause| device_failed(plan, round, ("--crash", device), &cause);
-    let text = mark_of(plan, round);
-    let before = device.marks(&text).map_err(failed)?.len();
-    execute(plan, round, ("--crash", device::MARK), CRASH_MAX)?;
-    device.wait_for_mark(&text, before).map_err(failed)
+    let command = ("--crash", device::MARK);
+    mark_by(plan, round, (command, device), &mark_of(plan, round))
+}
+
+/// Executes a command that writes a mark with this text, and waits for the mark.
+fn mark_by(
+    plan: &CrashPlan,
+    round: u32,
+    ((what, command), device): ((&str, &str), &Device),
+    text: &str,
+) -> Result<(), Error> {
+    let failed = |cause| device_failed(plan, round, (what, device), &cause);
+    let before = device.marks(text).map_err(failed)?.len();
+    execute(plan, round, (what, command), CRASH_MAX)?;
+    device.wait_for_mark(text, before).map_err(failed)
 }
 
 /// Gives a dm-log-writes device the contents after a power cut, and mounts it again.
@@ -71,6 +81,8 @@ fn cut_power(plan: &CrashPlan, round: u32, device: &Device) -> Result<(), Error>
         mark(plan, round, device)?;
     }
     restore_by(plan, round, (what, device::UNMOUNT))?;
+    let command = (what, device::MARK_UNMOUNTED);
+    mark_by(plan, round, (command, device), &format!("{text}-unmounted"))?;
     let image = plan.beside("disk");
     device.cut_power(&text, &image).map_err(failed)?;
     restore_by(plan, round, (what, device::MOUNT))

@@ -33,6 +33,14 @@ pub(super) const MARK: &str = r#"
 dmsetup message "$POSTMARK_DEVICE" 0 mark "$POSTMARK_MARK"
 "#;
 
+/// Lets the log of an unmounted dm-log-writes device contain all writes: it lacks those that were
+/// not flushed.
+pub(super) const MARK_UNMOUNTED: &str = r#"
+set -e
+sync "/dev/mapper/$POSTMARK_DEVICE"
+dmsetup message "$POSTMARK_DEVICE" 0 mark "$POSTMARK_MARK-unmounted"
+"#;
+
 pub(super) const UNMOUNT: &str = r#"
 set -e
 # A killed run may take a moment to close its files.
@@ -173,20 +181,21 @@ impl Device {
     }
 
     /// Gives the unmounted device the contents that its disk had certainly kept at the last mark
-    /// with this text. They are first written to an image, which is removed.
+    /// with this text. They are first written to an image, which is removed. Only ranges that were
+    /// ever written are compared, because the log contains all writes since the disk was blank.
     pub(super) fn cut_power(&self, text: &str, image: &Path) -> io::Result<()> {
         let log = self.open_log()?;
         let log = WriteLog::open(&log)?;
         let marks = log.marks(text)?;
         let mark = marks.last().ok_or(io::ErrorKind::NotFound)?;
         let path = Path::new("/dev/mapper").join(&self.name);
-        let mut device = OpenOptions::new().read(true).write(true).open(path)?;
+        let device = OpenOptions::new().read(true).write(true).open(path)?;
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(true);
         let file = file.open(image)?;
-        file.set_len(io::Seek::seek(&mut device, io::SeekFrom::End(0))?)?;
+        file.set_len(io::Seek::seek(&mut &device, io::SeekFrom::End(0))?)?;
         log.replay(*mark, &file)?;
-        copy(&file, &mut device)?;
+        copy(&file, &device, &log.written()?)?;
         std::fs::remove_file(image)
     }
 }

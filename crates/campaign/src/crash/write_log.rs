@@ -9,7 +9,8 @@
 //! lengths are in sectors of the log (`drivers/md/dm-log-writes.c` of Linux).
 
 use std::fs::File;
-use std::io::{self, Seek as _, SeekFrom};
+use std::io;
+use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 
 use rustix::fs::{Advice, fadvise};
@@ -119,6 +120,26 @@ impl<'a> WriteLog<'a> {
         Ok(marks)
     }
 
+    /// Returns the ranges of the disk that were ever written, in order and disjoint.
+    pub(super) fn written(&self) -> io::Result<Vec<Range<u64>>> {
+        let mut all = Vec::new();
+        self.each(&mut |_, entry| {
+            if entry.length > 0 {
+                all.push(entry.at..entry.at.saturating_add(entry.length));
+            }
+            Ok(())
+        })?;
+        all.sort_unstable_by_key(|range| range.start);
+        let mut merged: Vec<Range<u64>> = Vec::new();
+        for range in all {
+            match merged.last_mut() {
+                Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+                _ => merged.push(range),
+            }
+        }
+        Ok(merged)
+    }
+
     /// Writes to a blank image what the disk had certainly kept at a mark.
     pub(super) fn replay(&self, mark: u64, image: &File) -> io::Result<()> {
         let mut data = Vec::new();
@@ -133,19 +154,21 @@ impl<'a> WriteLog<'a> {
     }
 }
 
-/// Makes the contents of a device those of an image, and leaves equal pieces unwritten.
-pub(super) fn copy(image: &File, device: &mut File) -> io::Result<()> {
-    let size = device.seek(SeekFrom::End(0))?;
+/// Makes the contents of a device those of an image in the ranges, and leaves equal pieces
+/// unwritten.
+pub(super) fn copy(image: &File, device: &File, ranges: &[Range<u64>]) -> io::Result<()> {
     let (mut wanted, mut found) = (vec![0; PIECE], vec![0; PIECE]);
-    let mut at = 0;
-    while at < size {
-        let length = PIECE.min((size - at) as usize);
-        image.read_exact_at(&mut wanted[..length], at)?;
-        device.read_exact_at(&mut found[..length], at)?;
-        if wanted[..length] != found[..length] {
-            device.write_all_at(&wanted[..length], at)?;
+    for range in ranges {
+        let mut at = range.start;
+        while at < range.end {
+            let length = PIECE.min((range.end - at) as usize);
+            image.read_exact_at(&mut wanted[..length], at)?;
+            device.read_exact_at(&mut found[..length], at)?;
+            if wanted[..length] != found[..length] {
+                device.write_all_at(&wanted[..length], at)?;
+            }
+            at += length as u64;
         }
-        at += length as u64;
     }
     device.sync_all()
 }
@@ -194,11 +217,17 @@ mod tests {
         assert_eq!(log.marks("round-2").unwrap(), [0; 0]);
         let marks = log.marks("round-1").unwrap();
         assert_eq!(marks, [1, 4]);
-        let (image, mut device) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
+        let (image, device) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
         image.set_len(4 * SECTOR as u64).unwrap();
-        device.write_all_at(&[9; 4 * SECTOR], 0).unwrap();
+        // The disk was blank where the log has no write.
+        device.set_len(4 * SECTOR as u64).unwrap();
+        device
+            .write_all_at(&[9; 2 * SECTOR], SECTOR as u64)
+            .unwrap();
         log.replay(marks[1], &image).unwrap();
-        copy(&image, &mut device).unwrap();
+        let written = log.written().unwrap();
+        assert_eq!(written, [SECTOR as u64..3 * SECTOR as u64]);
+        copy(&image, &device, &written).unwrap();
         let mut found = vec![7; 4 * SECTOR];
         device.read_exact_at(&mut found, 0).unwrap();
         let expected = [[0; SECTOR], two, [0; SECTOR], [0; SECTOR]].concat();
