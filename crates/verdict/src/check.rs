@@ -81,13 +81,24 @@ pub fn check(text: &str, resolve: &ResolveCommandLine<'_>) -> Result<CheckedReco
         }
         Err(error) => return Err(error),
     };
-    let summary = Summary::of(&record);
-    let differences = differences::of(text, &summary).map_err(|error| read::no_record(&error))?;
+    check_read(text, (&record, &Summary::of(&record)), resolve)
+}
+
+/// Like [`check`], for a text whose record and its summary are known.
+///
+/// # Errors
+/// Returns an error if the summary in the text is none.
+pub fn check_read(
+    text: &str,
+    (record, summary): (&Record, &Summary),
+    resolve: &ResolveCommandLine<'_>,
+) -> Result<CheckedRecord, ReadError> {
+    let differences = differences::of(text, summary).map_err(|error| read::no_record(&error))?;
     let is_of_this = record.tool.version == Tool::this().version;
-    let resolved = if is_of_this { resolve(&record) } else { None };
-    let rules::Findings { broken, unchecked } = rules::check(&record, resolved);
+    let resolved = if is_of_this { resolve(record) } else { None };
+    let rules::Findings { broken, unchecked } = rules::check(record, resolved);
     Ok(CheckedRecord {
-        tool: Some(record.tool),
+        tool: Some(record.tool.clone()),
         level: Some(summary.verdict.level),
         reasons: summary.verdict.reasons.iter().map(Reason::name).collect(),
         differences,

@@ -52,9 +52,10 @@ pub(super) fn checked(text: &str, resolve: &ResolveCommandLine<'_>) -> Result<Ch
                 .to_owned(),
         );
     }
-    let found = verdict::check::check(text, resolve).map_err(|error| error.to_string())?;
     let record = Record::from_json(text).map_err(|error| error.to_string())?;
     let summary = verdict::Summary::of(&record);
+    let found = verdict::check::check_read(text, (&record, &summary), resolve);
+    let found = found.map_err(|error| error.to_string())?;
     let run = SiteRun::of(&record, &summary, CheckResult::of(&found));
     Ok(CheckedText { record, run })
 }

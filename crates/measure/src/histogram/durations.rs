@@ -122,13 +122,22 @@ impl<B: Buckets> Durations<B> {
     /// whose rank is `percent` % of the count, rounded up. The relative error is at most the error
     /// bound of histograms. Returns `None` for an empty histogram.
     pub fn percentile(&self, percent: f64) -> Option<u64> {
-        let count = self.count();
+        self.nearest(self.count(), self.durations(), percent)
+    }
+
+    /// Returns a percentile of `count` durations, whose buckets are given.
+    fn nearest(
+        &self,
+        count: u64,
+        durations: impl Iterator<Item = (u64, u64)>,
+        percent: f64,
+    ) -> Option<u64> {
         if count == 0 {
             return None;
         }
         let rank = ((percent / 100.0 * count as f64).ceil() as u64).clamp(1, count);
         let mut below = 0;
-        for (ns, in_bucket) in self.durations() {
+        for (ns, in_bucket) in durations {
             below += in_bucket;
             if below >= rank {
                 return Some(ns.clamp(self.min_ns, self.max_ns));
@@ -139,8 +148,11 @@ impl<B: Buckets> Durations<B> {
 
     /// Returns the statistics that reports show.
     pub fn summary(&self) -> LatencySummary {
-        LatencySummary::new(self.count(), self.mean_ns(), self.max_ns(), |percent| {
-            self.percentile(percent)
+        let count = self.count();
+        // Most buckets are empty, and are passed once instead of once for each percentile.
+        let used: Vec<(u64, u64)> = self.durations().collect();
+        LatencySummary::new(count, self.mean_ns(), self.max_ns(), |percent| {
+            self.nearest(count, used.iter().copied(), percent)
         })
     }
 }
