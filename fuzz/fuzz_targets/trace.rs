@@ -25,6 +25,8 @@ fuzz_target!(|bytes: &[u8]| {
             names: Names::Hashed(1),
         };
         if let Ok(learned) = learn_trace(|| Ok(Cursor::new(bytes)), &request) {
+            let options = learn::workload_options(&learned.profile);
+            learn::resolve(&options).expect("a run accepts every learned workload");
             let mix = learned.profile.mix.unwrap_or_default();
             // Each operation takes some bytes of the trace.
             assert!(mix.values().sum::<u64>() <= bytes.len() as u64);

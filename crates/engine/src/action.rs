@@ -35,6 +35,18 @@ impl NameKind {
         Self::Tree,
     ];
 
+    /// The end of each name of this kind, by which it differs from names of other kinds.
+    pub const fn suffix(self) -> &'static [u8] {
+        match self {
+            Self::File => b"",
+            Self::Temporary => b".t",
+            Self::Link => b".l",
+            Self::SymbolicLink => b".y",
+            Self::Directory => b".d",
+            Self::Tree => b".r",
+        }
+    }
+
     /// Whether the object is a directory.
     pub const fn is_directory(self) -> bool {
         matches!(self, Self::Directory | Self::Tree)

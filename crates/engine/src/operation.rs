@@ -537,7 +537,8 @@ operations! {
         Close.said("both files"), SyncDirectory.if_synced().by("of the new name")
     ];
 
-    /// Copy a directory with its files, as `cp -r` does. Only regular files are copied.
+    /// Copy a directory with its files, as `cp -r` does. Only regular files are copied, without
+    /// additional hard links (names that end with `.l`).
     CopyTree = "copy a tree" {
         /// The name of the new directory, which must not exist.
         name: Name<'a>,

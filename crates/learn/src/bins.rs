@@ -3,7 +3,7 @@
 //! Sizes within a bin are equally likely. Buckets are therefore combined as long as every quantile
 //! of the bin differs by at most [`ERROR_MAX`] from that of its buckets.
 
-use workload::sizes::{Bin, SIZE_MAX_BYTES, Sizes};
+use workload::sizes::{Bin, Sizes};
 
 use crate::distribution::{Bucket, Distribution};
 
@@ -12,9 +12,14 @@ const ERROR_MAX: f64 = 0.035;
 /// A size that more than one of this number of files have is a bin of its own.
 const FREQUENT: u64 = 200;
 
-/// Returns the sizes of a distribution as a histogram. Sizes above the largest possible one become
-/// that one. `None` without values.
-pub(crate) fn histogram(distribution: &Distribution) -> Option<Sizes> {
+/// Returns the sizes of a distribution as a histogram. Sizes above `most` become that one. `None`
+/// without values.
+pub(crate) fn histogram(distribution: &Distribution, most: u64) -> Option<Sizes> {
+    let limited = |bucket: Bucket| Bucket {
+        low: bucket.low.min(most),
+        high: bucket.high.min(most),
+        ..bucket
+    };
     let buckets: Vec<Bucket> = distribution.buckets().into_iter().map(limited).collect();
     let is_frequent = |bucket: &Bucket| {
         bucket.low == bucket.high && bucket.count.saturating_mul(FREQUENT) > distribution.count()
@@ -48,14 +53,6 @@ pub(crate) fn histogram(distribution: &Distribution) -> Option<Sizes> {
     }
 }
 
-fn limited(bucket: Bucket) -> Bucket {
-    Bucket {
-        low: bucket.low.min(SIZE_MAX_BYTES),
-        high: bucket.high.min(SIZE_MAX_BYTES),
-        ..bucket
-    }
-}
-
 /// Whether quantiles are about those of one bin, at the begin and at the end of each bucket.
 fn is_uniform(buckets: &[Bucket]) -> bool {
     let (Some(first), Some(last)) = (buckets.first(), buckets.last()) else {
@@ -77,11 +74,15 @@ fn is_uniform(buckets: &[Bucket]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use workload::sizes::SIZE_MAX_BYTES;
+
     use super::*;
 
     fn bins(sizes: impl IntoIterator<Item = u64>) -> String {
         let distribution: Distribution = sizes.into_iter().collect();
-        histogram(&distribution).unwrap().to_string()
+        histogram(&distribution, SIZE_MAX_BYTES)
+            .unwrap()
+            .to_string()
     }
 
     #[test]
@@ -99,6 +100,6 @@ mod tests {
             bins((0..100_000).map(|size| 1_000_000 + size)),
             "1000000..1099999"
         );
-        assert_eq!(histogram(&Distribution::default()), None);
+        assert_eq!(histogram(&Distribution::default(), 1), None);
     }
 }

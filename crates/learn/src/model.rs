@@ -5,13 +5,14 @@ use std::io;
 
 use engine::Action;
 use spec::{
-    Asked, ConfigError, Count, DirsOption, Invocation, Options, RunSpec, SizesOption, ThinkOption,
-    resolve as resolve_options,
+    Asked, Bytes, ConfigError, Count, DirsOption, Invocation, Options, RunSpec, SizesOption,
+    ThinkOption, resolve as resolve_options,
 };
 use workload::compute::Compute;
 use workload::contents::{ContentKind, RATIO_MAX};
 use workload::mix::Think;
 use workload::names::{LENGTH_MAX, NameForm, Names};
+use workload::sizes::{SIZE_MAX_BYTES, Sizes};
 use workload::{Mix, Weights, Workload};
 
 use crate::bins::histogram;
@@ -40,10 +41,10 @@ const RATIO_MIN: f64 = 1.05;
 /// A tree shows no operations; the model then reads, requests attributes, creates and deletes,
 /// which keeps the distribution of sizes.
 pub fn workload_options(profile: &Profile) -> Options {
-    let sizes = |of: &Option<Distribution>| {
-        let sizes = of.as_ref().and_then(histogram);
-        sizes.map(SizesOption::Distribution)
-    };
+    let new = sizes(&profile.sizes, SIZE_MAX_BYTES);
+    let least = new.as_ref().unwrap_or(&Mix::default().sizes).low();
+    let appends = sizes(&profile.append_sizes, SIZE_MAX_BYTES - least);
+    let ranges = sizes(&profile.range_sizes, SIZE_MAX_BYTES);
     let workers = profile.workers.unwrap_or(1);
     let workers = workers.clamp(1, u64::from(Workload::WORKERS_MAX));
     let contents = profile.contents.unwrap_or_default();
@@ -54,9 +55,14 @@ pub fn workload_options(profile: &Profile) -> Options {
     let has_appends = has(profile, Action::Append);
     Options {
         files: files.map(Count),
-        size: sizes(&profile.sizes),
-        append_size: sizes(&profile.append_sizes).filter(|_| has_appends),
-        range_size: sizes(&profile.range_sizes).filter(|_| has(profile, Action::ReadRange)),
+        size_max: size_max(new.as_ref(), appends.as_ref()).filter(|_| has_appends),
+        size: new.map(SizesOption::Distribution),
+        append_size: appends
+            .filter(|_| has_appends)
+            .map(SizesOption::Distribution),
+        range_size: ranges
+            .filter(|_| has(profile, Action::ReadRange))
+            .map(SizesOption::Distribution),
         dirs: shape.map(DirsOption::Shape),
         contents: contents.compression().map(content_kind),
         dedup: contents
@@ -143,6 +149,20 @@ fn weights(mix: Option<&BTreeMap<Action, u64>>) -> Weights {
     each.fold(Weights::default(), |weights, (action, count)| {
         weights.with(*action, scaled(*count))
     })
+}
+
+fn sizes(of: &Option<Distribution>, most: u64) -> Option<Sizes> {
+    of.as_ref().and_then(|of| histogram(of, most))
+}
+
+/// The maximum size of files, if by default no append would fit: with empty new files, or with
+/// appends that are larger than they are.
+fn size_max(new: Option<&Sizes>, appends: Option<&Sizes>) -> Option<Bytes> {
+    let default = Mix::default().sizes;
+    let (new, appends) = (new.unwrap_or(&default), appends.unwrap_or(&Sizes::Fixed(1)));
+    let has_room = new.low() + appends.low() <= new.high();
+    let most = new.high() + appends.high();
+    (!has_room).then_some(Bytes(most.min(SIZE_MAX_BYTES)))
 }
 
 fn has(profile: &Profile, action: Action) -> bool {

@@ -8,7 +8,7 @@ use workload::arrivals::ArrivalProcess;
 use workload::contents::{ContentKind, ContentSpec};
 use workload::layout::{Layout, Shape};
 use workload::sizes::Sizes;
-use workload::{Action, Mix, Workers, Workload};
+use workload::{Mix, Workers, Workload};
 
 /// Performs a run and returns its record.
 ///
@@ -110,15 +110,6 @@ pub fn shared(writers: u32, readers: u32) -> Workers {
 
 pub fn uniform(low: u64, high: u64) -> Sizes {
     Sizes::Uniform { low, high }
-}
-
-/// Whether a mix with all other operations may contain the action: either operations on trees
-/// (`trees`), which need private pools, or those that create hard links.
-pub fn goes_with(trees: bool, action: Action) -> bool {
-    match trees {
-        true => !action.links(),
-        false => !action.is_on_tree(),
-    }
 }
 
 /// Returns a layout of a pool's directories without a limit for the entries of a directory.

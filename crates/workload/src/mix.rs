@@ -166,7 +166,6 @@ impl Mix {
         part("dirs", self.layout.validate())?;
         part("names", self.names.validate())?;
         phases::validate(&self.phases)?;
-        self.weights.validate_trees()?;
         self.compute.validate(&self.weights)?;
         check_blocks(
             self.read_block_bytes,

@@ -47,17 +47,6 @@ pub struct Names {
     pub length: u8,
 }
 
-const fn suffix(kind: NameKind) -> &'static [u8] {
-    match kind {
-        NameKind::File => b"",
-        NameKind::Temporary => b".t",
-        NameKind::Link => b".l",
-        NameKind::SymbolicLink => b".y",
-        NameKind::Directory => b".d",
-        NameKind::Tree => b".r",
-    }
-}
-
 impl NameForm {
     const ALL: [Self; 4] = [Self::Decimal, Self::Padded, Self::Hashed, Self::Maildir];
 
@@ -114,16 +103,16 @@ impl Names {
                 to.extend(MAILDIR_END);
             }
         }
-        to.extend(suffix(kind));
+        to.extend(kind.suffix());
     }
 
     /// Returns the kind and the number in a name; `None` if [`Self::write`] never writes this name.
     pub fn parse(&self, name: &[u8]) -> Option<(NameKind, u64)> {
         let mut others = NameKind::ALL[1..].iter().copied();
         let kind = others
-            .find(|kind| name.ends_with(suffix(*kind)))
+            .find(|kind| name.ends_with(kind.suffix()))
             .unwrap_or(NameKind::File);
-        let stem = name.strip_suffix(suffix(kind))?;
+        let stem = name.strip_suffix(kind.suffix())?;
         let number = match self.form {
             NameForm::Decimal | NameForm::Padded => parse_decimal(stem)?,
             NameForm::Hashed => parse_hashed(stem)?,

@@ -43,7 +43,7 @@ const MAY_IMPORT: &str = "
         faultfs
     bench | workload engines measure system scratch record verdict runner archive study faultfs
     postmark-fuzz | archive campaign cli document published system record verdict testkit report \
-        runner spec nfs-client s3-client study trace workload
+        runner spec learn nfs-client s3-client study trace workload
     faultfs |
     # Supports of tests: no program of ours may import them.
     testkit | engine engines record runner workload

@@ -7,7 +7,7 @@ use super::{Calls, Style, again, at, in_step};
 use crate::system::entries::is_counted;
 use crate::system::{At, System};
 use engine::namespace::DIRECTORY_MODE;
-use engine::{Cause, Errno, Failure, Listing, Name, OperationOutcome, Step, Steps};
+use engine::{Cause, Errno, Failure, Listing, Name, NameKind, OperationOutcome, Step, Steps};
 
 /// The number of bytes that one call of copy_file_range(2) requests, as `cp` does.
 const COPIED_BYTES: usize = 1 << 30;
@@ -141,7 +141,7 @@ impl<S: System, T: Style> Calls<S, T> {
     }
 
     /// Lists an open directory to `names`, and compares the names with `files`. Hidden entries are
-    /// ignored; with `only_files`, so is everything except regular files.
+    /// ignored; with `only_files`, so is everything except the files of a pool.
     fn list_files(
         &mut self,
         (directory, only_files): (c_int, bool),
@@ -157,6 +157,7 @@ impl<S: System, T: Style> Calls<S, T> {
             }
             let is_file = match entry.kind {
                 _ if !only_files => true,
+                _ if is_link(entry.name) => false,
                 libc::DT_REG => true,
                 libc::DT_UNKNOWN => {
                     is_file(system, At::In(directory, entry.name), T::LIST, &mut [0])?
@@ -195,6 +196,11 @@ impl<S: System, T: Style> Calls<S, T> {
                 .open(At::In(directory, name), flags, super::FILE_MODE)
         })
     }
+}
+
+/// Whether a name is that of an additional hard link, which has the type of a file.
+fn is_link(name: &CStr) -> bool {
+    name.to_bytes().ends_with(NameKind::Link.suffix())
 }
 
 /// Whether a name is that of a regular file, for a listing without types. An attempt to open it as

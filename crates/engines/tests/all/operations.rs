@@ -165,7 +165,10 @@ fn reports_system_errors(session: &mut Box<dyn Session>, names: &Names) {
 
 /// Removals of a directory with other files than expected fail and remove nothing.
 fn keeps_other_files_of_trees(session: &mut Box<dyn Session>, names: &Names) {
-    let [d, tree, file] = ["d", "d/8.r", "d/8.r/5"].map(|name| names.of(name));
+    let [d, tree, file, five, link] =
+        ["d", "d/8.r", "d/8.r/5", "d/5", "d/9.l"].map(|name| names.of(name));
+    // Copies do not contain hard links.
+    done(session, &make::link(five, link));
     let files = make::listing(&["5", "6"]);
     let wrong = |found, expected| Cause::WrongFiles { found, expected };
     // A copy with a wrong size of all files.
@@ -189,6 +192,7 @@ fn keeps_other_files_of_trees(session: &mut Box<dyn Session>, names: &Names) {
     let failure = failed(session, &make::copy_tree(d, tree, make::listing(&["5"]), 7));
     assert_eq!((failure.step, failure.cause), (Step::List, wrong(2, 1)));
     done(session, &make::remove_directory(tree));
+    done(session, &make::delete(link));
 }
 
 /// Performs operations whose results differ from the expected results, so they must fail.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use engine::Action;
 use learn::{
-    ContentSample, Distribution, Fidelity, LeftOut, Popularity, Profile, Sequence, Source,
-    document as report, resolve, workload_options,
+    ContentSample, Distribution, Fidelity, LeftOut, OwnTimes, Popularity, Profile, Sequence,
+    Source, Syncs, document as report, resolve, workload_options,
 };
 use proptest::prelude::*;
 
@@ -125,7 +125,56 @@ fn operations_that_no_mix_names_increase_the_distance() {
     assert_eq!(fidelity.mix_distance, Some(0.5));
 }
 
+fn counts() -> impl Strategy<Value = BTreeMap<Action, u64>> {
+    let counts = prop_oneof![0_u64..3, any::<u32>().prop_map(u64::from)];
+    prop::collection::btree_map(prop::sample::select(Action::ALL), counts, 0..9)
+}
+
+#[test]
+fn appends_to_files_that_were_created_empty_fit() {
+    let profile = Profile {
+        sizes: distribution([0; 3]),
+        append_sizes: distribution([40]),
+        ..traced()
+    };
+    let spec = resolve(&workload_options(&profile)).unwrap();
+    assert_eq!(spec.workload.mix().unwrap().size_max_bytes, 40);
+}
+
 proptest! {
+    /// Every profile of a trace has a workload, which a run accepts.
+    #[test]
+    fn profiles_of_traces_resolve(
+        mut mix in counts(),
+        appends in 0..2_u64,
+        compute_ns in counts(),
+        synced in counts(),
+        kind in 0..3_u8,
+        workers in any::<u64>(),
+        sizes in prop::collection::vec(0_u64..1 << 40, 0..3),
+        append_sizes in prop::collection::vec(0_u64..1 << 40, 1..3),
+    ) {
+        let some = |values: Vec<u64>| distribution(values).filter(|all| all.count() > 0);
+        let syncs = synced.into_iter().map(|(action, operations)| {
+            let of = |one| if kind == one { operations } else { 0 };
+            let (data, file, directory) = (of(0), of(1), of(2));
+            (action, Syncs { operations, data, file, directory })
+        });
+        mix.insert(Action::Append, appends);
+        let profile = Profile {
+            mix: Some(mix),
+            syncs: Some(syncs.collect()),
+            own: Some(OwnTimes { compute_ns, ..OwnTimes::default() }),
+            workers: Some(workers),
+            sizes: some(sizes),
+            append_sizes: some(append_sizes),
+            ..traced()
+        };
+        let options = workload_options(&profile);
+        let spec = resolve(&options);
+        prop_assert!(spec.is_ok(), "{:?}: {}", options, spec.unwrap_err());
+    }
+
     /// Every profile of a tree has a workload, which a run accepts.
     #[test]
     fn profiles_of_trees_resolve(

@@ -6,6 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use engine::NameKind;
 use workload::Action;
 
 use super::begun::Begun;
@@ -319,12 +320,13 @@ impl Replay {
     }
 
     /// The names of the files in the copied tree `key`, each with the object that was copied. A
-    /// tree is a copy of the directory that contains it.
+    /// tree is a copy of the directory that contains it, without additional hard links.
     fn copies(&self, key: &Key) -> Vec<(Key, usize)> {
         let (location, path) = key;
         let from = parent(path);
         let files = self.names_in(key, from).into_iter();
         files
+            .filter(|file| !file.1.ends_with(NameKind::Link.suffix()))
             .filter_map(|file| {
                 let Acked::File(object) = self.names[&file].acked else {
                     return None;

@@ -14,7 +14,7 @@ use record::{Fact, Meter, Outcome, Record};
 use runner::{Clock, Control, NoEvents, OnError, Place, RunSpec};
 use testkit::{
     Assert,
-    runs::{self, at_rate, by, goes_with, keeping, layout, paced, uniform, verifiable, weighted},
+    runs::{self, at_rate, by, keeping, layout, paced, uniform, verifiable, weighted},
     simulate, transactions,
 };
 use workload::arrivals::ArrivalProcess;
@@ -59,8 +59,6 @@ fn mixes() -> impl Strategy<Value = Mix> {
             seed,
             weights: Action::asked_for()
                 .zip(weights)
-                // With trees, the pool may not be shared; `shared` removes them.
-                .filter(|(action, _)| goes_with(seed % 2 == 0, *action))
                 .fold(Weights::default(), |weights, (action, weight)| {
                     weights.with(action, weight)
                 })
@@ -104,6 +102,7 @@ fn private() -> impl Strategy<Value = Workload> {
 
 fn shared() -> impl Strategy<Value = Workload> {
     (mixes(), 1_u32..4, 0_u32..3).prop_map(|(mut mix, writers, readers)| {
+        // Operations on trees need private pools.
         let weights = mix.weights.with(Action::CopyTree, 0);
         mix.weights = weights.with(Action::RemoveTree, 0);
         of_mix(mix, runs::shared(writers, readers))

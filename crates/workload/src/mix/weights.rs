@@ -33,21 +33,6 @@ impl Weights {
         self
     }
 
-    /// Checks that a mix with trees has no operation that adds other files to the pool's
-    /// directories.
-    pub(super) fn validate_trees(&self) -> Result<(), WorkloadError> {
-        let has = |is_wanted: fn(Action) -> bool| self.actions().find(|one| is_wanted(*one));
-        match (has(Action::is_on_tree), has(Action::links)) {
-            (Some(tree), Some(link)) => Err(invalid!(
-                "{} copies the files of a directory, and the hard links of {} would be among them \
-                 (leave out one of the two operations)",
-                tree.name(),
-                link.name()
-            )),
-            _ => Ok(()),
-        }
-    }
-
     /// Returns the actions whose weight is above 0.
     pub fn actions(&self) -> impl Iterator<Item = Action> + '_ {
         Action::operations().filter(|action| self.get(*action) > 0)

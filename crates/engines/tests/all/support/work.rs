@@ -19,9 +19,9 @@ pub struct Names {
 }
 
 impl Names {
-    const RELATIVE: [&str; 13] = [
+    const RELATIVE: [&str; 14] = [
         "d", "e", "d/1", "d/2", "d/3", "e/4", "d/5", "d/6", "tmp", "copied", "d/7", "d/8.r",
-        "d/8.r/5",
+        "d/8.r/5", "d/9.l",
     ];
 
     pub fn new(directory: &Path) -> Self {
