@@ -226,7 +226,8 @@ mod tests {
             .unwrap();
         log.replay(marks[1], &image).unwrap();
         let written = log.written().unwrap();
-        assert_eq!(written, [SECTOR as u64..3 * SECTOR as u64]);
+        let two_sectors = SECTOR as u64..3 * SECTOR as u64;
+        assert_eq!(written, std::slice::from_ref(&two_sectors));
         copy(&image, &device, &written).unwrap();
         let mut found = vec![7; 4 * SECTOR];
         device.read_exact_at(&mut found, 0).unwrap();
