@@ -193,7 +193,7 @@ fn compute_is_the_limit_of_workers_that_compute() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     let work = "--mix read=1,stat=1 --files 50 --compute read=500us,stat=500us --for 1s";
-    let ran = perform_until(&location, work, RunLimit::Compute);
+    let ran = Run::new(&location, work).perform();
     ran.ended.code(0);
     let Some(Fact::Known(found)) = &ran.summary.limit else {
         panic!("{:?}\n{ran}", ran.summary.limit);
