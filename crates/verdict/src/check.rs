@@ -87,7 +87,7 @@ pub fn check(text: &str, resolve: &ResolveCommandLine<'_>) -> Result<CheckedReco
 /// Like [`check`], for a text whose record and its summary are known.
 ///
 /// # Errors
-/// Returns an error if the summary in the text is none.
+/// Returns an error if the text is not JSON.
 pub fn check_read(
     text: &str,
     (record, summary): (&Record, &Summary),
