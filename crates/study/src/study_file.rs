@@ -308,11 +308,10 @@ fn workload_of(
         }
     }
     if workload.name.is_empty() {
-        let kind = match workload.options.contains_key("mix") {
-            true => "mix",
-            false => "classic",
-        };
-        workload.name = workload.preset.clone().unwrap_or_else(|| kind.to_owned());
+        let mut kinds = ["replay", "mix"].into_iter();
+        let kind = kinds.find(|kind| workload.options.contains_key(*kind));
+        let name = workload.preset.as_deref().or(kind).unwrap_or("classic");
+        workload.name = name.to_owned();
     }
     Ok(workload)
 }

@@ -152,6 +152,20 @@ impl Lab {
             .collect()
     }
 
+    /// The complete runs of the last attempt of each block. A block with an INVALID run is repeated,
+    /// and a busy machine can cause one.
+    fn counted(&self) -> Vec<StudiedRun> {
+        let mut runs = self.complete();
+        let block = |part: &StudyPart| (part.study.clone(), part.side.clone(), part.block);
+        let mut last = BTreeMap::new();
+        for (part, _) in &runs {
+            let attempt = last.entry(block(part)).or_insert(part.attempt);
+            *attempt = part.attempt.max(*attempt);
+        }
+        runs.retain(|(part, _)| last[&block(part)] == part.attempt);
+        runs
+    }
+
     /// Asserts that every block was performed, and that no run was performed twice. An attempt of a
     /// block may end early only at an INVALID run, which a busy machine can cause. Another attempt
     /// of this block must follow, unless all permitted attempts were made.

@@ -229,7 +229,7 @@ fn fill_level_is_set_by_the_workload_or_the_target() {
     lab.answer("study study.toml");
     for (cell, percent) in [("empty", 0.0), ("as the target", 50.0), ("fuller", 70.0)] {
         let runs = lab
-            .complete()
+            .counted()
             .into_iter()
             .filter(|(part, _)| part.cell == cell);
         let found: Vec<f64> = runs
@@ -259,7 +259,7 @@ fn separately_measured_configurations_are_joined_in_one_study() {
     let again = lab.shows(&words("kernels", "new", 5, ""));
     again.code(0).does_not_show("run 1 of");
     again.shows("side new has block 5 already: nothing is measured");
-    let runs = lab.complete();
+    let runs = lab.counted();
     assert_eq!(runs.len(), 10);
     for side in ["old", "new"] {
         let of_side = runs
@@ -279,7 +279,7 @@ fn separately_measured_configurations_are_joined_in_one_study() {
         .code(2)
         .shows("another design: dirs: not given there, 3 here (use the same options")
         .shows("--tag");
-    assert_eq!(lab.complete().len(), 10);
+    assert_eq!(lab.counted().len(), 10);
     lab.is_clean(&[], &again);
 }
 
@@ -312,7 +312,7 @@ fn runs_of_separately_measured_sides_add_up() {
         .shows("of 10: old 1, new 1 (next: repeat the command on new with --side new --block 2")
         .does_not_show("warning: side");
     told.shows("All sides ran on the same host, kernel and mount, in one boot.");
-    assert_eq!(lab.complete().len(), 3, "each run is in the table");
+    assert_eq!(lab.counted().len(), 3, "each run is in the table");
     // The number of blocks may grow, and a name that is probably wrong is reported.
     let third = lab.shows(&format!("{} --blocks 22 --dry-run", words("newer")));
     one_line(&format!("{third}")).shows("side newer is new in this study, which has old (1 block)");

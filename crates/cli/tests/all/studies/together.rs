@@ -13,7 +13,7 @@ fn simultaneous_studies_contain_only_their_own_runs() {
     for running in running {
         running.finish().code(0).shows("(baseline)");
     }
-    let runs = lab.complete();
+    let runs = lab.counted();
     assert_eq!(runs.len(), 30);
     for name in ["one", "other"] {
         assert_eq!(
