@@ -7,8 +7,9 @@
 //! [`Forgetting::crash`] crashes the file system at once, [`Forgetting::crash_at`] in the middle of
 //! the next request of a kind. Everything that is not durable is lost. By chance, which the seed
 //! determines, names that were not synced survive, and pages of data: some of them, in any order,
-//! or a part of one. From the crash on all requests wait, as if the machine had no power, until
-//! [`Forgetting::revive`].
+//! or a part of one. From the crash on all requests wait, as if the machine had no power.
+//! [`Forgetting::fail_requests`] lets killed processes end, and [`Forgetting::revive`] serves
+//! requests again.
 
 #[cfg(not(feature = "fuse"))]
 mod absent;

@@ -109,6 +109,9 @@ pub(super) fn perform(
     command::restore(plan, number)?;
     state.restored(number)?;
     wait_for_end(plan, number, &mut run)?;
+    if let Some(files) = &surroundings.forgetful {
+        files.revive();
+    }
     conclude(
         plan,
         (pool, earlier),
@@ -155,7 +158,7 @@ fn crash(
     if let Some(files) = &surroundings.forgetful {
         files.crash();
         run.kill();
-        files.revive();
+        files.fail_requests();
         return Ok(());
     }
     run.stop();
@@ -268,15 +271,13 @@ fn tidy_failed(
     surroundings: &Surroundings<'_>,
 ) -> Result<(), Error> {
     run.kill();
-    if let Some(files) = &surroundings.forgetful {
-        files.revive();
-    }
+    let forgetful = surroundings.forgetful.as_ref();
+    forgetful.inspect(|files| files.fail_requests());
+    let has_ended = run.has_ended_within(Duration::from_secs(2));
+    forgetful.inspect(|files| files.revive());
     // A run without a log has changed no pool.
     let has_log = plan.log_of(pool.round).exists();
-    if has_log
-        && run.has_ended_within(Duration::from_secs(2))
-        && clean_by_logs(plan, pool, run.process(), surroundings)
-    {
+    if has_log && has_ended && clean_by_logs(plan, pool, run.process(), surroundings) {
         state.pool_removed()?;
         pool.remove_logs(plan, earlier, None)?;
     }

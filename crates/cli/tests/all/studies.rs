@@ -152,8 +152,8 @@ impl Lab {
             .collect()
     }
 
-    /// The complete runs of the last attempt of each block. A block with an INVALID run is repeated,
-    /// and a busy machine can cause one.
+    /// The complete runs of the last attempt of each block. A block with an INVALID run, which a
+    /// busy machine can cause, is repeated.
     fn counted(&self) -> Vec<StudiedRun> {
         let mut runs = self.complete();
         let block = |part: &StudyPart| (part.study.clone(), part.side.clone(), part.block);

@@ -33,6 +33,10 @@ impl Forgetting {
         match self.0 {}
     }
 
+    pub const fn fail_requests(&self) {
+        match self.0 {}
+    }
+
     pub const fn revive(&self) {
         match self.0 {}
     }

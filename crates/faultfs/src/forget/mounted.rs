@@ -14,9 +14,20 @@ use super::model::Model;
 use super::moment::Moment;
 use crate::device::device;
 
+/// What happens to requests.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Requests {
+    #[default]
+    Served,
+    /// The file system has crashed, and the processes that use it are not yet killed.
+    Wait,
+    /// The processes are killed. A request of theirs that arrives only now must change nothing.
+    Fail,
+}
+
 #[derive(Default)]
 pub(super) struct Power {
-    is_off: bool,
+    requests: Requests,
     /// The next request of this kind crashes the file system.
     crash_at: Option<Moment>,
 }
@@ -24,8 +35,8 @@ pub(super) struct Power {
 /// The files, and whether the file system serves requests.
 pub(super) struct Shared {
     state: Mutex<(Model, Power)>,
-    /// Signals the serving thread that the power is on again.
-    revived: Condvar,
+    /// Signals the serving thread that requests no longer wait.
+    released: Condvar,
 }
 
 impl Shared {
@@ -33,25 +44,26 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits while the power is off. A request that arrived meanwhile fails, because the process
-    /// that made it did not survive the crash.
+    /// After a crash, waits until the processes that use the file system are killed. A request that
+    /// arrived meanwhile fails, because the process that made it did not survive the crash.
     pub(super) fn serve(&self) -> Result<MutexGuard<'_, (Model, Power)>, Errno> {
         let state = self.lock();
-        match state.1.is_off {
-            false => Ok(state),
-            true => Err(self.wait(state)),
+        match state.1.requests {
+            Requests::Served => Ok(state),
+            Requests::Wait | Requests::Fail => Err(self.wait(state)),
         }
     }
 
     fn wait(&self, state: MutexGuard<'_, (Model, Power)>) -> Errno {
-        let revived = self.revived.wait_while(state, |state| state.1.is_off);
-        drop(revived.unwrap_or_else(PoisonError::into_inner));
+        let waits = |state: &mut (Model, Power)| state.1.requests == Requests::Wait;
+        let released = self.released.wait_while(state, waits);
+        drop(released.unwrap_or_else(PoisonError::into_inner));
         Errno::EIO
     }
 
     /// Crashes in the middle of a request of this kind if one was chosen: `act` performs the
     /// request, or chance omits it, and its reply is never sent. Returns the error for the request
-    /// after the file system was revived, or performs it without a crash.
+    /// after its process was killed, or performs it without a crash.
     pub(super) fn at<T>(
         &self,
         moment: Moment,
@@ -74,7 +86,7 @@ impl Shared {
 fn crash(model: &mut Model, power: &mut Power) {
     model.crash();
     *power = Power {
-        is_off: true,
+        requests: Requests::Wait,
         crash_at: None,
     };
 }
@@ -113,7 +125,7 @@ impl Forgetting {
         // From here on, dropping the value unmounts the file system after an error.
         let shared = Arc::new(Shared {
             state: Mutex::new((Model::new(seed, bug), Power::default())),
-            revived: Condvar::new(),
+            released: Condvar::new(),
         });
         let mut mounted = Self {
             point,
@@ -141,7 +153,7 @@ impl Forgetting {
     pub fn crash(&self) {
         let mut state = self.shared.lock();
         let (model, power) = &mut *state;
-        if !power.is_off {
+        if power.requests == Requests::Served {
             crash(model, power);
         }
     }
@@ -154,20 +166,27 @@ impl Forgetting {
 
     #[must_use]
     pub fn has_crashed(&self) -> bool {
-        self.shared.lock().1.is_off
+        self.shared.lock().1.requests != Requests::Served
     }
 
-    /// Serves requests again, with the files that are durable. The processes that use the file
-    /// system must have been killed before: a request that waits fails with EIO.
+    /// Fails requests with EIO until [`revive`](Self::revive): those that wait since a crash, and
+    /// later ones. The processes that use the file system must have been killed before; they end
+    /// when their requests have failed.
+    pub fn fail_requests(&self) {
+        self.shared.lock().1.requests = Requests::Fail;
+        self.shared.released.notify_all();
+    }
+
+    /// Serves requests again, with the files that are durable. The killed processes must have ended
+    /// before: a request that one of them had begun could otherwise arrive now, and change a file.
     pub fn revive(&self) {
-        self.shared.lock().1.is_off = false;
-        self.shared.revived.notify_all();
+        self.shared.lock().1.requests = Requests::Served;
     }
 }
 
 impl Drop for Forgetting {
     fn drop(&mut self) {
-        self.revive();
+        self.fail_requests();
         let unmounted =
             rustix::mount::unmount(&self.point, UnmountFlags::FORCE | UnmountFlags::DETACH);
         if let Some(serving) = self.serving.take() {
