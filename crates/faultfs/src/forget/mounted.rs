@@ -21,7 +21,8 @@ enum Requests {
     Served,
     /// The file system has crashed, and the processes that use it are not yet killed.
     Wait,
-    /// The processes are killed. A request of theirs that arrives only now must change nothing.
+    /// The processes are killed. A request that they made before, and that arrives now, must change
+    /// nothing.
     Fail,
 }
 
