@@ -255,6 +255,10 @@ fn offsets_have_errors_of_delays(hosts: &mut Hosts) -> bool {
     let ended = hosts
         .start_run("--preset mail --workers 1 --files 100 --transactions 500")
         .finish();
+    // A busy machine can leave a rank without processor time for longer than the others wait.
+    if ended.errors.contains("gave no sign of life") {
+        return false;
+    }
     let record = record(&ended.code(0).output);
     assert_eq!(record.actual.outcome, Outcome::Complete);
     clocks_hold(&record, &ended);
