@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use faultfs::forget::Forgetting;
 use faultfs::{Delay, Delayed, Mounted, Options, Passthrough, RequestKind};
 use rustix::fs::{CWD, FlockOperation, RenameFlags, XattrFlags};
 use tempfile::TempDir;
@@ -21,14 +22,22 @@ struct Scene {
     point: TempDir,
 }
 
+/// Whether this machine can mount a FUSE file system. If not, the test is skipped.
+fn is_possible() -> bool {
+    let Err(why) = faultfs::is_possible() else {
+        return true;
+    };
+    assert!(
+        std::env::var_os("POSTMARK_TEST_ALL").is_none(),
+        "skipped: {why}"
+    );
+    eprintln!("skipped: {why}");
+    false
+}
+
 impl Scene {
     fn new(options: Options) -> Option<Self> {
-        if let Err(why) = faultfs::is_possible() {
-            assert!(
-                std::env::var_os("POSTMARK_TEST_ALL").is_none(),
-                "skipped: {why}"
-            );
-            eprintln!("skipped: {why}");
+        if !is_possible() {
             return None;
         }
         let (backing, point) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -332,4 +341,28 @@ fn stalled_server_blocks_calls_until_resumed_or_unmounted() {
     assert!(begin.elapsed() < Duration::from_secs(10));
     assert!(ended_within(&mut child, Duration::from_secs(10)));
     assert!(!mounts().contains(&point));
+}
+
+/// A process that was killed at the crash may have begun a request that arrives only later.
+#[test]
+fn requests_of_killed_processes_change_nothing_after_a_crash() {
+    if !is_possible() {
+        return;
+    }
+    let point = tempfile::tempdir().unwrap();
+    let files = Forgetting::mount(point.path(), 1, None).unwrap();
+    let path = point.path().join("file");
+    let file = File::create(&path).unwrap();
+    (&file).write_all(b"synced").unwrap();
+    file.sync_all().unwrap();
+    files.crash();
+    files.fail_requests();
+    assert!(files.has_crashed());
+    assert_eq!(
+        errno((&file).write_all(b" and more")),
+        Some(rustix::io::Errno::IO.raw_os_error())
+    );
+    files.revive();
+    assert!(!files.has_crashed());
+    assert_eq!(fs::read(&path).unwrap(), b"synced");
 }

@@ -171,7 +171,7 @@ fn crash_whose_moment_did_not_come_is_a_crash_at_a_random_time() {
 fn each_operation_is_judged_by_what_its_policy_promises() {
     let place = Place::new();
     let policies = "deliver=fsync+dir,append=fdatasync,rename=none";
-    // Most operations do not sync, so every second crash undoes renames.
+    // Most operations do not sync, so crashes undo renames, but by chance not each of them does.
     let mix = "rename=8,deliver=2,append=2";
     let Some(ended) = forgets_at_any_time(&place, mix, policies, "16") else {
         return;
