@@ -213,9 +213,10 @@ fn is_file<S: System>(
 ) -> Result<bool, Failure> {
     match again(|| system.open(name, flags, 0)) {
         Ok(directory) => {
-            // An error of close(2) is ignored: nothing was read from the directory.
-            let _ = system.close(directory);
-            return Ok(false);
+            let closed = system.close(directory);
+            return closed
+                .map(|()| false)
+                .map_err(|errno| Failure::system(Step::Close, errno));
         }
         Err(Errno::NOTDIR | Errno::LOOP) => {}
         Err(errno) => return Err(Failure::system(Step::List, errno)),
