@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use crate::{layout, original};
 
 /// Replacements in a documented command, so that its run is short.
-const SCALED: [(&str, &str); 20] = [
+const SCALED: [(&str, &str); 21] = [
     // A small tree that every machine has.
     ("learn /usr/lib/python3", "learn /etc"),
     (
@@ -64,6 +64,7 @@ const SCALED: [(&str, &str); 20] = [
     (" --files 10k", " --files 100"),
     (" --transactions 100k", " --transactions 300"),
     (" --working-set 4x", " --files 100"),
+    (" --working-set 64GiB", " --files 100"),
     (" --scale 4", " --files 100"),
     ("set number 20000", "set number 100"),
     ("set transactions 100000", "set transactions 300"),
@@ -125,12 +126,14 @@ fn scaled(command: &str, target: &Path, log: &Path) -> String {
     command = command.replace(ACK_LOG, &log.display().to_string());
     let words = command.split(' ').map(|word| placed(word, target));
     let mut words: Vec<String> = words.filter(|word| !word.is_empty()).collect();
-    if PLANNED.iter().any(|slow| command.contains(slow)) {
-        return words.join(" ").replacen("postmark run", "postmark plan", 1);
+    if PLANNED.iter().any(|slow| command.contains(slow)) && words[1] == "run" {
+        words[1] = "plan".to_owned();
     }
+    // Levels of a sweep have a least time. Only their plan is printed, so they are not shortened.
+    let is_sweep = command.contains(" --sweep ");
     for index in 1..words.len() {
         match words[index - 1].as_str() {
-            "--for" => words[index] = "200ms".to_owned(),
+            "--for" if !is_sweep => words[index] = "200ms".to_owned(),
             "--warm-up" => words[index] = "10ms".to_owned(),
             _ => {}
         }
@@ -174,13 +177,13 @@ fn scaled(command: &str, target: &Path, log: &Path) -> String {
             }
         }
     }
-    if command.starts_with("postmark run") {
+    if command.starts_with("postmark run") || command.starts_with("postmark plan") {
         if command.contains(" --preset ") && !command.contains(" --files ") {
             command.push_str(" --files 100");
         }
         // For a run that is limited only by time, the fingerprint covers 100,000 operations.
-        // Generating 100,000 operations would take a second.
-        if !command.contains(" --transactions ") && !has_phases(&command) {
+        // Generating 100,000 operations would take a second. Levels of a sweep end by time.
+        if !is_sweep && !command.contains(" --transactions ") && !has_phases(&command) {
             command.push_str(" --transactions 500");
         }
     }

@@ -57,7 +57,7 @@ fn presets_and_a_replay_are_performed_without_errors() {
             let ran = perform(
                 &ganesha,
                 &format!(
-                    "--preset {preset} --workers {PRESET_WORKERS} --files 500 --transactions \
+                    "--preset {preset} --workers {PRESET_WORKERS} --files 150 --transactions \
                      {transactions} --depth {depth} --verify"
                 ),
             );

@@ -74,8 +74,8 @@ fn working_directory_is_the_default_target() {
     create_user_files(&location);
     let before = Snapshot::of(&location);
     for words in [
-        &["run", "--quiet"][..],
-        &["run", "--engine", "posix"],
+        &["run", "--quiet", "--for", "200ms"][..],
+        &["run", "--engine", "posix", "--for", "200ms"],
         &["../commands"],
     ] {
         std::fs::write(test_dir.path().join("commands"), "run\n").unwrap();
