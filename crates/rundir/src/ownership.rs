@@ -215,9 +215,12 @@ impl<'a> Ownership<'a> {
         let born = self.born_before_removals(facts);
         // A file created by a call in flight may have a creation time after the run's last
         // heartbeat. The heartbeat does not record directories and links in flight, so any
-        // directory or link may have such a time.
-        let is_under_way =
-            is_partly_written || kind.is_directory() || kind == NameKind::SymbolicLink;
+        // directory or link may have such a time. Without creation times, so may any file of a mix:
+        // a call in flight by another name of the file also sets its times.
+        let is_under_way = is_partly_written
+            || kind.is_directory()
+            || kind == NameKind::SymbolicLink
+            || facts.born.is_none() && self.manifest.mix.is_some();
         // Contents are checked first, because only contents can prove that another program created
         // a file. A file of another program does not prevent the removal of the manifest, but a
         // file of uncertain origin does.
@@ -417,20 +420,16 @@ fn earlier((seconds, nanoseconds): Stamp, ns: i64) -> Stamp {
 mod tests {
     use engine::namespace::Namespace as _;
     use engines::kernel_namespace::KernelNamespace;
+    use workload::layout::Layout;
+    use workload::names::Names;
 
     use super::*;
     use crate::dir_snapshot::Before;
     use crate::manifest::{Begins, Makes};
 
-    /// Workers with private pools use the same file names. A partly written file in one pool is no
-    /// evidence about the file of that name in another worker's pool.
-    #[test]
-    fn partly_written_names_count_only_in_the_writers_pool() {
-        let top = tempfile::tempdir().unwrap();
-        std::fs::write(top.path().join("12"), "").unwrap();
-        let directory = KernelNamespace::default().open(top.path()).unwrap();
-        let facts = directory.facts_of(b"12").unwrap();
-        let manifest = Manifest {
+    /// The manifest of a classic run with files like the one of `facts`.
+    fn manifest(directory: &dyn Directory, facts: &Facts) -> Manifest {
+        Manifest {
             postmark_manifest: Manifest::version(),
             tool: String::new(),
             kind: Kind::OwnDirectory,
@@ -456,17 +455,30 @@ mod tests {
             life: None,
             ranks: Vec::new(),
             kept: None,
-            before: Before::read(&*directory, |_| ()).unwrap(),
+            before: Before::read(directory, |_| ()).unwrap(),
             others: Vec::new(),
             others_more: 0,
-        };
+        }
+    }
+
+    fn until_change_of(facts: &Facts) -> EndStamps {
         let (seconds, nanoseconds) = facts.born_or_changed().unwrap();
+        EndStamps::new(seconds * 1_000_000_000 + i64::from(nanoseconds))
+    }
+
+    /// Workers with private pools use the same file names. A partly written file in one pool is no
+    /// evidence about the file of that name in another worker's pool.
+    #[test]
+    fn partly_written_names_count_only_in_the_writers_pool() {
+        let top = tempfile::tempdir().unwrap();
+        std::fs::write(top.path().join("12"), "").unwrap();
+        let directory = KernelNamespace::default().open(top.path()).unwrap();
+        let facts = directory.facts_of(b"12").unwrap();
+        let manifest = manifest(&*directory, &facts);
         let name = (NameKind::File, 12);
         let evidence = Evidence {
             partly_written: [(name, 1)].into(),
-            until: Some(EndStamps::new(
-                seconds * 1_000_000_000 + i64::from(nanoseconds),
-            )),
+            until: Some(until_change_of(&facts)),
             ..Evidence::default()
         };
         let mut ownership = Ownership::new(&manifest, &evidence, facts.owner, None);
@@ -479,6 +491,47 @@ mod tests {
         assert_eq!(whose(None), Provenance::Ours, "all have one pool");
         assert_eq!(whose(Some(1)), Provenance::Ours);
         assert!(matches!(whose(Some(0)), Provenance::Unclear(_)));
+    }
+
+    /// Without creation times, an append in flight to another name of a file sets its times.
+    #[test]
+    fn linked_file_may_be_changed_by_a_call_in_flight() {
+        let top = tempfile::tempdir().unwrap();
+        std::fs::write(top.path().join("12.l"), "text".repeat(200)).unwrap();
+        let directory = KernelNamespace::default().open(top.path()).unwrap();
+        let facts = directory.facts_of(b"12.l").unwrap();
+        let classic = manifest(&*directory, &facts);
+        let mix = Manifest {
+            mix: Some(manifest::MixNames {
+                layout: Layout::default(),
+                names: Names::default(),
+            }),
+            ..classic.clone()
+        };
+        let evidence = Evidence {
+            until: Some(until_change_of(&facts)),
+            ..Evidence::default()
+        };
+        let of = |manifest: &Manifest, seconds_later: i64| {
+            let later = |stamp: Option<Stamp>| {
+                let (seconds, nanoseconds) = stamp.unwrap();
+                Some((seconds + seconds_later, nanoseconds))
+            };
+            let appended = Facts {
+                born: None,
+                modified: later(facts.modified),
+                changed: later(facts.changed),
+                ..facts
+            };
+            let mut ownership = Ownership::new(manifest, &evidence, facts.owner, None);
+            let name = (NameKind::Link, 12);
+            let whose = ownership.of_facts(&*directory, b"12.l", &appended, name);
+            whose.unwrap()
+        };
+        assert_eq!(of(&mix, 0), Provenance::Signed);
+        assert_eq!(of(&mix, 1), Provenance::Signed);
+        assert!(matches!(of(&mix, 3), Provenance::Unclear(_)));
+        assert!(matches!(of(&classic, 1), Provenance::Unclear(_)));
     }
 
     #[test]
